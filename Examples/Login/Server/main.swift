@@ -1,0 +1,4 @@
+#if Hummingbird
+import CryptoExtras
+import Hummingbird
+#endif

@@ -1,0 +1,106 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "waybill",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Waybill", targets: ["Waybill"]),
+        .library(name: "WaybillTesting", targets: ["WaybillTesting"]),
+        .library(name: "WaybillHummingbird", targets: ["WaybillHummingbird"]),
+        .library(name: "WaybillCollector", targets: ["WaybillCollector"]),
+        .executable(name: "waybill", targets: ["WaybillCommand"]),
+    ],
+    // An app that links `Waybill` resolves no packages: whatever has a dependency sits behind a trait, off by default.
+    traits: [
+        .trait(name: "Hummingbird", description: "WaybillHummingbird: middleware that joins the transaction of a request."),
+        .trait(
+            name: "Collector",
+            description: "WaybillCollector and the `waybill` command line.",
+            enabledTraits: ["Hummingbird"]
+        ),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    ],
+    targets: [
+        // The library, top to bottom: each target knows only those above it.
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "WaybillCore"),
+        .target(name: "WaybillStore", dependencies: ["WaybillCore", "CSQLite"]),
+        .target(name: "Waybill", dependencies: ["WaybillCore", "WaybillStore"]),
+        .target(name: "WaybillTesting", dependencies: ["WaybillCore", "WaybillStore", "Waybill"]),
+        .target(name: "WaybillHummingbird", dependencies: ["WaybillCore", "Waybill", .hummingbird]),
+        .target(name: "WaybillCollector", dependencies: ["WaybillCore", "WaybillStore", .hummingbird]),
+        .executableTarget(
+            name: "WaybillCommand",
+            dependencies: ["WaybillCore", "WaybillStore", "WaybillCollector", .hummingbird, .argumentParser]
+        ),
+
+        // The demo: three processes and the program that runs them.
+        .target(name: "LoginUseCase", dependencies: ["Waybill"], path: "Examples/Login/UseCase"),
+        .executableTarget(name: "LoginClient", dependencies: ["Waybill", "LoginUseCase"], path: "Examples/Login/Client"),
+        .executableTarget(
+            name: "LoginServer",
+            dependencies: ["Waybill", "WaybillHummingbird", "LoginUseCase", .hummingbird, .cryptoExtras],
+            path: "Examples/Login/Server"
+        ),
+        .executableTarget(
+            name: "LoginDemo",
+            dependencies: ["WaybillCore", "WaybillStore", "LoginUseCase"],
+            path: "Examples/Login/Demo"
+        ),
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillCollector", "CSQLite", .hummingbird],
+            path: "Benchmarks"
+        ),
+
+        // What several test targets share: real servers and real child processes.
+        .target(name: "TestSupport", dependencies: ["WaybillCore"], path: "Tests/TestSupport"),
+        .executableTarget(name: "TestProcess", dependencies: ["WaybillCore", "Waybill"], path: "Tests/TestProcess"),
+        .testTarget(name: "WaybillCoreTests", dependencies: ["WaybillCore", "TestSupport"]),
+        .testTarget(name: "WaybillStoreTests", dependencies: ["WaybillCore", "WaybillStore", "TestSupport"]),
+        .testTarget(
+            name: "WaybillTests",
+            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillTesting", "TestSupport", "TestProcess"]
+        ),
+        .testTarget(
+            name: "WaybillHummingbirdTests",
+            dependencies: ["WaybillCore", "Waybill", "WaybillTesting", "WaybillHummingbird", "TestSupport", .hummingbird]
+        ),
+        .testTarget(
+            name: "WaybillCollectorTests",
+            dependencies: [
+                "WaybillCore", "WaybillStore", "Waybill", "WaybillTesting", "WaybillCollector", "TestSupport", .hummingbird,
+            ]
+        ),
+        .testTarget(
+            name: "WaybillCommandTests",
+            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillCommand", "TestSupport"]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+extension Target.Dependency {
+    static let hummingbird = product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Hummingbird"]))
+    static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Hummingbird"]))
+    static let argumentParser = product(
+        name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Collector"]))
+}
+
+for target in package.targets where target.type != .system {
+    var settings: [SwiftSetting] = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+    ]
+    // Set by the Makefile, so that CI fails on a warning and a newer compiler does not break anybody's build.
+    if Context.environment["WAYBILL_WARNINGS_AS_ERRORS"] != nil {
+        settings.append(.treatAllWarnings(as: .error))
+    }
+    target.swiftSettings = settings
+}

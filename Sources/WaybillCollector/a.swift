@@ -1,0 +1,3 @@
+#if Collector
+import Hummingbird
+#endif

@@ -1,0 +1,4 @@
+#if Collector
+import ArgumentParser
+import Hummingbird
+#endif
