@@ -1,0 +1,208 @@
+/// An immutable record with its own sequence in its source: the unit of recording, delivery and counting.
+///
+/// (source, sequence) identifies a fact for ever. The source is not repeated in the value: facts are always held by source.
+public struct Fact: Hashable, Sendable {
+    /// 1 for the first fact of a source, then one more for each.
+    public var sequence: Int
+    /// The sequence of the `opened` fact of the part it belongs to; its own for an `opened`; 0 for an exchange outside any transaction.
+    public var part: Int
+    /// Microseconds from the start of its source to this fact.
+    public var atMicroseconds: Int
+    /// What happened.
+    public var content: Content
+
+    /// Makes a fact.
+    public init(sequence: Int, part: Int, atMicroseconds: Int, content: Content) {
+        self.sequence = sequence
+        self.part = part
+        self.atMicroseconds = atMicroseconds
+        self.content = content
+    }
+
+    /// The five kinds of facts.
+    public enum Content: Hashable, Sendable {
+        /// A part was begun or joined.
+        indirect case opened(Opened)
+        /// Something happened in the use case.
+        case event(Event)
+        /// A part was given its outcome.
+        case closed(Closed)
+        /// An HTTP exchange is about to start (client) or has arrived (server).
+        indirect case exchangeOpened(ExchangeOpened)
+        /// An HTTP exchange ended.
+        indirect case exchangeClosed(ExchangeClosed)
+    }
+
+    /// Identifies a fact among those of all sources.
+    public struct ID: Hashable, Sendable, Codable {
+        /// The recorder's ID.
+        public var source: GUID
+        /// The number in that source.
+        public var sequence: Int
+
+        /// Makes an ID.
+        public init(source: GUID, sequence: Int) {
+            self.source = source
+            self.sequence = sequence
+        }
+    }
+
+    /// One source's share in a transaction begins.
+    public struct Opened: Hashable, Sendable {
+        /// The transaction's ID, the same for all its parts.
+        public var transaction: GUID
+        /// The use case's code.
+        public var useCase: Int
+        /// Whether another source began the transaction; a joined part never decides its outcome.
+        public var isJoined: Bool
+        /// Microseconds without a fact after which the transaction counts as timed out.
+        public var timeoutMicroseconds: Int
+        /// The exchange that caused a joined part, as the header field told it; nil where none was told.
+        public var cause: ID?
+        /// What the caller said about the transaction.
+        public var attributes: Attributes
+
+        /// Makes the content of an `opened` fact.
+        public init(
+            transaction: GUID, useCase: Int, isJoined: Bool = false, timeoutMicroseconds: Int = 86_400_000_000, cause: ID? = nil,
+            attributes: Attributes = [:]
+        ) {
+            self.transaction = transaction
+            self.useCase = useCase
+            self.isJoined = isJoined
+            self.timeoutMicroseconds = timeoutMicroseconds
+            self.cause = cause
+            self.attributes = attributes
+        }
+    }
+
+    /// Something happened in the use case.
+    public struct Event: Hashable, Sendable {
+        /// The event's code, scoped to the use case.
+        public var code: Int
+        /// What went wrong with it; nil when nothing did.
+        public var error: RecordedError?
+        /// What the caller said about it.
+        public var attributes: Attributes
+
+        /// Makes the content of an `event` fact.
+        public init(code: Int, error: RecordedError? = nil, attributes: Attributes = [:]) {
+            self.code = code
+            self.error = error
+            self.attributes = attributes
+        }
+    }
+
+    /// A part was given its outcome.
+    public struct Closed: Hashable, Sendable {
+        /// One of the four that can be recorded.
+        public var outcome: Outcome
+        /// Why it did not succeed; nil where nothing was said.
+        public var error: RecordedError?
+        /// What the caller said about the ending.
+        public var attributes: Attributes
+
+        /// Makes the content of a `closed` fact.
+        public init(outcome: Outcome, error: RecordedError? = nil, attributes: Attributes = [:]) {
+            self.outcome = outcome
+            self.error = error
+            self.attributes = attributes
+        }
+    }
+
+    /// A header field, as it was on the wire but for redaction.
+    public struct HeaderField: Hashable, Sendable {
+        public var name: String
+        public var value: String
+
+        /// Makes a field.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Which end of an exchange recorded it.
+    public enum Role: Int, Hashable, Sendable, Codable {
+        case client = 0
+        case server = 1
+    }
+
+    /// A request, redacted, recorded before it was sent (client) or when it arrived (server).
+    public struct ExchangeOpened: Hashable, Sendable {
+        public var role: Role
+        /// `GET`, `POST`.
+        public var method: String
+        /// `https`; nil where a server does not know it.
+        public var scheme: String?
+        /// Without port; nil where it is not known.
+        public var host: String?
+        /// nil for the scheme's own.
+        public var port: Int?
+        /// As on the wire, percent-encoded; empty for none.
+        public var path: String
+        /// As on the wire, without the question mark; nil for none.
+        public var query: String?
+        /// In order.
+        public var headerFields: [HeaderField]
+
+        /// Makes the content of an `exchange_opened` fact.
+        public init(
+            role: Role = .client, method: String, scheme: String? = nil, host: String? = nil, port: Int? = nil, path: String,
+            query: String? = nil, headerFields: [HeaderField] = []
+        ) {
+            self.role = role
+            self.method = method
+            self.scheme = scheme
+            self.host = host
+            self.port = port
+            self.path = path
+            self.query = query
+            self.headerFields = headerFields
+        }
+    }
+
+    /// How an exchange ended.
+    public enum ExchangeState: Int, Hashable, Sendable, Codable {
+        /// A whole response was there, whatever its status.
+        case completed = 1
+        /// No whole response: see the error.
+        case failed = 2
+        /// The caller no longer wanted it.
+        case canceled = 3
+    }
+
+    /// The end of an exchange.
+    public struct ExchangeClosed: Hashable, Sendable {
+        /// The sequence of its `exchange_opened`, in the same part of the same source.
+        public var exchange: Int
+        public var state: ExchangeState
+        /// The status code; nil where no response came.
+        public var status: Int?
+        /// Microseconds from the start of the source to the first byte of the response; nil where it was not measured.
+        public var firstByteAtMicroseconds: Int?
+        /// Bytes of the request's body; nil where it is not known.
+        public var sentByteCount: Int?
+        /// Bytes of the response's body as the caller got them; nil where it is not known.
+        public var receivedByteCount: Int?
+        /// In order where the platform keeps it, else by name.
+        public var headerFields: [HeaderField]
+        /// Why it failed; nil when it did not.
+        public var error: RecordedError?
+
+        /// Makes the content of an `exchange_closed` fact.
+        public init(
+            exchange: Int, state: ExchangeState, status: Int? = nil, firstByteAtMicroseconds: Int? = nil, sentByteCount: Int? = nil,
+            receivedByteCount: Int? = nil, headerFields: [HeaderField] = [], error: RecordedError? = nil
+        ) {
+            self.exchange = exchange
+            self.state = state
+            self.status = status
+            self.firstByteAtMicroseconds = firstByteAtMicroseconds
+            self.sentByteCount = sentByteCount
+            self.receivedByteCount = receivedByteCount
+            self.headerFields = headerFields
+            self.error = error
+        }
+    }
+}

@@ -1,0 +1,100 @@
+/// The unit of flush: facts of one or more sources, with what is needed to understand and to count them.
+///
+/// Written as JSON of media type ``mediaType``; described by `Schemas/transaction-set.v1.schema.json`.
+public struct TransactionSet: Hashable, Sendable {
+    /// The media type of version 1.
+    public static let mediaType = "application/vnd.waybill.transaction-set.v1+json"
+
+    /// The set's own ID, which the collector echoes.
+    public var id: GUID
+    /// A share for each source.
+    public var sources: [Share]
+
+    /// Makes a set.
+    public init(id: GUID, sources: [Share]) {
+        self.id = id
+        self.sources = sources
+    }
+
+    /// How many facts it holds.
+    public var factCount: Int { sources.reduce(0) { $0 + $1.facts.count } }
+
+    /// What a set holds of one source.
+    public struct Share: Hashable, Sendable {
+        public var source: Source
+        /// In order of time; at least one, at 0.
+        public var clocks: [ClockAnchor]
+        /// Whether the source has ended: what it left open was interrupted.
+        public var hasEnded: Bool
+        /// What its app calls the codes it uses.
+        public var names: [RecordedName]
+        /// As it stood when the set was made.
+        public var ledger: Ledger
+        /// All that was ever given up.
+        public var dropped: [DroppedRange]
+        /// In order of sequence.
+        public var facts: [Fact]
+
+        /// Makes a share.
+        public init(
+            source: Source, clocks: [ClockAnchor], hasEnded: Bool = false, names: [RecordedName] = [], ledger: Ledger = Ledger(),
+            dropped: [DroppedRange] = [], facts: [Fact] = []
+        ) {
+            self.source = source
+            self.clocks = clocks
+            self.hasEnded = hasEnded
+            self.names = names
+            self.ledger = ledger
+            self.dropped = dropped
+            self.facts = facts
+        }
+    }
+}
+
+/// A fact that the collector will not take, and why.
+public struct Rejection: Hashable, Sendable {
+    /// The source in whose share it stood.
+    public var source: GUID
+    /// Its sequence; nil where it could not be read.
+    public var sequence: Int?
+    /// Its place in the share's list of facts, from 0.
+    public var index: Int
+    /// One sentence.
+    public var reason: String
+
+    /// Makes a rejection.
+    public init(source: GUID, sequence: Int?, index: Int, reason: String) {
+        self.source = source
+        self.sequence = sequence
+        self.index = index
+        self.reason = reason
+    }
+}
+
+/// The collector's verdicts on a set: the facts it rejects; all others are accepted or were known already.
+///
+/// Written as JSON of media type ``mediaType``; described by `Schemas/receipt.v1.schema.json`.
+public struct Receipt: Hashable, Sendable {
+    /// The media type of version 1.
+    public static let mediaType = "application/vnd.waybill.receipt.v1+json"
+
+    /// The set that it answers.
+    public var set: GUID
+    /// Facts that were new.
+    public var acceptedCount: Int
+    /// Facts that had been received before.
+    public var knownCount: Int
+    /// Facts that were refused; empty: none.
+    public var rejections: [Rejection]
+
+    /// Makes a receipt.
+    public init(set: GUID, acceptedCount: Int, knownCount: Int = 0, rejections: [Rejection] = []) {
+        self.set = set
+        self.acceptedCount = acceptedCount
+        self.knownCount = knownCount
+        self.rejections = rejections
+    }
+
+    /// Accepted, known and rejected together: must be the number of facts sent.
+    public var factCount: Int { acceptedCount + knownCount + rejections.count }
+}

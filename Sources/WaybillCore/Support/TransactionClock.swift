@@ -1,0 +1,33 @@
+import Foundation
+
+/// The two clocks that recording reads: one that only goes forward, for order and durations, and the wall, for dates.
+///
+/// `SystemClock` in an app; `ManualClock` of `WaybillTesting` in tests.
+public protocol TransactionClock: Sendable {
+    /// Microseconds of a clock that never goes back and goes on while the device sleeps.
+    func uptimeMicroseconds() -> Int
+    /// Microseconds since 1970-01-01T00:00:00Z; may jump either way.
+    func wallMicroseconds() -> Int
+}
+
+/// The operating system's clocks: `CLOCK_BOOTTIME` (Linux) or the continuous clock (Apple), and `CLOCK_REALTIME`.
+public struct SystemClock: TransactionClock {
+    /// Makes a clock; all are alike.
+    public init() {}
+
+    public func uptimeMicroseconds() -> Int {
+        #if canImport(Darwin)
+            Self.read(CLOCK_MONOTONIC_RAW)  // mach_continuous_time in microseconds
+        #else
+            Self.read(CLOCK_BOOTTIME)
+        #endif
+    }
+
+    public func wallMicroseconds() -> Int { Self.read(CLOCK_REALTIME) }
+
+    private static func read(_ clock: clockid_t) -> Int {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return time.tv_sec * 1_000_000 + time.tv_nsec / 1000
+    }
+}
