@@ -111,7 +111,7 @@ public struct Fact: Hashable, Sendable {
     }
 
     /// A header field, as it was on the wire but for redaction.
-    public struct HeaderField: Hashable, Sendable {
+    public struct HeaderField: Hashable, Sendable, Codable {
         public var name: String
         public var value: String
 

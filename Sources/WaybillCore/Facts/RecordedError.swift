@@ -1,7 +1,7 @@
 import Foundation
 
 /// What is kept of an error: its domain and code, and its text only where the manager was told to keep texts.
-public struct RecordedError: Hashable, Sendable {
+public struct RecordedError: Hashable, Sendable, Codable {
     /// Who defines the code, e.g. `NSURLErrorDomain` or `MyApp.LoginError`; empty for a bare number.
     public var domain: String
     /// The number that says which error.

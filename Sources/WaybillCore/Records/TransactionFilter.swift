@@ -1,0 +1,29 @@
+/// Which transactions a list shows; every condition that is set must hold.
+public struct TransactionFilter: Hashable, Sendable, Codable {
+    /// The use case's code.
+    public var useCase: Int?
+    /// Any of these outcomes; empty: all.
+    public var outcomes: Set<Outcome> = []
+    /// Begun at or after this time, in microseconds since 1970.
+    public var sinceMicroseconds: Int?
+    /// Begun before this time, in microseconds since 1970.
+    public var untilMicroseconds: Int?
+    /// Found in any case in the ID, support code, names, attributes, errors, or in the host or path of an exchange.
+    public var text: String?
+
+    /// A filter that lets everything through.
+    public init() {}
+}
+
+/// Some rows of a list, and where the next ones start.
+public struct Page<Row: Sendable & Codable>: Sendable, Codable {
+    public var rows: [Row]
+    /// Hand it back for the rows that follow; nil when there are none.
+    public var next: String?
+
+    /// Makes a page.
+    public init(rows: [Row], next: String?) {
+        self.rows = rows
+        self.next = next
+    }
+}

@@ -1,0 +1,168 @@
+/// What is stored of one transaction, merged from all the sources that took part.
+public struct TransactionRecord: Hashable, Sendable, Codable {
+    public var summary: TransactionSummary
+    /// The sources that took part, in the order of ``parts``.
+    public var sources: [Source]
+    /// The beginner's part first, then the joined ones by time.
+    public var parts: [Part]
+    /// Everything that happened, in one order: by sequence within a source, always; across sources by wall time as far as that allows;
+    /// ties by (source, sequence).
+    public var timeline: [Entry]
+    /// The network exchanges, by time of opening.
+    public var exchanges: [Exchange]
+
+    /// Makes a record.
+    public init(summary: TransactionSummary, sources: [Source], parts: [Part], timeline: [Entry], exchanges: [Exchange]) {
+        self.summary = summary
+        self.sources = sources
+        self.parts = parts
+        self.timeline = timeline
+        self.exchanges = exchanges
+    }
+
+    /// Who took part: what a list needs of a source.
+    public struct Source: Hashable, Sendable, Codable {
+        public var id: GUID
+        public var app: String
+        public var appVersion: String
+        public var device: String
+        public var os: String
+        public var osVersion: String
+
+        /// Makes a description.
+        public init(id: GUID, app: String, appVersion: String, device: String, os: String, osVersion: String) {
+            self.id = id
+            self.app = app
+            self.appVersion = appVersion
+            self.device = device
+            self.os = os
+            self.osVersion = osVersion
+        }
+    }
+
+    /// One source's share.
+    public struct Part: Hashable, Sendable, Codable {
+        /// The source and the sequence of its `opened` fact.
+        public var id: Fact.ID
+        public var isJoined: Bool
+        /// The exchange that caused a joined part; nil where none was told.
+        public var cause: Fact.ID?
+        /// Microseconds since 1970.
+        public var openedMicroseconds: Int
+        /// Microseconds since 1970; nil where it was not closed.
+        public var closedMicroseconds: Int?
+        public var outcome: Outcome
+        public var error: RecordedError?
+        public var attributes: Attributes
+
+        /// Makes a part.
+        public init(
+            id: Fact.ID, isJoined: Bool, cause: Fact.ID?, openedMicroseconds: Int, closedMicroseconds: Int?, outcome: Outcome,
+            error: RecordedError?, attributes: Attributes
+        ) {
+            self.id = id
+            self.isJoined = isJoined
+            self.cause = cause
+            self.openedMicroseconds = openedMicroseconds
+            self.closedMicroseconds = closedMicroseconds
+            self.outcome = outcome
+            self.error = error
+            self.attributes = attributes
+        }
+    }
+
+    /// The five kinds of facts, as words.
+    public enum Kind: String, Hashable, Sendable, Codable {
+        case opened
+        case event
+        case closed
+        case exchangeOpened = "exchange_opened"
+        case exchangeClosed = "exchange_closed"
+    }
+
+    /// One fact on the timeline.
+    public struct Entry: Hashable, Sendable, Codable, Identifiable {
+        public var id: Fact.ID
+        public var kind: Kind
+        /// The sequence of its part.
+        public var part: Int
+        /// Microseconds since 1970, by its source's clock anchors.
+        public var timeMicroseconds: Int
+        /// What to show: the event's name, `begun`, `joined`, the outcome, `POST /login`, `200`.
+        public var label: String
+        /// The event's code; nil for the other kinds.
+        public var code: Int?
+        public var error: RecordedError?
+        public var attributes: Attributes
+        /// The exchange of the two exchange kinds.
+        public var exchange: Fact.ID?
+        /// Recorded after its part was closed.
+        public var isLate: Bool
+
+        /// Makes an entry.
+        public init(
+            id: Fact.ID, kind: Kind, part: Int, timeMicroseconds: Int, label: String, code: Int? = nil, error: RecordedError? = nil,
+            attributes: Attributes = [:], exchange: Fact.ID? = nil, isLate: Bool = false
+        ) {
+            self.id = id
+            self.kind = kind
+            self.part = part
+            self.timeMicroseconds = timeMicroseconds
+            self.label = label
+            self.code = code
+            self.error = error
+            self.attributes = attributes
+            self.exchange = exchange
+            self.isLate = isLate
+        }
+    }
+
+    /// One HTTP exchange, from one end.
+    public struct Exchange: Hashable, Sendable, Codable, Identifiable {
+        /// The source and the sequence of its `exchange_opened` fact.
+        public var id: Fact.ID
+        /// The sequence of its part; 0 outside any transaction.
+        public var part: Int
+        public var role: Fact.Role
+        public var method: String
+        /// As far as it is known, redacted: `https://api.example.com/login?page=1`.
+        public var url: String
+        /// nil while it is in progress.
+        public var state: Fact.ExchangeState?
+        public var status: Int?
+        /// Microseconds since 1970.
+        public var openedMicroseconds: Int
+        /// Microseconds since 1970; nil where it was not measured.
+        public var firstByteMicroseconds: Int?
+        /// Microseconds since 1970; nil while it is in progress.
+        public var closedMicroseconds: Int?
+        public var sentByteCount: Int?
+        public var receivedByteCount: Int?
+        public var requestHeaderFields: [Fact.HeaderField]
+        public var responseHeaderFields: [Fact.HeaderField]
+        public var error: RecordedError?
+
+        /// Makes an exchange.
+        public init(
+            id: Fact.ID, part: Int, role: Fact.Role, method: String, url: String, state: Fact.ExchangeState?, status: Int?,
+            openedMicroseconds: Int, firstByteMicroseconds: Int?, closedMicroseconds: Int?, sentByteCount: Int?, receivedByteCount: Int?,
+            requestHeaderFields: [Fact.HeaderField], responseHeaderFields: [Fact.HeaderField], error: RecordedError?
+        ) {
+            self.id = id
+            self.part = part
+            self.role = role
+            self.method = method
+            self.url = url
+            self.state = state
+            self.status = status
+            self.openedMicroseconds = openedMicroseconds
+            self.firstByteMicroseconds = firstByteMicroseconds
+            self.closedMicroseconds = closedMicroseconds
+            self.sentByteCount = sentByteCount
+            self.receivedByteCount = receivedByteCount
+            self.requestHeaderFields = requestHeaderFields
+            self.responseHeaderFields = responseHeaderFields
+            self.error = error
+        }
+    }
+}
