@@ -29,20 +29,24 @@ final class RedirectDelegate: NSObject, URLSessionTaskDelegate, Sendable {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        #if canImport(FoundationNetworking)
-        // There the handler traps when a cancellation has come first, and an ended exchange waits for no answer.
-        if hasEnded() { return }
-        #endif
-        guard case .follow(let fields) = policy else { return completionHandler(nil) }
+        let answer: @Sendable (URLRequest?) -> Void = { [hasEnded] next in
+            #if canImport(FoundationNetworking)
+            // There the handler traps when a cancellation has come first. Cancellations run on the delegate queue and set `hasEnded` before.
+            session.delegateQueue.addOperation { if !hasEnded() { completionHandler(next) } }
+            #else
+            completionHandler(next)
+            #endif
+        }
+        guard case .follow(let fields) = policy else { return answer(nil) }
         let clean = without(fields, request)
-        let answer: @Sendable (URLRequest?) -> Void = { [self] in completionHandler($0.map { without(fields, $0) }) }
+        let cleaned: @Sendable (URLRequest?) -> Void = { [self] in answer($0.map { without(fields, $0) }) }
         // A task's delegate hides the session's, which may have a say in where its requests go.
         guard let sessions = session.delegate as? any URLSessionTaskDelegate else { return answer(clean) }
         #if canImport(FoundationNetworking)
-        sessions.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: clean, completionHandler: answer)
+        sessions.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: clean, completionHandler: cleaned)
         #else
         let asked: Void? = sessions.urlSession?(
-            session, task: task, willPerformHTTPRedirection: response, newRequest: clean, completionHandler: answer)
+            session, task: task, willPerformHTTPRedirection: response, newRequest: clean, completionHandler: cleaned)
         if asked == nil { answer(clean) }
         #endif
     }

@@ -109,9 +109,28 @@ struct CancellationTests {
         #expect(counts.canceled > 0)
     }
 
+    @Test func cancelingWhileTheAppsDelegateThinksAboutARedirectNeitherHangsNorTraps() async throws {
+        final class Thinking: NSObject, URLSessionTaskDelegate, Sendable {
+            func urlSession(
+                _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+                newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+            ) { DispatchQueue.global().async { completionHandler(request) } }
+        }
+        let target = try LoopbackServer { _ in .text("there") }
+        let url = target.url(host: "localhost")
+        let server = try LoopbackServer { _ in .redirect(to: url) }
+        let app = HTTPSession(URLSession(configuration: .ephemeral, delegate: Thinking(), delegateQueue: nil))
+        defer { app.finishTasksAndInvalidate() }
+        let counts = await canceled(of: 800, request: URLRequest(url: server.url()), in: app, afterAtMost: 2000)
+        #expect(counts.answered + counts.canceled == 800)
+        #expect(counts.canceled > 0)
+    }
+
     /// Sends requests, eight at a time, and cancels each after a random time in microseconds.
-    private func canceled(of count: Int, request: URLRequest, afterAtMost limit: Int) async -> (answered: Int, canceled: Int) {
-        let http = session.http
+    private func canceled(
+        of count: Int, request: URLRequest, in app: HTTPSession? = nil, afterAtMost limit: Int
+    ) async -> (answered: Int, canceled: Int) {
+        let http = app ?? session.http
         return await withTaskGroup(of: (answered: Int, canceled: Int).self) { group in
             for _ in 0..<8 {
                 group.addTask {
