@@ -8,9 +8,6 @@ public import WaybillCore
 /// that names sort by time. It appears whole: it is written under a hidden name, synced to the disk and then renamed, and the receipt is
 /// given when the folder is synced too. Only the user who runs the process may read it.
 public struct FileTransport: FlushTransport {
-    /// How the name of every finished file ends.
-    public static let fileNameSuffix = ".waybill-set.json"
-
     /// Where the files go.
     public let folder: URL
     // Syncing blocks for milliseconds, which no thread of the cooperative pool should.
@@ -38,7 +35,7 @@ public struct FileTransport: FlushTransport {
 
     private static func fileName(of set: OutgoingSet) -> String {
         let created = Date(timeIntervalSince1970: Double(set.id.millisecondsSince1970) / 1000)
-        return "\(created.formatted(timestamp))-\(set.id)\(fileNameSuffix)"
+        return "\(created.formatted(timestamp))-\(set.id).waybill-set.json"
     }
 
     private static let timestamp = Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted, timeZone: .gmt)
