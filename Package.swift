@@ -73,7 +73,7 @@ let package = Package(
         ),
         .testTarget(
             name: "WaybillHummingbirdTests",
-            dependencies: ["WaybillCore", "Waybill", "WaybillTesting", "WaybillHummingbird", "TestSupport", .hummingbird]
+            dependencies: ["WaybillCore", "Waybill", "WaybillTesting", "WaybillHummingbird", "TestSupport", .hummingbird, .httpTypes, .nio]
         ),
         .testTarget(
             name: "WaybillCollectorTests",
