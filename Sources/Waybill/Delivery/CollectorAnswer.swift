@@ -61,11 +61,11 @@ struct CollectorAnswer {
             .prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
     }
 
-    /// Title and detail of a problem document (RFC 9457), shortened; nil for any other body.
+    /// Title and detail of a problem document (RFC 9457), redacted and shortened; nil for any other body.
     private var problem: String? {
         struct Problem: Decodable { var title, detail: String? }
         guard mediaType == "application/problem+json", let problem = try? JSONDecoder().decode(Problem.self, from: data) else { return nil }
         let text = [problem.title, problem.detail].compactMap(\.self).joined(separator: ": ")
-        return text.isEmpty ? nil : String(text.prefix(300))
+        return text.isEmpty ? nil : String(Redactor().text(text).prefix(300))
     }
 }

@@ -134,6 +134,17 @@ struct URLSessionTransportTests {
         #expect(error?.description.contains("private") == false)
     }
 
+    @Test func aProblemThatRepeatsTheTokenIsRedacted() async throws {
+        let error = try await expectFailure(
+            .refused, saying: "token (403)", token: "s3cr3t-0123456789",
+            from: LoopbackServer { request in
+                .text(
+                    "{\"title\":\"Not with \(request.header("Authorization") ?? "nothing")\"}", status: 403,
+                    type: "application/problem+json")
+            })
+        #expect(error?.cause == "Not with Bearer [redacted]")
+    }
+
     @Test func aLongProblemIsShortened() async throws {
         let problem = "{\"title\":\"\(String(repeating: "x", count: 5000))\"}"
         let error = try await expectFailure(
