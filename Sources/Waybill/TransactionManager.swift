@@ -1,5 +1,9 @@
 public import Foundation
 public import WaybillCore
+import WaybillStore
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
 
 /// Creates transactions, keeps what is recorded of them, and delivers it.
 ///

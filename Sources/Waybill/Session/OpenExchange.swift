@@ -1,5 +1,6 @@
 import Synchronization
 package import WaybillCore
+import WaybillStore
 
 /// A network exchange under way, from one end: opened before the request is sent, closed once.
 package final class OpenExchange: Sendable {

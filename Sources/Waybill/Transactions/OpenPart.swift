@@ -1,5 +1,6 @@
 import Synchronization
 import WaybillCore
+import WaybillStore
 
 /// This source's part in one transaction, for as long as somebody holds a handle to it.
 ///

@@ -14,7 +14,7 @@ package struct RecordingSettings: Sendable {
     package var describe: @Sendable (GUID) -> Source
     package var problems: [WaybillError] = []
 
-    init(store: StoreLocation, correlatedHosts: [String], options: TransactionManager.Options) {
+    package init(store: StoreLocation, correlatedHosts: [String], options: TransactionManager.Options) {
         (place, problems) = store.resolved()
         redactor = Redactor(additionalNames: options.additionalSecretNames)
         keepsErrorTexts = options.keepsErrorTexts
@@ -28,7 +28,7 @@ package struct RecordingSettings: Sendable {
             problems.append(
                 WaybillError(.setting, "A memory capacity of \(options.memoryCapacity) facts is too small; \(capacity) is used."))
         }
-        if TransactionHeader.isFieldName(options.headerName) {
+        if Self.isFieldName(options.headerName) {
             headerName = options.headerName
         } else {
             problems.append(
@@ -40,6 +40,16 @@ package struct RecordingSettings: Sendable {
             } else {
                 problems.append(
                     WaybillError(.setting, "“\(host)” is not a host name such as api.example.com; no request to it carries a transaction."))
+            }
+        }
+    }
+
+    /// A token of RFC 9110, section 5.6.2.
+    private static func isFieldName(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
+            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
             }
         }
     }
