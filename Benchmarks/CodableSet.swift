@@ -2,6 +2,7 @@ import Foundation
 import WaybillCore
 
 /// A transaction set as somebody would write it who has `Codable` and no more: the same JSON, member by member.
+// swift-format-ignore: AlwaysUseLowerCamelCase
 struct CodableSet: Codable {
     var set: GUID
     var sources: [Share]
