@@ -46,7 +46,8 @@ import WaybillCore
     @Test(arguments: [([], "login initiated"), (["-Xfrontend", "-disable-reflection-metadata"], "login event 0")])
     func namesSurviveABuildWithoutReflectionMetadata(options: [String], expected: String) throws {
         let folder = try TemporaryDirectory()
-        let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/WaybillCore/UseCase.swift").standardized
+        let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/WaybillCore/UseCase.swift")
+            .standardized
         try """
         enum Login: Int, UseCase {
             static let code = 0

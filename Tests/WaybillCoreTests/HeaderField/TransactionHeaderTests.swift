@@ -32,12 +32,16 @@ import WaybillCore
     @Test(arguments: [
         "", " ", "\"", "\"\"", id, "\"\(id)\"", "\"\(id)\";u", "\"\(id)\";u=", "\"\(id)\";u=-1", "\"\(id)\";u=1.0", "\"\(id)\";u=\"1\"",
         "\"\(id)\";u=1000000000000000", "\"\(id)\" ;u=1", "\"\(id)\";u =1", "\"\(id)\";u= 1", "\"\(id)\";U=1", "\"\(id)\";u=1;",
-        "\"\(id)\";u=1, \"\(id)\";u=1", "\"\(id)\";u=1 x", "\t\"\(id)\";u=1", "\"\(id)\";u=1\n", "\"\(id)\";u=1;n=1", "\"\(id)\";u=1;s=\"x\"",
+        "\"\(id)\";u=1, \"\(id)\";u=1", "\"\(id)\";u=1 x", "\t\"\(id)\";u=1", "\"\(id)\";u=1\n", "\"\(id)\";u=1;n=1",
+        "\"\(id)\";u=1;s=\"x\"",
         "\"\(id)\";u=1;s=\(source)", "\"\(id)\";u=1;s=\"\(source)\";n=0", "\"\(id)\";u=1;s=\"\(source)\";n=-1",
         "\"\(id)\";u=1;s=\"\(source)\";n=?1", "\"\(id)\";u=1;s=\"\(source)\";n", "\"\(id)\";u=1;s", "\"\(id) \";u=1", "\"TXN17-\(id)\";u=1",
-        "\"\(id)\";u=1;a=:a:", "\"\(id)\";u=1;a=:aGk", "\"\(id)\";u=1;a=?2", "\"\(id)\";u=1;a=@1.5", "\"\(id)\";u=1;a=@", "\"\(id)\";u=1;a=--1",
-        "\"\(id)\";u=1;a=1.", "\"\(id)\";u=1;a=1.2345", "\"\(id)\";u=1;a=1234567890123.5", "\"\(id)\";u=1;a=%\"%C3%BC\"", "\"\(id)\";u=1;a=%\"%ff\"",
-        "\"\(id)\";u=1;a=%x", "\"\(id)\";u=1;a=\"\\n\"", "\"\(id)\";u=1;a=\"é\"", "\"\(id)\";u=1;a=(1 2)", "(\"\(id)\");u=1", "\"\(id)\";u=1;9=1",
+        "\"\(id)\";u=1;a=:a:", "\"\(id)\";u=1;a=:aGk", "\"\(id)\";u=1;a=?2", "\"\(id)\";u=1;a=@1.5", "\"\(id)\";u=1;a=@",
+        "\"\(id)\";u=1;a=--1",
+        "\"\(id)\";u=1;a=1.", "\"\(id)\";u=1;a=1.2345", "\"\(id)\";u=1;a=1234567890123.5", "\"\(id)\";u=1;a=%\"%C3%BC\"",
+        "\"\(id)\";u=1;a=%\"%ff\"",
+        "\"\(id)\";u=1;a=%x", "\"\(id)\";u=1;a=\"\\n\"", "\"\(id)\";u=1;a=\"é\"", "\"\(id)\";u=1;a=(1 2)", "(\"\(id)\");u=1",
+        "\"\(id)\";u=1;9=1",
     ]) func aMalformedFieldIsNil(value: String) {
         #expect(TransactionHeader(parsing: value) == nil)
     }
@@ -61,7 +65,8 @@ import WaybillCore
         for round in 0..<20_000 {
             let bytes =
                 round.isMultiple(of: 2)
-                ? random.mutated(original) : (0..<Int.random(in: 0...80, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+                ? random.mutated(original)
+                : (0..<Int.random(in: 0...80, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
             guard let header = TransactionHeader(parsing: String(decoding: bytes, as: UTF8.self)) else { continue }
             readCount += 1
             #expect(TransactionHeader(parsing: header.description) == header)

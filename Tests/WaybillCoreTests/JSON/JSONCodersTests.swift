@@ -11,8 +11,10 @@ import WaybillCore
     @Test func recordsAreWrittenWithTheirUnitsInTheNames() throws {
         let json = String(decoding: try JSONEncoder.waybill().encode(Self.summary), as: UTF8.self)
         #expect(
-            json == #"{"attributes":{"at_us":"x","useCase":1},"begun_us":5,"error":{"code":401,"domain":""},"event_count":3,"exchange_count":1,"#
-                + #""id":"0199f3a2-5c00-7000-8000-000000000001","is_waiting_for_beginner":true,"outcome":"timed_out","source_count":2,"use_case":0,"use_case_name":"login"}"#)
+            json
+                == #"{"attributes":{"at_us":"x","useCase":1},"begun_us":5,"error":{"code":401,"domain":""},"event_count":3,"exchange_count":1,"#
+                + #""id":"0199f3a2-5c00-7000-8000-000000000001","is_waiting_for_beginner":true,"outcome":"timed_out","source_count":2,"use_case":0,"use_case_name":"login"}"#
+        )
     }
 
     @Test func recordsComeBackAsTheyWere() throws {

@@ -12,7 +12,9 @@ import WaybillCore
     }
 
     @Test func partsAreAsOnTheWire() {
-        #expect(redactor.url("HTTPS://API.example.com:8443/a%20b/c?x=1&y=%C3%A9#top") == parts("https", "api.example.com", 8443, "/a%20b/c", "x=1&y=%C3%A9"))
+        #expect(
+            redactor.url("HTTPS://API.example.com:8443/a%20b/c?x=1&y=%C3%A9#top")
+                == parts("https", "api.example.com", 8443, "/a%20b/c", "x=1&y=%C3%A9"))
         #expect(redactor.url("http://[2001:db8::1]:80/") == parts("http", "[2001:db8::1]", 80, "/", nil))
         #expect(redactor.url("http://[2001:db8::1]/") == parts("http", "[2001:db8::1]", nil, "/", nil))
         #expect(redactor.url("/login?page=1") == parts(nil, nil, nil, "/login", "page=1"))
@@ -29,11 +31,14 @@ import WaybillCore
     }
 
     @Test(arguments: [
-        ("token=abc&x=1", "token=[redacted]&x=1"), ("x=1&Access-Token=a%20b&", "x=1&Access-Token=[redacted]&"), ("p%61ssword=x", "p%61ssword=[redacted]"),
+        ("token=abc&x=1", "token=[redacted]&x=1"), ("x=1&Access-Token=a%20b&", "x=1&Access-Token=[redacted]&"),
+        ("p%61ssword=x", "p%61ssword=[redacted]"),
         ("user%5Bpassword%5D=x", "user%5Bpassword%5D=[redacted]"), ("q=Bearer%20abc", "q=[redacted]"), ("q=Bearer+abc", "q=[redacted]"),
         ("q=\(RedactorTests.token)", "q=[redacted]"), (RedactorTests.token, "[redacted]"), ("c=4111+1111+1111+1111", "c=[redacted]"),
-        ("c=4111%201111-1111%2D1111", "c=[redacted]"), ("j=%7B%22password%22%3A%22x%22%7D", "j=[redacted]"), ("next=%2Fa%3Ftoken%3Dx", "next=[redacted]"),
-        ("next=%2Fa%3Fpage%3D2", "next=%2Fa%3Fpage%3D2"), ("a=b=c&&d", "a=b=c&&d"), ("token=", "token=[redacted]"), ("a=100%&b=%zz", "a=100%&b=%zz"),
+        ("c=4111%201111-1111%2D1111", "c=[redacted]"), ("j=%7B%22password%22%3A%22x%22%7D", "j=[redacted]"),
+        ("next=%2Fa%3Ftoken%3Dx", "next=[redacted]"),
+        ("next=%2Fa%3Fpage%3D2", "next=%2Fa%3Fpage%3D2"), ("a=b=c&&d", "a=b=c&&d"), ("token=", "token=[redacted]"),
+        ("a=100%&b=%zz", "a=100%&b=%zz"),
         ("u=https%3A%2F%2Fme%3Apw%40h%2F", "u=[redacted]"), ("token", "token"),
     ]) func aQueryIsRedactedByNameAndShape(query: String, expected: String) {
         #expect(redactor.url("https://h/p?\(query)").query == expected)
@@ -42,8 +47,10 @@ import WaybillCore
     }
 
     @Test(arguments: [
-        ("/users/42/orders", "/users/42/orders"), ("/reset/\(RedactorTests.token)", "/reset/[redacted]"), ("/pay/4111111111111111/ok", "/pay/[redacted]/ok"),
-        ("/a;token=x/b", "/[redacted]/b"), ("/Bearer%20abc", "/[redacted]"), ("/a:b/c=d", "/a:b/c=d"), ("//", "//"), ("/4111%2D1111-1111-1111", "/[redacted]"),
+        ("/users/42/orders", "/users/42/orders"), ("/reset/\(RedactorTests.token)", "/reset/[redacted]"),
+        ("/pay/4111111111111111/ok", "/pay/[redacted]/ok"),
+        ("/a;token=x/b", "/[redacted]/b"), ("/Bearer%20abc", "/[redacted]"), ("/a:b/c=d", "/a:b/c=d"), ("//", "//"),
+        ("/4111%2D1111-1111-1111", "/[redacted]"),
     ]) func aPathIsRedactedBySegment(path: String, expected: String) {
         #expect(redactor.url("https://h\(path)").path == expected)
         #expect(redactor.url("https://h\(expected)").path == expected)
@@ -66,7 +73,8 @@ import WaybillCore
     }
 
     @Test func partsKeepTheLimits() {
-        let url = redactor.url("https://\(String(repeating: "h", count: 300))/\(String(repeating: "p", count: 5000))?\(String(repeating: "q", count: 5000))")
+        let url = redactor.url(
+            "https://\(String(repeating: "h", count: 300))/\(String(repeating: "p", count: 5000))?\(String(repeating: "q", count: 5000))")
         #expect(url.host?.count == Limits.labelLength)
         #expect(url.path.count == Limits.fieldLength)
         #expect(url.query?.count == Limits.fieldLength)

@@ -63,7 +63,7 @@ import WaybillCore
     @Test(.timeLimit(.minutes(1))) func aHugeBodyIsReadOrRefusedInTime() throws {
         let pieces = ["\"", "[0,", #"{"a":1,"#, "9", "\\ud83d\\ude00", " ", "{\"kind\":\"", "eyJ"]
         for piece in pieces {
-            let body = Array(#"{"sources":[{"facts":["#.utf8) + Array(String(repeating: piece, count: 4_000_000 / piece.utf8.count).utf8)
+            let body = Array(#"{"sources":[{"facts":["#.utf8) + Array(String(repeating: piece, count: 1_000_000 / piece.utf8.count).utf8)
             #expect(throws: SetDecodingFailure.self) { try TransactionSet.decode(body) }
         }
     }
@@ -71,7 +71,9 @@ import WaybillCore
     @Test func aSetOfNothingButBadFactsIsRefusedBeforeItsReceiptGetsHuge() throws {
         func body(_ count: Int) throws -> [UInt8] {
             var text = String(decoding: try Schemas.example("valid/minimal.json"), as: UTF8.self)
-            text.replace("\"clocks\"", with: "\"facts\":[\(Array(repeating: "0", count: count).joined(separator: ","))],\"clocks\"", maxReplacements: 1)
+            text.replace(
+                "\"clocks\"", with: "\"facts\":[\(Array(repeating: "0", count: count).joined(separator: ","))],\"clocks\"",
+                maxReplacements: 1)
             return Array(text.utf8)
         }
         #expect(try TransactionSet.decode(body(10_000)).rejections.count == 10_000)
@@ -99,12 +101,12 @@ import WaybillCore
         #expect(decoded.rejections.isEmpty)
     }
 
-    /// 20,000 documents with a few bytes changed: whatever is taken means the same when it is written and read again.
+    /// 10,000 documents with a few bytes changed: whatever is taken means the same when it is written and read again.
     @Test func mutatedSetsNeverCrashAndWhatIsReadIsStable() throws {
         var random = SeededGenerator(seed: 42)
         let originals = try Schemas.examples("valid").filter { !$0.hasPrefix("receipt-") }.map { try Schemas.example("valid/\($0)") }
         var taken = 0
-        for round in 0..<20_000 {
+        for round in 0..<10_000 {
             let body = random.mutated(originals[round % originals.count])
             do throws(SetDecodingFailure) {
                 let decoded = try TransactionSet.decode(body)
@@ -116,7 +118,7 @@ import WaybillCore
             }
         }
         // Else the mutations would be too wild to say anything.
-        #expect((1_000..<19_000).contains(taken))
+        #expect((500..<9_500).contains(taken))
     }
 
     /// The same documents are JSON for Foundation, or are not. (It takes numbers and text that we do not, so the other way is not asked.)

@@ -15,7 +15,10 @@ import WaybillCore
     }
 
     static let contents: [(String, Int, @Sendable (Int) -> Fact.Content)] = [
-        ("/attributes", Limits.attributes, { .event(.init(code: 0, attributes: Dictionary(uniqueKeysWithValues: (0..<$0).map { ("\($0)", true) }))) }),
+        (
+            "/attributes", Limits.attributes,
+            { .event(.init(code: 0, attributes: Dictionary(uniqueKeysWithValues: (0..<$0).map { ("\($0)", true) }))) }
+        ),
         ("/attributes/a", Limits.valueLength, { .event(.init(code: 0, attributes: ["a": .string(text($0))])) }),
         ("/attributes/" + text(64), Limits.nameLength, { .closed(.init(outcome: .failed, attributes: [text($0): 1])) }),
         ("/error/domain", Limits.labelLength, { .event(.init(code: 0, error: .init(domain: text($0), code: 0))) }),
@@ -28,9 +31,18 @@ import WaybillCore
         ("/port", 65_535, { .exchangeOpened(.init(method: "GET", port: $0, path: "")) }),
         ("/path", Limits.fieldLength, { .exchangeOpened(.init(method: "GET", path: text($0))) }),
         ("/query", Limits.fieldLength, { .exchangeOpened(.init(method: "GET", path: "", query: text($0))) }),
-        ("/headers", Limits.headerFields, { .exchangeOpened(.init(method: "GET", path: "", headerFields: Array(repeating: .init(name: "a", value: ""), count: $0))) }),
-        ("/headers/0/0", Limits.nameLength, { .exchangeOpened(.init(method: "GET", path: "", headerFields: [.init(name: text($0), value: "")])) }),
-        ("/headers/0/1", Limits.fieldLength, { .exchangeOpened(.init(method: "GET", path: "", headerFields: [.init(name: "a", value: text($0))])) }),
+        (
+            "/headers", Limits.headerFields,
+            { .exchangeOpened(.init(method: "GET", path: "", headerFields: Array(repeating: .init(name: "a", value: ""), count: $0))) }
+        ),
+        (
+            "/headers/0/0", Limits.nameLength,
+            { .exchangeOpened(.init(method: "GET", path: "", headerFields: [.init(name: text($0), value: "")])) }
+        ),
+        (
+            "/headers/0/1", Limits.fieldLength,
+            { .exchangeOpened(.init(method: "GET", path: "", headerFields: [.init(name: "a", value: text($0))])) }
+        ),
         ("/status", 999, { .exchangeClosed(.init(exchange: 4 + 0 * $0, state: .completed, status: $0)) }),
     ]
 
