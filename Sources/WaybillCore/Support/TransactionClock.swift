@@ -17,9 +17,9 @@ public struct SystemClock: TransactionClock {
 
     public func uptimeMicroseconds() -> Int {
         #if canImport(Darwin)
-            Self.read(CLOCK_MONOTONIC_RAW)  // mach_continuous_time in microseconds
+        Self.read(CLOCK_MONOTONIC_RAW)  // mach_continuous_time in microseconds
         #else
-            Self.read(CLOCK_BOOTTIME)
+        Self.read(CLOCK_BOOTTIME)
         #endif
     }
 

@@ -1,0 +1,60 @@
+# `make` alone prints the list of targets. Longer recipes live in Scripts/.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help setup build test demo bench tsan lint format consumer schemas check clean
+
+# A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
+export WAYBILL_WARNINGS_AS_ERRORS := 1
+
+RUNS ?= 200
+IMPORTS := --explicit-target-dependency-import-check error
+SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install what is missing to build, test and validate (Debian); elsewhere say what is needed
+	@Scripts/setup
+
+build: setup ## Build the library alone, then everything behind the traits
+	swift build $(IMPORTS)
+	swift build --traits Collector $(IMPORTS)
+
+test: setup ## Run every test of every trait
+	@Scripts/run-tests $(IMPORTS)
+
+demo: setup ## Run logins through client, server and collector; RUNS=200, KEEP=1 leaves the collector running
+	swift build --traits Collector $(IMPORTS)
+	.build/debug/LoginDemo --runs $(RUNS) $(if $(KEEP),--keep)
+
+bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,store runs some
+	swift build -c release --traits Collector --product Benchmarks
+	.build/release/Benchmarks $(if $(ROWS),--rows $(ROWS))
+
+tsan: setup ## Run the library's tests under the thread sanitizer
+	@Scripts/run-tests --thread-sanitizer
+
+lint: ## Check format and style
+	swift format lint --strict --recursive --parallel $(SWIFT_SOURCES)
+
+format: ## Format every Swift file in place
+	swift format --in-place --recursive --parallel $(SWIFT_SOURCES)
+
+consumer: setup ## Build and run an app that depends on the last commit by URL and tag; nothing else may be resolved
+	@Scripts/check-consumer
+
+schemas: setup ## Validate golden files and the OpenAPI document with independent validators
+	@Scripts/check-schemas
+
+check: setup ## All that CI checks
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory schemas
+	@$(MAKE) --no-print-directory consumer
+	@$(MAKE) --no-print-directory tsan
+	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory demo RUNS=40
+
+clean: ## Remove everything that was built
+	rm -rf .build .build-tsan .build-tools

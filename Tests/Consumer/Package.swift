@@ -1,0 +1,19 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// An app as others write it. Scripts/check-consumer copies it out of the checkout, and says where Waybill is.
+let package = Package(
+    name: "consumer",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(url: Context.environment["WAYBILL_URL"] ?? "https://waybill.invalid", from: "1.0.0")
+    ],
+    targets: [
+        .executableTarget(
+            name: "Consumer",
+            dependencies: [.product(name: "Waybill", package: "waybill")],
+            swiftSettings: [.treatAllWarnings(as: .error)]
+        )
+    ],
+    swiftLanguageModes: [.v6]
+)

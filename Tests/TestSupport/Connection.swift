@@ -1,0 +1,87 @@
+import Foundation
+
+/// One connection of a `LoopbackServer`, read and written by its own thread.
+struct Connection {
+    let socket: Socket
+    let stopping: Gate
+    private let unread = Unread()
+
+    private final class Unread { var bytes = Data() }
+
+    init(socket: Socket, stopping: Gate) {
+        self.socket = socket
+        self.stopping = stopping
+    }
+
+    /// The next request; nil when the client has hung up, the server stops, or what came is no request.
+    func read() -> LoopbackServer.Request? {
+        let blankLine = Data("\r\n\r\n".utf8)
+        while unread.bytes.range(of: blankLine) == nil { guard receive() else { return nil } }
+        guard let end = unread.bytes.range(of: blankLine) else { return nil }
+        let head = String(decoding: unread.bytes[..<end.lowerBound], as: UTF8.self)
+        unread.bytes.removeSubrange(..<end.upperBound)
+
+        var lines = head.components(separatedBy: "\r\n")
+        let words = lines.removeFirst().split(separator: " ")
+        guard words.count == 3 else { return nil }
+        var request = LoopbackServer.Request(method: String(words[0]), path: String(words[1]), headers: [], body: Data())
+        for line in lines {
+            guard let colon = line.firstIndex(of: ":") else { return nil }
+            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            request.headers.append((String(line[..<colon]), value))
+        }
+
+        // libcurl asks before it sends more than a megabyte, and loses a second without an answer.
+        if request.header("Expect")?.lowercased() == "100-continue", !send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) { return nil }
+        let length = request.header("Content-Length").flatMap { Int($0) } ?? 0
+        while unread.bytes.count < length { guard receive() else { return nil } }
+        request.body = Data(unread.bytes.prefix(length))
+        unread.bytes.removeFirst(length)
+        return request
+    }
+
+    /// Answers; false where the connection is to be closed now.
+    func write(_ response: LoopbackServer.Response) -> Bool {
+        if let gate = response.gate, !waitUntilOpen(gate) { return false }
+        switch response.delivery {
+        case .closed: return false
+        case .never:
+            _ = waitUntilOpen(Gate())
+            return false
+        case .cutShort:
+            _ = send(response.encoded)
+            return false
+        case .whole, .chunked: return send(response.encoded)
+        }
+    }
+
+    /// False where the client hung up or the server stopped before the gate was opened.
+    private func waitUntilOpen(_ gate: Gate) -> Bool {
+        _ = socket.wait(for: POLLIN, until: stopping, gate)
+        return gate.isOpen && !stopping.isOpen
+    }
+
+    private func receive() -> Bool {
+        guard socket.wait(for: POLLIN, until: stopping) else { return false }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(socket.descriptor, &buffer, buffer.count, 0)
+        guard count > 0 else { return false }
+        unread.bytes.append(contentsOf: buffer.prefix(count))
+        return true
+    }
+
+    private func send(_ bytes: Data) -> Bool {
+        #if canImport(Darwin)
+        let flags = MSG_DONTWAIT
+        #else
+        let flags = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
+        #endif
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            guard socket.wait(for: POLLOUT, until: stopping) else { return false }
+            let count = rest.withUnsafeBytes { Foundation.send(socket.descriptor, $0.baseAddress, $0.count, flags) }
+            if count > 0 { rest = rest.dropFirst(count) } else if errno != EAGAIN && errno != EINTR { return false }
+        }
+        return true
+    }
+}

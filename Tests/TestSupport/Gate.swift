@@ -1,0 +1,70 @@
+import Foundation
+import WaybillCore
+
+/// Something a test opens once, and servers and tests wait for: the order of things without a sleep.
+public final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiting: [@Sendable () -> Void] = []
+    }
+
+    private let state = Locked(State())
+    private let ends = DescriptorPair()
+
+    /// Makes a closed gate.
+    public init() {}
+
+    /// Lets everybody through, now and later.
+    public func open() {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            state.isOpen = true
+            return state.waiting
+        }
+        ends.closeWriteEnd()
+        for body in waiting { body() }
+    }
+
+    /// Whether it was opened.
+    public var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    /// Returns once it is open; at once where it is already.
+    public func opened() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append { continuation.resume() } }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    /// Readable (end of file) once the gate is open, so that a thread can wait for it and for a socket at once.
+    var descriptor: Int32 { ends.readEnd }
+}
+
+/// A pipe nothing is ever written to: closing one end wakes whoever polls the other.
+final class DescriptorPair: Sendable {
+    let readEnd: Int32
+    private let writeEnd: Locked<Int32>
+
+    init() {
+        var ends: [Int32] = [-1, -1]
+        _ = pipe(&ends)
+        readEnd = ends[0]
+        writeEnd = Locked(ends[1])
+    }
+
+    deinit {
+        closeWriteEnd()
+        close(readEnd)
+    }
+
+    func closeWriteEnd() {
+        let descriptor = writeEnd.withLock { end in
+            defer { end = -1 }
+            return end
+        }
+        if descriptor >= 0 { close(descriptor) }
+    }
+}

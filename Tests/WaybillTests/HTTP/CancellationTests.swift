@@ -1,0 +1,157 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+@testable import Waybill
+
+/// A hang or a trap is what fails here: URLSession's own async methods do both under these loads on Linux.
+@Suite(.timeLimit(.minutes(1)))
+struct CancellationTests {
+    let session = TestSession()
+
+    @Test func aTaskThatIsCanceledBeforehandSendsNothing() async throws {
+        let server = try LoopbackServer { _ in .text("never asked") }
+        let begin = Gate()
+        let request = URLRequest(url: server.url())
+        let task = Task { [http = session.http] in
+            await begin.opened()
+            return try await http.data(for: request)
+        }
+        task.cancel()
+        begin.open()
+        let error = await #expect(throws: URLError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func aTaskThatIsCanceledWhileTheServerThinksEndsAtOnce() async throws {
+        let arrived = Gate()
+        let server = try LoopbackServer { _ in
+            arrived.open()
+            return .never
+        }
+        let request = URLRequest(url: server.url())
+        let task = Task { [http = session.http] in try await http.data(for: request) }
+        await arrived.opened()
+        task.cancel()
+        let error = await #expect(throws: URLError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test func cancelingAfterTheAnswerChangesNothing() async throws {
+        let server = try LoopbackServer { _ in .text("answer") }
+        let answers = Locked<[Bool]>([])
+        let exchange = HTTPExchange(of: URLRequest(url: server.url()), in: session.http)
+        await withCheckedContinuation { continuation in
+            exchange.start { answer in
+                answers.withLock { $0.append((try? answer.get()) != nil) }
+                continuation.resume()
+            }
+        }
+        exchange.cancel()
+        exchange.cancel()
+        #expect(exchange.hasEnded)
+        #expect(answers.withLock { $0 } == [true])
+    }
+
+    @Test func anExchangeCanceledBeforeItStartsSaysSoOnce() throws {
+        let exchange = HTTPExchange(of: URLRequest(url: try refusedURL()), in: session.http)
+        exchange.cancel()
+        let codes = Locked<[URLError.Code?]>([])
+        exchange.start { answer in
+            if case .failure(let error) = answer { codes.withLock { $0.append(error.code) } }
+        }
+        #expect(codes.withLock { $0 } == [.cancelled])
+    }
+
+    @Test func cancelingAtAnyMomentNeitherHangsNorTraps() async throws {
+        let server = try LoopbackServer { _ in .text("answer") }
+        let request = URLRequest(url: server.url())
+        let counts = await canceled(of: 800, request: request, afterAtMost: 1500)
+        #expect(counts.answered + counts.canceled == 800)
+        #expect(counts.canceled > 0)
+    }
+
+    @Test func cancelingAroundTheEndOfTheAnswerNeitherHangsNorTraps() async throws {
+        let ends = Locked<[Gate]>([])
+        let server = try LoopbackServer { _ in
+            let gate = Gate()
+            ends.withLock { $0.append(gate) }
+            return .text("answer").after(gate)
+        }
+        // The answer is let go by the same thread that cancels, so that they meet.
+        let request = URLRequest(url: server.url())
+        var results = 0
+        for _ in 0..<200 {
+            let before = server.requests.count
+            let task = Task { [http = session.http] in try await http.data(for: request) }
+            while server.requests.count == before { await Task.yield() }
+            while ends.withLock({ $0.isEmpty }) { await Task.yield() }
+            ends.withLock { $0.removeFirst() }.open()
+            for _ in 0..<Int.random(in: 0..<40) { await Task.yield() }
+            task.cancel()
+            _ = await task.result
+            results += 1
+        }
+        #expect(results == 200)
+    }
+
+    @Test func cancelingDuringARedirectNeitherHangsNorTraps() async throws {
+        let target = try LoopbackServer { _ in .text("there") }
+        let url = target.url(host: "localhost")
+        let server = try LoopbackServer { _ in .redirect(to: url) }
+        let request = URLRequest(url: server.url())
+        let counts = await canceled(of: 800, request: request, afterAtMost: 2000)
+        #expect(counts.answered + counts.canceled == 800)
+        #expect(counts.canceled > 0)
+    }
+
+    @Test func cancelingWhileTheAppsDelegateThinksAboutARedirectNeitherHangsNorTraps() async throws {
+        final class Thinking: NSObject, URLSessionTaskDelegate, Sendable {
+            func urlSession(
+                _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+                newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+            ) { DispatchQueue.global().async { completionHandler(request) } }
+        }
+        let target = try LoopbackServer { _ in .text("there") }
+        let url = target.url(host: "localhost")
+        let server = try LoopbackServer { _ in .redirect(to: url) }
+        let app = HTTPSession(URLSession(configuration: .ephemeral, delegate: Thinking(), delegateQueue: nil))
+        defer { app.finishTasksAndInvalidate() }
+        let counts = await canceled(of: 800, request: URLRequest(url: server.url()), in: app, afterAtMost: 2000)
+        #expect(counts.answered + counts.canceled == 800)
+        #expect(counts.canceled > 0)
+    }
+
+    /// Sends requests, eight at a time, and cancels each after a random time in microseconds.
+    private func canceled(
+        of count: Int, request: URLRequest, in app: HTTPSession? = nil, afterAtMost limit: Int
+    ) async -> (answered: Int, canceled: Int) {
+        let http = app ?? session.http
+        return await withTaskGroup(of: (answered: Int, canceled: Int).self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    var counts = (answered: 0, canceled: 0)
+                    for _ in 0..<(count / 8) {
+                        let task = Task {
+                            try await http.data(
+                                for: request, redirects: .follow(droppingFieldsForOtherHosts: ["X-A"]), deadline: .seconds(30))
+                        }
+                        let canceler = DispatchWorkItem { task.cancel() }
+                        DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...limit)), execute: canceler)
+                        switch await task.result {
+                        case .success: counts.answered += 1
+                        case .failure(let error as URLError) where error.code == .cancelled: counts.canceled += 1
+                        case .failure(let error): Issue.record(error)
+                        }
+                    }
+                    return counts
+                }
+            }
+            return await group.reduce(into: (0, 0)) { $0 = ($0.0 + $1.answered, $0.1 + $1.canceled) }
+        }
+    }
+}
