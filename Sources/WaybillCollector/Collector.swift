@@ -21,6 +21,8 @@ public struct Collector: Sendable {
 
     /// The largest body of a request, in bytes; a larger one is refused while it comes in.
     public let bodyLimit: Int
+    /// Whether only those may read and write who have the token.
+    public var asksForToken: Bool { token != nil }
     let token: BearerToken?
     let clock: any TransactionClock
     let writer: StoreThread<Store>

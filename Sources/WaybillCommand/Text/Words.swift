@@ -60,6 +60,12 @@ enum Words {
         return error.text.map { "\(name): \($0)" } ?? name
     }
 
+    /// `fact 7 of source 01890a5d-... was rejected: ...`.
+    static func rejection(_ rejection: Rejection) -> String {
+        let fact = rejection.sequence.map { "fact \($0)" } ?? "the fact at index \(rejection.index)"
+        return "\(fact) of source \(rejection.source) was rejected: \(rejection.reason)"
+    }
+
     /// `variant=B wide=true`, by name.
     static func attributes(_ attributes: Attributes) -> String {
         attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
