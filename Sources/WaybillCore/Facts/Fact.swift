@@ -123,7 +123,7 @@ public struct Fact: Hashable, Sendable {
     }
 
     /// Which end of an exchange recorded it.
-    public enum Role: Int, Hashable, Sendable, Codable {
+    public enum Role: Int, Hashable, Sendable, CaseIterable {
         case client = 0
         case server = 1
     }
@@ -163,7 +163,7 @@ public struct Fact: Hashable, Sendable {
     }
 
     /// How an exchange ended.
-    public enum ExchangeState: Int, Hashable, Sendable, Codable {
+    public enum ExchangeState: Int, Hashable, Sendable, CaseIterable {
         /// A whole response was there, whatever its status.
         case completed = 1
         /// No whole response: see the error.

@@ -2,7 +2,7 @@
 ///
 /// The first four are recorded when a part is closed. The others are derived: `open` until something closes it, `interrupted` when its source
 /// ended first, `timedOut` when nothing was recorded for the use case's timeout.
-public enum Outcome: Int, Sendable, Hashable, CaseIterable, Codable {
+public enum Outcome: Int, Sendable, Hashable, CaseIterable {
     case open = 0
     case succeeded = 1
     case failed = 2

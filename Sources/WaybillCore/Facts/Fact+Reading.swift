@@ -1,0 +1,230 @@
+/// How a fact is read. Members may come in any order; what is not known is ignored.
+extension Fact {
+    package static func read(_ reader: inout JSONReader) throws(JSONFailure) -> Fact {
+        reader.skipWhitespace()
+        let start = reader.offset
+        let (kind, kindOffset) = try kind(of: reader, at: start)
+        var head = Head()
+        let content: Content
+        switch kind {
+        case "opened": content = .opened(try Opened.read(&reader, &head, start))
+        case "event": content = .event(try Event.read(&reader, &head, start))
+        case "closed": content = .closed(try Closed.read(&reader, &head, start))
+        case "exchange_opened": content = .exchangeOpened(try ExchangeOpened.read(&reader, &head, start))
+        case "exchange_closed": content = .exchangeClosed(try ExchangeClosed.read(&reader, &head, start))
+        default: throw JSONFailure(.invalid, at: kindOffset, "unknown kind \"\(kind.string.prefix(64))\"")
+        }
+        let fact = Fact(
+            sequence: try reader.required(head.sequence, "sequence", at: start),
+            part: try reader.required(head.part, "part", at: start),
+            atMicroseconds: try reader.required(head.atMicroseconds, "at_us", at: start),
+            content: content)
+        if let fault = fact.fault { throw JSONFailure(.invalid, at: start, fault) }
+        return fact
+    }
+
+    /// Looks ahead for the kind, which says how the other members are to be read.
+    private static func kind(of reader: JSONReader, at start: Int) throws(JSONFailure) -> (JSONText, Int) {
+        var ahead = reader
+        try ahead.beginObject()
+        while let key = try ahead.nextKey() {
+            guard case "kind" = key else {
+                try ahead.skipValue()
+                continue
+            }
+            ahead.skipWhitespace()
+            let offset = ahead.offset
+            return (try ahead.text(), offset)
+        }
+        throw JSONFailure(.invalid, at: start, "`kind` is missing")
+    }
+
+    /// What the numbers of a fact say about each other and cannot be; nil when all is well.
+    private var fault: String? {
+        switch content {
+        case .opened: return part == sequence ? nil : "`part` of an opened fact is its own `sequence`"
+        case .event, .closed: return (1..<sequence).contains(part) ? nil : "`part` is the sequence of an earlier fact"
+        case .exchangeOpened: return part < sequence ? nil : "`part` is the sequence of an earlier fact, or 0"
+        case .exchangeClosed(let closed):
+            guard part < sequence else { return "`part` is the sequence of an earlier fact, or 0" }
+            guard closed.exchange < sequence, closed.exchange > part else {
+                return "`exchange` is the sequence of an earlier fact of the same part"
+            }
+            return nil
+        }
+    }
+
+    /// The members that all kinds have.
+    fileprivate struct Head {
+        var sequence: Int?
+        var part: Int?
+        var atMicroseconds: Int?
+        private var hasKind = false
+
+        mutating func read(_ key: JSONText, _ reader: inout JSONReader) throws(JSONFailure) {
+            switch key {
+            case "sequence": sequence = try reader.integer(in: 1...Limits.largestInteger)
+            case "part": part = try reader.count()
+            case "at_us": atMicroseconds = try reader.count()
+            case "kind":
+                guard !hasKind else { throw reader.invalid(key, "`kind` is given twice") }
+                hasKind = true
+                try reader.skipValue()
+            default: try reader.skipValue()
+            }
+        }
+    }
+}
+
+extension Fact.Opened {
+    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure) -> Self {
+        var transaction: GUID?
+        var useCase: Int?
+        var timeout: Int?
+        var isJoined = false
+        var cause: Fact.ID?
+        var attributes: Attributes = [:]
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "transaction": transaction = try reader.guid()
+            case "use_case": useCase = try reader.count()
+            case "joined": isJoined = try reader.bool()
+            case "timeout_us": timeout = try reader.count()
+            case "cause": cause = try Fact.ID.read(&reader)
+            case "attributes": attributes = try reader.attributes()
+            default: try head.read(key, &reader)
+            }
+        }
+        return Self(
+            transaction: try reader.required(transaction, "transaction", at: start),
+            useCase: try reader.required(useCase, "use_case", at: start), isJoined: isJoined,
+            timeoutMicroseconds: try reader.required(timeout, "timeout_us", at: start), cause: cause, attributes: attributes)
+    }
+}
+
+extension Fact.ID {
+    fileprivate static func read(_ reader: inout JSONReader) throws(JSONFailure) -> Self {
+        reader.skipWhitespace()
+        let start = reader.offset
+        var source: GUID?
+        var sequence: Int?
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "source": source = try reader.guid()
+            case "sequence": sequence = try reader.integer(in: 1...Limits.largestInteger)
+            default: try reader.skipValue()
+            }
+        }
+        return Self(
+            source: try reader.required(source, "source", at: start), sequence: try reader.required(sequence, "sequence", at: start))
+    }
+}
+
+extension Fact.Event {
+    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure) -> Self {
+        var code: Int?
+        var error: RecordedError?
+        var attributes: Attributes = [:]
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "event": code = try reader.count()
+            case "error": error = try reader.error()
+            case "attributes": attributes = try reader.attributes()
+            default: try head.read(key, &reader)
+            }
+        }
+        return Self(code: try reader.required(code, "event", at: start), error: error, attributes: attributes)
+    }
+}
+
+extension Fact.Closed {
+    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure) -> Self {
+        var outcome: Outcome?
+        var error: RecordedError?
+        var attributes: Attributes = [:]
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "outcome":
+                let word = try reader.text()
+                switch word {
+                case "succeeded": outcome = .succeeded
+                case "failed": outcome = .failed
+                case "canceled": outcome = .canceled
+                case "abandoned": outcome = .abandoned
+                default: throw reader.invalid(word, "an outcome that can be recorded was expected")
+                }
+            case "error": error = try reader.error()
+            case "attributes": attributes = try reader.attributes()
+            default: try head.read(key, &reader)
+            }
+        }
+        return Self(outcome: try reader.required(outcome, "outcome", at: start), error: error, attributes: attributes)
+    }
+}
+
+extension Fact.ExchangeOpened {
+    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure) -> Self {
+        var role: Fact.Role?
+        var method: String?
+        var content = Self(method: "", path: "")
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "role":
+                let word = try reader.text()
+                switch word {
+                case "client": role = .client
+                case "server": role = .server
+                default: throw reader.invalid(word, "\"client\" or \"server\" was expected")
+                }
+            case "method": method = try reader.string(limit: Limits.labelLength, atLeast: 1)
+            case "scheme": content.scheme = try reader.string(limit: Limits.labelLength)
+            case "host": content.host = try reader.string(limit: Limits.labelLength)
+            case "port": content.port = try reader.integer(in: 0...65_535)
+            case "path": content.path = try reader.string(limit: Limits.fieldLength)
+            case "query": content.query = try reader.string(limit: Limits.fieldLength)
+            case "headers": content.headerFields = try reader.headerFields()
+            default: try head.read(key, &reader)
+            }
+        }
+        content.role = try reader.required(role, "role", at: start)
+        content.method = try reader.required(method, "method", at: start)
+        return content
+    }
+}
+
+extension Fact.ExchangeClosed {
+    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure) -> Self {
+        var exchange: Int?
+        var state: Fact.ExchangeState?
+        var content = Self(exchange: 0, state: .completed)
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "exchange": exchange = try reader.integer(in: 1...Limits.largestInteger)
+            case "state":
+                let word = try reader.text()
+                switch word {
+                case "completed": state = .completed
+                case "failed": state = .failed
+                case "canceled": state = .canceled
+                default: throw reader.invalid(word, "\"completed\", \"failed\" or \"canceled\" was expected")
+                }
+            case "status": content.status = try reader.integer(in: 0...999)
+            case "first_byte_us": content.firstByteAtMicroseconds = try reader.count()
+            case "sent_bytes": content.sentByteCount = try reader.count()
+            case "received_bytes": content.receivedByteCount = try reader.count()
+            case "headers": content.headerFields = try reader.headerFields()
+            case "error": content.error = try reader.error()
+            default: try head.read(key, &reader)
+            }
+        }
+        content.exchange = try reader.required(exchange, "exchange", at: start)
+        content.state = try reader.required(state, "state", at: start)
+        return content
+    }
+}

@@ -1,0 +1,110 @@
+/// The values that the formats are made of: in sets, and as details in a store's rows, always under the same names.
+extension JSONWriter {
+    /// Names in order, so that the same attributes always give the same bytes.
+    package mutating func attributes(_ attributes: Attributes) {
+        beginObject()
+        if attributes.count < 2 {
+            for (name, value) in attributes { attribute(name, value) }
+        } else {
+            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) { attribute(name, value) }
+        }
+        endObject()
+    }
+
+    private mutating func attribute(_ name: String, _ value: AttributeValue) {
+        key(name)
+        switch value {
+        case .string(let value): string(value)
+        case .integer(let value): integer(value)
+        case .double(let value): double(value)
+        case .bool(let value): bool(value)
+        }
+    }
+
+    /// `{"domain": "NSURLErrorDomain", "code": -1001, "text": "..."}`, without an empty domain.
+    package mutating func error(_ error: RecordedError) {
+        beginObject()
+        member("domain", error.domain)
+        member("code", error.code)
+        member("text", error.text)
+        endObject()
+    }
+
+    /// `[["Content-Type", "application/json"], ...]`
+    package mutating func headerFields(_ fields: [Fact.HeaderField]) {
+        beginArray()
+        for field in fields {
+            beginArray()
+            string(field.name)
+            string(field.value)
+            endArray()
+        }
+        endArray()
+    }
+
+    // MARK: Members
+
+    package mutating func member(_ name: StaticString, _ value: Int) {
+        key(name)
+        integer(value)
+    }
+
+    package mutating func member(_ name: StaticString, word: StaticString) {
+        key(name)
+        self.word(word)
+    }
+
+    package mutating func member(_ name: StaticString, _ value: GUID) {
+        key(name)
+        guid(value)
+    }
+
+    /// Nothing for nil.
+    package mutating func member(_ name: StaticString, _ value: Int?) {
+        guard let value else { return }
+        key(name)
+        integer(value)
+    }
+
+    /// Nothing for nil.
+    package mutating func member(_ name: StaticString, _ value: String?) {
+        guard let value else { return }
+        key(name)
+        string(value)
+    }
+
+    /// Nothing for an empty string.
+    package mutating func member(_ name: StaticString, _ value: String) {
+        guard !value.isEmpty else { return }
+        key(name)
+        string(value)
+    }
+
+    /// Nothing for false.
+    package mutating func member(_ name: StaticString, _ value: Bool) {
+        guard value else { return }
+        key(name)
+        bool(value)
+    }
+
+    /// Nothing where there are none.
+    package mutating func member(_ name: StaticString, _ value: Attributes) {
+        guard !value.isEmpty else { return }
+        key(name)
+        attributes(value)
+    }
+
+    /// Nothing for nil.
+    package mutating func member(_ name: StaticString, _ value: RecordedError?) {
+        guard let value else { return }
+        key(name)
+        error(value)
+    }
+
+    /// Nothing where there are none.
+    package mutating func member(_ name: StaticString, _ value: [Fact.HeaderField]) {
+        guard !value.isEmpty else { return }
+        key(name)
+        headerFields(value)
+    }
+}

@@ -1,0 +1,90 @@
+package import Foundation
+
+/// A URL in parts, without secrets: no user-info, no fragment, names and values checked.
+package struct RedactedURL: Hashable, Sendable {
+    /// In lower case; nil where the URL has none.
+    package var scheme: String?
+    /// In lower case, without port; nil where the URL has none.
+    package var host: String?
+    /// nil for the scheme's own.
+    package var port: Int?
+    /// As on the wire, but for placeholders; empty for none.
+    package var path = ""
+    /// Without the question mark; nil for none.
+    package var query: String?
+
+    package init() {}
+}
+
+extension Redactor {
+    /// The parts of a URL (RFC 3986, appendix B), within the limits.
+    package func url(_ url: URL) -> RedactedURL { self.url(url.absoluteString) }
+
+    /// The parts of a URL, or of the target of a request: `/login?page=1`.
+    ///
+    /// What a scheme without `//` says (`data:`, `mailto:`) is hidden whole.
+    package func url(_ url: String) -> RedactedURL {
+        var result = RedactedURL()
+        var rest = Array(url.utf8).prefix { $0 != UInt8(ascii: "#") }
+        if let mark = rest.firstIndex(of: UInt8(ascii: "?")) {
+            result.query = cut(text(form(rest[(mark + 1)...])), to: Limits.fieldLength)
+            rest = rest[..<mark]
+        }
+        if let colon = rest.firstIndex(of: UInt8(ascii: ":")), Self.isScheme(rest[..<colon]) {
+            result.scheme = cut(text(rest[..<colon]).lowercased(), to: Limits.labelLength)
+            rest = rest[(colon + 1)...]
+            guard rest.first == UInt8(ascii: "/") else {
+                result.path = Self.placeholder
+                result.query = nil
+                return result
+            }
+        }
+        if rest.starts(with: "//".utf8) {
+            let authority = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "/") }
+            (result.host, result.port) = hostAndPort(authority)
+            rest = rest[authority.endIndex...]
+        }
+        let segments = rest.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        result.path = cut(text(Array(segments.map { piece($0, plusIsSpace: false) }.joined(separator: "/".utf8))), to: Limits.fieldLength)
+        return result
+    }
+
+    /// A query or a form (`application/x-www-form-urlencoded`): values go by their name, and by their shape once they are decoded.
+    package func form(_ form: String) -> String { text(self.form(Array(form.utf8)[...])) }
+
+    private func form(_ form: ArraySlice<UInt8>) -> [UInt8] {
+        let members = form.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { member in
+            guard let equals = member.firstIndex(of: UInt8(ascii: "=")) else { return piece(member, plusIsSpace: true) }
+            let name = member[..<equals]
+            let isSensitive = names.contains(PercentEncoding.decoded(name, plusIsSpace: true))
+            let value = isSensitive ? Array(Self.placeholder.utf8) : piece(member[(equals + 1)...], plusIsSpace: true)
+            return piece(name, plusIsSpace: true) + "=".utf8 + value
+        }
+        return Array(members.joined(separator: "&".utf8))
+    }
+
+    /// One name, value or segment: as it is, or hidden whole when a secret is in it once it is decoded.
+    private func piece(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool) -> [UInt8] {
+        let decoded = PercentEncoding.decoded(bytes, plusIsSpace: plusIsSpace)
+        return SecretScanner.redacting(decoded, names: names) == nil ? Array(bytes) : Array(Self.placeholder.utf8)
+    }
+
+    private func hostAndPort(_ authority: ArraySlice<UInt8>) -> (String?, Int?) {
+        // All before the last @ is user-info, also where a password was not encoded.
+        let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[($0 + 1)...] } ?? authority
+        // An IPv6 address has colons inside its brackets.
+        guard let colon = host.lastIndex(of: UInt8(ascii: ":")), !host[colon...].contains(UInt8(ascii: "]")) else {
+            return (host.isEmpty ? nil : cut(text(host).lowercased(), to: Limits.labelLength), nil)
+        }
+        let port = Int(text(host[(colon + 1)...])).flatMap { (0...65_535).contains($0) ? $0 : nil }
+        return (cut(text(host[..<colon]).lowercased(), to: Limits.labelLength), port)
+    }
+
+    private func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Section 3.1.
+    private static func isScheme(_ text: ArraySlice<UInt8>) -> Bool {
+        guard let first = text.first, first.isLetter else { return false }
+        return text.allSatisfy { $0.isLetterOrDigit || "+-.".utf8.contains($0) }
+    }
+}

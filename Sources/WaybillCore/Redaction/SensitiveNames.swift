@@ -1,0 +1,41 @@
+/// Which names belong to secrets: of header fields, of query, form and JSON members, of attributes.
+struct SensitiveNames: Sendable {
+    /// What no name may contain, in any case, with or without hyphens, underscores, dots and spaces: `X-Api-Key`, `refresh_token`, `newPassword`.
+    private static let stems = [
+        "authorization", "cookie", "token", "password", "passwd", "passphrase", "passcode", "pwd", "secret", "apikey", "accesskey",
+        "privatekey", "credential", "sessionid", "jwt",
+    ].map(Stem.init)
+
+    /// Up to 16 letters as a number, to be compared with the last letters of a name, without allocating.
+    private struct Stem {
+        let letters: UInt128
+        let mask: UInt128
+
+        init(_ text: String) {
+            letters = text.utf8.reduce(0) { $0 << 8 | UInt128($1) }
+            mask = UInt128.max >> UInt128(128 - 8 * text.utf8.count)
+        }
+    }
+
+    /// Whole names that somebody added, normalized.
+    private let additional: Set<[UInt8]>
+
+    init(additional: [String] = []) { self.additional = Set(additional.map { Self.normalized($0.utf8) }) }
+
+    func contains(_ name: some Sequence<UInt8>) -> Bool {
+        var last: UInt128 = 0
+        for byte in name where !Self.isIgnored(byte) {
+            last = last << 8 | UInt128(byte.lowercased)
+            for stem in Self.stems where last & stem.mask == stem.letters { return true }
+        }
+        return !additional.isEmpty && additional.contains(Self.normalized(name))
+    }
+
+    private static func normalized(_ name: some Sequence<UInt8>) -> [UInt8] {
+        name.lazy.filter { !isIgnored($0) }.map(\.lowercased)
+    }
+
+    private static func isIgnored(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: " ")
+    }
+}

@@ -1,0 +1,120 @@
+/// The parts of a set's envelope.
+extension JSONReader {
+    /// Anchors in order of time, at least one.
+    mutating func clocks() throws(JSONFailure) -> [ClockAnchor] {
+        skipWhitespace()
+        let start = offset
+        var clocks: [ClockAnchor] = []
+        try array { reader, start throws(JSONFailure) in
+            var at: Int?
+            var distance: Int?
+            while let key = try reader.nextKey() {
+                switch key {
+                case "at_us": at = try reader.count()
+                case "offset_us": distance = try reader.integer(in: -Limits.largestInteger...Limits.largestInteger)
+                default: try reader.skipValue()
+                }
+            }
+            let clock = ClockAnchor(
+                atMicroseconds: try reader.required(at, "at_us", at: start),
+                offsetMicroseconds: try reader.required(distance, "offset_us", at: start))
+            if let last = clocks.last, last.atMicroseconds >= clock.atMicroseconds {
+                throw JSONFailure(.invalid, at: start, "a clock anchor later than the one before was expected")
+            }
+            clocks.append(clock)
+        }
+        guard !clocks.isEmpty else { throw JSONFailure(.invalid, at: start, "at least one clock anchor was expected") }
+        return clocks
+    }
+
+    mutating func names() throws(JSONFailure) -> [RecordedName] {
+        var names: [RecordedName] = []
+        try array { reader, start throws(JSONFailure) in
+            var useCase: Int?
+            var event: Int?
+            var name: String?
+            while let key = try reader.nextKey() {
+                switch key {
+                case "use_case": useCase = try reader.count()
+                case "event": event = try reader.count()
+                case "name": name = try reader.string(limit: Limits.labelLength)
+                default: try reader.skipValue()
+                }
+            }
+            names.append(
+                RecordedName(
+                    useCase: try reader.required(useCase, "use_case", at: start), event: event,
+                    name: try reader.required(name, "name", at: start)))
+        }
+        return names
+    }
+
+    mutating func ledger() throws(JSONFailure) -> Ledger {
+        var ledger = Ledger()
+        try beginObject()
+        while let key = try nextKey() {
+            switch key {
+            case "recorded": ledger.recorded = try count()
+            case "delivered": ledger.delivered = try count()
+            case "quarantined": ledger.quarantined = try count()
+            case "dropped": ledger.dropped = try droppedCounts()
+            case "pending": ledger.pending = try count()
+            case "refused": ledger.refused = try count()
+            default: try skipValue()
+            }
+        }
+        return ledger
+    }
+
+    private mutating func droppedCounts() throws(JSONFailure) -> [String: Int] {
+        skipWhitespace()
+        let start = offset
+        var counts: [String: Int] = [:]
+        try beginObject()
+        while let key = try nextKey() {
+            let reason = key.string
+            guard !reason.isLonger(than: Limits.nameLength) else { throw invalid(key, "longer than \(Limits.nameLength) characters") }
+            counts[reason] = try count()
+            // Bounded, so that a sum of counts cannot overflow.
+            guard counts.count <= Limits.attributes else { throw JSONFailure(.invalid, at: start, "more than \(Limits.attributes) reasons") }
+        }
+        return counts
+    }
+
+    mutating func droppedRanges() throws(JSONFailure) -> [DroppedRange] {
+        var ranges: [DroppedRange] = []
+        try array { reader, start throws(JSONFailure) in
+            var first: Int?
+            var last: Int?
+            var reason: DropReason?
+            while let key = try reader.nextKey() {
+                switch key {
+                case "first": first = try reader.integer(in: 1...Limits.largestInteger)
+                case "last": last = try reader.integer(in: 1...Limits.largestInteger)
+                case "reason":
+                    let word = try reader.text()
+                    reason = DropReason(rawValue: word.string)
+                    if reason == nil { throw reader.invalid(word, "\"quota\", \"age\", \"erased\" or \"damaged\" was expected") }
+                default: try reader.skipValue()
+                }
+            }
+            let range = DroppedRange(
+                first: try reader.required(first, "first", at: start), last: try reader.required(last, "last", at: start),
+                reason: try reader.required(reason, "reason", at: start))
+            guard range.first <= range.last else { throw JSONFailure(.invalid, at: start, "`last` is below `first`") }
+            ranges.append(range)
+        }
+        return ranges
+    }
+
+    /// Reads an array of objects; `body` gets each after its brace, with where it starts.
+    mutating func array(_ body: (inout JSONReader, Int) throws(JSONFailure) -> Void) throws(JSONFailure) {
+        try beginArray()
+        while try nextElement() {
+            skipWhitespace()
+            let start = offset
+            try beginObject()
+            try body(&self, start)
+        }
+    }
+}

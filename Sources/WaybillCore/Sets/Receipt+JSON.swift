@@ -1,0 +1,70 @@
+/// How a receipt is written and read, as `Schemas/receipt.v1.schema.json` describes it.
+extension Receipt {
+    /// The receipt as JSON of media type ``mediaType``.
+    package func encoded() -> [UInt8] {
+        var writer = JSONWriter(capacity: 128 + 160 * rejections.count)
+        writer.beginObject()
+        writer.member("set", set)
+        writer.member("accepted", acceptedCount)
+        writer.member("known", knownCount)
+        writer.array("rejected", rejections) { rejection, writer in
+            writer.member("source", rejection.source)
+            writer.member("sequence", rejection.sequence)
+            writer.member("index", rejection.index)
+            writer.member("reason", rejection.reason)
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+
+    /// Reads a receipt; members that are not known are ignored.
+    ///
+    /// - Throws: `.malformed` for what is not JSON, `.invalid` for what is not a receipt of version 1.
+    package static func decode(_ bytes: [UInt8]) throws(SetDecodingFailure) -> Receipt {
+        try SetDecodingFailure.decoding(bytes) { reader throws(JSONFailure) in
+            reader.skipWhitespace()
+            let start = reader.offset
+            var set: GUID?
+            var accepted: Int?
+            var known: Int?
+            var rejections: [Rejection] = []
+            try reader.beginObject()
+            while let key = try reader.nextKey() {
+                switch key {
+                case "set": set = try reader.guid()
+                case "accepted": accepted = try reader.count()
+                case "known": known = try reader.count()
+                case "rejected": rejections = try Receipt.rejections(&reader)
+                default: try reader.skipValue()
+                }
+            }
+            return Receipt(
+                set: try reader.required(set, "set", at: start), acceptedCount: try reader.required(accepted, "accepted", at: start),
+                knownCount: try reader.required(known, "known", at: start), rejections: rejections)
+        }
+    }
+
+    private static func rejections(_ reader: inout JSONReader) throws(JSONFailure) -> [Rejection] {
+        var rejections: [Rejection] = []
+        try reader.array { reader, start throws(JSONFailure) in
+            var source: GUID?
+            var sequence: Int?
+            var index: Int?
+            var reason = ""
+            while let key = try reader.nextKey() {
+                switch key {
+                case "source": source = try reader.guid()
+                case "sequence": sequence = try reader.integer(in: 1...Limits.largestInteger)
+                case "index": index = try reader.count()
+                case "reason": reason = try reader.string(limit: Limits.textLength)
+                default: try reader.skipValue()
+                }
+            }
+            rejections.append(
+                Rejection(
+                    source: try reader.required(source, "source", at: start), sequence: sequence,
+                    index: try reader.required(index, "index", at: start), reason: reason))
+        }
+        return rejections
+    }
+}
