@@ -24,6 +24,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
         // The library, top to bottom: each target knows only those above it.
@@ -33,10 +34,10 @@ let package = Package(
         .target(name: "Waybill", dependencies: ["WaybillCore", "WaybillStore"]),
         .target(name: "WaybillTesting", dependencies: ["WaybillCore", "WaybillStore", "Waybill"]),
         .target(name: "WaybillHummingbird", dependencies: ["WaybillCore", "Waybill", .hummingbird]),
-        .target(name: "WaybillCollector", dependencies: ["WaybillCore", "WaybillStore", .hummingbird]),
+        .target(name: "WaybillCollector", dependencies: ["WaybillCore", "WaybillStore", .hummingbird, .logging]),
         .executableTarget(
             name: "WaybillCommand",
-            dependencies: ["WaybillCore", "WaybillStore", "WaybillCollector", .hummingbird, .argumentParser]
+            dependencies: ["WaybillCore", "WaybillStore", "WaybillCollector", .hummingbird, .logging, .argumentParser]
         ),
 
         // The demo: three processes and the program that runs them.
@@ -87,6 +88,7 @@ let package = Package(
 
 extension Target.Dependency {
     static let hummingbird = product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Hummingbird"]))
+    static let logging = product(name: "Logging", package: "swift-log", condition: .when(traits: ["Hummingbird"]))
     static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Hummingbird"]))
     static let argumentParser = product(
         name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Collector"]))

@@ -22,7 +22,9 @@ import WaybillCollector
         #expect(TimeExpression.microseconds("1772366400000001", now: 0) == 1_772_366_400_000_001)
     }
 
-    @Test(arguments: ["", "h", "-3h", "3 h", "24H", "+5", "yesterday", "2026-13-01", "1e9", "99999999999999999999", "9223372036854775807w", "²"])
+    @Test(arguments: [
+        "", "h", "-3h", "3 h", "24H", "+5", "yesterday", "2026-13-01", "1e9", "99999999999999999999", "9223372036854775807w", "²",
+    ])
     func anythingElseIsNoTime(text: String) {
         #expect(TimeExpression.microseconds(text, now: now) == nil)
     }

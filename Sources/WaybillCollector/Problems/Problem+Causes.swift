@@ -30,7 +30,8 @@ extension Problem {
     /// RFC 6750, section 3.1: the error code is given only where a token was.
     static func unauthorized(isTokenGiven: Bool) -> Problem {
         var problem = Problem(
-            .unauthorized, isTokenGiven ? "This is not the collector's token." : "Send the collector's token as “Authorization: Bearer ...”.")
+            .unauthorized,
+            isTokenGiven ? "This is not the collector's token." : "Send the collector's token as “Authorization: Bearer ...”.")
         problem.headers[.wwwAuthenticate] = isTokenGiven ? #"Bearer error="invalid_token""# : "Bearer"
         return problem
     }
@@ -56,8 +57,8 @@ extension Problem {
         return problem
     }
 
-    /// The error's own words stay here: they may name paths.
-    static func unavailable(_ error: WaybillError) -> Problem {
+    /// The store's own words stay in the log: they may name paths.
+    static var unavailable: Problem {
         var problem = Problem(.serviceUnavailable, "The store cannot be read or written at the moment. Nothing was kept; try again.")
         problem.headers[.retryAfter] = "5"
         return problem

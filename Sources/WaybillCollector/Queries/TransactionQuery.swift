@@ -34,7 +34,7 @@ package struct TransactionQuery: Sendable, Hashable {
     /// Reads the parameters of a URL, decoded; where one is given twice, the last one counts.
     ///
     /// - Throws: for a name that is not among ``parameters``, since a misspelt filter would let everything through.
-    package init(_ items: some Sequence<(name: String, value: String)>) throws(QueryFailure) {
+    package init(_ items: [(name: String, value: String)]) throws(QueryFailure) {
         for item in items {
             guard let parameter = Self.parameters.first(where: { $0.name == item.name }) else {
                 let names = Self.parameters.map(\.name).joined(separator: ", ")

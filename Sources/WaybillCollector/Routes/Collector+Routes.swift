@@ -1,7 +1,9 @@
 #if Collector
 import Foundation
 public import Hummingbird
+import Logging
 import WaybillCore
+import WaybillStore
 
 extension Collector {
     /// Adds the routes, all below `/v1/`, to a router or to a group of one.
@@ -13,7 +15,7 @@ extension Collector {
             for method in route.methods {
                 router.on(path, method: method) { request, context in
                     try authorize(request, for: route)
-                    let response = try await answer(request, to: route, id: context.parameters.get("id"))
+                    let response = try await answer(request, to: route, context)
                     return method == .head ? response.createHeadResponse() : response
                 }
             }
@@ -32,27 +34,32 @@ extension Collector {
         guard let field, token.matches(fieldValue: field) else { throw Problem.unauthorized(isTokenGiven: field != nil) }
     }
 
-    private func answer(_ request: Request, to route: Route, id: String?) async throws -> Response {
+    private func answer(_ request: Request, to route: Route, _ context: some RequestContext) async throws -> Response {
         do {
             switch route {
             case .addSet: return try await addSet(request)
             case .listTransactions:
                 let items = request.uri.queryParameters.map { (name: String($0.key), value: String($0.value)) }
                 return try .json(await queries.transactions(TransactionQuery(items)))
-            case .showTransaction: return try .json(await queries.transaction(id?.removingPercentEncoding ?? ""))
+            case .showTransaction:
+                let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
+                return try .json(await queries.transaction(key))
             case .listSources: return try .json(await queries.sources())
             case .checkHealth: return try await checkHealth()
             }
         } catch let failure as QueryFailure {
             throw Problem(failure)
         } catch let error as WaybillError {
-            throw Problem.unavailable(error)
+            context.logger.error("waybill: \(error)")
+            throw Problem.unavailable
         }
     }
 
     private func checkHealth() async throws -> Response {
         _ = try await writer.run { store throws(WaybillError) in try store.setting("installation") }
-        _ = try await queries.sources()
+        var one = TransactionQuery()
+        one.limit = "1"
+        _ = try await queries.transactions(one)
         return try .json(["status": "ok"])
     }
 }

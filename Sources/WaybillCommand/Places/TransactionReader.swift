@@ -12,7 +12,5 @@ protocol TransactionReader: Sendable {
     func sources() async throws -> [SourceRecord]
 }
 
-extension StoreQueries: TransactionReader {
-    func sources() async throws -> [SourceRecord] { try await sources() as [SourceRecord] }
-}
+extension StoreQueries: TransactionReader {}
 #endif

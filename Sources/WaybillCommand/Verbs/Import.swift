@@ -2,6 +2,7 @@
 import ArgumentParser
 import Foundation
 import WaybillCore
+import WaybillStore
 
 /// `waybill import`: feeds sets that were written to files to a store or a collector.
 struct Import: AsyncParsableCommand {
