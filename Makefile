@@ -27,7 +27,7 @@ test: setup ## Run every test of every trait
 
 demo: setup ## Run logins through client, server and collector; RUNS=200, KEEP=1 leaves the collector running
 	swift build --traits Collector $(IMPORTS)
-	.build/debug/LoginDemo --runs $(RUNS) $(if $(KEEP),--keep)
+	@RUNS=$(RUNS) KEEP=$(KEEP) .build/debug/LoginDemo
 
 bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,store runs some
 	swift build -c release --traits Collector --product Benchmarks

@@ -24,7 +24,9 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     ],
     targets: [
         // The library, top to bottom: each target knows only those above it.
@@ -33,11 +35,12 @@ let package = Package(
         .target(name: "WaybillStore", dependencies: ["WaybillCore", "CSQLite"]),
         .target(name: "Waybill", dependencies: ["WaybillCore", "WaybillStore"]),
         .target(name: "WaybillTesting", dependencies: ["WaybillCore", "WaybillStore", "Waybill"]),
-        .target(name: "WaybillHummingbird", dependencies: ["WaybillCore", "Waybill", .hummingbird]),
-        .target(name: "WaybillCollector", dependencies: ["WaybillCore", "WaybillStore", .hummingbird, .logging]),
+        .target(name: "WaybillHummingbird", dependencies: ["WaybillCore", "Waybill", .hummingbird, .httpTypes]),
+        .target(
+            name: "WaybillCollector", dependencies: ["WaybillCore", "WaybillStore", .hummingbird, .httpTypes, .logging, .nio]),
         .executableTarget(
             name: "WaybillCommand",
-            dependencies: ["WaybillCore", "WaybillStore", "WaybillCollector", .hummingbird, .logging, .argumentParser]
+            dependencies: ["WaybillCore", "WaybillStore", "WaybillCollector", .hummingbird, .argumentParser, .logging, .nio]
         ),
 
         // The demo: three processes and the program that runs them.
@@ -45,7 +48,7 @@ let package = Package(
         .executableTarget(name: "LoginClient", dependencies: ["Waybill", "LoginUseCase"], path: "Examples/Login/Client"),
         .executableTarget(
             name: "LoginServer",
-            dependencies: ["Waybill", "WaybillHummingbird", "LoginUseCase", .hummingbird, .cryptoExtras],
+            dependencies: ["Waybill", "WaybillHummingbird", "LoginUseCase", .hummingbird, .cryptoExtras, .logging, .nio],
             path: "Examples/Login/Server"
         ),
         .executableTarget(
@@ -70,7 +73,7 @@ let package = Package(
         ),
         .testTarget(
             name: "WaybillHummingbirdTests",
-            dependencies: ["WaybillCore", "Waybill", "WaybillTesting", "WaybillHummingbird", "TestSupport", .hummingbird]
+            dependencies: ["WaybillCore", "Waybill", "WaybillTesting", "WaybillHummingbird", "TestSupport", .hummingbird, .httpTypes, .nio]
         ),
         .testTarget(
             name: "WaybillCollectorTests",
@@ -88,7 +91,9 @@ let package = Package(
 
 extension Target.Dependency {
     static let hummingbird = product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Hummingbird"]))
+    static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Hummingbird"]))
     static let logging = product(name: "Logging", package: "swift-log", condition: .when(traits: ["Hummingbird"]))
+    static let nio = product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Hummingbird"]))
     static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Hummingbird"]))
     static let argumentParser = product(
         name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Collector"]))

@@ -51,6 +51,7 @@ final class DescriptorPair: Sendable {
     init() {
         var ends: [Int32] = [-1, -1]
         _ = pipe(&ends)
+        ends.forEach(closeOnExec)
         readEnd = ends[0]
         writeEnd = Locked(ends[1])
     }
@@ -68,3 +69,6 @@ final class DescriptorPair: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 }
+
+/// Keeps a descriptor out of the processes a test starts: held open there, it would keep this one waiting.
+func closeOnExec(_ descriptor: Int32) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }

@@ -6,6 +6,7 @@ final class Socket: Sendable {
 
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
+        closeOnExec(descriptor)
         #if canImport(Darwin)
         var on: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))

@@ -34,7 +34,7 @@ final class HTTPExchange: Sendable {
     /// Whether its completion was called, or is about to be.
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// Sends the request; sends nothing where the exchange was canceled before.
+    /// Sends the request, once; sends nothing where the exchange was canceled before.
     ///
     /// - Parameters:
     ///   - deadline: The longest it may take from now; nil for no limit but the session's own.

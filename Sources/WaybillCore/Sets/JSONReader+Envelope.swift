@@ -50,20 +50,30 @@ extension JSONReader {
     }
 
     mutating func ledger() throws(JSONFailure) -> Ledger {
-        var ledger = Ledger()
+        skipWhitespace()
+        let start = offset
+        var recorded: Int?
+        var delivered: Int?
+        var quarantined: Int?
+        var dropped: [String: Int] = [:]
+        var pending: Int?
+        var refused: Int?
         try beginObject()
         while let key = try nextKey() {
             switch key {
-            case "recorded": ledger.recorded = try count()
-            case "delivered": ledger.delivered = try count()
-            case "quarantined": ledger.quarantined = try count()
-            case "dropped": ledger.dropped = try droppedCounts()
-            case "pending": ledger.pending = try count()
-            case "refused": ledger.refused = try count()
+            case "recorded": recorded = try count()
+            case "delivered": delivered = try count()
+            case "quarantined": quarantined = try count()
+            case "dropped": dropped = try droppedCounts()
+            case "pending": pending = try count()
+            case "refused": refused = try count()
             default: try skipValue()
             }
         }
-        return ledger
+        return Ledger(
+            recorded: try required(recorded, "recorded", at: start), delivered: try required(delivered, "delivered", at: start),
+            quarantined: try required(quarantined, "quarantined", at: start), dropped: dropped,
+            pending: try required(pending, "pending", at: start), refused: try required(refused, "refused", at: start))
     }
 
     private mutating func droppedCounts() throws(JSONFailure) -> [String: Int] {

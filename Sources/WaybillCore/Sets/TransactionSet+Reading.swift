@@ -66,6 +66,7 @@ private struct ShareReader {
         var id: GUID?
         var source = Source(id: GUID(high: 0, low: 0))
         var clocks: [ClockAnchor]?
+        var ledger: Ledger?
         var share = TransactionSet.Share(source: source, clocks: [])
         var rejected: [Rejected] = []
         try reader.beginObject()
@@ -82,7 +83,7 @@ private struct ShareReader {
             case "ended": share.hasEnded = try reader.bool()
             case "clocks": clocks = try reader.clocks()
             case "names": share.names = try reader.names()
-            case "ledger": share.ledger = try reader.ledger()
+            case "ledger": ledger = try reader.ledger()
             case "dropped": share.dropped = try reader.droppedRanges()
             case "facts": (share.facts, rejected) = try Rejected.sorting(&reader)
             default: try reader.skipValue()
@@ -91,6 +92,7 @@ private struct ShareReader {
         source.id = try reader.required(id, "source", at: start)
         share.source = source
         share.clocks = try reader.required(clocks, "clocks", at: start)
+        share.ledger = try reader.required(ledger, "ledger", at: start)
         self.share = share
         rejections = rejected.map { Rejection(source: source.id, sequence: $0.sequence, index: $0.index, reason: $0.reason) }
     }

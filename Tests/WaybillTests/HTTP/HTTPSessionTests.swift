@@ -87,6 +87,13 @@ struct HTTPSessionTests {
         #expect(server.requests.count == 1)
     }
 
+    @Test func theCallersConfigurationIsLeftAsItWas() {
+        let configuration = URLSessionConfiguration.default
+        let made = HTTPSession(configuration: configuration)
+        defer { made.finishTasksAndInvalidate() }
+        #expect(configuration.urlCache != nil)
+    }
+
     #if canImport(FoundationNetworking)
     @Test func aChallengeToASessionWithoutADelegateEndsAtTheDeadline() async throws {
         let server = try LoopbackServer { _ in .init(status: 401, headers: [("WWW-Authenticate", "Basic realm=\"place\"")]) }

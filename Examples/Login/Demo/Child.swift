@@ -1,0 +1,88 @@
+import Foundation
+import WaybillCore
+
+/// A child process of the demo: its lines of output as they come, and an end that is always reached.
+final class Child: Sendable {
+    let name: String
+    private let process: Process
+    private let lines: AsyncStream<String>
+
+    /// Starts one of the executables that were built beside this one.
+    ///
+    /// - Parameter log: Where its standard error goes.
+    init(_ executable: String, _ arguments: [String] = [], environment: [String: String] = [:], log: URL) throws {
+        name = executable
+        process = Process()
+        process.executableURL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: executable)
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardInput = FileHandle.nullDevice
+        _ = FileManager.default.createFile(atPath: log.path(), contents: nil)
+        process.standardError = try FileHandle(forWritingTo: log)
+        let output = Pipe()
+        process.standardOutput = output
+        lines = AsyncStream { continuation in
+            let rest = Locked(Data())
+            output.fileHandleForReading.readabilityHandler = { handle in
+                let data = handle.availableData
+                if data.isEmpty {
+                    handle.readabilityHandler = nil
+                    continuation.finish()
+                }
+                let complete = rest.withLock { rest -> [Data] in
+                    rest += data
+                    var parts = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { Data($0) }
+                    rest = parts.popLast() ?? Data()
+                    return parts
+                }
+                for line in complete { continuation.yield(String(decoding: line, as: UTF8.self)) }
+            }
+        }
+        try process.run()
+    }
+
+    /// The address in its first line, `listening on http://127.0.0.1:4711`.
+    func address() async throws -> URL {
+        for await line in lines {
+            if let text = line.split(separator: " ").last, line.hasPrefix("listening on "), let url = URL(string: String(text)) {
+                return url
+            }
+        }
+        throw DemoError("\(name) ended before it listened; its log is in .build/demo.")
+    }
+
+    /// Hands over each line until there are no more.
+    func eachLine(_ body: (String) -> Void) async {
+        for await line in lines { body(line) }
+    }
+
+    /// Waits for its end.
+    ///
+    /// - Throws: `DemoError` when it did not end well.
+    func wait() throws {
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw DemoError("\(name) ended with status \(process.terminationStatus); its log is in .build/demo.")
+        }
+    }
+
+    /// Asks it to end in order, and waits.
+    func stop() throws {
+        if process.isRunning { process.terminate() }
+        try wait()
+    }
+
+    /// Ends it at once, if it still runs.
+    func kill() {
+        guard process.isRunning else { return }
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    var processID: Int32 { process.processIdentifier }
+}
+
+struct DemoError: Error, CustomStringConvertible {
+    var description: String
+    init(_ description: String) { self.description = description }
+}

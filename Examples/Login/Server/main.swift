@@ -1,4 +1,0 @@
-#if Hummingbird
-import CryptoExtras
-import Hummingbird
-#endif

@@ -1,0 +1,41 @@
+public import Waybill
+
+/// What can happen to a login, in a realistic mix.
+public enum Scenario: String, CaseIterable, Codable, Sendable {
+    case accepted
+    case wrongPassword
+    case unknownUser
+    case canceledByUser
+    case serverError
+    case serverTooLate
+    case connectionRefused
+    case leftScreen
+
+    /// The scenario of the nth login of a run: of twenty, ten are accepted.
+    public static func of(_ index: Int) -> Scenario {
+        let mix: [Scenario] = [
+            .accepted, .wrongPassword, .accepted, .accepted, .unknownUser, .accepted, .canceledByUser, .accepted, .accepted, .wrongPassword,
+            .serverError, .accepted, .leftScreen, .accepted, .accepted, .serverTooLate, .unknownUser, .accepted, .wrongPassword,
+            .connectionRefused,
+        ]
+        return mix[index % mix.count]
+    }
+
+    /// How the transaction is to end.
+    public var outcome: Outcome {
+        switch self {
+        case .accepted: .succeeded
+        case .wrongPassword, .unknownUser, .serverError, .serverTooLate, .connectionRefused: .failed
+        case .canceledByUser: .canceled
+        case .leftScreen: .abandoned
+        }
+    }
+
+    /// Whether the request gets to the server, which then takes part.
+    public var reachesServer: Bool {
+        switch self {
+        case .accepted, .wrongPassword, .unknownUser, .serverError, .serverTooLate: true
+        case .canceledByUser, .connectionRefused, .leftScreen: false
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Dispatch
+public import Foundation
+public import WaybillCore
+
+/// Writes sets into a folder, one file for each, for `waybill import` or a courier of your own to pick up.
+///
+/// A file is named `<created>-<set ID>.waybill-set.json`, e.g. `20230630T033418Z-01890a5d-ac96-774b-bcce-b302099a8057.waybill-set.json`, so
+/// that names sort by time. It appears whole: it is written under a hidden name, synced to the disk and then renamed, and the receipt is
+/// given when the folder is synced too. Only the user who runs the process may read it.
+public struct FileTransport: FlushTransport {
+    /// Where the files go.
+    public let folder: URL
+    // Syncing blocks for milliseconds, which no thread of the cooperative pool should.
+    private let queue = DispatchQueue(label: "waybill.file-transport", qos: .utility)
+
+    /// Makes a transport into a folder, which is made with the first set where it is missing.
+    public init(folder: URL) { self.folder = folder }
+
+    /// Writes a set, and accepts all of it.
+    ///
+    /// - Throws: `WaybillError` of code `.transport` where the file cannot be written; then nothing is left behind.
+    public func send(_ set: OutgoingSet) async throws -> Receipt {
+        let result = await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: Result { try DurableFolder(folder).write(set.body, to: Self.fileName(of: set)) }) }
+        }
+        do {
+            try result.get()
+        } catch {
+            throw WaybillError(
+                .transport, "The set cannot be written into \(folder.path); see that it is a folder that this process may write to.",
+                cause: (error as? POSIXError).map { String(cString: strerror($0.code.rawValue)) } ?? "\(type(of: error))")
+        }
+        return Receipt(set: set.id, acceptedCount: set.factCount)
+    }
+
+    private static func fileName(of set: OutgoingSet) -> String {
+        let created = Date(timeIntervalSince1970: Double(set.id.millisecondsSince1970) / 1000)
+        return "\(created.formatted(timestamp))-\(set.id).waybill-set.json"
+    }
+
+    private static let timestamp = Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted, timeZone: .gmt)
+}

@@ -1,0 +1,16 @@
+public import WaybillCore
+
+/// What a flush did.
+public struct FlushReport: Sendable, Hashable {
+    /// Facts that the collector accepted or knew already.
+    public var delivered = 0
+    /// Facts that the collector rejected; they are kept in quarantine.
+    public var rejected = 0
+    /// Facts that are still to be delivered.
+    public var pending = 0
+    /// Why it stopped before everything was delivered; nil when nothing went wrong.
+    public var error: WaybillError?
+
+    /// Whether nothing is left to deliver.
+    public var isComplete: Bool { pending == 0 && error == nil }
+}

@@ -1,0 +1,37 @@
+public import WaybillCore
+
+/// How recording and delivery are doing.
+public struct Health: Sendable, Hashable {
+    /// What is wrong at the moment, in sentences that say what to do; empty when nothing is.
+    public var problems: [WaybillError]
+    /// Facts that were not taken for want of room.
+    public var refused: Int
+    /// Attributes and texts that were cut short or left out because of `Limits`.
+    public var truncated: Int
+    /// Header fields of incoming requests that could not be read, and were ignored.
+    public var malformedHeaders: Int
+    /// Requests whose header field named another use case than the server's; the server's was recorded.
+    public var mismatchedUseCases: Int
+
+    /// Whether nothing is wrong and nothing was refused.
+    public var isGood: Bool { problems.isEmpty && refused == 0 }
+}
+
+/// Counts that only go up.
+package final class Counters: Sendable {
+    package struct Values: Sendable {
+        package var truncated = 0
+        package var malformedHeaders = 0
+        package var mismatchedUseCases = 0
+    }
+
+    private let values = Locked(Values())
+
+    package init() {}
+
+    package var current: Values { values.withLock { $0 } }
+
+    package func add(_ count: Int = 1, to counter: WritableKeyPath<Values, Int> & Sendable) {
+        values.withLock { $0[keyPath: counter] += count }
+    }
+}

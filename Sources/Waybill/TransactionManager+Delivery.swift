@@ -1,0 +1,86 @@
+import Dispatch
+public import Foundation
+public import WaybillCore
+import WaybillStore
+
+extension TransactionManager {
+    /// Delivers everything that was recorded until now.
+    ///
+    /// Never throws: what went wrong is in the report, and what could not be delivered stays pending. Flushes run one after the other.
+    @discardableResult
+    public func flush() async -> FlushReport {
+        guard let source = recording.source else { return FlushReport() }
+        return await flusher.start(source).value
+    }
+
+    /// Delivers what can be delivered within a time, for the moment before an app goes into the background.
+    ///
+    /// - Returns: The report, after the given time at the latest; what was not delivered by then stays pending.
+    @discardableResult
+    public func flush(deadline: Duration) async -> FlushReport {
+        guard let source = recording.source else { return FlushReport() }
+        let task = flusher.start(source)
+        return await withCheckedContinuation { continuation in
+            let first = Locked<CheckedContinuation<FlushReport, Never>?>(continuation)
+            let finish: @Sendable (FlushReport) -> Void = { report in
+                first.withLock { continuation in
+                    defer { continuation = nil }
+                    return continuation
+                }?.resume(returning: report)
+            }
+            let timer = Task {
+                guard (try? await Task.sleep(for: deadline)) != nil else { return }
+                task.cancel()
+                var report = FlushReport()
+                report.error = WaybillError(.transport, "The flush did not end in time; what was not delivered stays pending.")
+                report.pending = (try? await source.writer.run { _, store in try store.pendingCount() }) ?? 0
+                finish(report)
+            }
+            Task {
+                finish(await task.value)
+                timer.cancel()
+            }
+        }
+    }
+
+    /// As ``flush()``, for callers without async.
+    ///
+    /// - Parameter completion: Called on a thread of the library's.
+    public func flush(completion: @escaping @Sendable (FlushReport) -> Void) {
+        Task { completion(await flush()) }
+    }
+
+    /// As ``flush(deadline:)``, for callers without async.
+    public func flush(deadline: Duration, completion: @escaping @Sendable (FlushReport) -> Void) {
+        Task { completion(await flush(deadline: deadline)) }
+    }
+
+    /// Delivers now and then for as long as the calling task lives; call it once, in a task of its own.
+    ///
+    /// Ends when the task is canceled, after a last flush.
+    public func run(every interval: Duration = .seconds(30)) async {
+        while !Task.isCancelled {
+            await flush()
+            try? await Task.sleep(for: interval)
+        }
+        await flush()
+    }
+
+    /// Waits until everything recorded until now is in the store.
+    ///
+    /// - Throws: ``WaybillError`` when it could not be written; it stays in memory and is tried again.
+    public func sync() async throws {
+        guard let source = recording.source else { return }
+        try await source.writer.run { _, _ in }
+        if let problem = source.writer.problem { throw problem }
+    }
+
+    /// Writes a copy of the whole store into one file, which opens anywhere without the files beside it.
+    ///
+    /// - Parameter file: Where to; must not exist.
+    /// - Throws: ``WaybillError`` when it cannot be written, or recording is off.
+    public func snapshot(to file: URL) async throws {
+        guard let source = recording.source else { throw WaybillError(.store, "Recording is off: there is no store to copy.") }
+        try await source.writer.run { _, store in try store.snapshot(to: file) }
+    }
+}

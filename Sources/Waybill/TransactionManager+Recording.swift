@@ -1,0 +1,107 @@
+public import WaybillCore
+
+// Beginning and joining transactions: none of this throws or waits.
+extension TransactionManager {
+    /// Begins a transaction, for the lifetime of a screen or whatever else has no closure around it.
+    ///
+    /// - Parameter attributes: What describes the transaction, e.g. the variant of a test.
+    /// - Returns: The handle. Keep it: letting go of it unfinished records `abandoned`.
+    public func begin<U: UseCase>(_ useCase: U.Type, attributes: Attributes = [:]) -> UseCaseTransaction<U> {
+        let source = recording.source
+        source?.note(U.self)
+        return UseCaseTransaction(part: begin(U.code, timeout: U.timeout, attributes: attributes, in: source))
+    }
+
+    /// Begins a transaction of a use case that has a number but no Swift type.
+    public func begin(useCase code: Int, attributes: Attributes = [:]) -> UseCaseTransaction<Int> {
+        UseCaseTransaction(part: begin(code, timeout: .seconds(86_400), attributes: attributes, in: recording.source))
+    }
+
+    /// Begins a transaction, makes it the current one while a closure runs, and closes it by how the closure ends.
+    ///
+    /// Returning means succeeded; `CancellationError` or `URLError.cancelled` means canceled; any other error means failed with that error.
+    /// A `finish` inside wins. The closure keeps the caller's isolation.
+    public func perform<U: UseCase, Result>(
+        _ useCase: U.Type, attributes: Attributes = [:], isolation: isolated (any Actor)? = #isolation,
+        _ body: (UseCaseTransaction<U>) async throws -> Result
+    ) async rethrows -> Result {
+        try await begin(useCase, attributes: attributes).perform(isolation: isolation, body)
+    }
+
+    /// As the asynchronous form, for closures that do not wait.
+    public func perform<U: UseCase, Result>(
+        _ useCase: U.Type, attributes: Attributes = [:], _ body: (UseCaseTransaction<U>) throws -> Result
+    ) rethrows -> Result {
+        try begin(useCase, attributes: attributes).perform(body)
+    }
+
+    /// Joins the transaction of an incoming request, on a server.
+    ///
+    /// Always returns a handle: without a valid header field it begins a transaction of the server's own. What comes in is not trusted: it
+    /// grants nothing, and a malformed one is ignored and counted. Where it names another use case, the type given here wins.
+    ///
+    /// ```swift
+    /// let login = transactions.join(Login.self) { request.headers[$0] }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - attributes: What describes the server's part.
+    ///   - header: Looks up a header field of the request by name, in any case; nil where it is absent.
+    public func join<U: UseCase>(
+        _ useCase: U.Type, attributes: Attributes = [:], header: (String) -> String?
+    ) -> UseCaseTransaction<U> {
+        let source = recording.source
+        source?.note(U.self)
+        guard let source, let told = read(header, in: source) else {
+            return UseCaseTransaction(part: begin(U.code, timeout: U.timeout, attributes: attributes, in: source))
+        }
+        if told.useCase != U.code { recording.counters.add(to: \.mismatchedUseCases) }
+        return UseCaseTransaction(part: join(told, useCase: U.code, timeout: U.timeout, attributes: attributes, in: source))
+    }
+
+    /// Joins whatever transaction an incoming request belongs to, before anything is known of its use case.
+    ///
+    /// - Returns: nil without a valid header field: such a request leaves no trace.
+    public func join(attributes: Attributes = [:], header: (String) -> String?) -> UseCaseTransaction<Int>? {
+        guard let source = recording.source, let told = read(header, in: source) else { return nil }
+        return UseCaseTransaction(part: join(told, useCase: told.useCase, timeout: .seconds(86_400), attributes: attributes, in: source))
+    }
+
+    private func begin(_ useCase: Int, timeout: Duration, attributes: Attributes, in source: RunningSource?) -> OpenPart {
+        guard let source else { return OpenPart(transaction: GUID(), useCase: useCase, sequence: 0, source: nil) }
+        return source.open(
+            Fact.Opened(
+                transaction: GUID(), useCase: useCase, timeoutMicroseconds: timeout.microseconds,
+                attributes: source.attributes(attributes)))
+    }
+
+    private func join(
+        _ told: TransactionHeader, useCase: Int, timeout: Duration, attributes: Attributes, in source: RunningSource
+    ) -> OpenPart {
+        var cause: Fact.ID?
+        if let sender = told.source, let exchange = told.exchange { cause = Fact.ID(source: sender, sequence: exchange) }
+        return source.open(
+            Fact.Opened(
+                transaction: told.transaction, useCase: useCase, isJoined: true, timeoutMicroseconds: timeout.microseconds, cause: cause,
+                attributes: source.attributes(attributes)))
+    }
+
+    private func read(_ header: (String) -> String?, in source: RunningSource) -> TransactionHeader? {
+        guard let text = header(source.settings.headerName) else { return nil }
+        guard let told = TransactionHeader(parsing: text) else {
+            recording.counters.add(to: \.malformedHeaders)
+            diagnostics.once("A request's \(source.settings.headerName) header field could not be read and was ignored.")
+            return nil
+        }
+        return told
+    }
+}
+
+extension Duration {
+    /// Whole microseconds, never below 0 and never beyond what a fact can hold.
+    var microseconds: Int {
+        let (seconds, attoseconds) = components
+        let largestSeconds = Int64(Limits.largestInteger / 1_000_000 - 1)
+        return max(0, Int(min(seconds, largestSeconds)) * 1_000_000 + Int(attoseconds / 1_000_000_000_000))
+    }
+}

@@ -1,0 +1,113 @@
+public import Foundation
+public import WaybillCore
+import WaybillStore
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+/// Creates transactions, keeps what is recorded of them, and delivers it.
+///
+/// Make one for the app or the server and keep it. Making it never throws and touches no disk on the caller's thread: a folder that cannot be
+/// written or a setting that cannot work is replaced by something safe, and shows in ``health``.
+///
+/// ## Usage
+///
+/// ```swift
+/// let transactions = TransactionManager(
+///     store: .default,
+///     delivery: .collector(url, token: token),
+///     correlatedHosts: ["api.example.com"])
+///
+/// try await transactions.perform(Login.self, attributes: ["variant": "B"]) { login in
+///     login.log(.requestSent)
+///     let (data, response) = try await transactions.session.data(for: request)
+///     login.log(.responseReceived)
+///     guard response.isSuccess else { return login.finish(.failed, error: response.status) }
+/// }
+/// ```
+public final class TransactionManager: Sendable {
+    /// What is seldom needed.
+    public struct Options: Sendable {
+        /// The app's or service's name; nil: the bundle's identifier, else the process's name.
+        public var app: String?
+        /// Its version; nil: the bundle's short version string, else empty.
+        public var appVersion: String?
+        /// What else is to be said of this launch, e.g. the environment.
+        public var sourceAttributes: Attributes = [:]
+        /// The name of the header field that carries the transaction.
+        public var headerName = TransactionHeader.fieldName
+        /// Names of header fields, query items and attributes whose values are secret, besides the well-known ones.
+        public var additionalSecretNames: [String] = []
+        /// Whether an error's own words are kept, redacted; else only its domain and code.
+        public var keepsErrorTexts = false
+        /// Facts that may wait in memory for the store.
+        public var memoryCapacity = 16_384
+        /// The clocks to record by.
+        public var clock: any TransactionClock = SystemClock()
+        /// Told, once each, what a developer would want to know; by default it is written to standard error.
+        public var diagnostics: @Sendable (String) -> Void = { FileHandle.standardError.write(Data("waybill: \($0)\n".utf8)) }
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// A manager that records nothing and touches no disk.
+    public static let disabled = TransactionManager(settings: nil, delivery: nil, diagnostics: { _ in })
+
+    let diagnostics: Diagnostics
+    let flusher: Flusher
+    package let recording: Recording
+    private let capturedSession = Locked<CapturedSession?>(nil)
+
+    /// Makes a manager.
+    ///
+    /// - Parameters:
+    ///   - store: Where to keep what is recorded.
+    ///   - delivery: Where to send it; nil: nowhere yet, set ``delivery`` later.
+    ///   - correlatedHosts: The hosts whose requests carry the transaction's header field: names without scheme and port, matched exactly.
+    ///   - options: What is seldom needed.
+    public convenience init(
+        store: StoreLocation = .default, delivery: Delivery? = nil, correlatedHosts: [String] = [], options: Options = Options()
+    ) {
+        self.init(
+            settings: RecordingSettings(store: store, correlatedHosts: correlatedHosts, options: options), delivery: delivery,
+            diagnostics: options.diagnostics)
+    }
+
+    package init(settings: RecordingSettings?, delivery: Delivery?, diagnostics: @escaping @Sendable (String) -> Void) {
+        self.diagnostics = Diagnostics(diagnostics)
+        recording = Recording(settings)
+        flusher = Flusher(delivery: delivery)
+        for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
+    }
+
+    /// Where sets go; nil: nowhere, and everything stays pending.
+    public var delivery: Delivery? {
+        get { flusher.delivery }
+        set { flusher.delivery = newValue }
+    }
+
+    /// The session whose requests are recorded as exchanges of the current transaction.
+    public var session: CapturedSession {
+        capturedSession.withLock { session in
+            let made = session ?? CapturedSession(configuration: .default, recording: recording, diagnostics: diagnostics)
+            session = made
+            return made
+        }
+    }
+
+    /// A session of your own configuration whose requests are recorded; keep it, as you would keep a `URLSession`.
+    public func session(configuration: URLSessionConfiguration) -> CapturedSession {
+        CapturedSession(configuration: configuration, recording: recording, diagnostics: diagnostics)
+    }
+
+    /// How recording and delivery are doing. Waits for the store's thread, a few milliseconds at most as a rule.
+    public var health: Health {
+        let source = recording.source
+        let counts = recording.counters.current
+        return Health(
+            problems: (recording.settings?.problems ?? []) + [source?.writer.problem, flusher.problem].compactMap { $0 },
+            refused: source?.writer.recorder.refusedCount ?? 0,
+            truncated: counts.truncated, malformedHeaders: counts.malformedHeaders, mismatchedUseCases: counts.mismatchedUseCases)
+    }
+}

@@ -1,0 +1,50 @@
+import Synchronization
+import WaybillCore
+import WaybillStore
+
+/// This source's part in one transaction, for as long as somebody holds a handle to it.
+///
+/// Closed once; when the last handle goes away before that, closed as abandoned.
+package final class OpenPart: Sendable {
+    package let transaction: GUID
+    package let useCase: Int
+    /// The sequence of its `opened` fact; 0 where that was not taken, and then nothing else is.
+    package let sequence: Int
+    /// nil: recording is off.
+    package let source: RunningSource?
+
+    private let isClosed: Atomic<Bool>
+
+    init(transaction: GUID, useCase: Int, sequence: Int, source: RunningSource?) {
+        self.transaction = transaction
+        self.useCase = useCase
+        self.sequence = sequence
+        self.source = source
+        isClosed = Atomic(sequence == 0)
+    }
+
+    deinit { close(.abandoned, error: nil, attributes: [:]) }
+
+    /// Records an event; also after the part was closed, and then it counts as late.
+    func log(_ code: Int, error: RecordedError?, attributes: Attributes) -> LogResult {
+        guard let source else { return .off }
+        guard sequence > 0 else { return .refused }
+        return source.record(
+            .event(Fact.Event(code: code, error: error, attributes: source.attributes(attributes))), part: sequence
+        ).result
+    }
+
+    /// Closes the part; only the first call counts.
+    package func close(_ outcome: Outcome, error: RecordedError?, attributes: Attributes) {
+        guard let source, !isClosed.exchange(true, ordering: .relaxed) else { return }
+        _ = source.record(
+            .closed(Fact.Closed(outcome: outcome, error: error, attributes: source.attributes(attributes))), part: sequence)
+    }
+
+    /// The header field's value for a request of this transaction.
+    ///
+    /// - Parameter exchange: The sequence of the request's `exchange_opened` fact; nil where no exchange is logged.
+    package func headerValue(exchange: Int?) -> String {
+        TransactionHeader(transaction: transaction, useCase: useCase, source: source?.id, exchange: exchange).description
+    }
+}

@@ -1,0 +1,67 @@
+package import WaybillCore
+package import WaybillStore
+
+/// What a manager was told, checked: an impossible setting was replaced by a safe one and is listed in `problems`.
+package struct RecordingSettings: Sendable {
+    package var place: StorePlace
+    package var correlatedHosts: Set<String> = []
+    package var headerName = TransactionHeader.fieldName
+    package var redactor = Redactor()
+    package var keepsErrorTexts = false
+    package var capacity = BufferedRecorder.defaultCapacity
+    package var clock: any TransactionClock = SystemClock()
+    package var writesByItself = true
+    package var describe: @Sendable (GUID) -> Source
+    package var problems: [WaybillError] = []
+
+    package init(store: StoreLocation, correlatedHosts: [String], options: TransactionManager.Options) {
+        (place, problems) = store.resolved()
+        redactor = Redactor(additionalNames: options.additionalSecretNames)
+        keepsErrorTexts = options.keepsErrorTexts
+        clock = options.clock
+        let (app, appVersion, attributes) = (options.app, options.appVersion, redactor.attributes(options.sourceAttributes).0)
+        describe = { Source.thisProcess(id: $0, app: app, appVersion: appVersion, attributes: attributes) }
+
+        if options.memoryCapacity >= 16 {
+            capacity = options.memoryCapacity
+        } else {
+            problems.append(
+                WaybillError(.setting, "A memory capacity of \(options.memoryCapacity) facts is too small; \(capacity) is used."))
+        }
+        if Self.isFieldName(options.headerName) {
+            headerName = options.headerName
+        } else {
+            problems.append(
+                WaybillError(.setting, "“\(options.headerName)” cannot be the name of a header field; \(headerName) is used."))
+        }
+        for host in correlatedHosts {
+            if let host = Self.host(host) {
+                self.correlatedHosts.insert(host)
+            } else {
+                problems.append(
+                    WaybillError(.setting, "“\(host)” is not a host name such as api.example.com; no request to it carries a transaction."))
+            }
+        }
+    }
+
+    /// A token of RFC 9110, section 5.6.2.
+    private static func isFieldName(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
+            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+        }
+    }
+
+    /// A host name in lower case; nil for a URL, a port, a wildcard or nothing.
+    private static func host(_ text: String) -> String? {
+        let isHost =
+            !text.isEmpty
+            && text.unicodeScalars.allSatisfy {
+                $0 == "." || $0 == "-" || $0 == ":" || $0.properties.isAlphabetic || ("0"..."9").contains($0)
+            }
+            && (!text.contains(":") || text.allSatisfy { $0.isHexDigit || $0 == ":" })  // a colon only in an IPv6 address
+        return isHost ? text.lowercased() : nil
+    }
+}

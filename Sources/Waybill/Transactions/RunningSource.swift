@@ -1,0 +1,70 @@
+package import Foundation
+package import WaybillCore
+package import WaybillStore
+
+/// One running recorder: what a process launch records, from its first fact on.
+///
+/// A forked child becomes a new one; facts for the old one are then no longer taken.
+package final class RunningSource: Sendable {
+    package let id: GUID
+    package let settings: RecordingSettings
+    package let writer: SourceWriter
+    package let counters: Counters
+    let generation = ProcessGeneration.current
+
+    private let named = Locked<Set<Int>>([])
+
+    init(settings: RecordingSettings, counters: Counters) {
+        let source = settings.describe(GUID())
+        id = source.id
+        self.settings = settings
+        self.counters = counters
+        writer = SourceWriter(
+            source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity,
+            writesByItself: settings.writesByItself)
+    }
+
+    /// Takes a fact; never blocks, never throws.
+    package func record(_ content: Fact.Content, part: Int) -> Recorded {
+        guard generation == ProcessGeneration.current else { return Recorded(sequence: 0, result: .off) }
+        return writer.recorder.record(content, part: part)
+    }
+
+    /// Opens a part in a transaction that this source begins or joins.
+    func open(_ opened: Fact.Opened) -> OpenPart {
+        let recorded = record(.opened(opened), part: 0)
+        return OpenPart(transaction: opened.transaction, useCase: opened.useCase, sequence: recorded.sequence, source: self)
+    }
+
+    /// Records the names of a use case, once.
+    func note<U: UseCase>(_ useCase: U.Type) {
+        guard named.withLock({ $0.insert(U.code).inserted }) else { return }
+        let label = { (name: String) in String(name.unicodeScalars.prefix(Limits.labelLength)) }
+        writer.note(
+            [RecordedName(useCase: U.code, name: label(U.name))]
+                + U.allCases.map { RecordedName(useCase: U.code, event: $0.rawValue, name: label($0.eventName)) })
+    }
+
+    /// Redacts and limits what a caller said.
+    func attributes(_ attributes: Attributes) -> Attributes {
+        guard !attributes.isEmpty else { return attributes }
+        let (kept, truncated) = settings.redactor.attributes(attributes)
+        if truncated > 0 { counters.add(truncated, to: \.truncated) }
+        return kept
+    }
+
+    /// What is kept of an error.
+    func recorded(_ error: (any Error)?) -> RecordedError? {
+        guard let error else { return nil }
+        if let recorded = error as? RecordedError { return settings.redactor.error(recorded) }
+        return settings.redactor.error(RecordedError(error, includingText: settings.keepsErrorTexts))
+    }
+
+    /// Whether requests to a URL carry the transaction's header field.
+    package func correlates(with url: URL) -> Bool {
+        guard let host = url.host(percentEncoded: false)?.lowercased() else { return false }
+        return settings.correlatedHosts.contains(host)
+    }
+}
+
+extension RecordedError: Error {}

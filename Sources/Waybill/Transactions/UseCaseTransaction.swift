@@ -1,0 +1,149 @@
+public import Foundation
+public import WaybillCore
+
+/// A handle to this process's part in one transaction.
+///
+/// Copies stand for the same part. Finish it once; when the last copy goes away unfinished, the part is recorded as abandoned.
+///
+/// ## Usage
+///
+/// ```swift
+/// let login = transactions.begin(Login.self)
+/// login.log(.initiated)
+/// login.finish()
+/// ```
+///
+/// `Event` is the use case, so that only its own events can be logged; `Int` for those who have their own numbering.
+public struct UseCaseTransaction<Event: Sendable>: Sendable {
+    package let part: OpenPart
+
+    package init(part: OpenPart) { self.part = part }
+
+    /// The transaction's ID, the same in every process that takes part.
+    public var id: GUID { part.transaction }
+
+    /// The short code for support; see ``SupportCode``.
+    public var supportCode: SupportCode { part.transaction.supportCode }
+
+    /// Gives the part its outcome. The first call counts; later ones are ignored.
+    ///
+    /// - Parameters:
+    ///   - outcome: How it ended. For the process that began the transaction, this is the transaction's outcome.
+    ///   - error: Why; its domain and code are kept, its text only if the manager was told to.
+    ///   - attributes: What else is to be said.
+    public func finish(_ outcome: Outcome.Final = .succeeded, error: (any Error)? = nil, attributes: Attributes = [:]) {
+        part.close(outcome.outcome, error: part.source?.recorded(error), attributes: attributes)
+    }
+
+    /// Gives the part its outcome, with a number that says why, e.g. an HTTP status.
+    public func finish(_ outcome: Outcome.Final, error code: Int, attributes: Attributes = [:]) {
+        part.close(outcome.outcome, error: RecordedError(code: code), attributes: attributes)
+    }
+
+    /// The header fields that tie a request to this transaction, for HTTP stacks that the library does not capture.
+    ///
+    /// - Parameter url: Where the request goes.
+    /// - Returns: Name and value; empty unless the host is on the manager's list of correlated hosts.
+    public func headers(for url: URL) -> [String: String] {
+        guard let source = part.source, source.correlates(with: url) else { return [:] }
+        return [source.settings.headerName: part.headerValue(exchange: nil)]
+    }
+
+    /// Runs a closure with this transaction as the current one, and closes the part by how it ends.
+    ///
+    /// Returning means succeeded; `CancellationError` or `URLError.cancelled` means canceled; any other error means failed with that error.
+    /// A `finish` inside wins. The closure keeps the caller's isolation.
+    public func perform<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: (UseCaseTransaction<Event>) async throws -> Result
+    ) async rethrows -> Result {
+        do {
+            let result = try await makingCurrent { try await body(self) }
+            finish()
+            return result
+        } catch {
+            finish(error)
+            throw error
+        }
+    }
+
+    /// As the asynchronous form, for closures that do not wait.
+    public func perform<Result>(_ body: (UseCaseTransaction<Event>) throws -> Result) rethrows -> Result {
+        do {
+            let result = try CurrentTransaction.$stack.withValue(CurrentTransaction(part)) { try body(self) }
+            finish()
+            return result
+        } catch {
+            finish(error)
+            throw error
+        }
+    }
+
+    /// Runs a closure with this transaction as the current one, and leaves the part open.
+    ///
+    /// For adapters to server frameworks, which close the part by the response's status.
+    public func makingCurrent<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        try await CurrentTransaction.$stack.withValue(CurrentTransaction(part)) { try await body() }
+    }
+
+    private func finish(_ error: any Error) {
+        if error is CancellationError || (error as? URLError)?.code == .cancelled {
+            finish(.canceled)
+        } else {
+            finish(.failed, error: error)
+        }
+    }
+}
+
+extension UseCaseTransaction where Event: UseCase {
+    /// Records that something happened; never blocks, never throws.
+    ///
+    /// - Parameters:
+    ///   - event: One of the use case's own events.
+    ///   - error: What went wrong with it; domain and code are kept, the text only if the manager was told to.
+    ///   - attributes: What else is to be said.
+    /// - Returns: What became of it; see ``LogResult``.
+    @discardableResult
+    public func log(_ event: Event, error: (any Error)? = nil, attributes: Attributes = [:]) -> LogResult {
+        part.log(event.rawValue, error: part.source?.recorded(error), attributes: attributes)
+    }
+
+    /// Records that something happened, with a number that says what went wrong, e.g. an HTTP status.
+    @discardableResult
+    public func log(_ event: Event, error code: Int, attributes: Attributes = [:]) -> LogResult {
+        part.log(event.rawValue, error: RecordedError(code: code), attributes: attributes)
+    }
+}
+
+extension UseCaseTransaction where Event == Int {
+    /// Records an event by its number, for those who have their own numbering.
+    @discardableResult
+    public func log(_ event: Int, error: (any Error)? = nil, attributes: Attributes = [:]) -> LogResult {
+        part.log(event, error: part.source?.recorded(error), attributes: attributes)
+    }
+
+    /// Records an event by its number, with a number that says what went wrong.
+    @discardableResult
+    public func log(_ event: Int, error code: Int, attributes: Attributes = [:]) -> LogResult {
+        part.log(event, error: RecordedError(code: code), attributes: attributes)
+    }
+}
+
+extension Outcome {
+    /// The outcomes that a caller can give; the others are derived.
+    public enum Final: Sendable, Hashable {
+        case succeeded, failed, canceled
+        /// Left without finishing, e.g. the screen was closed. Recorded by itself when a handle goes away.
+        case abandoned
+
+        var outcome: Outcome {
+            switch self {
+            case .succeeded: .succeeded
+            case .failed: .failed
+            case .canceled: .canceled
+            case .abandoned: .abandoned
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+#if Hummingbird
+import HTTPTypes
+public import Hummingbird
+public import Waybill
+
+/// Joins the transaction that a request belongs to, makes it current for the handlers below, and records the server's side of the exchange.
+///
+/// A request without the header field leaves no trace, so that health probes do not fill the store.
+///
+/// ## Usage
+///
+/// ```swift
+/// let router = Router()
+/// router.add(middleware: TransactionMiddleware(transactions))
+/// router.post("login") { request, context in
+///     Login.current?.log(.serverStarted)
+///     ...
+/// }
+/// ```
+///
+/// The part is closed when the handlers have answered: as succeeded below status 500, else as failed. A `finish` in a handler wins.
+/// The exchange's end is the moment when the response's head is ready; a body that is streamed afterwards is not part of its duration.
+public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
+    private let transactions: TransactionManager
+
+    /// Makes the middleware.
+    ///
+    /// - Parameter transactions: The server's manager.
+    public init(_ transactions: TransactionManager) { self.transactions = transactions }
+
+    public func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        guard
+            let transaction = transactions.join(header: { name in HTTPField.Name(name).flatMap { request.headers[$0] } }),
+            let source = transaction.part.source
+        else { return try await next(request, context) }
+
+        let exchange = OpenExchange(opened(request, by: source), part: transaction.part, source: source)
+        let sentByteCount = request.headers[.contentLength].flatMap { Int($0) }
+        do {
+            let response = try await transaction.makingCurrent { try await next(request, context) }
+            exchange.close(
+                .completed, status: response.status.code, sentByteCount: sentByteCount,
+                receivedByteCount: response.body.contentLength, headerFields: fields(response.headers))
+            finish(transaction, status: response.status.code)
+            return response
+        } catch {
+            if error is CancellationError {
+                exchange.close(.canceled, sentByteCount: sentByteCount, error: error)
+                transaction.finish(.canceled)
+            } else {
+                // What the router makes of it: an error that is a response keeps its status, any other becomes a 500.
+                let status = (error as? any HTTPResponseError)?.status.code ?? 500
+                exchange.close(.completed, status: status, sentByteCount: sentByteCount, error: error)
+                finish(transaction, status: status, error: error)
+            }
+            throw error
+        }
+    }
+
+    private func finish(_ transaction: UseCaseTransaction<Int>, status: Int, error: (any Error)? = nil) {
+        if status < 500 {
+            transaction.finish(.succeeded)
+        } else if let error {
+            transaction.finish(.failed, error: error)
+        } else {
+            transaction.finish(.failed, error: status)
+        }
+    }
+
+    private func opened(_ request: Request, by source: RunningSource) -> Fact.ExchangeOpened {
+        let redactor = source.settings.redactor
+        let url = redactor.url("//\(request.head.authority ?? "")\(request.uri.string)")
+        return Fact.ExchangeOpened(
+            role: .server, method: request.method.rawValue, host: url.host, port: url.port, path: url.path, query: url.query,
+            headerFields: redactor.headerFields(fields(request.headers)))
+    }
+
+    private func fields(_ fields: HTTPFields) -> [Fact.HeaderField] {
+        fields.map { Fact.HeaderField(name: $0.name.rawName, value: $0.value) }
+    }
+}
+#else
+/// Middleware that joins the transaction of a request; needs the trait `Hummingbird`.
+@available(
+    *, unavailable,
+    message: "Add the trait: .package(url: \"…/waybill\", from: \"…\", traits: [\"Hummingbird\"])"
+)
+public struct TransactionMiddleware {}
+#endif

@@ -1,0 +1,144 @@
+import WaybillCore
+
+/// Collects what a set holds, and claims it in `ranges`.
+struct Claim {
+    let set: GUID
+    private let connection: Connection
+    private let ranges: RangeRows
+    private var factsLeft: Int
+    private var bytesLeft: Int
+
+    /// Facts read at a time, so that large ones do not all lie in memory before they are found to be too many.
+    private static let chunk = 500
+
+    init(set: GUID, limit: LeaseLimit, _ connection: Connection) {
+        self.set = set
+        self.connection = connection
+        ranges = RangeRows(connection: connection)
+        factsLeft = max(1, limit.factCount)
+        bytesLeft = max(1, limit.byteCount)
+    }
+
+    /// A share for each source that has something pending or to tell, oldest source first, as far as the limit reaches.
+    mutating func shares() throws(WaybillError) -> [TransactionSet.Share] {
+        let sources = try connection.statement(
+            """
+            SELECT id, recorded, ended, uuid, installation, app, app_version, device, os, os_version, attributes FROM sources \
+            WHERE heard_us IS NULL AND (news <> 0 OR recorded > delivered) ORDER BY id
+            """
+        ).rows { row in
+            Candidate(
+                id: row.int(0), recorded: row.int(1), hasEnded: row.bool(2),
+                source: Source(
+                    id: row.guid(3), installation: row.optionalGUID(4), app: row.text(5), appVersion: row.text(6), device: row.text(7),
+                    os: row.text(8), osVersion: row.text(9), attributes: Attributes(columnText: row.optionalText(10))))
+        }
+        var shares: [TransactionSet.Share] = []
+        for candidate in sources where factsLeft > 0 && bytesLeft > 0 {
+            if let share = try share(of: candidate) { shares.append(share) }
+        }
+        return shares
+    }
+
+    private struct Candidate {
+        var id: Int
+        var recorded: Int
+        var hasEnded: Bool
+        var source: Source
+    }
+
+    private mutating func share(of candidate: Candidate) throws(WaybillError) -> TransactionSet.Share? {
+        let facts = try claimFacts(of: candidate)
+        // Facts that were found to be missing are news.
+        let dropped = try ranges.dropped(of: candidate.id)
+        let hasNews = try connection.integer("SELECT news FROM sources WHERE id = ?", candidate.id) != 0
+        guard !facts.isEmpty || hasNews else { return nil }
+        try connection.statement("UPDATE sources SET news = 2 WHERE id = ? AND news <> 0").run(candidate.id)
+        let share = TransactionSet.Share(
+            source: candidate.source, clocks: try WallClock(of: candidate.id, connection).anchors, hasEnded: candidate.hasEnded,
+            names: try names(of: candidate.source), ledger: try Ledgers(connection: connection).ledger(of: candidate.id), dropped: dropped,
+            facts: facts)
+        bytesLeft -= share.envelopeByteCount
+        return share
+    }
+
+    /// Claims the first pending facts. What has no row, though it was recorded, is booked as damaged: it must not be waited for.
+    private mutating func claimFacts(of candidate: Candidate) throws(WaybillError) -> [Fact] {
+        guard candidate.recorded > 0 else { return [] }
+        var pending = SequenceRanges([1...candidate.recorded])
+            .subtracting(try ranges.taken(of: candidate.id)).subtracting(try ranges.dropped(of: candidate.id).sequences)
+        var taken: [Fact] = []
+        while factsLeft > 0, bytesLeft > 0, let range = pending.ranges.first {
+            let chunk = range.lowerBound...min(range.upperBound, range.lowerBound + min(factsLeft, Self.chunk) - 1)
+            let facts = try PendingFacts(connection: connection).facts(of: candidate.id, in: chunk)
+            var end = chunk.upperBound
+            for fact in facts {
+                guard bytesLeft > 0 else {
+                    end = fact.sequence - 1
+                    break
+                }
+                taken.append(fact)
+                factsLeft -= 1
+                bytesLeft -= fact.estimatedByteCount
+            }
+            let claimed = chunk.lowerBound...end
+            let found = SequenceRanges(facts.lazy.map(\.sequence).filter(claimed.contains).map { $0...$0 })
+            try claim(found, missing: SequenceRanges([claimed]).subtracting(found), of: candidate.id)
+            pending = pending.subtracting(SequenceRanges([claimed]))
+        }
+        return taken
+    }
+
+    private func claim(_ found: SequenceRanges, missing: SequenceRanges, of source: Int) throws(WaybillError) {
+        for range in found.ranges {
+            try connection.statement("INSERT INTO ranges(source, first, last, lease) VALUES (?, ?, ?, ?)")
+                .run(source, range.lowerBound, range.upperBound, set)
+        }
+        guard !missing.isEmpty else { return }
+        let damaged = missing.ranges.map { DroppedRange(first: $0.lowerBound, last: $0.upperBound, reason: .damaged) }
+        try ranges.drop(damaged, except: SequenceRanges(), of: source)
+        try SourceRows(connection: connection).announce(source)
+    }
+
+    private func names(of source: Source) throws(WaybillError) -> [RecordedName] {
+        try connection.statement("SELECT use_case, event, name FROM names WHERE app = ? AND app_version = ?")
+            .rows(source.app, source.appVersion) { row in
+                RecordedName(useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: row.text(2))
+            }
+    }
+}
+
+extension Fact {
+    /// About how long it is as JSON.
+    fileprivate var estimatedByteCount: Int {
+        switch content {
+        case .opened(let content): 180 + content.attributes.estimatedByteCount
+        case .event(let content): 60 + content.attributes.estimatedByteCount + content.error.estimatedByteCount
+        case .closed(let content): 70 + content.attributes.estimatedByteCount + content.error.estimatedByteCount
+        case .exchangeOpened(let content):
+            150 + content.path.utf8.count + (content.query?.utf8.count ?? 0) + content.headerFields.estimatedByteCount
+        case .exchangeClosed(let content): 150 + content.headerFields.estimatedByteCount + content.error.estimatedByteCount
+        }
+    }
+}
+
+extension Attributes {
+    fileprivate var estimatedByteCount: Int {
+        reduce(0) { sum, attribute in
+            let length = if case .string(let text) = attribute.value { text.utf8.count } else { 10 }
+            return sum + attribute.key.utf8.count + length + 6
+        }
+    }
+}
+
+extension RecordedError? {
+    fileprivate var estimatedByteCount: Int { map { 40 + $0.domain.utf8.count + ($0.text?.utf8.count ?? 0) } ?? 0 }
+}
+
+extension [Fact.HeaderField] {
+    fileprivate var estimatedByteCount: Int { reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 8 } }
+}
+
+extension TransactionSet.Share {
+    fileprivate var envelopeByteCount: Int { 500 + names.count * 60 + clocks.count * 50 + dropped.count * 50 }
+}

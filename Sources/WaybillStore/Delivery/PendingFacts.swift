@@ -1,0 +1,53 @@
+import WaybillCore
+
+/// Reads an own source's facts by sequence, of the parts that are not settled.
+///
+/// Facts are clustered by part. The index of unsettled parts says which of them can have a fact in a range, so that a batch costs what it holds,
+/// however much is pending behind it and however much is settled.
+struct PendingFacts {
+    let connection: Connection
+
+    /// The facts of a range, in order of sequence; what has no row is missing.
+    func facts(of source: Int, in range: ClosedRange<Int>) throws(WaybillError) -> [Fact] {
+        var facts: [Fact] = []
+        for (sql, fact) in Self.queries {
+            try connection.statement(sql).forEachRow(source, range.lowerBound, range.upperBound) { row in facts.append(fact(row)) }
+        }
+        return facts.sorted { $0.sequence < $1.sequence }
+    }
+
+    static let queries: [(String, @Sendable (Row) -> Fact)] = [
+        (
+            """
+            SELECT \(FactRows.openedColumns) FROM parts p \
+            WHERE p.source = ?1 AND p.sequence BETWEEN ?2 AND ?3 AND p.settled = 0 AND p.guid IS NOT NULL
+            """, FactRows.opened
+        ),
+        (
+            """
+            SELECT \(FactRows.closedColumns) FROM parts p INDEXED BY parts_unsettled \
+            WHERE p.source = ?1 AND p.sequence <= ?3 AND p.last >= ?2 AND p.settled = 0 AND p.closed BETWEEN ?2 AND ?3
+            """, FactRows.closed
+        ),
+        (
+            """
+            SELECT \(FactRows.eventColumns) FROM parts p INDEXED BY parts_unsettled CROSS JOIN events e \
+            ON e.source = p.source AND e.part = p.sequence AND e.sequence BETWEEN ?2 AND ?3 \
+            WHERE p.source = ?1 AND p.sequence <= ?3 AND p.last >= ?2 AND p.settled = 0
+            """, FactRows.event
+        ),
+        (
+            """
+            SELECT \(FactRows.exchangeOpenedColumns) FROM parts p INDEXED BY parts_unsettled CROSS JOIN network_logs l \
+            ON l.source = p.source AND l.part = p.sequence AND l.sequence BETWEEN ?2 AND ?3 \
+            WHERE p.source = ?1 AND p.sequence <= ?3 AND p.last >= ?2 AND p.settled = 0 AND l.method IS NOT NULL
+            """, FactRows.exchangeOpened
+        ),
+        (
+            """
+            SELECT \(FactRows.exchangeClosedColumns) FROM network_logs l INDEXED BY network_logs_by_closing \
+            WHERE l.source = ?1 AND l.closed BETWEEN ?2 AND ?3
+            """, FactRows.exchangeClosed
+        ),
+    ]
+}

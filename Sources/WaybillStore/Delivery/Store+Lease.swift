@@ -1,0 +1,80 @@
+package import WaybillCore
+
+/// Facts go out: claimed under a set's ID, until the collector's verdict or the end of the lease.
+extension Store {
+    /// Claims pending facts, the oldest first, and makes a set of them.
+    ///
+    /// Also sources that have ended or given up facts since the collector last heard of them are in it, with no facts.
+    ///
+    /// - Parameters:
+    ///   - owner: The source of this process, or any ID that `isAlive` knows. What it has leased before is released.
+    ///   - uptime: Now, in microseconds of the device's uptime.
+    ///   - expiresIn: Microseconds after which the lease ends without a verdict.
+    ///   - isAlive: Whether the owner of another lease still runs.
+    /// - Returns: nil when there is nothing to deliver, or when another live owner is delivering: one flush per store at a time.
+    package func lease(
+        owner: GUID, now uptime: Int, expiresIn: Int, limit: LeaseLimit = LeaseLimit(), isAlive: (GUID) -> Bool
+    ) throws(WaybillError) -> TransactionSet? {
+        guard try hasNews() else { return nil }
+        return try write { () throws(WaybillError) in
+            guard try endStaleLeases(owner: owner, now: uptime, expiresIn: expiresIn, isAlive: isAlive) else { return nil }
+            var claim = Claim(set: GUID(), limit: limit, connection)
+            let shares = try claim.shares()
+            guard !shares.isEmpty else { return nil }
+            try connection.statement("INSERT INTO leases(set_id, owner, expires_us) VALUES (?, ?, ?)").run(claim.set, owner, uptime + expiresIn)
+            return TransactionSet(id: claim.set, sources: shares)
+        }
+    }
+
+    /// Gives the facts of a set back without a verdict: they go out again under another ID.
+    package func release(_ set: GUID) throws(WaybillError) {
+        try write { () throws(WaybillError) in try endLease(set) }
+    }
+
+    /// Facts that are not settled, in all own sources.
+    package func pendingCount() throws(WaybillError) -> Int {
+        try connection.integer(
+            """
+            SELECT ifnull(sum(recorded - (SELECT ifnull(sum(last - first + 1), 0) FROM ranges WHERE source = id AND lease IS NULL) \
+            - (SELECT ifnull(sum(last - first + 1), 0) FROM dropped WHERE source = id)), 0) FROM sources \
+            WHERE heard_us IS NULL AND recorded > delivered
+            """)
+    }
+
+    /// The ledgers of the sources that recorded into this store.
+    package func ledgers() throws(WaybillError) -> [GUID: Ledger] {
+        var result: [GUID: Ledger] = [:]
+        let sources = try connection.statement("SELECT id, uuid FROM sources WHERE heard_us IS NULL").rows { row in
+            (id: row.int(0), source: row.guid(1))
+        }
+        for (id, source) in sources { result[source] = try Ledgers(connection: connection).ledger(of: id) }
+        return result
+    }
+
+    func endLease(_ set: GUID) throws(WaybillError) {
+        // What a set that is not settled was to tell has to be told by the next.
+        try connection.statement("UPDATE sources SET news = 1 WHERE news = 2").run()
+        try connection.statement("DELETE FROM ranges WHERE lease = ?").run(set)
+        try connection.statement("DELETE FROM leases WHERE set_id = ?").run(set)
+    }
+
+    /// Whether a look at the leases is worth a write; the common flush finds nothing.
+    private func hasNews() throws(WaybillError) -> Bool {
+        if try pendingCount() > 0 { return true }
+        return try connection.integer("SELECT EXISTS(SELECT 1 FROM sources WHERE news <> 0)") != 0
+    }
+
+    /// Ends what died with its owner or has expired; whether there is no lease left.
+    private func endStaleLeases(owner: GUID, now uptime: Int, expiresIn: Int, isAlive: (GUID) -> Bool) throws(WaybillError) -> Bool {
+        let leases = try connection.statement("SELECT set_id, owner, expires_us FROM leases").rows { row in
+            (set: row.guid(0), owner: row.guid(1), expires: row.int(2))
+        }
+        var isFree = true
+        for lease in leases {
+            // Further ahead than a new lease would reach: of an earlier boot, whose uptime was higher.
+            let hasExpired = lease.expires <= uptime || lease.expires > uptime + expiresIn
+            if lease.owner == owner || hasExpired || !isAlive(lease.owner) { try endLease(lease.set) } else { isFree = false }
+        }
+        return isFree
+    }
+}

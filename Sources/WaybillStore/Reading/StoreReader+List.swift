@@ -1,0 +1,76 @@
+package import WaybillCore
+
+/// Transactions as lines of a list.
+extension StoreReader {
+    /// Transactions that pass a filter, the newest first.
+    ///
+    /// - Parameters:
+    ///   - cursor: ``Page/next`` of the page before; nil for the first. Transactions that arrive meanwhile do not shift the pages.
+    ///   - wall: Now, in microseconds since 1970: decides what has timed out.
+    /// - Throws: `.format` for a cursor that no list gave.
+    package func transactions(
+        matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int
+    ) throws(WaybillError) -> Page<TransactionSummary> {
+        var place: ListCursor?
+        if let cursor { place = try ListCursor(cursor) }
+        let limit = max(1, limit)
+        let query = ListQuery(filter, limit: limit + 1, after: place, now: wall)
+        return try read { () throws(WaybillError) in
+            var found: [ListCursor] = []
+            try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
+                found.append(ListCursor(listed: row.int(0), source: row.int(1), sequence: row.int(2)))
+            }
+            var rows: [TransactionSummary] = []
+            for leader in found.prefix(limit) {
+                if let summary = try summary(leader: leader.sequence, of: leader.source, now: wall) { rows.append(summary) }
+            }
+            return Page(rows: rows, next: found.count > limit ? found[limit - 1].description : nil)
+        }
+    }
+
+    /// Transactions whose support code this is; two may share one.
+    package func transactionIDs(with code: SupportCode) throws(WaybillError) -> [GUID] {
+        try connection.statement("SELECT p.guid FROM parts p WHERE p.listed_us IS NOT NULL AND \(ListQuery.matches(code, "p.guid")) ORDER BY p.guid")
+            .rows { row in row.guid(0) }
+    }
+
+    /// The use cases that have a name, by code; a code with several names comes several times.
+    package func useCases() throws(WaybillError) -> [RecordedName] {
+        try connection.statement("SELECT DISTINCT use_case, name FROM names WHERE event = -1 ORDER BY use_case, name").rows { row in
+            RecordedName(useCase: row.int(0), name: row.text(1))
+        }
+    }
+
+    /// The transaction that a leading part stands for.
+    func summary(leader sequence: Int, of source: Int, now wall: Int) throws(WaybillError) -> TransactionSummary? {
+        try connection.statement(Self.summaryQuery).first(source, sequence) { row in
+            let detail = Detail(row.optionalText(8))
+            return TransactionSummary(
+                id: row.guid(0), useCase: row.int(1), useCaseName: row.text(2),
+                outcome: Outcome(stored: row.int(3), lastActivity: row.int(14), timeout: row.int(4), now: wall), begunMicroseconds: row.int(5),
+                durationMicroseconds: row.optionalInt(6), error: detail.error(code: row.optionalInt(7)),
+                attributes: Detail(row.optionalText(9)).attributes, sourceCount: row.int(11), eventCount: row.int(12),
+                exchangeCount: row.int(13), isWaitingForBeginner: row.bool(10))
+        }
+    }
+
+    private static let summaryQuery = """
+        SELECT p.guid, p.use_case, \
+        \(SQL.name(useCase: "p.use_case", event: "-1", app: "s.app", version: "s.app_version", otherwise: "'use case ' || p.use_case")), \
+        p.outcome, p.timeout_us, p.listed_us, p.closed_at_us - p.at_us, p.error_code, p.closed_detail, p.opened_detail, p.joined, \
+        (SELECT count(DISTINCT q.source) FROM parts q WHERE q.guid = p.guid), \
+        (SELECT count(*) FROM parts q CROSS JOIN events e ON e.source = q.source AND e.part = q.sequence WHERE q.guid = p.guid), \
+        (SELECT count(*) FROM parts q CROSS JOIN network_logs l ON l.source = q.source AND l.part = q.sequence \
+        WHERE q.guid = p.guid AND l.method IS NOT NULL), \
+        \(SQL.lastActivity(guid: "p.guid")) \
+        FROM parts p JOIN sources s ON s.id = p.source WHERE p.source = ? AND p.sequence = ?
+        """
+}
+
+extension Outcome {
+    /// What is stored, or `timedOut` for what was left open too long.
+    init(stored: Int, lastActivity: Int, timeout: Int, now wall: Int) {
+        let outcome = Outcome(rawValue: stored) ?? .open
+        self = outcome == .open && lastActivity + timeout < wall ? .timedOut : outcome
+    }
+}

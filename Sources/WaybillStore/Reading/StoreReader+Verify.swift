@@ -1,0 +1,86 @@
+package import WaybillCore
+
+/// A check of everything that the tables say about each other.
+extension StoreReader {
+    /// Checks the file's integrity, recounts every source's facts, and looks for gaps and for codes with two names.
+    ///
+    /// - Throws: Where the store cannot be read at all; what can be read and is wrong is among the problems.
+    package func verify() throws(WaybillError) -> StoreVerification {
+        try read { () throws(WaybillError) in
+            var result = StoreVerification(problems: [], remarks: warnings, transactionCount: 0, factCount: 0, sources: [])
+            let integrity = try connection.statement("PRAGMA integrity_check(20)").rows { row in row.text(0) }
+            if integrity != ["ok"] { result.problems += integrity.map { "The file is damaged: \($0)." } }
+            for source in try sourceRecords() { try check(source, &result) }
+            try checkOrphans(&result)
+            try checkLeaders(&result)
+            try checkNames(&result)
+            result.transactionCount = try connection.integer("SELECT count(*) FROM parts WHERE listed_us IS NOT NULL")
+            result.factCount = result.sources.reduce(0) { $0 + $1.rowCount }
+            return result
+        }
+    }
+
+    private func check(_ source: SourceRecord, _ result: inout StoreVerification) throws(WaybillError) {
+        let row = try connection.integer("SELECT id FROM sources WHERE uuid = ?", source.id)
+        let booked = try RangeRows(connection: connection).booked(of: row).count
+        let ledger = source.ledger
+        let dropped = ledger.dropped.values.reduce(0, +)
+        let balance = StoreVerification.SourceBalance(
+            id: source.id, rowCount: try factCount(of: row), bookedCount: booked, ledger: ledger, gaps: source.gaps)
+        result.sources.append(balance)
+        let name = "Source \(source.id)"
+        if !ledger.isBalanced {
+            result.problems.append("\(name) does not balance: \(ledger.recorded) recorded, \(ledger.accountedFor) accounted for.")
+        }
+        if ledger.delivered + ledger.quarantined != booked {
+            result.problems.append("\(name): \(ledger.delivered + ledger.quarantined) facts were booked one by one, and \(booked) stand in the ranges.")
+        }
+        let expected = source.heardMicroseconds == nil ? ledger.recorded - dropped : booked
+        if balance.rowCount != expected {
+            result.problems.append("\(name): \(expected) facts should be there, and \(balance.rowCount) are.")
+        }
+        if !source.gaps.isEmpty {
+            let list = source.gaps.prefix(5).map { $0.first == $0.last ? "\($0.first)" : "\($0.first) to \($0.last)" }.joined(separator: ", ")
+            result.remarks.append("\(name): facts \(list)\(source.gaps.count > 5 ? " and others" : "") have not arrived, although later ones have.")
+        }
+    }
+
+    /// Facts of a source, counted in their rows.
+    private func factCount(of source: Int) throws(WaybillError) -> Int {
+        try connection.integer(
+            """
+            SELECT (SELECT count(guid) + count(closed) FROM parts WHERE source = ?1) + (SELECT count(*) FROM events WHERE source = ?1) \
+            + (SELECT count(method) + count(closed) FROM network_logs WHERE source = ?1)
+            """, source)
+    }
+
+    private func checkOrphans(_ result: inout StoreVerification) throws(WaybillError) {
+        for table in ["clocks", "parts", "events", "network_logs", "ranges", "dropped", "quarantine"] {
+            let count = try connection.integer("SELECT count(*) FROM \(table) WHERE source NOT IN (SELECT id FROM sources)")
+            if count > 0 { result.problems.append("\(count) rows of `\(table)` belong to no source.") }
+        }
+    }
+
+    private func checkLeaders(_ result: inout StoreVerification) throws(WaybillError) {
+        let count = try connection.integer(
+            "SELECT count(*) FROM (SELECT 1 FROM parts WHERE guid IS NOT NULL GROUP BY guid HAVING count(listed_us) <> 1)")
+        if count > 0 { result.problems.append("\(count) transactions have no leading part, or several.") }
+    }
+
+    private func checkNames(_ result: inout StoreVerification) throws(WaybillError) {
+        let ambiguous = try connection.statement(
+            """
+            SELECT use_case, event, app, app_version, group_concat(name, ', ') FROM names \
+            GROUP BY use_case, event, app, app_version HAVING count(*) > 1
+            """
+        ).rows { row in
+            let code = row.int(1) < 0 ? "Use case \(row.int(0))" : "Event \(row.int(1)) of use case \(row.int(0))"
+            return "\(code) has several names in \(row.text(2)) \(row.text(3)): \(row.text(4))."
+        }
+        result.problems += ambiguous
+    }
+}
+
+extension Ledger {
+    fileprivate var accountedFor: Int { delivered + quarantined + dropped.values.reduce(0, +) + pending }
+}

@@ -1,0 +1,35 @@
+import WaybillCore
+
+/// Knows when a source's clock must be tied to the wall again: at the start, when the two have parted, and once a day.
+final class AnchorKeeper: Sendable {
+    private static let toleranceMicroseconds = 100_000
+    private static let dayMicroseconds = 86_400_000_000
+
+    private let clock: any TransactionClock
+    private let startMicroseconds: Int
+    private let latest = Locked<ClockAnchor?>(nil)
+
+    init(clock: any TransactionClock, startMicroseconds: Int) {
+        self.clock = clock
+        self.startMicroseconds = startMicroseconds
+    }
+
+    /// The anchor to record now; empty when the latest one still holds.
+    func due() -> [ClockAnchor] {
+        let uptime = clock.uptimeMicroseconds() - startMicroseconds
+        let offset = clock.wallMicroseconds() - uptime
+        guard let latest = latest.withLock({ $0 }) else {
+            // The first holds from the very start, whenever it is written.
+            return [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: offset)]
+        }
+        let hasParted = abs(offset - latest.offsetMicroseconds) > Self.toleranceMicroseconds
+        let isOld = uptime - latest.atMicroseconds > Self.dayMicroseconds
+        return hasParted || isOld ? [ClockAnchor(atMicroseconds: uptime, offsetMicroseconds: offset)] : []
+    }
+
+    /// Anchors that are in the store now.
+    func confirm(_ anchors: [ClockAnchor]) {
+        guard let last = anchors.last else { return }
+        latest.withLock { $0 = last }
+    }
+}

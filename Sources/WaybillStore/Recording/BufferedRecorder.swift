@@ -1,0 +1,102 @@
+package import WaybillCore
+
+/// A bounded buffer in memory.
+///
+/// When it fills up, openings are refused first, then events; whatever was opened can always be closed, because its opening kept a place.
+package final class BufferedRecorder: Recorder {
+    /// Facts it holds at most, closings that are still to come included.
+    package static let defaultCapacity = 16_384
+
+    private struct State {
+        var waiting: [Fact] = []
+        var batch: [Fact] = []
+        var lastSequence = 0
+        /// Closings that are still to come, for which room is kept.
+        var openCount = 0
+        var refusedCount = 0
+
+        var used: Int { waiting.count + batch.count + openCount }
+    }
+
+    private let state = Locked(State())
+    private let clock: any TransactionClock
+    private let startMicroseconds: Int
+    private let capacity: Int
+    private let batchTrigger: Int
+    private let wake: @Sendable (_ batchIsFull: Bool) -> Void
+
+    /// Makes a recorder.
+    ///
+    /// - Parameters:
+    ///   - startMicroseconds: The clock's uptime when the source started.
+    ///   - capacity: Facts it holds at most.
+    ///   - batchTrigger: How many waiting facts make a batch that should not wait any longer.
+    ///   - wake: Called outside the lock when there is a first fact to store, and once more when a batch is full.
+    package init(
+        clock: any TransactionClock, startMicroseconds: Int, capacity: Int = defaultCapacity, batchTrigger: Int = 2_000,
+        wake: @escaping @Sendable (_ batchIsFull: Bool) -> Void
+    ) {
+        self.clock = clock
+        self.startMicroseconds = startMicroseconds
+        self.capacity = capacity
+        self.batchTrigger = min(batchTrigger, capacity / 2)
+        self.wake = wake
+    }
+
+    package func record(_ content: Fact.Content, part: Int) -> Recorded {
+        let (recorded, waitingCount) = state.withLock { state -> (Recorded, Int) in
+            switch content {
+            case .opened, .exchangeOpened:
+                guard state.used + 2 <= capacity - capacity / 8 else {
+                    state.refusedCount += 1
+                    return (.refused, 0)
+                }
+                state.openCount += 1
+            case .event:
+                guard state.used + 1 <= capacity else {
+                    state.refusedCount += 1
+                    return (.refused, 0)
+                }
+            case .closed, .exchangeClosed:
+                state.openCount -= 1
+            }
+            state.lastSequence += 1
+            let sequence = state.lastSequence
+            let isOpening = if case .opened = content { true } else { false }
+            state.waiting.append(
+                Fact(
+                    sequence: sequence, part: isOpening ? sequence : part,
+                    // Read under the lock, so that time never runs against the sequence.
+                    atMicroseconds: max(0, clock.uptimeMicroseconds() - startMicroseconds), content: content))
+            return (Recorded(sequence: sequence, result: .inMemory), state.waiting.count)
+        }
+        if waitingCount == 1 { wake(false) }
+        if waitingCount == batchTrigger { wake(true) }
+        return recorded
+    }
+
+    package func takeBatch(limit: Int) -> [Fact] {
+        state.withLock { state in
+            if state.batch.isEmpty {
+                if state.waiting.count <= limit {
+                    swap(&state.batch, &state.waiting)
+                } else {
+                    state.batch = Array(state.waiting.prefix(limit))
+                    state.waiting.removeFirst(limit)
+                }
+            }
+            return state.batch
+        }
+    }
+
+    package func confirmBatch() { state.withLock { $0.batch = [] } }
+
+    package func returnBatch() {
+        state.withLock { state in
+            state.waiting = state.batch + state.waiting
+            state.batch = []
+        }
+    }
+
+    package var refusedCount: Int { state.withLock { $0.refusedCount } }
+}

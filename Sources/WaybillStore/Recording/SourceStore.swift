@@ -1,0 +1,69 @@
+import Foundation
+package import WaybillCore
+
+/// A store as one running source uses it: opened when first needed, registered in, and marked as alive for as long as the source runs.
+///
+/// Confined to the store's thread.
+package final class SourceStore {
+    /// The source, with the installation that the store knows.
+    package private(set) var source: Source
+    /// Why this is not the store that was asked for; nil when it is.
+    package private(set) var problem: WaybillError?
+
+    private var place: StorePlace
+    private var store: Store?
+    private var storeReader: StoreReader?
+    private var life: LifeMark?
+
+    init(source: Source, place: StorePlace) {
+        self.source = source
+        self.place = place
+    }
+
+    /// The store; or one in memory, where the one that was asked for cannot be opened: recording goes on, and ``problem`` says what happened.
+    ///
+    /// - Throws: ``problem`` when there is not even that.
+    func opened() throws(WaybillError) -> Store {
+        if let store { return store }
+        do {
+            return try open()
+        } catch {
+            problem = problem ?? error
+            place = .memory(name: source.id.description)
+            return try open()
+        }
+    }
+
+    /// A reader of the same store.
+    package func reader() throws(WaybillError) -> StoreReader {
+        if let storeReader { return storeReader }
+        _ = try opened()
+        let reader = try StoreReader(place)
+        storeReader = reader
+        return reader
+    }
+
+    /// Whether a source that recorded into this store still runs.
+    package func isAlive(_ source: GUID) -> Bool {
+        if source == self.source.id { return true }
+        guard case .folder(let folder) = place else { return false }
+        return LifeMark.isSet(for: source, in: folder)
+    }
+
+    private func open() throws(WaybillError) -> Store {
+        let store = try Store(place)
+        if case .folder(let folder) = place { life = try LifeMark(of: source.id, in: folder) }
+        if let known = try store.setting("installation").flatMap({ GUID($0) }) {
+            source.installation = known
+        } else {
+            let installation = GUID()
+            try store.set("installation", to: installation.description)
+            source.installation = installation
+        }
+        try store.register(source)
+        let ended = try store.endSources(isAlive: { isAlive($0) })
+        if case .folder(let folder) = place { ended.forEach { LifeMark.remove(of: $0, in: folder) } }
+        self.store = store
+        return store
+    }
+}

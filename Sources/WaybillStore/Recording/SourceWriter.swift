@@ -1,0 +1,127 @@
+import Foundation
+package import WaybillCore
+
+/// The one writer of a source: moves what its recorder took into the store, in batches, on the store's own thread.
+///
+/// A batch that cannot be written goes back to the recorder and is tried again. That shows in ``problem``, and never reaches the caller who
+/// recorded.
+package final class SourceWriter: Sendable {
+    /// How old a fact may get before it is written.
+    private static let batchAge = Duration.milliseconds(250)
+    private static let retryAge = Duration.seconds(1)
+    private static let batchLimit = 5_000
+
+    private struct State {
+        var newNames: [RecordedName] = []
+        var writeProblem: WaybillError?
+        var storedRefusedCount = 0
+    }
+
+    package let recorder: any Recorder
+    private let source: GUID
+    private let anchors: AnchorKeeper
+    private let thread: StoreThread<SourceStore>
+    private let writesByItself: Bool
+    private let state = Locked(State())
+
+    /// Makes the writer of a source; its store is opened on the store's thread, later.
+    ///
+    /// - Parameters:
+    ///   - capacity: Facts that may wait in memory.
+    ///   - writesByItself: false in tests: facts are then written when somebody reads.
+    package init(
+        source: Source, place: StorePlace, clock: any TransactionClock, capacity: Int, writesByItself: Bool = true
+    ) {
+        let start = clock.uptimeMicroseconds()
+        let waker = Waker()
+        self.source = source.id
+        self.writesByItself = writesByItself
+        recorder = BufferedRecorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
+        anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
+        thread = StoreThread(label: "waybill.store") { SourceStore(source: source, place: place) }  // opened when first needed
+        if writesByItself {
+            waker.wake = { [weak self] batchIsFull in self?.scheduleDrain(after: batchIsFull ? .zero : Self.batchAge) }
+        }
+    }
+
+    deinit {
+        // What is still in memory when the manager goes away is written all the same.
+        let (recorder, source, names) = (recorder, source, state.withLock { $0.newNames })
+        guard writesByItself else { return }
+        thread.perform { store in
+            let facts = recorder.takeBatch(limit: .max)
+            try? store.opened().append(
+                RecordedBatch(source: source, facts: facts, names: names, clocks: [], refused: recorder.refusedCount))
+        }
+    }
+
+    /// What is wrong with the store at the moment; nil when nothing is.
+    package var problem: WaybillError? {
+        thread.sync { store in
+            _ = try? store.opened()
+            return state.withLock { $0.writeProblem } ?? store.problem
+        }
+    }
+
+    /// Adds names to the next batch.
+    package func note(_ names: [RecordedName]) { state.withLock { $0.newNames += names } }
+
+    /// Runs on the store's thread after everything recorded so far was written: whoever reads, reads their own writes.
+    ///
+    /// - Throws: What `body` throws, or that there is no store.
+    package func run<Result: Sendable>(_ body: @escaping @Sendable (SourceStore, Store) throws -> Result) async throws -> Result {
+        try await thread.run { [self] store in
+            drain(into: store)
+            return try body(store, try store.opened())
+        }
+    }
+
+    /// As ``run(_:)``, for callers without async; waits for the store's thread.
+    package func runAndWait<Result: Sendable>(_ body: @Sendable (SourceStore, Store) throws -> Result) throws -> Result {
+        try thread.sync { store in
+            drain(into: store)
+            return try body(store, try store.opened())
+        }
+    }
+
+    private func scheduleDrain(after delay: Duration) {
+        thread.perform(after: delay) { [weak self] store in self?.drain(into: store) }
+    }
+
+    /// Moves all that waits into the store, one SQLite transaction for each batch.
+    private func drain(into opened: SourceStore) {
+        while true {
+            let facts = recorder.takeBatch(limit: Self.batchLimit)
+            let refused = recorder.refusedCount
+            let (names, isRefusedNews) = state.withLock { state in
+                defer { state.newNames = [] }
+                return (state.newNames, refused != state.storedRefusedCount)
+            }
+            let clocks = anchors.due()
+            guard !(facts.isEmpty && names.isEmpty && clocks.isEmpty && !isRefusedNews) else { return }
+            do {
+                try opened.opened().append(
+                    RecordedBatch(source: source, facts: facts, names: names, clocks: clocks, refused: refused))
+                recorder.confirmBatch()
+                anchors.confirm(clocks)
+                state.withLock { state in
+                    state.writeProblem = nil
+                    state.storedRefusedCount = refused
+                }
+            } catch {
+                recorder.returnBatch()
+                state.withLock { state in
+                    state.newNames = names + state.newNames
+                    state.writeProblem = error
+                }
+                if writesByItself { scheduleDrain(after: Self.retryAge) }
+                return
+            }
+        }
+    }
+}
+
+/// Lets the recorder, which is made first, call the writer, which holds it.
+private final class Waker: @unchecked Sendable {  // right because `wake` is set once, before the recorder is handed to anybody
+    var wake: (@Sendable (_ batchIsFull: Bool) -> Void)?
+}

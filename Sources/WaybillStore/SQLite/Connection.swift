@@ -1,0 +1,136 @@
+import CSQLite
+import WaybillCore
+
+/// One connection to an SQLite database, confined to one thread at a time.
+///
+/// With ``Statement`` and ``SQLValue`` the only place where SQLite's functions are called. It never checkpoints by itself, neither after a commit
+/// nor when it closes, and leaves the WAL file in place: a WAL-mode file without its WAL is a copy that lacks the latest facts.
+final class Connection {
+    /// For the sentences of errors: the file's path.
+    let place: String
+    private let handle: OpaquePointer
+    private var statements: [String: Statement] = [:]
+    private let walFrameCount = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+
+    enum Access { case readOnly, readWrite, create }
+
+    /// How long a connection waits for another one's lock.
+    static let busyMilliseconds: Int32 = 5_000
+
+    /// Opens a database by its path or `file:` URI.
+    init(_ name: String, _ access: Access, at place: String) throws(WaybillError) {
+        let flags =
+            switch access {
+            case .readOnly: SQLITE_OPEN_READONLY
+            case .readWrite: SQLITE_OPEN_READWRITE
+            case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+            }
+        var opened: OpaquePointer?
+        // NOMUTEX: SQLite takes no lock of its own, since one thread at a time uses the connection.
+        let code = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        guard code == SQLITE_OK, let opened else {
+            let error = SQLiteError.error(code, on: opened, at: place)
+            sqlite3_close_v2(opened)
+            walFrameCount.deallocate()
+            throw error
+        }
+        self.place = place
+        handle = opened
+        walFrameCount.initialize(to: 0)
+        sqlite3_busy_timeout(handle, Self.busyMilliseconds)
+        _ = waybill_sqlite3_disable_checkpoint_on_close(handle)
+        var isPersistent: Int32 = 1
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &isPersistent)
+        // Replaces SQLite's own hook, which checkpoints.
+        sqlite3_wal_hook(
+            handle,
+            { count, _, _, frames in
+                count?.assumingMemoryBound(to: Int32.self).pointee = frames
+                return SQLITE_OK
+            }, walFrameCount)
+    }
+
+    deinit {
+        for statement in statements.values { statement.finalize() }
+        sqlite3_close_v2(handle)
+        walFrameCount.deallocate()
+    }
+
+    /// The statement of that text, prepared when it is first asked for.
+    func statement(_ sql: String) throws(WaybillError) -> Statement {
+        if let statement = statements[sql] { return statement }
+        var prepared: OpaquePointer?
+        let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+        guard code == SQLITE_OK, let prepared else { throw error(code) }
+        let statement = Statement(prepared, of: self)
+        statements[sql] = statement
+        return statement
+    }
+
+    /// Runs statements that take no arguments and are not needed again.
+    func execute(_ script: String) throws(WaybillError) {
+        let code = sqlite3_exec(handle, script, nil, nil, nil)
+        guard code == SQLITE_OK else { throw error(code) }
+    }
+
+    /// The first column of the first row; 0 where there is none.
+    func integer<each Value: SQLValue>(_ sql: String, _ values: repeat each Value) throws(WaybillError) -> Int {
+        try statement(sql).first(repeat each values) { row in row.int(0) } ?? 0
+    }
+
+    /// Rows that the last statement has inserted, updated or deleted.
+    var changeCount: Int { Int(sqlite3_changes(handle)) }
+
+    /// The `INTEGER PRIMARY KEY` of the row that was inserted last.
+    var lastInsertedID: Int { Int(sqlite3_last_insert_rowid(handle)) }
+
+    /// One SQLite transaction: committed when `body` returns, rolled back when it throws.
+    func transaction<Result>(
+        _ begin: String = "BEGIN IMMEDIATE", _ body: () throws(WaybillError) -> Result
+    ) throws(WaybillError) -> Result {
+        try statement(begin).run()
+        do throws(WaybillError) {
+            let result = try body()
+            try statement("COMMIT").run()
+            return result
+        } catch {
+            // Some errors have rolled back already: sqlite.org/lang_transaction.html, "Response To Errors Within A Transaction".
+            if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// Pages in the WAL after the last commit of this connection.
+    var walPageCount: Int { Int(walFrameCount.pointee) }
+
+    enum CheckpointMode { case passive, truncate }
+
+    /// Moves pages from the WAL into the database: as many as readers allow (passive), or all, leaving the WAL empty (truncate).
+    func checkpoint(_ mode: CheckpointMode) throws(WaybillError) {
+        let code = sqlite3_wal_checkpoint_v2(
+            handle, nil, mode == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        guard code == SQLITE_OK else { throw error(code) }
+        walFrameCount.pointee = 0
+    }
+
+    /// Whether the file says of itself that it has a WAL.
+    ///
+    /// Read through SQLite's own descriptor: opening and closing another one would drop SQLite's locks (sqlite.org/howtocorrupt.html, 2.2).
+    var isWriteAheadLogged: Bool {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
+            let methods = file.pointee.pMethods
+        else { return false }
+        // sqlite.org/fileformat2.html, 1.3: the byte at 18 is the file format's write version, 2 for WAL.
+        var version: UInt8 = 0
+        return methods.pointee.xRead?(file, &version, 1, 18) == SQLITE_OK && version == 2
+    }
+
+    /// Work done by all statements so far, in steps of SQLite's virtual machine.
+    var virtualMachineSteps: Int { statements.values.reduce(0) { $0 + $1.virtualMachineSteps } }
+
+    /// Whether the last call failed because SQLite could not make or write a file that it needs beside the database.
+    var lacksSideFiles: Bool { [SQLITE_CANTOPEN, SQLITE_READONLY].contains(sqlite3_errcode(handle) & 0xFF) }
+
+    func error(_ code: Int32) -> WaybillError { SQLiteError.error(code, on: handle, at: place) }
+}

@@ -1,0 +1,123 @@
+import CSQLite
+import WaybillCore
+
+/// A prepared statement of one connection, kept for use again and again.
+///
+/// Valid as long as its connection, which owns it and finalizes it.
+final class Statement {
+    private let handle: OpaquePointer
+    private unowned let connection: Connection
+
+    init(_ handle: OpaquePointer, of connection: Connection) {
+        self.handle = handle
+        self.connection = connection
+    }
+
+    /// Runs it to its end, with these arguments; what it returns is passed over.
+    func run<each Value: SQLValue>(_ values: repeat each Value) throws(WaybillError) {
+        bind(repeat each values)
+        defer { reset() }
+        while try step() {}
+    }
+
+    /// Hands each row to `body`.
+    func forEachRow<each Value: SQLValue>(
+        _ values: repeat each Value, body: (Row) throws(WaybillError) -> Void
+    ) throws(WaybillError) {
+        bind(repeat each values)
+        defer { reset() }
+        while try step() { try body(Row(handle)) }
+    }
+
+    /// What `transform` makes of each row.
+    func rows<each Value: SQLValue, Element>(
+        _ values: repeat each Value, transform: (Row) throws(WaybillError) -> Element
+    ) throws(WaybillError) -> [Element] {
+        bind(repeat each values)
+        defer { reset() }
+        var elements: [Element] = []
+        while try step() { elements.append(try transform(Row(handle))) }
+        return elements
+    }
+
+    /// What `transform` makes of the first row; nil where there is none.
+    func first<each Value: SQLValue, Element>(
+        _ values: repeat each Value, transform: (Row) throws(WaybillError) -> Element
+    ) throws(WaybillError) -> Element? {
+        bind(repeat each values)
+        defer { reset() }
+        return try step() ? try transform(Row(handle)) : nil
+    }
+
+    /// Hands each row to `body`, for a statement whose arguments were collected while its text was made.
+    func forEachRow(arguments: [any SQLValue], body: (Row) throws(WaybillError) -> Void) throws(WaybillError) {
+        var index: Int32 = 0
+        for argument in arguments {
+            index += 1
+            check(argument.bind(to: handle, at: index))
+        }
+        defer { reset() }
+        while try step() { try body(Row(handle)) }
+    }
+
+    /// How many steps SQLite's virtual machine took for it so far: work done, independent of the machine's speed.
+    var virtualMachineSteps: Int { Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 0)) }
+
+    func finalize() { sqlite3_finalize(handle) }
+
+    private var bindingResult = SQLITE_OK
+
+    private func bind<each Value: SQLValue>(_ values: repeat each Value) {
+        var index: Int32 = 0
+        for value in repeat each values {
+            index += 1
+            check(value.bind(to: handle, at: index))
+        }
+    }
+
+    private func check(_ code: Int32) {
+        if code != SQLITE_OK { bindingResult = code }
+    }
+
+    private func step() throws(WaybillError) -> Bool {
+        guard bindingResult == SQLITE_OK else { throw connection.error(bindingResult) }
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let code: throw connection.error(code)
+        }
+    }
+
+    private func reset() {
+        sqlite3_reset(handle)
+        bindingResult = SQLITE_OK
+    }
+}
+
+/// The row at which a statement stands. Columns count from 0.
+struct Row {
+    private let handle: OpaquePointer
+
+    fileprivate init(_ handle: OpaquePointer) { self.handle = handle }
+
+    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+    func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
+    func optionalInt(_ column: Int32) -> Int? { isNull(column) ? nil : int(column) }
+    func bool(_ column: Int32) -> Bool { int(column) != 0 }
+
+    func text(_ column: Int32) -> String { optionalText(column) ?? "" }
+    func optionalText(_ column: Int32) -> String? {
+        guard let start = sqlite3_column_text(handle, column) else { return nil }
+        let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// nil for NULL, and for anything but 16 bytes.
+    func optionalGUID(_ column: Int32) -> GUID? {
+        guard let start = sqlite3_column_blob(handle, column) else { return nil }
+        return GUID(bytes: UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+    }
+    /// All zeros for anything but 16 bytes, which only a damaged store has in a column that must hold an ID.
+    func guid(_ column: Int32) -> GUID { optionalGUID(column) ?? GUID(high: 0, low: 0) }
+}

@@ -1,0 +1,33 @@
+/// Expressions that several statements and views share.
+enum SQL {
+    /// Microseconds since 1970 of a time in a source, by its latest clock anchor before, else by its first; a source without any starts in 1970.
+    static func wall(_ time: String, source: String) -> String {
+        let anchors = "SELECT c.offset_us FROM clocks c WHERE c.source = \(source)"
+        return "(\(time) + coalesce((\(anchors) AND c.at_us <= \(time) ORDER BY c.at_us DESC LIMIT 1), (\(anchors) ORDER BY c.at_us LIMIT 1), 0))"
+    }
+
+    /// Microseconds since 1970 of the latest fact of a transaction.
+    static func lastActivity(guid: String) -> String {
+        "(SELECT max(\(wall("a.last_at_us", source: "a.source"))) FROM parts a WHERE a.guid = \(guid))"
+    }
+
+    /// A GUID in its canonical text.
+    static func text(guid: String) -> String {
+        let digits = "lower(hex(\(guid)))"
+        let groups = [(1, 8), (9, 4), (13, 4), (17, 4), (21, 12)].map { "substr(\(digits), \($0), \($1))" }
+        return "(\(groups.joined(separator: " || '-' || ")))"
+    }
+
+    /// A time since 1970 in ISO 8601, UTC, with microseconds.
+    static func iso8601(_ microseconds: String) -> String {
+        "(strftime('%Y-%m-%dT%H:%M:%S', \(microseconds) / 1000000, 'unixepoch') || printf('.%06dZ', \(microseconds) % 1000000))"
+    }
+
+    /// A name: as that version of that app says, else as any does, else the code.
+    static func name(useCase: String, event: String, app: String, version: String, otherwise: String) -> String {
+        """
+        ifnull((SELECT n.name FROM names n WHERE n.use_case = \(useCase) AND n.event = \(event) \
+        ORDER BY n.app = \(app) DESC, n.app_version = \(version) DESC, n.app, n.app_version DESC, n.name LIMIT 1), \(otherwise))
+        """
+    }
+}

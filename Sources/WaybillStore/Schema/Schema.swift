@@ -1,0 +1,52 @@
+import WaybillCore
+
+/// What a Waybill store looks like, and how an older one becomes a current one.
+enum Schema {
+    /// `WBIL`, in the header of every store: sqlite.org/pragma.html#pragma_application_id.
+    static let applicationID = 0x5742_494C
+
+    /// A step from one version of the schema to the next.
+    struct Migration: Sendable {
+        var name: String
+        var script: String
+    }
+
+    /// In order; the version of a store (`PRAGMA user_version`) is how many of them it has. Only ever appended to: a released one never changes.
+    static let migrations = [
+        Migration(name: "facts, ranges and leases", script: Tables.script + Views.script)
+    ]
+
+    /// The version that this code reads and writes.
+    static var version: Int { migrations.count }
+
+    /// Makes the tables of a new store, or those that an older one lacks; call it inside a SQLite transaction.
+    static func migrate(_ connection: Connection) throws(WaybillError) {
+        let version = try connection.integer("PRAGMA user_version")
+        if version == 0 {
+            // Somebody else's database must not get our tables.
+            guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else { throw notAStore(connection.place) }
+            try connection.execute("PRAGMA application_id = \(applicationID)")
+        } else {
+            try check(connection)
+        }
+        guard version < self.version else { return }
+        for migration in migrations[version...] { try connection.execute(migration.script) }
+        try connection.execute("PRAGMA user_version = \(self.version)")
+    }
+
+    /// Makes sure that it is a store, and none of a newer version.
+    static func check(_ connection: Connection) throws(WaybillError) {
+        guard try connection.integer("PRAGMA application_id") == applicationID else { throw notAStore(connection.place) }
+        let version = try connection.integer("PRAGMA user_version")
+        guard version <= self.version else {
+            throw WaybillError(
+                .store,
+                "The store at \(connection.place) was written by a newer version of Waybill (schema \(version), known here up to \(self.version)). "
+                    + "Update Waybill to read it.")
+        }
+    }
+
+    private static func notAStore(_ place: String) -> WaybillError {
+        WaybillError(.store, "\(place) is not a Waybill store: it is an SQLite database of something else.")
+    }
+}

@@ -1,0 +1,128 @@
+/// The tables. A fact's row is the fact; what is derived from others can be rebuilt from them.
+///
+/// Every integer that ends in `_us` is microseconds: since the source started inside facts, since 1970-01-01T00:00:00Z where it says so.
+enum Tables {
+    static let script = """
+        CREATE TABLE sources( -- running recorders: launches of a process
+          id INTEGER PRIMARY KEY, -- in this file only
+          uuid BLOB NOT NULL UNIQUE, -- 16 bytes
+          installation BLOB, -- 16 bytes, or NULL
+          app TEXT NOT NULL,
+          app_version TEXT NOT NULL,
+          device TEXT NOT NULL,
+          os TEXT NOT NULL,
+          os_version TEXT NOT NULL,
+          attributes TEXT, -- JSON object, or NULL for none
+          heard_us INTEGER, -- since 1970, when a set of it last arrived; NULL: it recorded into this very file
+          recorded INTEGER NOT NULL DEFAULT 0, -- the highest sequence that it gave to a fact
+          refused INTEGER NOT NULL DEFAULT 0, -- facts never taken, for want of room; without a sequence
+          delivered INTEGER NOT NULL DEFAULT 0, -- booked with each verdict: here accepted by the collector, or there accepted from the source
+          ended INTEGER NOT NULL DEFAULT 0, -- 1: what it left open was interrupted
+          news INTEGER NOT NULL DEFAULT 0 -- apart from facts, the collector 0: knows all, 1: has to be told, 2: is being told by a lease
+        ) STRICT;
+        CREATE TABLE clocks( -- since 1970 = since the source started + offset_us, from at_us to the next row
+          source INTEGER NOT NULL, -- sources.id
+          at_us INTEGER NOT NULL,
+          offset_us INTEGER NOT NULL,
+          PRIMARY KEY(source, at_us)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE names( -- what a version of an app calls a code
+          use_case INTEGER NOT NULL,
+          event INTEGER NOT NULL, -- -1: the use case itself
+          app TEXT NOT NULL,
+          app_version TEXT NOT NULL,
+          name TEXT NOT NULL,
+          PRIMARY KEY(use_case, event, app, app_version, name)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE parts( -- one source's share in a transaction; part 0 holds what is outside any transaction
+          source INTEGER NOT NULL, -- sources.id
+          sequence INTEGER NOT NULL, -- of the fact `opened`
+          guid BLOB, -- the transaction's, 16 bytes; NULL: the fact `opened` has not arrived
+          use_case INTEGER,
+          joined INTEGER, -- 0: it began the transaction
+          timeout_us INTEGER,
+          at_us INTEGER,
+          cause_source BLOB, -- the exchange that caused a joined part: its source's uuid,
+          cause INTEGER, -- and its sequence
+          opened_detail TEXT, -- JSON: attributes
+          closed INTEGER, -- sequence of the fact `closed`; NULL: not closed
+          closed_at_us INTEGER,
+          error_code INTEGER,
+          closed_detail TEXT, -- JSON: attributes, error_domain, error_text
+          outcome INTEGER NOT NULL, -- 0 open, 1 succeeded, 2 failed, 3 canceled, 4 abandoned; derived without a fact `closed`: 5 interrupted
+          listed_us INTEGER, -- derived: since 1970, when the transaction began; only in its leading part
+          last INTEGER NOT NULL, -- derived: the highest sequence of its facts
+          last_at_us INTEGER NOT NULL, -- derived: their latest time
+          settled INTEGER NOT NULL, -- derived: 1 when none of its facts is pending
+          PRIMARY KEY(source, sequence)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX parts_by_guid ON parts(guid) WHERE guid IS NOT NULL;
+        CREATE INDEX parts_by_outcome ON parts(outcome, listed_us) WHERE listed_us IS NOT NULL;
+        CREATE INDEX parts_by_use_case ON parts(use_case, outcome, listed_us) WHERE listed_us IS NOT NULL;
+        CREATE INDEX parts_unsettled ON parts(source, sequence, last) WHERE settled = 0;
+        CREATE TABLE events(
+          source INTEGER NOT NULL, -- sources.id
+          part INTEGER NOT NULL, -- parts.sequence
+          sequence INTEGER NOT NULL,
+          at_us INTEGER NOT NULL,
+          code INTEGER NOT NULL,
+          error_code INTEGER,
+          detail TEXT, -- JSON: attributes, error_domain, error_text
+          PRIMARY KEY(source, part, sequence)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE network_logs( -- HTTP exchanges
+          source INTEGER NOT NULL, -- sources.id
+          part INTEGER NOT NULL, -- parts.sequence; 0: outside any transaction
+          sequence INTEGER NOT NULL, -- of the fact `exchange_opened`
+          at_us INTEGER,
+          role INTEGER, -- 0 client, 1 server
+          method TEXT, -- NULL: the fact `exchange_opened` has not arrived
+          host TEXT,
+          path TEXT,
+          opened_detail TEXT, -- JSON: scheme, port, query, headers
+          closed INTEGER, -- sequence of the fact `exchange_closed`; NULL: in progress
+          closed_at_us INTEGER,
+          state INTEGER, -- 1 completed, 2 failed, 3 canceled
+          status INTEGER,
+          first_byte_us INTEGER,
+          sent_bytes INTEGER,
+          received_bytes INTEGER,
+          error_code INTEGER,
+          closed_detail TEXT, -- JSON: headers, error_domain, error_text
+          PRIMARY KEY(source, part, sequence)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX network_logs_by_closing ON network_logs(source, closed) WHERE closed IS NOT NULL;
+        CREATE TABLE ranges( -- facts, by first and last sequence: claimed by a lease, or settled (own source), or received (any other)
+          source INTEGER NOT NULL, -- sources.id
+          first INTEGER NOT NULL,
+          last INTEGER NOT NULL,
+          lease BLOB, -- leases.set_id; NULL: settled or received
+          PRIMARY KEY(source, first)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX ranges_leased ON ranges(lease) WHERE lease IS NOT NULL;
+        CREATE TABLE leases( -- the set that is being delivered
+          set_id BLOB PRIMARY KEY, -- 16 bytes
+          owner BLOB NOT NULL, -- sources.uuid of the process
+          expires_us INTEGER NOT NULL -- of the device's uptime
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE dropped( -- facts given up before they were delivered
+          source INTEGER NOT NULL, -- sources.id
+          first INTEGER NOT NULL,
+          last INTEGER NOT NULL,
+          reason TEXT NOT NULL, -- quota, age, erased, damaged
+          PRIMARY KEY(source, first)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE quarantine( -- own facts that the collector rejected; they are settled, and kept
+          source INTEGER NOT NULL, -- sources.id
+          sequence INTEGER NOT NULL,
+          reason TEXT NOT NULL, -- the collector's words
+          at_us INTEGER NOT NULL, -- since 1970
+          PRIMARY KEY(source, sequence)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE settings(
+          key TEXT PRIMARY KEY,
+          value TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        """
+}

@@ -1,0 +1,128 @@
+package import Foundation
+package import WaybillCore
+
+/// The writing end of a store: facts in, sets out, sets in.
+///
+/// One connection, confined to one serial thread (``StoreThread``). Several processes may each have one for the same file: each write holds a lock
+/// between them.
+///
+/// ## Usage
+///
+/// ```swift
+/// let store = try Store(.folder(url))
+/// try store.register(source)
+/// try store.append(RecordedBatch(source: source.id, facts: facts))
+/// if let set = try store.lease(owner: source.id, now: uptime, expiresIn: 60_000_000, isAlive: { _ in true }) {
+///     // send the set, then
+///     try store.settle(set.id, rejections: receipt.rejections, at: wall)
+/// }
+/// ```
+package final class Store {
+    let connection: Connection
+    private let lock: FileLock?
+    /// Own sources seen so far, by ID.
+    var recorders: [GUID: Recorder] = [:]
+
+    /// Pages in the WAL that make the store checkpoint after a write: about 4 MB.
+    private static let checkpointPageCount = 1_000
+
+    /// Opens a store to write; makes folder (mode 0700), file (0600) and tables where they are missing.
+    ///
+    /// - Parameter commitsAreSynced: Whether a write waits for the disk (`synchronous=FULL`), so that it outlives a power cut.
+    /// - Throws: What is in the way: no permission, a folder in place of the file, not a store, a newer version.
+    package init(_ place: StorePlace, commitsAreSynced: Bool = false) throws(WaybillError) {
+        if let path = place.path {
+            try Self.prepare(place, path)
+            lock = try FileLock(path: path + "-lock")
+        } else {
+            lock = nil
+        }
+        connection = try Connection(place.uri(), place.path == nil ? .create : .readWrite, at: place.description)
+        if place.path != nil { try connection.execute("PRAGMA journal_mode = WAL") }
+        try connection.execute(
+            """
+            PRAGMA synchronous = \(commitsAreSynced ? "FULL" : "NORMAL");
+            PRAGMA trusted_schema = OFF;
+            """)
+        try write { () throws(WaybillError) in try Schema.migrate(connection) }
+    }
+
+    /// Makes the folder and an empty file of its own, so that they get their modes before there is anything in them.
+    private static func prepare(_ place: StorePlace, _ path: String) throws(WaybillError) {
+        if case .folder(let url) = place, !FileManager.default.fileExists(atPath: url.path(percentEncoded: false)) {
+            do {
+                try FileManager.default.createDirectory(
+                    at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            } catch {
+                throw WaybillError(
+                    .store, "The folder \(url.path(percentEncoded: false)) cannot be made. Check the permissions of the one that holds it.",
+                    cause: error.localizedDescription)
+            }
+        }
+        // Exclusive, because a file that is there must not be opened here: closing it would drop the locks of SQLite in this process.
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let reason = errno
+        if descriptor >= 0 {
+            close(descriptor)
+        } else if reason != EEXIST {
+            throw WaybillError(
+                .store, "The store \(path) cannot be made. Check that its folder is one, and the permissions.", cause: String(cString: strerror(reason)))
+        }
+        guard !StorePlace.isFolder(URL(filePath: path)) else {
+            throw WaybillError(.store, "\(path) is a folder, and a store's file was expected there. Move it away, or name another place.")
+        }
+    }
+
+    /// One SQLite transaction under the lock between processes, and a checkpoint when the WAL has grown.
+    func write<Result>(_ body: () throws(WaybillError) -> Result) throws(WaybillError) -> Result {
+        try lock?.acquire()
+        defer { lock?.release() }
+        let result = try connection.transaction { () throws(WaybillError) in try body() }
+        // What was asked for is committed: a checkpoint that fails now is tried again after the next write.
+        if connection.walPageCount > Self.checkpointPageCount { try? connection.checkpoint(.passive) }
+        return result
+    }
+
+    /// Moves everything from the WAL into the file, synced, and empties the WAL; waits for readers.
+    package func checkpoint() throws(WaybillError) {
+        try lock?.acquire()
+        defer { lock?.release() }
+        try connection.checkpoint(.truncate)
+    }
+
+    /// Makes a copy of one file, which needs no WAL, with mode 0600.
+    ///
+    /// - Throws: Also when there is a file already.
+    package func snapshot(to file: URL) throws(WaybillError) {
+        let path = file.path(percentEncoded: false)
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw WaybillError(.store, "\(path) exists already. Name another file for the snapshot.")
+        }
+        // Made with its mode before there is anything in it: SQLite writes into a file that is empty.
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw WaybillError(.store, "The snapshot \(path) cannot be written. Check its folder.", cause: String(cString: strerror(errno)))
+        }
+        close(descriptor)
+        try connection.statement("VACUUM INTO ?").run(path)
+    }
+
+    // MARK: Settings
+
+    /// A value kept with the store, e.g. the installation's ID; nil where none was set.
+    package func setting(_ key: String) throws(WaybillError) -> String? {
+        try connection.statement("SELECT value FROM settings WHERE key = ?").first(key) { row in row.text(0) }
+    }
+
+    /// Keeps a value with the store; nil takes it away.
+    package func set(_ key: String, to value: String?) throws(WaybillError) {
+        try write { () throws(WaybillError) in
+            if let value {
+                try connection.statement("INSERT INTO settings(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value")
+                    .run(key, value)
+            } else {
+                try connection.statement("DELETE FROM settings WHERE key = ?").run(key)
+            }
+        }
+    }
+}

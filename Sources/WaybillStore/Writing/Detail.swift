@@ -1,0 +1,94 @@
+import WaybillCore
+
+/// What a fact says beyond its columns, as a JSON object in a text column; members are named as in a set.
+struct Detail {
+    var attributes: Attributes = [:]
+    var errorDomain = ""
+    var errorText: String?
+    var scheme: String?
+    var port: Int?
+    var query: String?
+    var headerFields: [Fact.HeaderField] = []
+
+    /// nil where there is nothing to say: most events have no detail.
+    var text: String? {
+        guard
+            !attributes.isEmpty || !errorDomain.isEmpty || errorText != nil || scheme != nil || port != nil || query != nil
+                || !headerFields.isEmpty
+        else { return nil }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("attributes", attributes)
+        writer.member("error_domain", errorDomain)
+        writer.member("error_text", errorText)
+        writer.member("scheme", scheme)
+        writer.member("port", port)
+        writer.member("query", query)
+        writer.member("headers", headerFields)
+        writer.endObject()
+        return writer.text
+    }
+
+    /// The error whose code stands in a column of its own.
+    func error(code: Int?) -> RecordedError? {
+        code.map { RecordedError(domain: errorDomain, code: $0, text: errorText) }
+    }
+}
+
+extension Detail {
+    init(attributes: Attributes, error: RecordedError? = nil) {
+        self.attributes = attributes
+        errorDomain = error?.domain ?? ""
+        errorText = error?.text
+    }
+
+    /// Reads a column; what cannot be read of it, in a damaged store, is left out rather than the whole fact.
+    init(_ text: String?) {
+        guard var text else { return }
+        var detail = Detail()
+        text.withUTF8 { bytes in
+            do throws(JSONFailure) {
+                try JSONReader.read(bytes) { reader throws(JSONFailure) in try detail.read(&reader) }
+            } catch {}
+        }
+        self = detail
+    }
+
+    private mutating func read(_ reader: inout JSONReader) throws(JSONFailure) {
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "attributes": attributes = try reader.attributes()
+            case "error_domain": errorDomain = try reader.string(limit: Limits.labelLength)
+            case "error_text": errorText = try reader.string(limit: Limits.textLength)
+            case "scheme": scheme = try reader.string(limit: Limits.labelLength)
+            case "port": port = try reader.integer(in: 0...65_535)
+            case "query": query = try reader.string(limit: Limits.fieldLength)
+            case "headers": headerFields = try reader.headerFields()
+            default: try reader.skipValue()
+            }
+        }
+    }
+}
+
+extension Attributes {
+    /// As they stand in the column of a source: an object of their own, nil for none.
+    var columnText: String? {
+        guard !isEmpty else { return nil }
+        var writer = JSONWriter()
+        writer.attributes(self)
+        return writer.text
+    }
+
+    init(columnText: String?) {
+        self = [:]
+        guard var columnText else { return }
+        self = columnText.withUTF8 { bytes in
+            do throws(JSONFailure) {
+                return try JSONReader.read(bytes) { reader throws(JSONFailure) in try reader.attributes() }
+            } catch {
+                return [:]
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import WaybillCore
+
+/// Writes facts of one source into their rows; a batch at a time, inside a SQLite transaction.
+///
+/// An opening and its closing share a row, and either may come first. Writing a fact again changes nothing.
+struct FactWriter {
+    private let connection: Connection
+    private let source: SourceRow
+    private let clock: WallClock
+    private let leaders: Leaders
+    private let opened: Statement
+    private let event: Statement
+    private let closed: Statement
+    private let exchangeOpened: Statement
+    private let exchangeClosed: Statement
+    /// Highest sequence and latest time of the parts that events and exchanges were written to.
+    private var touched: [Int: (last: Int, atMicroseconds: Int)] = [:]
+    /// Transactions that have got a second part.
+    private var shared: Set<GUID> = []
+
+    init(_ source: SourceRow, _ connection: Connection) throws(WaybillError) {
+        self.connection = connection
+        self.source = source
+        clock = try WallClock(of: source.id, connection)
+        leaders = Leaders(connection: connection)
+        opened = try connection.statement(Self.insertOpened)
+        event = try connection.statement(Self.insertEvent)
+        closed = try connection.statement(Self.insertClosed)
+        exchangeOpened = try connection.statement(Self.insertExchangeOpened)
+        exchangeClosed = try connection.statement(Self.insertExchangeClosed)
+    }
+
+    /// Writes a fact; gives the reason where another fact has its place.
+    mutating func write(_ fact: Fact) throws(WaybillError) -> String? {
+        switch fact.content {
+        case .opened(let content):
+            let isFirst = try !leaders.hasPart(content.transaction)
+            if !isFirst { shared.insert(content.transaction) }
+            try opened.run(
+                source.id, fact.sequence, content.transaction, content.useCase, content.isJoined, content.timeoutMicroseconds,
+                fact.atMicroseconds, content.cause?.source, content.cause?.sequence, Detail(attributes: content.attributes).text,
+                outcomeOfOpen, isFirst ? clock.wall(fact.atMicroseconds) : nil, !source.isOwn)
+            return nil
+        case .event(let content):
+            try event.run(
+                source.id, fact.part, fact.sequence, fact.atMicroseconds, content.code, content.error?.code,
+                Detail(attributes: content.attributes, error: content.error).text)
+            touch(fact)
+            return nil
+        case .closed(let content):
+            try closed.run(
+                source.id, fact.part, fact.sequence, fact.atMicroseconds, content.error?.code,
+                Detail(attributes: content.attributes, error: content.error).text, content.outcome.rawValue, !source.isOwn)
+            return connection.changeCount > 0 ? nil : "the part is closed already by another fact"
+        case .exchangeOpened(let content):
+            var detail = Detail()
+            detail.scheme = content.scheme
+            detail.port = content.port
+            detail.query = content.query
+            detail.headerFields = content.headerFields
+            try exchangeOpened.run(
+                source.id, fact.part, fact.sequence, fact.atMicroseconds, content.role.rawValue, content.method, content.host, content.path,
+                detail.text)
+            touch(fact)
+            return nil
+        case .exchangeClosed(let content):
+            var detail = Detail(attributes: [:], error: content.error)
+            detail.headerFields = content.headerFields
+            try exchangeClosed.run(
+                source.id, fact.part, content.exchange, fact.sequence, fact.atMicroseconds, content.state.rawValue, content.status,
+                content.firstByteAtMicroseconds, content.sentByteCount, content.receivedByteCount, content.error?.code, detail.text)
+            guard connection.changeCount > 0 else { return "the exchange is closed already by another fact" }
+            touch(fact)
+            return nil
+        }
+    }
+
+    /// Brings up to date what is derived from the facts that were written.
+    mutating func finish() throws(WaybillError) {
+        let statement = try connection.statement(Self.touchPart)
+        for (part, latest) in touched {
+            try statement.run(source.id, part, outcomeOfOpen, latest.last, latest.atMicroseconds, !source.isOwn)
+        }
+        for transaction in shared { try leaders.decide(transaction) }
+        touched = [:]
+        shared = []
+    }
+
+    private var outcomeOfOpen: Int { (source.hasEnded ? Outcome.interrupted : .open).rawValue }
+
+    private mutating func touch(_ fact: Fact) {
+        let latest = touched[fact.part] ?? (0, 0)
+        touched[fact.part] = (max(latest.last, fact.sequence), max(latest.atMicroseconds, fact.atMicroseconds))
+    }
+}
+
+extension FactWriter {
+    private static let latest =
+        "last = max(last, excluded.last), last_at_us = max(last_at_us, excluded.last_at_us), settled = excluded.settled"
+
+    private static let insertOpened = """
+        INSERT INTO parts(source, sequence, guid, use_case, joined, timeout_us, at_us, cause_source, cause, opened_detail, outcome, listed_us, \
+        last, last_at_us, settled) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?2, ?7, ?13) \
+        ON CONFLICT(source, sequence) DO UPDATE SET guid = excluded.guid, use_case = excluded.use_case, joined = excluded.joined, \
+        timeout_us = excluded.timeout_us, at_us = excluded.at_us, cause_source = excluded.cause_source, cause = excluded.cause, \
+        opened_detail = excluded.opened_detail, listed_us = excluded.listed_us, \(latest) WHERE guid IS NULL
+        """
+
+    private static let insertClosed = """
+        INSERT INTO parts(source, sequence, closed, closed_at_us, error_code, closed_detail, outcome, last, last_at_us, settled) \
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?3, ?4, ?8) \
+        ON CONFLICT(source, sequence) DO UPDATE SET closed = excluded.closed, closed_at_us = excluded.closed_at_us, \
+        error_code = excluded.error_code, closed_detail = excluded.closed_detail, outcome = excluded.outcome, \(latest) WHERE closed IS NULL
+        """
+
+    private static let touchPart = """
+        INSERT INTO parts(source, sequence, outcome, last, last_at_us, settled) VALUES (?, ?, ?, ?, ?, ?) \
+        ON CONFLICT(source, sequence) DO UPDATE SET \(latest)
+        """
+
+    private static let insertEvent = """
+        INSERT INTO events(source, part, sequence, at_us, code, error_code, detail) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+        """
+
+    private static let insertExchangeOpened = """
+        INSERT INTO network_logs(source, part, sequence, at_us, role, method, host, path, opened_detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) \
+        ON CONFLICT(source, part, sequence) DO UPDATE SET at_us = excluded.at_us, role = excluded.role, method = excluded.method, \
+        host = excluded.host, path = excluded.path, opened_detail = excluded.opened_detail WHERE method IS NULL
+        """
+
+    private static let insertExchangeClosed = """
+        INSERT INTO network_logs(source, part, sequence, closed, closed_at_us, state, status, first_byte_us, sent_bytes, received_bytes, \
+        error_code, closed_detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
+        ON CONFLICT(source, part, sequence) DO UPDATE SET closed = excluded.closed, closed_at_us = excluded.closed_at_us, \
+        state = excluded.state, status = excluded.status, first_byte_us = excluded.first_byte_us, sent_bytes = excluded.sent_bytes, \
+        received_bytes = excluded.received_bytes, error_code = excluded.error_code, closed_detail = excluded.closed_detail WHERE closed IS NULL
+        """
+}

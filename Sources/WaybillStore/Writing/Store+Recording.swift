@@ -1,0 +1,65 @@
+package import WaybillCore
+
+/// Facts of this process go in.
+extension Store {
+    /// What the store remembers of a source that records into it.
+    struct Recorder {
+        var id: Int
+        /// The latest time of a fact that was appended here; nil: unknown, the source may have facts from before.
+        var latest: Int?
+    }
+
+    /// Adds a source that records into this very store; one that is there stays as it is.
+    package func register(_ source: Source) throws(WaybillError) {
+        recorders[source.id] = try write { () throws(WaybillError) in
+            let rows = SourceRows(connection: connection)
+            if let row = try rows.find(source.id) { return Recorder(id: row.id, latest: nil) }
+            return Recorder(id: try rows.insert(source, heard: nil).id, latest: 0)
+        }
+    }
+
+    /// Writes what a recorder has collected, in one SQLite transaction: all of it or, when this throws, nothing.
+    ///
+    /// - Throws: Also when the source was not registered.
+    package func append(_ batch: RecordedBatch) throws(WaybillError) {
+        let latest = try write { () throws(WaybillError) in
+            let rows = SourceRows(connection: connection)
+            guard let source = try rows.find(batch.source), source.isOwn else {
+                throw WaybillError(.store, "The source \(batch.source) was not registered with the store at \(connection.place).")
+            }
+            try rows.add(batch.names, of: source.id)
+            if let anchor = try rows.add(batch.clocks, to: source.id), anchor <= recorders[batch.source]?.latest ?? .max {
+                try Leaders(connection: connection).decideAfterAnchor(at: anchor, of: source.id)
+            }
+            var writer = try FactWriter(source, connection)
+            // A fact whose place is taken has no row; the next lease books it as damaged.
+            for fact in batch.facts { _ = try writer.write(fact) }
+            try writer.finish()
+            try connection.statement("UPDATE sources SET recorded = max(recorded, ?), refused = max(refused, ?) WHERE id = ?")
+                .run(batch.facts.map(\.sequence).max() ?? 0, batch.refused, source.id)
+            return batch.facts.map(\.atMicroseconds).max() ?? 0
+        }
+        if let known = recorders[batch.source]?.latest { recorders[batch.source]?.latest = max(known, latest) }
+    }
+
+    /// Marks the own sources that no longer run as ended, and ends their leases: what they left open was interrupted.
+    ///
+    /// - Returns: Those that were marked.
+    package func endSources(isAlive: (GUID) -> Bool) throws(WaybillError) -> [GUID] {
+        try write { () throws(WaybillError) in
+            let rows = SourceRows(connection: connection)
+            let running = try connection.statement("SELECT id, uuid FROM sources WHERE heard_us IS NULL AND ended = 0").rows { row in
+                (id: row.int(0), source: row.guid(1))
+            }
+            let dead = running.filter { !isAlive($0.source) }
+            for (id, source) in dead {
+                try rows.end(id)
+                try rows.announce(id)
+                for set in try connection.statement("SELECT set_id FROM leases WHERE owner = ?").rows(source, transform: { row in row.guid(0) }) {
+                    try endLease(set)
+                }
+            }
+            return dead.map(\.source)
+        }
+    }
+}

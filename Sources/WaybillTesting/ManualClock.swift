@@ -1,0 +1,39 @@
+public import Waybill
+
+/// A clock that stands still until a test moves it.
+public final class ManualClock: TransactionClock {
+    private struct Time {
+        var uptime = 0
+        var wall: Int
+    }
+
+    private let time: Locked<Time>
+
+    /// Makes a clock.
+    ///
+    /// - Parameter wallMicroseconds: Microseconds since 1970 that it starts at. Default: 2026-01-01T00:00:00Z.
+    public init(wallMicroseconds: Int = 1_767_225_600_000_000) { time = Locked(Time(wall: wallMicroseconds)) }
+
+    public func uptimeMicroseconds() -> Int { time.withLock { $0.uptime } }
+
+    public func wallMicroseconds() -> Int { time.withLock { $0.wall } }
+
+    /// Lets time pass on both clocks.
+    public func advance(by duration: Duration) {
+        let microseconds = Self.microseconds(duration)
+        time.withLock { time in
+            time.uptime += max(0, microseconds)
+            time.wall += max(0, microseconds)
+        }
+    }
+
+    /// Sets the wall clock forward or back, as a person or a time server does; the other clock does not notice.
+    public func jumpWall(by duration: Duration) {
+        time.withLock { $0.wall += Self.microseconds(duration) }
+    }
+
+    private static func microseconds(_ duration: Duration) -> Int {
+        let (seconds, attoseconds) = duration.components
+        return Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000)
+    }
+}

@@ -1,0 +1,63 @@
+public import Foundation
+
+/// A real child process of one of the executables built beside the tests.
+public final class ChildProcess: Sendable {
+    private let process: Process
+    private let output: FileHandle
+
+    /// Starts it; its standard error is this process's.
+    ///
+    /// - Parameter executable: The name of an executable target or product.
+    public init(_ executable: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+        process = Process()
+        process.executableURL = Self.folder.appending(path: executable)
+        process.arguments = arguments
+        // Children that are meant to crash need no backtrace.
+        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }.merging(environment) {
+            $1
+        }
+        process.standardInput = FileHandle.nullDevice
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        output = pipe.fileHandleForReading
+        try process.run()
+    }
+
+    deinit { kill() }
+
+    /// Reads its output to the end, then waits for its own.
+    public func finish() -> (output: String, status: Int32) {
+        let data = output.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (String(decoding: data, as: UTF8.self), process.terminationStatus)
+    }
+
+    /// The next line of its output; nil after the last.
+    public func line() -> String? {
+        var line = Data()
+        while let byte = try? output.read(upToCount: 1), !byte.isEmpty {
+            if byte[byte.startIndex] == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
+            line += byte
+        }
+        return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+    }
+
+    /// SIGKILL, and waits for the end.
+    public func kill() {
+        guard process.isRunning else { return }
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// SIGTERM.
+    public func terminate() { process.terminate() }
+
+    /// The folder that the tests were built into.
+    public static var folder: URL {
+        #if os(Linux)
+        URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        #else
+        Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL.deletingLastPathComponent() ?? Bundle.main.bundleURL
+        #endif
+    }
+}

@@ -1,0 +1,128 @@
+#if Hummingbird
+import Foundation
+import Hummingbird
+import NIOCore
+import Testing
+import Waybill
+import WaybillHummingbird
+import WaybillTesting
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// One request, seen from both ends, over a real socket: broken, client and server would be two stories.
+struct TransactionMiddlewareTests {
+    enum Login: Int, UseCase {
+        static let code = 0
+        case requestSent = 1, responseReceived = 2
+        case serverStarted = 10, serverAccepted = 11
+    }
+
+    struct DatabaseIsBroken: Error {}
+
+    let client = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
+    let server = TransactionManager.testing()
+
+    @Test func aRequestBecomesAPartOfTheClientsTransaction() async throws {
+        let id = try await withServer { url in
+            try await client.perform(Login.self) { login in
+                var request = URLRequest(url: url.appending(path: "login"))
+                request.httpMethod = "POST"
+                request.setValue("Bearer s3cret", forHTTPHeaderField: "Authorization")
+                let (_, response) = try await client.session.upload(for: request, from: Data("password".utf8))
+                #expect(response.status == 200)
+                return login.id
+            }
+        }
+        let record = try #require(server.transactions(Login.self).first)
+        #expect(record.summary.id == id)
+        #expect(server.events(Login.self) == [.serverStarted, .serverAccepted])
+        #expect(record.parts.map(\.cause) == [client.exchanges.first?.id], "the part names the exchange that caused it")
+        #expect(record.timeline.map(\.kind) == [.opened, .exchangeOpened, .event, .event, .exchangeClosed, .closed])
+
+        let exchange = try #require(record.exchanges.first)
+        #expect(exchange.role == .server)
+        #expect(exchange.method == "POST")
+        #expect(exchange.url.hasSuffix("/login"))
+        #expect(exchange.status == 200)
+        #expect(exchange.sentByteCount == 8)
+        #expect(exchange.requestHeaderFields.contains { $0.name.lowercased() == "authorization" && $0.value == "[redacted]" })
+    }
+
+    @Test func aRequestWithoutTheHeaderFieldLeavesNoTrace() async throws {
+        try await withServer { url in
+            _ = try await client.session.data(for: URLRequest(url: url.appending(path: "health")))
+        }
+        #expect(try server.allRecords().isEmpty)
+    }
+
+    @Test(arguments: [("teapot", 418, Outcome.succeeded), ("broken", 500, .failed), ("missing", 404, .succeeded)])
+    func thePartIsClosedByTheResponsesStatus(_ path: String, _ status: Int, _ outcome: Outcome) async throws {
+        try await withServer { url in
+            _ = try await client.session.data(for: URLRequest(url: url.appending(path: path)), in: client.begin(Login.self))
+        }
+        let record = try #require(server.transactions(Login.self).first)
+        #expect(record.exchanges.map(\.status) == [status])
+        #expect(record.parts.map(\.outcome) == [outcome])
+    }
+
+    @Test func aFinishInAHandlerWins() async throws {
+        try await withServer { url in
+            _ = try await client.session.data(for: URLRequest(url: url.appending(path: "gave-up")), in: client.begin(Login.self))
+        }
+        #expect(server.transactions(Login.self).first?.parts.map(\.outcome) == [.canceled])
+    }
+
+    /// The recipe for a framework that has no middleware here: the closure form of `join`.
+    @Test func anyOtherFrameworkJoinsWithAClosure() async throws {
+        let router = Router()
+        router.get("recipe") { request, _ in
+            let login = server.join(Login.self) { name in request.headers.first { $0.name.canonicalName == name.lowercased() }?.value }
+            return await login.perform { login in
+                login.log(.serverStarted)
+                return "done"
+            }
+        }
+        let id = try await withServer(router) { url in
+            let login = client.begin(Login.self)
+            _ = try await client.session.data(for: URLRequest(url: url.appending(path: "recipe")), in: login)
+            return login.id
+        }
+        #expect(server.transactions(Login.self).map(\.summary.id) == [id])
+    }
+
+    private func routes() -> Router<BasicRequestContext> {
+        let router = Router()
+        router.add(middleware: TransactionMiddleware(server))
+        router.post("login") { request, context in
+            Login.current?.log(.serverStarted)
+            _ = try await request.body.collect(upTo: 1000)
+            Login.current?.log(.serverAccepted)
+            return HTTPResponse.Status.ok
+        }
+        router.get("health") { _, _ in "fine" }
+        router.get("teapot") { _, _ -> HTTPResponse.Status in throw HTTPError(.init(code: 418)) }
+        router.get("broken") { _, _ -> HTTPResponse.Status in throw DatabaseIsBroken() }
+        router.get("gave-up") { _, _ -> HTTPResponse.Status in
+            Login.current?.finish(.canceled)
+            return .ok
+        }
+        return router
+    }
+
+    private func withServer<Result: Sendable>(
+        _ router: Router<BasicRequestContext>? = nil, _ body: (URL) async throws -> Result
+    ) async throws -> Result {
+        let (ports, port) = AsyncStream<Int>.makeStream()
+        let application = Application(
+            router: router ?? routes(), configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { port.yield($0.localAddress?.port ?? 0) })
+        let running = Task { try await application.run() }
+        defer { running.cancel() }
+        var iterator = ports.makeAsyncIterator()
+        let url = try #require(URL(string: "http://127.0.0.1:\(await iterator.next() ?? 0)"))
+        return try await body(url)
+    }
+}
+#endif

@@ -1,0 +1,149 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillTesting
+
+/// What is delivered is settled once, and what is not stays.
+struct FlushTests {
+    let transport = InMemoryTransport()
+    let tx: TransactionManager
+
+    init() { tx = TransactionManager.testing(delivery: .transport(transport)) }
+
+    private var sequences: [Int] { transport.sets.flatMap { $0.sources.flatMap { $0.facts.map(\.sequence) } } }
+
+    @Test func everythingRecordedIsDeliveredOnce() async {
+        tx.perform(Login.self, attributes: ["variant": "B"]) { $0.log(.requestSent) }
+        #expect(await tx.flush() == FlushReport(delivered: 3))
+        #expect(await tx.flush() == FlushReport())
+        #expect(transport.sets.count == 1)
+        let share = transport.sets.first?.sources.first
+        #expect(share?.facts.map(\.sequence) == [1, 2, 3])
+        #expect(share?.names.contains(RecordedName(useCase: 0, event: 1, name: "requestSent")) == true)
+        #expect(share?.ledger.recorded == 3)
+        #expect(share?.clocks.first?.atMicroseconds == 0)
+        #expect(share?.source.installation != nil)
+    }
+
+    @Test func withoutADeliveryEverythingStaysPending() async {
+        let tx = TransactionManager.testing()
+        tx.perform(Login.self) { _ in }
+        #expect(await tx.flush() == FlushReport(pending: 2))
+        tx.delivery = .transport(transport)
+        #expect(await tx.flush() == FlushReport(delivered: 2))
+    }
+
+    /// The first framework deleted what was logged while a POST was in flight.
+    @Test func factsRecordedDuringAFlushStayPending() async {
+        let login = tx.begin(Login.self)
+        transport.answerNext { set in
+            login.log(.requestSent)
+            return Receipt(set: set.id, acceptedCount: set.factCount)
+        }
+        #expect(await tx.flush() == FlushReport(delivered: 1, pending: 1))
+        #expect(await tx.flush() == FlushReport(delivered: 1))
+        #expect(sequences == [1, 2])
+    }
+
+    @Test func anExchangeFlushedOpenIsClosedLater() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { _ in .text("late").after(gate) }
+        let tx = TransactionManager.testing(delivery: .transport(transport))
+        let request = URLRequest(url: server.url("/x"))
+        let login = tx.begin(Login.self)
+        let exchange = Task { try await tx.session.data(for: request, in: login) }
+        while try tx.allRecords().first?.exchanges.isEmpty != false { await Task.yield() }
+        await tx.flush()
+        gate.open()
+        _ = try await exchange.value
+        await tx.flush()
+        let kinds = transport.sets.map { set in
+            set.sources.flatMap { $0.facts.map { fact in if case .exchangeClosed = fact.content { "closed" } else { "other" } } }
+        }
+        #expect(kinds == [["other", "other"], ["closed"]])
+    }
+
+    @Test func whatCouldNotBeSentIsSentAgainUnderANewSetID() async {
+        transport.answerNext { _ in throw WaybillError(.transport, "The line is dead.") }
+        tx.perform(Login.self) { _ in }
+        #expect(await tx.flush() == FlushReport(pending: 2, error: WaybillError(.transport, "The line is dead.")))
+        #expect(tx.health.problems == [WaybillError(.transport, "The line is dead.")])
+        #expect(await tx.flush() == FlushReport(delivered: 2))
+        #expect(tx.health.isGood)
+        #expect(transport.sets.count == 2)
+        #expect(transport.sets[0].id != transport.sets[1].id)
+        #expect(transport.sets[0].sources[0].facts == transport.sets[1].sources[0].facts)
+    }
+
+    @Test func aRejectedFactIsQuarantinedAndBlocksNothing() async throws {
+        tx.perform(Login.self) { $0.log(.requestSent) }
+        transport.answerNext { set in
+            let source = set.sources[0].source.id
+            return Receipt(
+                set: set.id, acceptedCount: 2, rejections: [Rejection(source: source, sequence: 2, index: 1, reason: "too odd")])
+        }
+        #expect(await tx.flush() == FlushReport(delivered: 2, rejected: 1))
+        tx.perform(Login.self) { _ in }
+        #expect(await tx.flush() == FlushReport(delivered: 2))
+        let ledger = try #require(transport.sets.last).sources[0].ledger
+        #expect(ledger.quarantined == 1)
+        #expect(ledger.isBalanced)
+    }
+
+    @Test func manyFactsGoInSeveralSetsInOrder() async {
+        let login = tx.begin(Login.self)
+        for _ in 0..<5_000 { login.log(.initiated) }
+        #expect(await tx.flush() == FlushReport(delivered: 5_001))
+        #expect(transport.sets.count == 3)
+        #expect(sequences == Array(1...5_001))
+    }
+
+    @Test func aFlushWithADeadlineReturnsAlthoughTheTransportHangs() async {
+        struct Hanging: FlushTransport {
+            func send(_ set: OutgoingSet) async throws -> Receipt {
+                await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                throw CancellationError()
+            }
+        }
+        let tx = TransactionManager.testing(delivery: .transport(Hanging()))
+        tx.perform(Login.self) { _ in }
+        let report = await tx.flush(deadline: .milliseconds(20))
+        #expect(report.delivered == 0)
+        #expect(report.pending == 2)
+        #expect(report.error?.code == .transport)
+    }
+
+    @Test func runDeliversAndFlushesOnceMoreWhenItIsCanceled() async {
+        tx.perform(Login.self) { _ in }
+        let running = Task { await tx.run(every: .seconds(3_600)) }
+        while transport.sets.isEmpty { await Task.yield() }
+        tx.perform(Login.self) { _ in }
+        running.cancel()
+        await running.value
+        #expect(sequences == [1, 2, 3, 4])
+    }
+
+    @Test func callersWithoutAsyncGetTheReportToo() async {
+        tx.perform(Login.self) { _ in }
+        let report = await withCheckedContinuation { continuation in tx.flush { continuation.resume(returning: $0) } }
+        #expect(report == FlushReport(delivered: 2))
+        let empty = await withCheckedContinuation { continuation in
+            tx.flush(deadline: .seconds(60)) { continuation.resume(returning: $0) }
+        }
+        #expect(empty == FlushReport())
+    }
+
+    /// Broken, an operator would never learn that the app was killed in the middle of a login.
+    @Test func theNextLaunchDeliversWhatADeadProcessLeftAndThatItDied() async throws {
+        let folder = try TemporaryDirectory()
+        let (output, _) = try ChildProcess("TestProcess", ["die", folder.url.path()]).finish()
+        let id = try #require(GUID(output.trimmingCharacters(in: .whitespacesAndNewlines)))
+        let next = TransactionManager(store: .directory(folder.url), delivery: .transport(transport))
+        #expect(await next.flush() == FlushReport(delivered: 2))
+        let share = try #require(transport.sets.first?.sources.first)
+        #expect(share.hasEnded)
+        guard case .opened(let opened) = share.facts[0].content else { return #expect(Bool(false), "the opening goes first") }
+        #expect(opened.transaction == id)
+    }
+}

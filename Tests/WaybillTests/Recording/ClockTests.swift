@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+import Waybill
+import WaybillTesting
+
+/// Durations come from a clock that never goes back; dates follow the wall.
+struct ClockTests {
+    let clock = ManualClock()
+
+    @Test func aWallClockThatJumpsBackChangesNoDuration() throws {
+        let tx = TransactionManager.testing(clock: clock)
+        let login = tx.begin(Login.self)
+        clock.advance(by: .seconds(2))
+        login.log(.requestSent)
+        clock.jumpWall(by: .seconds(-86_400))
+        clock.advance(by: .seconds(3))
+        login.finish()
+        #expect(tx.transactions(Login.self).first?.summary.durationMicroseconds == 5_000_000)
+    }
+
+    @Test func aJumpIsFollowedFromTheNextAnchorOn() throws {
+        let tx = TransactionManager.testing(clock: clock)
+        tx.perform(Login.self) { _ in }
+        let first = try #require(tx.transactions(Login.self).last).summary.begunMicroseconds
+        clock.jumpWall(by: .seconds(3_600))
+        _ = tx.outcome(Login.self)  // a batch is written, and finds that wall and uptime have parted
+        clock.advance(by: .seconds(1))
+        tx.perform(Login.self) { _ in }
+        let second = try #require(tx.transactions(Login.self).last).summary.begunMicroseconds
+        #expect(second - first == 3_601_000_000)
+    }
+
+    @Test func anOpenTransactionTimesOutAfterItsUseCasesTimeout() {
+        let tx = TransactionManager.testing(clock: clock)
+        let purchase = tx.begin(Purchase.self)
+        clock.advance(by: .seconds(59))
+        #expect(tx.outcome(Purchase.self) == .open)
+        purchase.log(.started)
+        clock.advance(by: .seconds(59))
+        #expect(tx.outcome(Purchase.self) == .open, "an event counts as life")
+        clock.advance(by: .seconds(2))
+        #expect(tx.outcome(Purchase.self) == .timedOut)
+        purchase.finish()
+        #expect(tx.outcome(Purchase.self) == .succeeded, "a late end still decides")
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillTesting
+
+struct ConcurrencyTests {
+    /// Broken, an app that logs from several threads would lose or double events, or see them out of order.
+    @Test func eightThreadsRecordingAtOnceLoseNothing() async throws {
+        let folder = try TemporaryDirectory()
+        var options = TransactionManager.Options()
+        options.memoryCapacity = 100_000
+        let transactions = TransactionManager(store: .directory(folder.url), options: options)
+        let eventsPerThread = 2_000
+        let done = DispatchGroup()
+        for thread in 0..<8 {
+            done.enter()
+            Thread.detachNewThread {
+                let part = transactions.begin(useCase: 100 + thread)
+                for number in 0..<eventsPerThread { part.log(number) }
+                part.finish()
+                done.leave()
+            }
+        }
+        await withCheckedContinuation { continuation in done.notify(queue: .global()) { continuation.resume() } }
+        try await transactions.sync()
+
+        var codes: [Int: [Int]] = [:]
+        for record in try transactions.allRecords() {
+            codes[record.summary.useCase] = record.timeline.compactMap(\.code)
+            #expect(record.summary.outcome == .succeeded)
+        }
+        #expect(codes.keys.sorted() == Array(100..<108))
+        for (_, codes) in codes { #expect(codes == Array(0..<eventsPerThread)) }
+        #expect(transactions.health.isGood)
+    }
+
+    /// Broken, a flood would eat the host's memory, or what was opened could not be closed.
+    @Test func overflowIsRefusedAndCountedAndWhatWasOpenedCanClose() throws {
+        var options = TransactionManager.Options()
+        options.memoryCapacity = 64
+        let transactions = TransactionManager.testing(options: options)
+        let open = transactions.begin(Login.self)
+        var results: [LogResult] = []
+        for _ in 0..<200 { results.append(open.log(.initiated)) }
+        let late = transactions.begin(Login.self)
+        #expect(late.log(.initiated) == .refused)
+        late.finish()
+        open.finish(.failed)
+
+        #expect(results.prefix(62).allSatisfy { $0 == .inMemory }, "64 places, less the opening and its closing")
+        #expect(results.dropFirst(62).allSatisfy { $0 == .refused })
+        #expect(transactions.transactions(Login.self).map(\.summary.outcome) == [.failed])
+        #expect(transactions.health.refused == 138 + 1)
+        #expect(open.log(.initiated) == .inMemory, "there is room again")
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillTesting
+
+/// What cannot work must not throw, block or crash the host: it degrades, goes on recording, and says so once.
+struct DegradationTests {
+    private func records(_ transactions: TransactionManager) {
+        transactions.perform(Login.self) { #expect($0.log(.initiated) == .inMemory) }
+        #expect(transactions.events(Login.self) == [.initiated])
+    }
+
+    @Test func aFolderThatCannotBeMadeDegradesToMemory() throws {
+        // Under /proc nobody can make a folder, root included.
+        let transactions = TransactionManager(store: .directory(URL(filePath: "/proc/waybill")))
+        records(transactions)
+        let problem = try #require(transactions.health.problems.first)
+        #expect(problem.code == .store)
+        #expect(problem.message.contains("/proc/waybill"))
+    }
+
+    @Test func aStoreThatIsADirectoryDegradesToMemory() throws {
+        let folder = try TemporaryDirectory()
+        try FileManager.default.createDirectory(at: folder.file("waybill.sqlite"), withIntermediateDirectories: true)
+        let transactions = TransactionManager(store: .directory(folder.url))
+        records(transactions)
+        #expect(transactions.health.problems.count == 1)
+    }
+
+    @Test func aFileThatIsNotSQLiteDegradesToMemoryAndIsLeftAlone() throws {
+        let folder = try TemporaryDirectory()
+        let bytes = Data(repeating: 0x41, count: 5000)
+        try bytes.write(to: folder.file("waybill.sqlite"))
+        let transactions = TransactionManager(store: .directory(folder.url))
+        records(transactions)
+        #expect(transactions.health.problems.count == 1)
+        #expect(try Data(contentsOf: folder.file("waybill.sqlite")) == bytes)
+    }
+
+    @Test func impossibleSettingsAreReplacedAndTold() async throws {
+        let told = Locked<[String]>([])
+        var options = TransactionManager.Options()
+        options.diagnostics = { sentence in told.withLock { $0.append(sentence) } }
+        options.memoryCapacity = -1
+        options.headerName = "not a name\r\n"
+        let transactions = TransactionManager(
+            store: .directory(try #require(URL(string: "https://example.com/store"))), correlatedHosts: ["https://api.example.com", ""],
+            options: options)
+        records(transactions)
+        #expect(transactions.health.problems.count == 5)
+        #expect(told.withLock { $0 }.count == 5, "each is told once")
+    }
+
+    @Test func whatIsTooLongIsCutAndCounted() throws {
+        let transactions = TransactionManager.testing()
+        transactions.begin(Login.self, attributes: ["long": .string(String(repeating: "x", count: 5000)), "nan": .double(.nan)]).finish()
+        #expect(transactions.health.truncated == 2)
+        let attributes = try #require(transactions.transactions(Login.self).first).summary.attributes
+        #expect(attributes["long"] == .string(String(repeating: "x", count: Limits.valueLength)))
+    }
+
+    @Test func secretsInAttributesAndErrorsAreNotRecorded() throws {
+        var options = TransactionManager.Options()
+        options.keepsErrorTexts = true
+        options.additionalSecretNames = ["nickname"]
+        let transactions = TransactionManager.testing(options: options)
+        let login = transactions.begin(Login.self, attributes: ["password": "hunter2", "nickname": "sunny", "note": "Bearer abc.def.ghi"])
+        login.log(.initiated, error: RecordedError(code: 1, text: "card 4111 1111 1111 1111 was refused"))
+        login.finish()
+        let dump = "\(transactions.transactions(Login.self))"
+        for secret in ["hunter2", "sunny", "abc.def.ghi", "4111"] { #expect(!dump.contains(secret), "\(secret)") }
+        #expect(dump.contains("was refused"))
+    }
+}

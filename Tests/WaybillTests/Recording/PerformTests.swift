@@ -1,0 +1,137 @@
+import Foundation
+import Testing
+import Waybill
+import WaybillTesting
+
+/// What `perform`, `begin` and `finish` make of a transaction: broken, every number that people draw from outcomes would be wrong.
+struct PerformTests {
+    let tx = TransactionManager.testing()
+
+    @Test func returningMeansSucceeded() async throws {
+        let answer = await tx.perform(Login.self) { login in
+            login.log(.requestSent)
+            login.log(.responseReceived)
+            return 42
+        }
+        #expect(answer == 42)
+        #expect(tx.events(Login.self) == [.requestSent, .responseReceived])
+        #expect(tx.outcome(Login.self) == .succeeded)
+    }
+
+    @Test func anErrorMeansFailedWithItsDomainAndCodeButNotItsWords() async throws {
+        let error = NSError(domain: "Bank", code: 7, userInfo: [NSLocalizedDescriptionKey: "account 4711 is empty"])
+        await #expect(throws: NSError.self) { try await tx.perform(Purchase.self) { _ in throw error } }
+        let summary = try #require(tx.transactions(Purchase.self).first).summary
+        #expect(summary.outcome == .failed)
+        #expect(summary.error == RecordedError(domain: "Bank", code: 7))
+    }
+
+    @Test(arguments: [CancellationError() as any Error, URLError(.cancelled)])
+    func cancellationMeansCanceled(_ error: any Error) async {
+        await #expect(throws: (any Error).self) { try await tx.perform(Login.self) { _ in throw error } }
+        #expect(tx.outcome(Login.self) == .canceled)
+    }
+
+    @Test func anExplicitFinishInsideWins() async {
+        await tx.perform(Login.self) { login in login.finish(.failed, error: 401) }
+        #expect(tx.outcome(Login.self) == .failed)
+        #expect(tx.transactions(Login.self).first?.summary.error?.code == 401)
+    }
+
+    @Test func aClosureThatDoesNotWaitNeedsNoAsync() throws {
+        #expect(throws: Refused.self) { try tx.perform(Login.self) { _ in throw Refused() } }
+        #expect(tx.perform(Login.self) { $0.log(.initiated) } == .inMemory)
+        #expect(tx.transactions(Login.self).map(\.summary.outcome) == [.failed, .succeeded])
+    }
+
+    @Test func onlyTheFirstFinishCounts() {
+        let login = tx.begin(Login.self)
+        login.finish(.canceled)
+        login.finish(.succeeded)
+        #expect(tx.outcome(Login.self) == .canceled)
+        #expect(tx.transactions(Login.self).first?.timeline.count { $0.kind == .closed } == 1)
+    }
+
+    @Test func aCopyOfTheHandleKeepsTheTransactionOpen() {
+        var login: UseCaseTransaction<Login>? = tx.begin(Login.self)
+        var copy = login
+        login = nil
+        #expect(tx.outcome(Login.self) == .open)
+        copy?.log(.initiated)
+        copy = nil
+        #expect(tx.outcome(Login.self) == .abandoned)
+    }
+
+    @Test func aDroppedHandleIsAbandoned() {
+        do { tx.begin(Login.self).log(.initiated) }
+        #expect(tx.outcome(Login.self) == .abandoned)
+    }
+
+    @Test func anEventAfterTheCloseIsKeptAndMarkedLate() throws {
+        let login = tx.begin(Login.self)
+        login.log(.requestSent)
+        login.finish()
+        login.log(.responseReceived)
+        let events = try #require(tx.transactions(Login.self).first).timeline.filter { $0.kind == .event }
+        #expect(events.map(\.isLate) == [false, true])
+    }
+
+    @MainActor final class ViewModel {
+        var state = ""
+        func logIn(_ tx: TransactionManager) async {
+            await tx.perform(Login.self) { login in
+                state = "sending"  // compiles only if the closure keeps the main actor's isolation
+                login.log(.requestSent)
+                await Task.yield()
+                state = "sent"
+            }
+        }
+    }
+
+    @Test @MainActor func aMainActorCallerKeepsItsIsolation() async {
+        let model = ViewModel()
+        await model.logIn(tx)
+        #expect(model.state == "sent")
+        #expect(tx.events(Login.self) == [.requestSent])
+    }
+
+    @Test func theCurrentTransactionIsFoundWithoutTheHandle() async {
+        #expect(Login.current == nil)
+        await tx.perform(Login.self) { login in
+            await tx.perform(Purchase.self) { _ in
+                #expect(Login.current?.id == login.id, "the outer use case is still current")
+                await Task { _ = Login.current?.log(.initiated) }.value
+                Purchase.current?.log(.paid)
+            }
+            #expect(Purchase.current == nil)
+        }
+        #expect(tx.events(Login.self) == [.initiated])
+        #expect(tx.events(Purchase.self) == [.paid])
+    }
+
+    @Test func numbersAloneWillDo() throws {
+        let sync = tx.begin(useCase: 17, attributes: ["size": 3])
+        sync.log(4, error: 500)
+        sync.finish(.failed, error: 500)
+        let record = try #require(tx.transactions(Numbered.self).first)
+        #expect(record.summary.useCaseName == "use case 17")
+        #expect(record.summary.attributes == ["size": 3])
+        #expect(record.timeline.map(\.code) == [nil, 4, nil])
+    }
+
+    /// Only to look for use case 17.
+    private enum Numbered: Int, UseCase {
+        static let code = 17
+        case none = 0
+    }
+
+    @Test func whatIsDisabledRecordsNothing() async {
+        let off = TransactionManager.disabled
+        await off.perform(Login.self) { login in
+            #expect(login.log(.initiated) == .off)
+            #expect(login.headers(for: URL(filePath: "/")).isEmpty)
+        }
+        #expect(off.events(Login.self).isEmpty)
+        #expect(await off.flush() == FlushReport())
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillTesting
+
+/// What happens when processes die or multiply.
+struct ProcessTests {
+    let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    /// Broken, a crash during a login would look like a login that somebody is still at.
+    @Test func aProcessThatDiedWithATransactionOpenLeavesItInterrupted() async throws {
+        let (output, _) = try ChildProcess("TestProcess", ["die", folder.url.path()]).finish()
+        let id = try #require(GUID(output.trimmingCharacters(in: .whitespacesAndNewlines)))
+        let next = TransactionManager(store: .directory(folder.url))
+        let record = try #require(try next.allRecords().first { $0.summary.id == id })
+        #expect(record.summary.outcome == .interrupted)
+        #expect(record.timeline.last?.label == "requestSent", "the last event is there")
+        #expect(next.health.isGood)
+    }
+
+    /// Broken, two running processes on one store would take each other for dead.
+    @Test func aSourceThatStillRunsIsNotTakenForDead() async throws {
+        let first = TransactionManager(store: .directory(folder.url))
+        let login = first.begin(Login.self)
+        try await first.sync()
+        let second = TransactionManager(store: .directory(folder.url))
+        #expect(second.outcome(Login.self) == .open)
+        login.finish()
+        try await first.sync()
+        #expect(second.outcome(Login.self) == .succeeded)
+    }
+
+    /// Broken, parent and child would give out the same IDs and sequences, and the collector would take half of the facts for repeats.
+    @Test func aForkedChildIsANewSourceAndTheParentGoesOn() throws {
+        let (output, status) = try ChildProcess("TestProcess", ["fork", folder.url.path()]).finish()
+        #expect(status == 0)
+        let lines = output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        #expect(lines.count == 2, "\(output)")
+        let child = try #require(lines.first { $0.first == "child" })
+        let parent = try #require(lines.first { $0.first == "parent" })
+        #expect(child[1] == "off", "the parent's part is not the child's to add to")
+        #expect(child[2] != parent[1])
+        let records = try TransactionManager(store: .directory(folder.url)).allRecords()
+        let ofParent = try #require(records.first { $0.summary.id.description == parent[1] })
+        #expect(ofParent.timeline.compactMap(\.code) == [0, 2])
+        #expect(ofParent.summary.outcome == .succeeded)
+    }
+
+    /// Broken, a copy sent to support would lack what was recorded last.
+    @Test func aSnapshotIsOneFileWithEverythingInIt() async throws {
+        let transactions = TransactionManager(store: .directory(folder.url))
+        transactions.perform(Login.self) { $0.log(.initiated) }
+        let file = folder.file("copy.sqlite")
+        try await transactions.snapshot(to: file)
+        let copy = try TemporaryDirectory()
+        try FileManager.default.moveItem(at: file, to: copy.file("waybill.sqlite"))
+        #expect(TransactionManager(store: .directory(copy.url)).events(Login.self) == [.initiated])
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillTesting
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A request made within a transaction is recorded before it is sent, tied to it, and free of secrets.
+struct CapturedSessionTests {
+    let tx = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
+
+    @Test func anExchangeIsRecordedWithBothSidesOfIt() async throws {
+        let server = try LoopbackServer { _ in .text("hello", status: 201) }
+        var request = URLRequest(url: server.url("/login?user=ada&token=s3cret"))
+        request.httpMethod = "POST"
+        request.setValue("Bearer s3cret", forHTTPHeaderField: "Authorization")
+        request.setValue("text/plain", forHTTPHeaderField: "Content-Type")
+        try await tx.perform(Login.self) { _ in
+            let (data, response) = try await tx.session.upload(for: request, from: Data("four".utf8))
+            #expect(data == Data("hello".utf8))
+            #expect(response.status == 201)
+        }
+        #expect(server.requests.first?.body == Data("four".utf8))
+        #expect(server.requests.first?.header("Authorization") == "Bearer s3cret", "what is sent is not redacted")
+
+        let exchange = try #require(tx.exchanges.first)
+        #expect(exchange.method == "POST")
+        #expect(exchange.url == "http://127.0.0.1:\(server.port)/login?user=ada&token=[redacted]")
+        #expect(exchange.status == 201)
+        #expect(exchange.state == .completed)
+        #expect(exchange.sentByteCount == 4)
+        #expect(exchange.receivedByteCount == 5)
+        #expect(exchange.role == .client)
+        #expect(exchange.requestHeaderFields.contains(Fact.HeaderField(name: "Authorization", value: "[redacted]")))
+        #expect(exchange.requestHeaderFields.contains(Fact.HeaderField(name: "Content-Type", value: "text/plain")))
+        #expect(exchange.responseHeaderFields.contains { $0.name.lowercased() == "content-type" })
+    }
+
+    @Test func theHeaderFieldNamesTheTransactionAndTheExchange() async throws {
+        let server = try LoopbackServer { _ in .text("") }
+        let login = tx.begin(Login.self)
+        _ = try await tx.session.data(for: URLRequest(url: server.url()), in: login)
+        _ = try await tx.session.data(for: URLRequest(url: server.url()), in: login)
+        let told = server.requests.compactMap { $0.header("Waybill-Transaction").flatMap { TransactionHeader(parsing: $0) } }
+        #expect(told.map(\.transaction) == [login.id, login.id])
+        #expect(told.map(\.exchange) == tx.exchanges.map(\.id.sequence))
+        #expect(told.map(\.source) == tx.exchanges.map(\.id.source))
+    }
+
+    @Test func aHostThatIsNotOnTheListGetsNoHeaderField() async throws {
+        let server = try LoopbackServer { _ in .text("") }
+        let login = tx.begin(Login.self)
+        _ = try await tx.session.data(for: URLRequest(url: server.url(host: "localhost")), in: login)
+        #expect(server.requests.first?.header("Waybill-Transaction") == nil)
+        #expect(tx.exchanges.count == 1, "the exchange is recorded all the same")
+    }
+
+    @Test func aCallersOwnValueIsLeftAlone() async throws {
+        let server = try LoopbackServer { _ in .text("") }
+        var request = URLRequest(url: server.url())
+        request.setValue("mine", forHTTPHeaderField: "Waybill-Transaction")
+        _ = try await tx.session.data(for: request, in: tx.begin(Login.self))
+        #expect(server.requests.first?.header("Waybill-Transaction") == "mine")
+    }
+
+    @Test func aRefusedConnectionIsRecordedAsFailed() async throws {
+        let request = URLRequest(url: try refusedURL())
+        await #expect(throws: URLError.self) { try await tx.perform(Login.self) { _ in try await tx.session.data(for: request) } }
+        let exchange = try #require(tx.exchanges.first)
+        #expect(exchange.state == .failed)
+        #expect(exchange.status == nil)
+        #expect(exchange.error?.domain == NSURLErrorDomain)
+        #expect(tx.outcome(Login.self) == .failed)
+    }
+
+    @Test func aCanceledRequestIsRecordedAsCanceledAndSoIsItsTransaction() async throws {
+        let arrived = Gate()
+        let server = try LoopbackServer { _ in
+            arrived.open()
+            return .never
+        }
+        let request = URLRequest(url: server.url())
+        let task = Task { try await tx.perform(Login.self) { _ in try await tx.session.data(for: request) } }
+        await arrived.opened()
+        task.cancel()
+        await #expect(throws: URLError.self) { try await task.value }
+        #expect(tx.exchanges.map(\.state) == [.canceled])
+        #expect(tx.outcome(Login.self) == .canceled)
+    }
+
+    @Test func theConfigurationsResourceTimeoutEndsARequest() async throws {
+        let server = try LoopbackServer { _ in .never }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForResource = 0.05
+        let session = tx.session(configuration: configuration)
+        let error = await #expect(throws: URLError.self) { try await session.data(for: URLRequest(url: server.url())) }
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test func whatIsSentOutsideAnyTransactionBelongsToNone() async throws {
+        let transport = InMemoryTransport()
+        tx.delivery = .transport(transport)
+        let server = try LoopbackServer { _ in .text("") }
+        _ = try await tx.session.data(for: URLRequest(url: server.url()))
+        #expect(server.requests.first?.header("Waybill-Transaction") == nil)
+        await tx.flush()
+        #expect(transport.sets.first?.sources.first?.facts.map(\.part) == [0, 0])
+    }
+}
