@@ -16,7 +16,8 @@ final class FileLock {
         self.path = path
         guard descriptor >= 0 else {
             throw WaybillError(
-                .store, "The store's lock \(path) cannot be opened. Check the permissions of its folder.", cause: String(cString: strerror(errno)))
+                .store, "The store's lock \(path) cannot be opened. Check the permissions of its folder.",
+                cause: String(cString: strerror(errno)))
         }
     }
 

@@ -21,7 +21,7 @@ package final class Store {
     let connection: Connection
     private let lock: FileLock?
     /// Own sources seen so far, by ID.
-    var recorders: [GUID: Recorder] = [:]
+    var ownSources: [GUID: OwnSource] = [:]
 
     /// Pages in the WAL that make the store checkpoint after a write: about 4 MB.
     private static let checkpointPageCount = 1_000
@@ -66,7 +66,8 @@ package final class Store {
             close(descriptor)
         } else if reason != EEXIST {
             throw WaybillError(
-                .store, "The store \(path) cannot be made. Check that its folder is one, and the permissions.", cause: String(cString: strerror(reason)))
+                .store, "The store \(path) cannot be made. Check that its folder is one, and the permissions.",
+                cause: String(cString: strerror(reason)))
         }
         guard !StorePlace.isFolder(URL(filePath: path)) else {
             throw WaybillError(.store, "\(path) is a folder, and a store's file was expected there. Move it away, or name another place.")
@@ -118,8 +119,10 @@ package final class Store {
     package func set(_ key: String, to value: String?) throws(WaybillError) {
         try write { () throws(WaybillError) in
             if let value {
-                try connection.statement("INSERT INTO settings(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value")
-                    .run(key, value)
+                try connection.statement(
+                    "INSERT INTO settings(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"
+                )
+                .run(key, value)
             } else {
                 try connection.statement("DELETE FROM settings WHERE key = ?").run(key)
             }

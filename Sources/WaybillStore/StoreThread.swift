@@ -30,8 +30,13 @@ package final class StoreThread<Resource>: @unchecked Sendable {  // right becau
     }
 
     /// Runs `body` after what was asked for before, and does not wait.
-    package func perform(_ body: @escaping @Sendable (Resource) -> Void) {
-        queue.async { body(self.resource) }
+    ///
+    /// - Parameter delay: Not before this much time has passed. Default: none.
+    package func perform(after delay: Duration = .zero, _ body: @escaping @Sendable (Resource) -> Void) {
+        guard delay > .zero else { return queue.async { body(self.resource) } }
+        let (seconds, attoseconds) = delay.components
+        let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+        queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { body(self.resource) }
     }
 
     /// Runs `body` after what was asked for before, and blocks the caller until it is done; never to be called on the thread itself.

@@ -21,7 +21,8 @@ extension Store {
             var claim = Claim(set: GUID(), limit: limit, connection)
             let shares = try claim.shares()
             guard !shares.isEmpty else { return nil }
-            try connection.statement("INSERT INTO leases(set_id, owner, expires_us) VALUES (?, ?, ?)").run(claim.set, owner, uptime + expiresIn)
+            try connection.statement("INSERT INTO leases(set_id, owner, expires_us) VALUES (?, ?, ?)").run(
+                claim.set, owner, uptime + expiresIn)
             return TransactionSet(id: claim.set, sources: shares)
         }
     }

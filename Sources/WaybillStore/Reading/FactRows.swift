@@ -22,7 +22,8 @@ enum FactRows {
             sequence: row.int(0), part: row.int(1), atMicroseconds: row.int(2),
             content: .closed(
                 Fact.Closed(
-                    outcome: Outcome(rawValue: row.int(3)) ?? .failed, error: detail.error(code: row.optionalInt(4)), attributes: detail.attributes)))
+                    outcome: Outcome(rawValue: row.int(3)) ?? .failed, error: detail.error(code: row.optionalInt(4)),
+                    attributes: detail.attributes)))
     }
 
     static let eventColumns = "e.sequence, e.part, e.at_us, e.code, e.error_code, e.detail"

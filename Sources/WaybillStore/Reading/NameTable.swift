@@ -12,7 +12,8 @@ final class NameTable {
         let key = Key(useCase: useCase, event: code, app: source.app, version: source.appVersion)
         if let name = known[key] { return name }
         let sql = "SELECT \(SQL.name(useCase: "?1", event: "?2", app: "?3", version: "?4", otherwise: "'event ' || ?2"))"
-        let name = try connection.statement(sql).first(useCase, code, source.app, source.appVersion) { row in row.text(0) } ?? "event \(code)"
+        let name =
+            try connection.statement(sql).first(useCase, code, source.app, source.appVersion) { row in row.text(0) } ?? "event \(code)"
         known[key] = name
         return name
     }

@@ -30,8 +30,10 @@ extension StoreReader {
 
     /// Transactions whose support code this is; two may share one.
     package func transactionIDs(with code: SupportCode) throws(WaybillError) -> [GUID] {
-        try connection.statement("SELECT p.guid FROM parts p WHERE p.listed_us IS NOT NULL AND \(ListQuery.matches(code, "p.guid")) ORDER BY p.guid")
-            .rows { row in row.guid(0) }
+        try connection.statement(
+            "SELECT p.guid FROM parts p WHERE p.listed_us IS NOT NULL AND \(ListQuery.matches(code, "p.guid")) ORDER BY p.guid"
+        )
+        .rows { row in row.guid(0) }
     }
 
     /// The use cases that have a name, by code; a code with several names comes several times.
@@ -47,7 +49,8 @@ extension StoreReader {
             let detail = Detail(row.optionalText(8))
             return TransactionSummary(
                 id: row.guid(0), useCase: row.int(1), useCaseName: row.text(2),
-                outcome: Outcome(stored: row.int(3), lastActivity: row.int(14), timeout: row.int(4), now: wall), begunMicroseconds: row.int(5),
+                outcome: Outcome(stored: row.int(3), lastActivity: row.int(14), timeout: row.int(4), now: wall),
+                begunMicroseconds: row.int(5),
                 durationMicroseconds: row.optionalInt(6), error: detail.error(code: row.optionalInt(7)),
                 attributes: Detail(row.optionalText(9)).attributes, sourceCount: row.int(11), eventCount: row.int(12),
                 exchangeCount: row.int(13), isWaitingForBeginner: row.bool(10))

@@ -20,7 +20,8 @@ extension StoreReader {
                 record: SourceRecord(
                     id: row.guid(1), installation: row.optionalGUID(2), app: row.text(3), appVersion: row.text(4), device: row.text(5),
                     os: row.text(6), osVersion: row.text(7), attributes: Attributes(columnText: row.optionalText(8)),
-                    startedMicroseconds: row.optionalInt(9), heardMicroseconds: row.optionalInt(10), hasEnded: row.bool(11), ledger: Ledger(),
+                    startedMicroseconds: row.optionalInt(9), heardMicroseconds: row.optionalInt(10), hasEnded: row.bool(11),
+                    ledger: Ledger(),
                     gaps: [])
             )
         }
@@ -39,6 +40,8 @@ extension StoreReader {
         let rows = RangeRows(connection: connection)
         let booked = try rows.booked(of: source).union(try rows.dropped(of: source).sequences)
         guard let last = booked.ranges.last else { return [] }
-        return SequenceRanges([1...last.upperBound]).subtracting(booked).ranges.map { SourceRecord.Gap(first: $0.lowerBound, last: $0.upperBound) }
+        return SequenceRanges([1...last.upperBound]).subtracting(booked).ranges.map {
+            SourceRecord.Gap(first: $0.lowerBound, last: $0.upperBound)
+        }
     }
 }

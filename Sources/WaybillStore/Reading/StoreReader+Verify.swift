@@ -33,15 +33,18 @@ extension StoreReader {
             result.problems.append("\(name) does not balance: \(ledger.recorded) recorded, \(ledger.accountedFor) accounted for.")
         }
         if ledger.delivered + ledger.quarantined != booked {
-            result.problems.append("\(name): \(ledger.delivered + ledger.quarantined) facts were booked one by one, and \(booked) stand in the ranges.")
+            result.problems.append(
+                "\(name): \(ledger.delivered + ledger.quarantined) facts were booked one by one, and \(booked) stand in the ranges.")
         }
         let expected = source.heardMicroseconds == nil ? ledger.recorded - dropped : booked
         if balance.rowCount != expected {
             result.problems.append("\(name): \(expected) facts should be there, and \(balance.rowCount) are.")
         }
         if !source.gaps.isEmpty {
-            let list = source.gaps.prefix(5).map { $0.first == $0.last ? "\($0.first)" : "\($0.first) to \($0.last)" }.joined(separator: ", ")
-            result.remarks.append("\(name): facts \(list)\(source.gaps.count > 5 ? " and others" : "") have not arrived, although later ones have.")
+            let list = source.gaps.prefix(5).map { $0.first == $0.last ? "\($0.first)" : "\($0.first) to \($0.last)" }.joined(
+                separator: ", ")
+            result.remarks.append(
+                "\(name): facts \(list)\(source.gaps.count > 5 ? " and others" : "") have not arrived, although later ones have.")
         }
     }
 

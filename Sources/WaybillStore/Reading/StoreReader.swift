@@ -35,7 +35,9 @@ package final class StoreReader {
         guard !FileManager.default.fileExists(atPath: path) else { return }
         if case .folder(let folder) = place, StorePlace.isFolder(folder) {
             throw WaybillError(
-                .notFound, "The folder \(folder.path(percentEncoded: false)) holds no Waybill store: there is no \(URL(filePath: path).lastPathComponent) in it.")
+                .notFound,
+                "The folder \(folder.path(percentEncoded: false)) holds no Waybill store: there is no \(URL(filePath: path).lastPathComponent) in it."
+            )
         }
         throw WaybillError(.notFound, "There is no store at \(path).")
     }
@@ -52,7 +54,8 @@ package final class StoreReader {
             guard connection.lacksSideFiles else { throw error }
             let immutable = try Connection(place.uri(isImmutable: true), .readOnly, at: place.description)
             try Schema.check(immutable)
-            let warning = "The folder of \(place.description) cannot be written, so its WAL file cannot be read: the latest facts may be missing."
+            let warning =
+                "The folder of \(place.description) cannot be written, so its WAL file cannot be read: the latest facts may be missing."
             return (immutable, [warning])
         }
     }

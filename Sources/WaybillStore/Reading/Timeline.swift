@@ -44,7 +44,8 @@ struct Timeline {
     private func entry(for fact: Fact, in share: PartShare) throws(WaybillError) -> TransactionRecord.Entry {
         var entry = TransactionRecord.Entry(
             id: Fact.ID(source: share.id.source, sequence: fact.sequence), kind: .opened, part: share.id.sequence,
-            timeMicroseconds: share.clock.wall(fact.atMicroseconds), label: "", isLate: share.closing.map { fact.sequence > $0.fact.sequence } ?? false)
+            timeMicroseconds: share.clock.wall(fact.atMicroseconds), label: "",
+            isLate: share.closing.map { fact.sequence > $0.fact.sequence } ?? false)
         switch fact.content {
         case .opened(let content):
             entry.label = content.isJoined ? "joined" : "begun"
@@ -80,8 +81,10 @@ struct Timeline {
             guard case .exchangeOpened(let opened) = fact.content else { return nil }
             let closing = closings[fact.sequence]
             return TransactionRecord.Exchange(
-                id: Fact.ID(source: share.id.source, sequence: fact.sequence), part: share.id.sequence, role: opened.role, method: opened.method,
-                url: opened.url, state: closing?.1.state, status: closing?.1.status, openedMicroseconds: share.clock.wall(fact.atMicroseconds),
+                id: Fact.ID(source: share.id.source, sequence: fact.sequence), part: share.id.sequence, role: opened.role,
+                method: opened.method,
+                url: opened.url, state: closing?.1.state, status: closing?.1.status,
+                openedMicroseconds: share.clock.wall(fact.atMicroseconds),
                 firstByteMicroseconds: closing?.1.firstByteAtMicroseconds.map(share.clock.wall),
                 closedMicroseconds: closing.map { share.clock.wall($0.0.atMicroseconds) }, sentByteCount: closing?.1.sentByteCount,
                 receivedByteCount: closing?.1.receivedByteCount, requestHeaderFields: opened.headerFields,

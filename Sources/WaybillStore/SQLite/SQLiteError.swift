@@ -19,7 +19,8 @@ enum SQLiteError {
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
             "The store at \(place) cannot be written. Check the permissions of the file and of its folder."
         case SQLITE_CANTOPEN: "The store at \(place) cannot be opened. Check that the path is right and its permissions."
-        case SQLITE_IOERR: "The disk reports an error for the store at \(place). Check the disk; a copy of the folder may still be readable."
+        case SQLITE_IOERR:
+            "The disk reports an error for the store at \(place). Check the disk; a copy of the folder may still be readable."
         case SQLITE_CORRUPT: "The store at \(place) is damaged. Move it away; `waybill verify` says what is left of it."
         case SQLITE_NOTADB: "\(place) is not a Waybill store: it is not an SQLite database."
         case SQLITE_NOMEM: "There was no memory left to use the store at \(place)."

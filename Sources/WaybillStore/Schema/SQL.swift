@@ -3,7 +3,8 @@ enum SQL {
     /// Microseconds since 1970 of a time in a source, by its latest clock anchor before, else by its first; a source without any starts in 1970.
     static func wall(_ time: String, source: String) -> String {
         let anchors = "SELECT c.offset_us FROM clocks c WHERE c.source = \(source)"
-        return "(\(time) + coalesce((\(anchors) AND c.at_us <= \(time) ORDER BY c.at_us DESC LIMIT 1), (\(anchors) ORDER BY c.at_us LIMIT 1), 0))"
+        return
+            "(\(time) + coalesce((\(anchors) AND c.at_us <= \(time) ORDER BY c.at_us DESC LIMIT 1), (\(anchors) ORDER BY c.at_us LIMIT 1), 0))"
     }
 
     /// Microseconds since 1970 of the latest fact of a transaction.

@@ -21,7 +21,8 @@ struct Leaders {
             """)
         let parts = try statement.rows(transaction) { row in
             Part(
-                source: row.int(0), id: Fact.ID(source: row.guid(4), sequence: row.int(1)), isJoined: row.bool(2), listed: row.optionalInt(3),
+                source: row.int(0), id: Fact.ID(source: row.guid(4), sequence: row.int(1)), isJoined: row.bool(2),
+                listed: row.optionalInt(3),
                 begun: row.int(5))
         }
         guard let leader = parts.min(by: Part.leads) else { return }

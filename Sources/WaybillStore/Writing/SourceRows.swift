@@ -38,7 +38,8 @@ struct SourceRows {
     /// Marks a source as ended: what it left open was interrupted.
     func end(_ source: Int) throws(WaybillError) {
         try connection.statement("UPDATE sources SET ended = 1 WHERE id = ?").run(source)
-        try connection.statement("UPDATE parts SET outcome = \(Outcome.interrupted.rawValue) WHERE source = ? AND closed IS NULL").run(source)
+        try connection.statement("UPDATE parts SET outcome = \(Outcome.interrupted.rawValue) WHERE source = ? AND closed IS NULL").run(
+            source)
     }
 
     /// The collector has something to learn about an own source, apart from facts.

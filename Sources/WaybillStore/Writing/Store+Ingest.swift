@@ -72,7 +72,8 @@ private struct Ingestion {
     /// Writes the facts that are not received yet, and books them.
     private mutating func store(_ source: SourceRow) throws(WaybillError) {
         let told = share.dropped.compactMap { range in
-            range.first <= source.recorded ? DroppedRange(first: range.first, last: min(range.last, source.recorded), reason: range.reason) : nil
+            range.first <= source.recorded
+                ? DroppedRange(first: range.first, last: min(range.last, source.recorded), reason: range.reason) : nil
         }
         let sequences = share.facts.lazy.map(\.sequence) + told.flatMap { [$0.first, $0.last] }
         guard let first = sequences.min(), let last = sequences.max() else { return }

@@ -3,7 +3,7 @@ package import WaybillCore
 /// Facts of this process go in.
 extension Store {
     /// What the store remembers of a source that records into it.
-    struct Recorder {
+    struct OwnSource {
         var id: Int
         /// The latest time of a fact that was appended here; nil: unknown, the source may have facts from before.
         var latest: Int?
@@ -11,10 +11,10 @@ extension Store {
 
     /// Adds a source that records into this very store; one that is there stays as it is.
     package func register(_ source: Source) throws(WaybillError) {
-        recorders[source.id] = try write { () throws(WaybillError) in
+        ownSources[source.id] = try write { () throws(WaybillError) in
             let rows = SourceRows(connection: connection)
-            if let row = try rows.find(source.id) { return Recorder(id: row.id, latest: nil) }
-            return Recorder(id: try rows.insert(source, heard: nil).id, latest: 0)
+            if let row = try rows.find(source.id) { return OwnSource(id: row.id, latest: nil) }
+            return OwnSource(id: try rows.insert(source, heard: nil).id, latest: 0)
         }
     }
 
@@ -28,7 +28,7 @@ extension Store {
                 throw WaybillError(.store, "The source \(batch.source) was not registered with the store at \(connection.place).")
             }
             try rows.add(batch.names, of: source.id)
-            if let anchor = try rows.add(batch.clocks, to: source.id), anchor <= recorders[batch.source]?.latest ?? .max {
+            if let anchor = try rows.add(batch.clocks, to: source.id), anchor <= ownSources[batch.source]?.latest ?? .max {
                 try Leaders(connection: connection).decideAfterAnchor(at: anchor, of: source.id)
             }
             var writer = try FactWriter(source, connection)
@@ -39,7 +39,7 @@ extension Store {
                 .run(batch.facts.map(\.sequence).max() ?? 0, batch.refused, source.id)
             return batch.facts.map(\.atMicroseconds).max() ?? 0
         }
-        if let known = recorders[batch.source]?.latest { recorders[batch.source]?.latest = max(known, latest) }
+        if let known = ownSources[batch.source]?.latest { ownSources[batch.source]?.latest = max(known, latest) }
     }
 
     /// Marks the own sources that no longer run as ended, and ends their leases: what they left open was interrupted.
@@ -55,7 +55,9 @@ extension Store {
             for (id, source) in dead {
                 try rows.end(id)
                 try rows.announce(id)
-                for set in try connection.statement("SELECT set_id FROM leases WHERE owner = ?").rows(source, transform: { row in row.guid(0) }) {
+                for set in try connection.statement("SELECT set_id FROM leases WHERE owner = ?").rows(
+                    source, transform: { row in row.guid(0) })
+                {
                     try endLease(set)
                 }
             }
