@@ -26,8 +26,11 @@ public struct BearerToken: Sendable {
         try self.init(text.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
+    /// The token itself.
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
     /// What a client puts into its `Authorization` field.
-    package var fieldValue: String { "Bearer " + String(decoding: bytes, as: UTF8.self) }
+    package var fieldValue: String { "Bearer \(text)" }
 
     /// Whether an `Authorization` field carries this token; takes as long for a near miss as for a far one.
     package func matches(fieldValue: String) -> Bool {

@@ -22,7 +22,7 @@ struct WaybillCommand: AsyncParsableCommand {
             EXIT CODES
               0 done   1 nothing found, or something is wrong   64 the command line is wrong
             """,
-        subcommands: [List.self, Show.self, Serve.self, Import.self]
+        subcommands: [List.self, Show.self, Serve.self, Import.self, Verify.self]
     )
 }
 #else

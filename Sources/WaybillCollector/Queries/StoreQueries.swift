@@ -22,7 +22,11 @@ package struct StoreQueries: Sendable {
         let now = clock.wallMicroseconds()
         return try await thread.run { reader in
             let filter = try query.filter(useCases: query.useCase == nil ? [] : reader.useCases(), now: now)
-            return try reader.transactions(matching: filter, limit: query.pageSize(), after: query.cursor, now: now)
+            do {
+                return try reader.transactions(matching: filter, limit: query.pageSize(), after: query.cursor, now: now)
+            } catch let error as WaybillError where error.code == .format {
+                throw QueryFailure.parameter("cursor", error.message)
+            }
         }
     }
 

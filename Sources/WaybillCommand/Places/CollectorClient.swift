@@ -6,8 +6,8 @@ import WaybillCore
 import FoundationNetworking
 #endif
 
-/// Talks to a collector over HTTP.
-struct CollectorClient: TransactionReader, SetReceiver {
+/// Asks a collector over HTTP.
+struct CollectorClient: TransactionReader {
     private let url: URL
     private let token: BearerToken?
     private let session: URLSession
@@ -28,16 +28,6 @@ struct CollectorClient: TransactionReader, SetReceiver {
     func transaction(_ key: String) async throws -> TransactionRecord { try await get(["transactions", key]) }
 
     func sources() async throws -> [SourceRecord] { try await get(["sources"]) }
-
-    func receive(_ decoded: DecodedSet, body: [UInt8]) async throws -> Receipt {
-        var request = request(["sets"])
-        request.httpMethod = "POST"
-        request.httpBody = Data(body)
-        request.setValue(TransactionSet.mediaType, forHTTPHeaderField: "Content-Type")
-        let answer = try await send(request)
-        guard let receipt = try? Receipt.decode([UInt8](answer)), receipt.set == decoded.set.id else { throw notACollector }
-        return receipt
-    }
 
     private func get<Value: Decodable>(_ path: [String], _ items: [URLQueryItem] = []) async throws -> Value {
         let answer = try await send(request(path, items))

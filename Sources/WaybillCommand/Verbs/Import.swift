@@ -1,19 +1,21 @@
 #if Collector
 import ArgumentParser
 import Foundation
+import Waybill
+import WaybillCollector
 import WaybillCore
 import WaybillStore
 
 /// `waybill import`: feeds sets that were written to files to a store or a collector.
 struct Import: AsyncParsableCommand {
-    /// What the files of sets end with.
+    /// What the names of files that hold sets end with; `FileTransport` writes them so.
     static let suffix = ".waybill-set.json"
 
     static let configuration = CommandConfiguration(
         abstract: "Take in sets that were written to files.",
         discussion: """
-            The files are left where they are; to take one in twice does no harm. A file that is no set does not keep the others out:
-            it is named at the end, and the exit code is 1.
+            The files are left where they are; to take one in twice does no harm. A file that is no set does not keep the others out: it is \
+            named, and the exit code is 1. So is a fact that is rejected.
 
             EXAMPLES
               waybill import ./outbox --to ./collected
@@ -29,54 +31,72 @@ struct Import: AsyncParsableCommand {
     @OptionGroup var tokens: TokenOptions
 
     func run() async throws {
-        let receiver = try receiver()
-        var counts = (sets: 0, accepted: 0, known: 0, rejected: 0)
-        var hasFailed = false
+        let transport = try transport()
+        var tally = Tally()
         for path in paths {
-            let files = try Self.files(at: path)
-            if files.isEmpty {
-                Terminal.warn("\(path) holds no file that ends with \(Self.suffix).")
-                hasFailed = true
-            }
+            let files = Self.files(at: path)
+            if files.isEmpty { tally.fail("\(path): The folder holds no file that ends with \(Self.suffix).") }
             for file in files {
                 do {
-                    let receipt = try await take(file, into: receiver)
-                    counts.sets += 1
-                    counts.accepted += receipt.acceptedCount
-                    counts.known += receipt.knownCount
-                    counts.rejected += receipt.rejections.count
-                    for rejection in receipt.rejections { Terminal.warn("\(file.relativePath): \(Words.rejection(rejection))") }
+                    tally.count(try await transport.send(OutgoingSet(contentsOf: file)), of: file)
                 } catch {
-                    Terminal.warn("\(file.relativePath): \(error)")
-                    hasFailed = true
+                    tally.fail("\(file.relativePath): \(error)")
                 }
             }
         }
-        let facts = "\(Words.count(counts.accepted, "new fact")), \(counts.known) known already, \(counts.rejected) rejected"
-        Terminal.write(["\(Words.count(counts.sets, "set")) taken in: \(facts)"])
-        if hasFailed || counts.rejected > 0 { throw ExitCode.failure }
+        Terminal.write([tally.description])
+        if tally.hasFailures { throw ExitCode.failure }
     }
 
-    private func receiver() throws -> any SetReceiver {
+    private func transport() throws -> any FlushTransport {
         switch to {
-        case .place(.file(let url)) where !FileManager.default.fileExists(atPath: url.path) && url.pathExtension.isEmpty:
-            try StoreSetReceiver(.folder(url))
-        case .place(let place): try StoreSetReceiver(place)
-        case .collector(let url): CollectorClient(url, token: try tokens.token())
+        case .collector(let url): return URLSessionTransport(collector: url, token: try tokens.token()?.text)
+        case .place(.file(let url)) where url.pathExtension.isEmpty && !FileManager.default.fileExists(atPath: url.path):
+            return try StoreTransport(.folder(url))
+        case .place(let place): return try StoreTransport(place)
         }
     }
 
-    private func take(_ file: URL, into receiver: any SetReceiver) async throws -> Receipt {
-        guard let body = try? [UInt8](Data(contentsOf: file)) else { throw WaybillError(.format, "The file cannot be read.") }
-        return try await receiver.receive(TransactionSet.decode(body), body: body)
+    /// The file itself; of a folder, the sets in it by name.
+    private static func files(at path: String) -> [URL] {
+        let url = URL(filePath: path)
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return [url] }
+        return names.filter { $0.hasSuffix(suffix) }.sorted().map { URL(filePath: $0, relativeTo: url) }
+    }
+}
+
+extension OutgoingSet {
+    /// Reads a set that was written to a file.
+    fileprivate init(contentsOf file: URL) throws {
+        guard let body = try? Array(Data(contentsOf: file)) else { throw WaybillError(.format, "The file cannot be read.") }
+        let decoded = try TransactionSet.decode(body)
+        self.init(id: decoded.set.id, body: body, factCount: decoded.set.factCount + decoded.rejections.count)
+    }
+}
+
+/// What became of the files.
+private struct Tally: CustomStringConvertible {
+    private(set) var hasFailures = false
+    private var sets = 0
+    private var accepted = 0
+    private var known = 0
+    private var rejected = 0
+
+    mutating func count(_ receipt: Receipt, of file: URL) {
+        sets += 1
+        accepted += receipt.acceptedCount
+        known += receipt.knownCount
+        rejected += receipt.rejections.count
+        for rejection in receipt.rejections { fail("\(file.relativePath): \(Words.rejection(rejection))") }
     }
 
-    /// A file itself; of a folder, the sets in it by name.
-    private static func files(at path: String) throws -> [URL] {
-        let url = URL(filePath: path)
-        guard (try? url.resourceValues(forKeys: [.isDirectoryKey]).isDirectory) == true else { return [url] }
-        let names = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(suffix) }
-        return names.sorted().map { url.appending(path: $0) }
+    mutating func fail(_ sentence: String) {
+        hasFailures = true
+        Terminal.warn(sentence)
+    }
+
+    var description: String {
+        "\(Words.count(sets, "set")) taken in: \(Words.count(accepted, "new fact")), \(known) known already, \(rejected) rejected."
     }
 }
 #endif
