@@ -1,1 +1,20 @@
-//
+import Foundation
+import WaybillCore
+
+let allRows: [Row] = [.guid, .encode, .decode]
+
+do {
+    let rows = try chosenRows(CommandLine.arguments.dropFirst(), among: allRows)
+    let table = Table(rows)
+    print(table.head)
+    var results: [Result] = []
+    for row in rows {
+        let result = Result(row, try await row.measure())
+        results.append(result)
+        print(table.line(result))
+    }
+    try Result.write(results, to: URL(filePath: ".build/bench.json"))
+} catch let usage as UsageError {
+    FileHandle.standardError.write(Data((usage.sentence + "\n").utf8))
+    exit(64)  // EX_USAGE of sysexits.h
+}

@@ -1,6 +1,7 @@
 public import Foundation
 public import WaybillCore
 import WaybillStore
+
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
 #endif

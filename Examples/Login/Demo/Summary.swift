@@ -11,6 +11,7 @@ struct Summary: Encodable {
         var gaps: Int
     }
 
+    // swift-format-ignore: AlwaysUseLowerCamelCase
     struct Quantiles: Encodable {
         var count: Int
         var p50_us: Int?

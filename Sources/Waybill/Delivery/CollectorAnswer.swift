@@ -1,5 +1,6 @@
 import Foundation
 import WaybillCore
+
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif

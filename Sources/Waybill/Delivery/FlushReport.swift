@@ -11,6 +11,14 @@ public struct FlushReport: Sendable, Hashable {
     /// Why it stopped before everything was delivered; nil when nothing went wrong.
     public var error: WaybillError?
 
+    /// Makes a report.
+    public init(delivered: Int = 0, rejected: Int = 0, pending: Int = 0, error: WaybillError? = nil) {
+        self.delivered = delivered
+        self.rejected = rejected
+        self.pending = pending
+        self.error = error
+    }
+
     /// Whether nothing is left to deliver.
     public var isComplete: Bool { pending == 0 && error == nil }
 }

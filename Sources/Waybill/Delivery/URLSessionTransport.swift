@@ -1,8 +1,9 @@
 public import Foundation
+public import WaybillCore
+
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
 #endif
-public import WaybillCore
 
 /// Posts sets to a collector over HTTP.
 ///

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import WaybillCore
+
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif

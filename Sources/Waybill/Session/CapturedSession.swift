@@ -1,8 +1,9 @@
 public import Foundation
+public import WaybillCore
+
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
 #endif
-public import WaybillCore
 
 /// A `URLSession` whose requests are recorded as network exchanges, tied to the transaction they are made for.
 ///

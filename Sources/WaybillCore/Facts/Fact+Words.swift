@@ -29,7 +29,8 @@ extension Named {
         let container = try decoder.singleValueContainer()
         let word = try container.decode(String.self)
         guard let value = allCases.first(where: { $0.name == word }) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "None of \(allCases.map(\.name).joined(separator: ", ")).")
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "None of \(allCases.map(\.name).joined(separator: ", ")).")
         }
         return value
     }

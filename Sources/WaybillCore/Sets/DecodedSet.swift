@@ -36,7 +36,9 @@ package struct SetDecodingFailure: Error, Hashable, Sendable, CustomStringConver
         var failure = failure
         if failure.kind == .invalid {
             // The first fault may stand in front of one that makes the whole thing no JSON.
-            do throws(JSONFailure) { try JSONReader.read(bytes) { reader throws(JSONFailure) in try reader.skipValue() } } catch { failure = error }
+            do throws(JSONFailure) { try JSONReader.read(bytes) { reader throws(JSONFailure) in try reader.skipValue() } } catch {
+                failure = error
+            }
         }
         switch failure.kind {
         case .malformed: self.init(kind: .malformed, pointer: "", message: "\(failure.message), at byte \(failure.offset)")

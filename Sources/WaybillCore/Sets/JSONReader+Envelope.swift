@@ -86,7 +86,9 @@ extension JSONReader {
             guard !reason.isLonger(than: Limits.nameLength) else { throw invalid(key, "longer than \(Limits.nameLength) characters") }
             counts[reason] = try count()
             // Bounded, so that a sum of counts cannot overflow.
-            guard counts.count <= Limits.attributes else { throw JSONFailure(.invalid, at: start, "more than \(Limits.attributes) reasons") }
+            guard counts.count <= Limits.attributes else {
+                throw JSONFailure(.invalid, at: start, "more than \(Limits.attributes) reasons")
+            }
         }
         return counts
     }

@@ -1,11 +1,13 @@
 import Foundation
 import TestSupport
 import Testing
+import WaybillCore
+
+@testable import Waybill
+
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
-@testable import Waybill
-import WaybillCore
 
 /// What settles a set, and what does not.
 @Suite(.timeLimit(.minutes(1)))

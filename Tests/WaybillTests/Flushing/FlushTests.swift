@@ -4,6 +4,10 @@ import Testing
 import Waybill
 import WaybillTesting
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// What is delivered is settled once, and what is not stays.
 struct FlushTests {
     let transport = InMemoryTransport()

@@ -2,10 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 import WaybillCore
+
+@testable import Waybill
+
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
-@testable import Waybill
 
 /// A hang or a trap is what fails here: URLSession's own async methods do both under these loads on Linux.
 @Suite(.timeLimit(.minutes(1)))

@@ -1,10 +1,12 @@
 import Foundation
 import TestSupport
 import Testing
+
+@testable import Waybill
+
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
-@testable import Waybill
 
 /// What comes back from a request, whatever the other side does.
 @Suite(.timeLimit(.minutes(1)))

@@ -1,0 +1,19 @@
+/// What is wrong with the arguments, in one sentence.
+struct UsageError: Error {
+    var sentence: String
+}
+
+/// All rows for no arguments; those named, in the table's order, for `--rows log,store`.
+func chosenRows(_ arguments: some Collection<String>, among rows: [Row]) throws -> [Row] {
+    guard !arguments.isEmpty else { return rows }
+    let names = rows.map(\.name)
+    let arguments = Array(arguments)
+    guard arguments.count == 2, arguments[0] == "--rows" else {
+        throw UsageError(sentence: "Usage: Benchmarks [--rows NAME,NAME...]; the names are \(names.joined(separator: ", ")).")
+    }
+    let asked = arguments[1].split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    if let unknown = asked.first(where: { !names.contains($0) }) {
+        throw UsageError(sentence: "There is no row \"\(unknown)\"; the names are \(names.joined(separator: ", ")).")
+    }
+    return rows.filter { asked.contains($0.name) }
+}

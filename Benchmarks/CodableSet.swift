@@ -1,0 +1,86 @@
+import Foundation
+import WaybillCore
+
+/// A transaction set as somebody would write it who has `Codable` and no more: the same JSON, member by member.
+// swift-format-ignore: AlwaysUseLowerCamelCase
+struct CodableSet: Codable {
+    var set: GUID
+    var sources: [Share]
+
+    var factCount: Int { sources.reduce(0) { $0 + $1.facts.count } }
+
+    /// The same content, and the proof that it is: what `JSONEncoder` makes of it reads as the set that was given.
+    init(sameAs set: TransactionSet) throws {
+        self = try JSONDecoder().decode(CodableSet.self, from: Data(set.encoded()))
+        let back = try TransactionSet.decode([UInt8](JSONEncoder().encode(self)))
+        guard back == DecodedSet(set: set) else { throw ContentsDiffer() }
+    }
+
+    struct ContentsDiffer: Error {}
+
+    struct Share: Codable {
+        var source: GUID
+        var installation: GUID?
+        var app: String?
+        var app_version: String?
+        var device: String?
+        var os: String?
+        var os_version: String?
+        var attributes: Attributes?
+        var ended: Bool?
+        var clocks: [Clock]
+        var names: [Name]?
+        var ledger: Ledger
+        var facts: [Fact]
+    }
+
+    struct Clock: Codable {
+        var at_us: Int
+        var offset_us: Int
+    }
+
+    struct Name: Codable {
+        var use_case: Int
+        var event: Int?
+        var name: String
+    }
+
+    struct Ledger: Codable {
+        var recorded: Int
+        var delivered: Int
+        var quarantined: Int
+        var dropped: [String: Int]?
+        var pending: Int
+        var refused: Int
+    }
+
+    /// All kinds in one, as the schema has them: the members of the other kinds are nil.
+    struct Fact: Codable {
+        var kind: String
+        var sequence: Int
+        var part: Int
+        var at_us: Int
+        var transaction: GUID?
+        var use_case: Int?
+        var joined: Bool?
+        var timeout_us: Int?
+        var event: Int?
+        var outcome: String?
+        var role: String?
+        var method: String?
+        var scheme: String?
+        var host: String?
+        var port: Int?
+        var path: String?
+        var query: String?
+        var exchange: Int?
+        var state: String?
+        var status: Int?
+        var first_byte_us: Int?
+        var sent_bytes: Int?
+        var received_bytes: Int?
+        var headers: [[String]]?
+        var error: RecordedError?
+        var attributes: Attributes?
+    }
+}

@@ -1,0 +1,29 @@
+import Foundation
+
+/// A line of the table with its figures, as `.build/bench.json` holds it.
+struct Result: Encodable {
+    var name: String
+    var value: Double
+    var unit: String
+    var baseline: String
+    var baselineValue: Double
+    /// The value over the baseline's.
+    var ratio: Double
+
+    init(_ row: Row, _ comparison: Comparison) {
+        name = row.name
+        value = comparison.value
+        unit = row.unit
+        baseline = row.baseline
+        baselineValue = comparison.baseline
+        ratio = comparison.value / comparison.baseline
+    }
+
+    /// Writes an array of results, making the folder where there is none.
+    static func write(_ results: [Result], to file: URL) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try encoder.encode(results).write(to: file, options: .atomic)
+    }
+}
