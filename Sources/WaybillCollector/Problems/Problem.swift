@@ -5,10 +5,11 @@ package import WaybillCore
 
 /// What every answer of the collector other than a success says: an RFC 9457 problem document.
 ///
-/// The status says what kind of problem it is, so the type is always `about:blank` and the title the status's own phrase. Further members help to put it right.
+/// The status says what kind of problem it is, so the type is always `about:blank` and the title the status's own phrase. Further
+/// members help to put it right.
 package struct Problem: Error, Sendable, Hashable {
-    /// The HTTP status code.
-    package var code: Int
+    /// Its phrase is the document's title.
+    package var status: HTTPResponse.Status
     /// One sentence for a person.
     package var detail: String
     /// 413: the largest body in bytes.
@@ -27,11 +28,9 @@ package struct Problem: Error, Sendable, Hashable {
     package static let mediaType = "application/problem+json"
 
     package init(_ status: HTTPResponse.Status, _ detail: String) {
-        code = status.code
+        self.status = status
         self.detail = detail
     }
-
-    var title: String { HTTPResponse.Status(code: code).reasonPhrase }
 }
 
 extension Problem: Codable {
@@ -41,7 +40,11 @@ extension Problem: Codable {
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        code = try container.decode(Int.self, forKey: .status)
+        let code = try container.decode(Int.self, forKey: .status)
+        guard (400..<600).contains(code) else {  // `Status` traps beyond 999
+            throw DecodingError.dataCorruptedError(forKey: .status, in: container, debugDescription: "No status of an error.")
+        }
+        status = HTTPResponse.Status(code: code, reasonPhrase: try container.decode(String.self, forKey: .title))
         detail = try container.decode(String.self, forKey: .detail)
         limit = try container.decodeIfPresent(Int.self, forKey: .limit)
         pointer = try container.decodeIfPresent(String.self, forKey: .pointer)
@@ -53,8 +56,8 @@ extension Problem: Codable {
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode("about:blank", forKey: .type)
-        try container.encode(title, forKey: .title)
-        try container.encode(code, forKey: .status)
+        try container.encode(status.reasonPhrase, forKey: .title)
+        try container.encode(status.code, forKey: .status)
         try container.encode(detail, forKey: .detail)
         try container.encodeIfPresent(limit, forKey: .limit)
         try container.encodeIfPresent(pointer, forKey: .pointer)
@@ -65,8 +68,6 @@ extension Problem: Codable {
 }
 
 extension Problem: HTTPResponseError {
-    package var status: HTTPResponse.Status { HTTPResponse.Status(code: code) }
-
     package func response(from request: Request, context: some RequestContext) throws -> Response {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

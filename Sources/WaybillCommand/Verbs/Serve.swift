@@ -2,6 +2,9 @@
 import ArgumentParser
 import Foundation
 import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
 import WaybillCollector
 import WaybillCore
 
@@ -39,13 +42,18 @@ struct Serve: AsyncParsableCommand {
         if !collector.asksForToken, !["127.0.0.1", "::1", "localhost"].contains(host) {
             Terminal.warn("There is no token: whoever reaches \(host) can read everything, and add to it. See --token-file.")
         }
+        var logger = Logger(label: "waybill")
+        logger.logLevel = .warning
         let app = Application(
             router: collector.router(),
+            // A client that stops in the middle of a request must not hold up the end for ever.
+            server: .http1(configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(60))),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port), serverName: "waybill"),
             onServerRunning: { [host] channel in
                 let address = host.contains(":") ? "[\(host)]" : host
                 Terminal.write(["listening on http://\(address):\(channel.localAddress?.port ?? 0)"])
-            })
+            },
+            logger: logger)
         do {
             try await app.runService()
         } catch {
