@@ -31,7 +31,7 @@ package final class Counters: Sendable {
 
     package var current: Values { values.withLock { $0 } }
 
-    package func add(_ count: Int = 1, to counter: WritableKeyPath<Values, Int> & Sendable) {
+    package func add(_ count: Int = 1, to counter: any WritableKeyPath<Values, Int> & Sendable) {
         values.withLock { $0[keyPath: counter] += count }
     }
 }

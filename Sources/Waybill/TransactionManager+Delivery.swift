@@ -1,6 +1,6 @@
 import Dispatch
 public import Foundation
-public import WaybillCore
+import WaybillCore
 import WaybillStore
 
 extension TransactionManager {

@@ -1,9 +1,11 @@
-public import Foundation
 public import WaybillCore
 import WaybillStore
 
 #if canImport(FoundationNetworking)
+import Foundation
 public import FoundationNetworking
+#else
+public import Foundation
 #endif
 
 /// Creates transactions, keeps what is recorded of them, and delivers it.

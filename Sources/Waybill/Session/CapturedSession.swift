@@ -1,5 +1,5 @@
 public import Foundation
-public import WaybillCore
+import WaybillCore
 
 #if canImport(FoundationNetworking)
 public import FoundationNetworking

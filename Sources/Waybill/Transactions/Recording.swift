@@ -1,4 +1,4 @@
-package import WaybillCore
+import WaybillCore
 
 /// What a manager and its sessions record into: the running source, replaced by a new one in a forked child.
 package final class Recording: Sendable {

@@ -13,7 +13,7 @@ extension StoreReader {
     ) throws(WaybillError) -> Page<TransactionSummary> {
         var place: ListCursor?
         if let cursor { place = try ListCursor(cursor) }
-        let limit = max(1, limit)
+        let limit = min(max(1, limit), Int(Int32.max))
         let query = ListQuery(filter, limit: limit + 1, after: place, now: wall)
         return try read { () throws(WaybillError) in
             var found: [ListCursor] = []
