@@ -40,7 +40,7 @@ let package = Package(
             name: "WaybillCollector", dependencies: ["WaybillCore", "WaybillStore", .hummingbird, .httpTypes, .logging, .nio]),
         .executableTarget(
             name: "WaybillCommand",
-            dependencies: ["WaybillCore", "WaybillStore", "WaybillCollector", .hummingbird, .argumentParser, .logging, .nio]
+            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillCollector", .hummingbird, .argumentParser, .logging, .nio]
         ),
 
         // The demo: three processes and the program that runs them.

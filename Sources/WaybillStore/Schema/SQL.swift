@@ -26,9 +26,7 @@ enum SQL {
 
     /// A name: as that version of that app says, else as any does, else the code.
     static func name(useCase: String, event: String, app: String, version: String, otherwise: String) -> String {
-        """
-        ifnull((SELECT n.name FROM names n WHERE n.use_case = \(useCase) AND n.event = \(event) \
-        ORDER BY n.app = \(app) DESC, n.app_version = \(version) DESC, n.app, n.app_version DESC, n.name LIMIT 1), \(otherwise))
-        """
+        let named = "SELECT min(n.name) FROM names n WHERE n.use_case = \(useCase) AND n.event = \(event)"
+        return "coalesce((\(named) AND n.app = \(app) AND n.app_version = \(version)), (\(named)), \(otherwise))"
     }
 }

@@ -1,0 +1,67 @@
+#if Collector
+import Hummingbird
+import WaybillCore
+
+extension Problem {
+    init(_ failure: QueryFailure) {
+        switch failure {
+        case .parameter(let name, let message):
+            self.init(.badRequest, message)
+            parameter = name
+        case .notFound(let message): self.init(.notFound, message)
+        case .ambiguous(_, let ids):
+            self.init(.conflict, failure.description)
+            transactions = ids
+        }
+    }
+
+    init(_ failure: SetDecodingFailure) {
+        self.init(failure.kind == .malformed ? .badRequest : .unprocessableContent, "This is no transaction set: \(failure.message).")
+        pointer = failure.pointer
+    }
+
+    static func methodNotAllowed(_ method: HTTPRequest.Method, on route: Route) -> Problem {
+        let allowed = route.methods.map(\.rawValue).joined(separator: ", ")
+        var problem = Problem(.methodNotAllowed, "\(route.path) does not take \(method.rawValue); it takes \(allowed).")
+        problem.headers[.allow] = allowed
+        return problem
+    }
+
+    /// RFC 6750, section 3.1: the error code is given only where a token was.
+    static func unauthorized(isTokenGiven: Bool) -> Problem {
+        var problem = Problem(
+            .unauthorized,
+            isTokenGiven ? "This is not the collector's token." : "Send the collector's token as “Authorization: Bearer ...”.")
+        problem.headers[.wwwAuthenticate] = isTokenGiven ? #"Bearer error="invalid_token""# : "Bearer"
+        return problem
+    }
+
+    static func unsupported(_ type: String) -> Problem {
+        let given = type.isEmpty ? "no Content-Type" : "“\(type)”"
+        var problem = Problem(.unsupportedMediaType, "A set has the Content-Type \(TransactionSet.mediaType); this request has \(given).")
+        problem.accept = [TransactionSet.mediaType]
+        problem.headers[.accept] = TransactionSet.mediaType
+        return problem
+    }
+
+    static func unsupported(coding: String) -> Problem {
+        var problem = Problem(.unsupportedMediaType, "The Content-Encoding “\(coding)” is not taken; send the set as it is.")
+        problem.accept = [TransactionSet.mediaType]
+        problem.headers[.acceptEncoding] = "identity"
+        return problem
+    }
+
+    static func tooLarge(limit: Int) -> Problem {
+        var problem = Problem(.contentTooLarge, "A body has at most \(limit) bytes. Send fewer facts at a time.")
+        problem.limit = limit
+        return problem
+    }
+
+    /// The store's own words stay in the log: they may name paths.
+    static var unavailable: Problem {
+        var problem = Problem(.serviceUnavailable, "The store cannot be read or written at the moment. Nothing was kept; try again.")
+        problem.headers[.retryAfter] = "5"
+        return problem
+    }
+}
+#endif

@@ -1,0 +1,76 @@
+#if Collector
+package import WaybillCore
+package import WaybillStore
+
+/// The questions that a collector and the command line answer from a store, on a thread of their own.
+package struct StoreQueries: Sendable {
+    private let thread: StoreThread<StoreReader>
+    private let clock: any TransactionClock
+
+    /// Opens the store to read it.
+    ///
+    /// - Throws: where it is missing, no store, or made by a newer version.
+    package init(_ place: StorePlace, clock: any TransactionClock = SystemClock()) throws(WaybillError) {
+        self.clock = clock
+        thread = try StoreThread(label: "waybill.reader") { () throws(WaybillError) in try StoreReader(place) }
+    }
+
+    /// A page of transactions, newest first.
+    ///
+    /// - Throws: `QueryFailure` for a parameter that cannot be read, `WaybillError` where the store cannot.
+    package func transactions(_ query: TransactionQuery) async throws -> Page<TransactionSummary> {
+        let now = clock.wallMicroseconds()
+        return try await thread.run { reader in
+            let filter = try query.filter(useCases: query.useCase == nil ? [] : reader.useCases(), now: now)
+            do {
+                return try reader.transactions(matching: filter, limit: query.pageSize(), after: query.cursor, now: now)
+            } catch let error as WaybillError where error.code == .format {
+                throw QueryFailure.parameter("cursor", error.message)
+            }
+        }
+    }
+
+    /// One transaction, by its ID or its support code, merged from all sources.
+    ///
+    /// - Throws: `QueryFailure` where there is none, or more than one; `WaybillError` where the store cannot be read.
+    package func transaction(_ key: String) async throws -> TransactionRecord {
+        let now = clock.wallMicroseconds()
+        return try await thread.run { reader in
+            let id = try reader.id(of: key)
+            guard let record = try reader.transaction(id, now: now) else {
+                throw QueryFailure.notFound("There is no transaction \(id) here.")
+            }
+            return record
+        }
+    }
+
+    /// Every source that is known, with its ledger and gaps.
+    package func sources() async throws(WaybillError) -> [SourceRecord] {
+        try await thread.run { reader throws(WaybillError) in try reader.sources() }
+    }
+
+    /// Counts everything again and compares.
+    package func verification() async throws(WaybillError) -> StoreVerification {
+        try await thread.run { reader throws(WaybillError) in try reader.verify() }
+    }
+
+    /// What the reader has to say about the files, e.g. that a WAL is missing.
+    package func warnings() async -> [String] { await thread.run { reader in reader.warnings } }
+}
+
+extension StoreReader {
+    /// The transaction that a person means by an ID or a support code.
+    fileprivate func id(of key: String) throws -> GUID {
+        if let id = GUID(key) { return id }
+        guard let code = SupportCode(key) else {
+            throw QueryFailure.notFound("“\(key)” is neither an ID of 36 characters nor a support code of 8.")
+        }
+        let transactions = try transactionIDs(with: code)
+        switch transactions.count {
+        case 0: throw QueryFailure.notFound("There is no transaction with the support code \(code) here.")
+        case 1: return transactions[0]
+        default: throw QueryFailure.ambiguous(code, transactions)
+        }
+    }
+}
+#endif

@@ -1,3 +1,0 @@
-#if Collector
-import Hummingbird
-#endif

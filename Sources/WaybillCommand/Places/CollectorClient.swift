@@ -1,0 +1,79 @@
+#if Collector
+import Foundation
+import WaybillCollector
+import WaybillCore
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Asks a collector over HTTP.
+struct CollectorClient: TransactionReader {
+    private let url: URL
+    private let token: BearerToken?
+    private let session: URLSession
+
+    init(_ url: URL, token: BearerToken?) {
+        self.url = url
+        self.token = token
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 30
+        configuration.urlCache = nil
+        session = URLSession(configuration: configuration)
+    }
+
+    func transactions(_ query: TransactionQuery) async throws -> Page<TransactionSummary> {
+        try await get(["transactions"], query.items.map { URLQueryItem(name: $0.name, value: $0.value) })
+    }
+
+    func transaction(_ key: String) async throws -> TransactionRecord { try await get(["transactions", key]) }
+
+    func sources() async throws -> [SourceRecord] { try await get(["sources"]) }
+
+    private func get<Value: Decodable>(_ path: [String], _ items: [URLQueryItem] = []) async throws -> Value {
+        let answer = try await send(request(path, items))
+        do {
+            return try JSONDecoder.waybill().decode(Value.self, from: answer)
+        } catch {
+            throw notACollector
+        }
+    }
+
+    private func request(_ path: [String], _ items: [URLQueryItem] = []) -> URLRequest {
+        var url = path.reduce(url.appending(path: "v1")) { $0.appending(path: $1) }
+        if !items.isEmpty { url.append(queryItems: items) }
+        var request = URLRequest(url: url)
+        if let token { request.setValue(token.fieldValue, forHTTPHeaderField: "Authorization") }
+        return request
+    }
+
+    /// The body of a success; what a problem document says, as an error.
+    private func send(_ request: URLRequest) async throws -> Data {
+        let (body, response) = try await exchange(request)
+        guard !(200..<300).contains(response.statusCode) else { return body }
+        guard let problem = try? JSONDecoder().decode(Problem.self, from: body) else {
+            throw WaybillError(.transport, "\(url) answered with status \(response.statusCode), and not as a collector does.")
+        }
+        let hint = response.statusCode == 401 ? " Give it by --token-file or the variable \(TokenOptions.variable)." : ""
+        throw WaybillError(response.statusCode == 404 ? .notFound : .refused, problem.detail + hint)
+    }
+
+    /// A completion handler, since the async methods can trap or hang where Foundation is swift-corelibs-foundation.
+    private func exchange(_ request: URLRequest) async throws -> (Data, HTTPURLResponse) {
+        try await withCheckedThrowingContinuation { continuation in
+            session.dataTask(with: request) { body, response, error in
+                if let body, let response = response as? HTTPURLResponse, error == nil {
+                    continuation.resume(returning: (body, response))
+                } else {
+                    let cause = error.map { ($0 as? URLError)?.localizedDescription ?? "\($0)" }
+                    continuation.resume(throwing: WaybillError(.transport, "There is no answer from \(url).", cause: cause))
+                }
+            }
+            .resume()
+        }
+    }
+
+    private var notACollector: WaybillError {
+        WaybillError(.transport, "\(url) did not answer as a collector does; is it the right URL, and the same version?")
+    }
+}
+#endif

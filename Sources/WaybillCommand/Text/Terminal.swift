@@ -1,0 +1,22 @@
+#if Collector
+import Foundation
+import WaybillCore
+
+/// Where lines go: results to standard output, everything else to standard error.
+enum Terminal {
+    static func write(_ lines: [String]) {
+        FileHandle.standardOutput.write(Data(lines.map { $0 + "\n" }.joined().utf8))
+    }
+
+    /// Values for a program, in the keys of a collector's answers.
+    static func write(json value: some Encodable) throws {
+        let encoder = JSONEncoder.waybill()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        FileHandle.standardOutput.write(try encoder.encode(value) + Data("\n".utf8))
+    }
+
+    static func warn(_ sentence: String) {
+        FileHandle.standardError.write(Data((sentence.printable + "\n").utf8))
+    }
+}
+#endif

@@ -1,0 +1,26 @@
+#if Collector
+import WaybillCore
+
+extension TextTable {
+    /// A page of transactions, a line for each.
+    init(transactions: [TransactionSummary]) {
+        self.init(columns: [
+            ("BEGUN (UTC)", .left), ("USE CASE", .left), ("OUTCOME", .left), ("DURATION", .right), ("SOURCES", .right),
+            ("EVENTS", .right), ("REQUESTS", .right), ("SUPPORT CODE", .left), ("ID", .left),
+        ])
+        rows = transactions.map { transaction in
+            [
+                Cell(Words.time(transaction.begunMicroseconds)),
+                Cell(transaction.useCaseName, .bold),
+                Words.outcome(transaction.outcome),
+                Cell(transaction.durationMicroseconds.map(Words.duration) ?? "-"),
+                Cell("\(transaction.sourceCount)"),
+                Cell("\(transaction.eventCount)"),
+                Cell("\(transaction.exchangeCount)"),
+                Cell("\(transaction.id.supportCode)"),
+                Cell("\(transaction.id)", .dim),
+            ]
+        }
+    }
+}
+#endif

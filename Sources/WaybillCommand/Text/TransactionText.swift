@@ -1,0 +1,61 @@
+#if Collector
+import WaybillCore
+
+/// One transaction as `waybill show` prints it: what it was, who took part, and what happened when.
+struct TransactionText {
+    let record: TransactionRecord
+    private let names: SourceNames
+
+    init(_ record: TransactionRecord) {
+        self.record = record
+        names = SourceNames(record.sources)
+    }
+
+    /// All lines.
+    func lines(_ palette: Palette) -> [String] {
+        [headline(palette), ""] + facts.lines(palette) + [""] + sources.lines(palette) + [""] + Timeline(record).table.lines(palette)
+    }
+
+    private func headline(_ palette: Palette) -> String {
+        let summary = record.summary
+        let outcome = Words.outcome(summary.outcome)
+        let duration = summary.durationMicroseconds.map { " after \(Words.duration($0))" } ?? ""
+        return palette.paint(summary.useCaseName.printable, .bold) + " " + palette.paint(outcome.text, outcome.ink) + duration
+    }
+
+    private var facts: TextTable {
+        let summary = record.summary
+        var table = TextTable(columns: [("", .left), ("", .left)], hasTitles: false)
+        table.rows = [
+            [Cell("id", .dim), Cell("\(summary.id)")],
+            [Cell("support code", .dim), Cell("\(summary.id.supportCode)")],
+            [Cell("begun", .dim), Cell("\(Words.time(summary.begunMicroseconds)) UTC")],
+        ]
+        if let error = summary.error { table.rows.append([Cell("error", .dim), Cell(Words.error(error), .red)]) }
+        if !summary.attributes.isEmpty {
+            table.rows.append([Cell("attributes", .dim), Cell(Words.attributes(summary.attributes))])
+        }
+        if summary.isWaitingForBeginner {
+            table.rows.append([Cell("note", .dim), Cell("The source that began it has not been heard yet.", .yellow)])
+        }
+        return table
+    }
+
+    private var sources: TextTable {
+        var table = TextTable(columns: [("SOURCE", .left), ("VERSION", .left), ("DEVICE", .left), ("PART", .left), ("TOOK", .right)])
+        table.rows = record.parts.map { part in
+            let source = record.sources.first { $0.id == part.id.source }
+            let device = [source?.device, source?.os, source?.osVersion].compactMap(\.self).filter { !$0.isEmpty }
+            let outcome = Words.outcome(part.outcome)
+            return [
+                names[part.id.source],
+                Cell(source?.appVersion ?? ""),
+                Cell(device.joined(separator: " ")),
+                Cell("\(part.isJoined ? "joined" : "began"), \(outcome.text)", outcome.ink),
+                Cell(part.closedMicroseconds.map { Words.duration($0 - part.openedMicroseconds) } ?? "-"),
+            ]
+        }
+        return table
+    }
+}
+#endif

@@ -1,0 +1,102 @@
+#if Collector
+import ArgumentParser
+import Foundation
+import Waybill
+import WaybillCollector
+import WaybillCore
+import WaybillStore
+
+/// `waybill import`: feeds sets that were written to files to a store or a collector.
+struct Import: AsyncParsableCommand {
+    /// What the names of files that hold sets end with; `FileTransport` writes them so.
+    static let suffix = ".waybill-set.json"
+
+    static let configuration = CommandConfiguration(
+        abstract: "Take in sets that were written to files.",
+        discussion: """
+            The files are left where they are; to take one in twice does no harm. A file that is no set does not keep the others out: it is \
+            named, and the exit code is 1. So is a fact that is rejected.
+
+            EXAMPLES
+              waybill import ./outbox --to ./collected
+              waybill import ./outbox/*\(suffix) --to http://127.0.0.1:8477
+            """)
+
+    @Argument(help: ArgumentHelp("Files, and folders of files that end with \(suffix).", valueName: "files"))
+    var paths: [String]
+
+    @Option(help: ArgumentHelp("The folder of a store, made where it is missing, or a collector's URL.", valueName: "store"))
+    var to: StoreArgument
+
+    @OptionGroup var tokens: TokenOptions
+
+    func run() async throws {
+        let transport = try transport()
+        var tally = Tally()
+        for path in paths {
+            let files = Self.files(at: path)
+            if files.isEmpty { tally.fail("\(path): The folder holds no file that ends with \(Self.suffix).") }
+            for file in files {
+                do {
+                    tally.count(try await transport.send(OutgoingSet(contentsOf: file)), of: file)
+                } catch {
+                    tally.fail("\(file.relativePath): \(error)")
+                }
+            }
+        }
+        Terminal.write([tally.description])
+        if tally.hasFailures { throw ExitCode.failure }
+    }
+
+    private func transport() throws -> any FlushTransport {
+        switch to {
+        case .collector(let url): return URLSessionTransport(collector: url, token: try tokens.token()?.text)
+        case .place(.file(let url)) where url.pathExtension.isEmpty && !FileManager.default.fileExists(atPath: url.path):
+            return try StoreTransport(.folder(url))
+        case .place(let place): return try StoreTransport(place)
+        }
+    }
+
+    /// The file itself; of a folder, the sets in it by name.
+    private static func files(at path: String) -> [URL] {
+        let url = URL(filePath: path)
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return [url] }
+        return names.filter { $0.hasSuffix(suffix) }.sorted().map { URL(filePath: $0, relativeTo: url) }
+    }
+}
+
+extension OutgoingSet {
+    /// Reads a set that was written to a file.
+    fileprivate init(contentsOf file: URL) throws {
+        guard let body = try? Array(Data(contentsOf: file)) else { throw WaybillError(.format, "The file cannot be read.") }
+        let decoded = try TransactionSet.decode(body)
+        self.init(id: decoded.set.id, body: body, factCount: decoded.set.factCount + decoded.rejections.count)
+    }
+}
+
+/// What became of the files.
+private struct Tally: CustomStringConvertible {
+    private(set) var hasFailures = false
+    private var sets = 0
+    private var accepted = 0
+    private var known = 0
+    private var rejected = 0
+
+    mutating func count(_ receipt: Receipt, of file: URL) {
+        sets += 1
+        accepted += receipt.acceptedCount
+        known += receipt.knownCount
+        rejected += receipt.rejections.count
+        for rejection in receipt.rejections { fail("\(file.relativePath): \(Words.rejection(rejection))") }
+    }
+
+    mutating func fail(_ sentence: String) {
+        hasFailures = true
+        Terminal.warn(sentence)
+    }
+
+    var description: String {
+        "\(Words.count(sets, "set")) taken in: \(Words.count(accepted, "new fact")), \(known) known already, \(rejected) rejected."
+    }
+}
+#endif

@@ -1,0 +1,39 @@
+#if Collector
+import ArgumentParser
+
+/// `waybill`: looks into stores, runs a collector, carries sets between them.
+@main
+struct WaybillCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "waybill",
+        abstract: "Look into what an app and its servers recorded, and collect it.",
+        discussion: """
+            STORE is where transactions lie: the folder of a store, its waybill.sqlite, a copy of it in one file, or the URL of a \
+            collector. A collector that wants a token gets it from --token-file or from the variable WAYBILL_TOKEN.
+
+            EXAMPLES
+              waybill serve ./collected                            run a collector on http://127.0.0.1:8477
+              waybill list http://127.0.0.1:8477 --since 24h       what happened since yesterday
+              waybill list ./collected --outcome failed,timed_out  what went wrong
+              waybill show ./collected K7QD-3M2X                   one transaction, by its support code
+              waybill import ./outbox --to ./collected             take in sets that were written to files
+              waybill verify ./collected                           is anything damaged or missing?
+
+            EXIT CODES
+              0 done   1 nothing found, or something is wrong   64 the command line is wrong
+            """,
+        subcommands: [List.self, Show.self, Serve.self, Import.self, Verify.self]
+    )
+}
+#else
+import Foundation
+
+/// What the product is without the trait: an explanation.
+@main
+enum WaybillCommand {
+    static func main() {
+        FileHandle.standardError.write(Data("waybill was built without its trait: build it with `swift build --traits Collector`.\n".utf8))
+        exit(69)  // EX_UNAVAILABLE of sysexits.h
+    }
+}
+#endif

@@ -1,4 +1,0 @@
-#if Collector
-import ArgumentParser
-import Hummingbird
-#endif

@@ -1,0 +1,43 @@
+#if Collector
+import Foundation
+import TestSupport
+import Testing
+import WaybillCollector
+import WaybillCore
+
+@Suite struct BearerTokenTests {
+    private let text = "0123456789abcdef"
+
+    @Test(arguments: ["Bearer 0123456789abcdef", "bearer 0123456789abcdef", "BEARER 0123456789abcdef"])
+    func theSchemeIsReadInAnyCase(field: String) throws {
+        #expect(try BearerToken(text).matches(fieldValue: field))
+    }
+
+    @Test(arguments: [
+        "", "Bearer", "Bearer ", "0123456789abcdef", "Basic 0123456789abcdef", "Bearer 0123456789abcde", "Bearer 0123456789abcdef0",
+        "Bearer 0123456789abcdef0123456789abcdef", "Bearer  0123456789abcdef", "Bearer 0123456789abcdeF",
+    ])
+    func nothingElseMatches(field: String) throws {
+        #expect(try !BearerToken(text).matches(fieldValue: field))
+    }
+
+    @Test(arguments: ["", "short", "0123456789 abcdef", "0123456789abcdef\n", "0123456789abcdé"])
+    func aTokenThatCannotBeSentIsRefused(text: String) {
+        #expect(throws: WaybillError.self) { try BearerToken(text) }
+    }
+
+    @Test func aFileMayEndWithANewline() throws {
+        let folder = try TemporaryDirectory()
+        try Data("\(text)\n".utf8).write(to: folder.file("token"))
+        #expect(try BearerToken(contentsOf: folder.file("token")).fieldValue == "Bearer \(text)")
+        #expect(throws: WaybillError.self) { try BearerToken(contentsOf: folder.file("none")) }
+    }
+
+    @Test func noDescriptionHoldsIt() throws {
+        let token = try BearerToken(text)
+        var dumped = ""
+        dump(token, to: &dumped)
+        #expect(!"\(token) \(String(reflecting: token)) \(dumped)".contains(text))
+    }
+}
+#endif
