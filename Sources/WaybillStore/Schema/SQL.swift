@@ -27,8 +27,9 @@ enum SQL {
     /// A name: as that version of that app says, else as any does, else the code.
     static func name(useCase: String, event: String, app: String, version: String, otherwise: String) -> String {
         """
-        ifnull((SELECT n.name FROM names n WHERE n.use_case = \(useCase) AND n.event = \(event) \
-        ORDER BY n.app = \(app) DESC, n.app_version = \(version) DESC, n.app, n.app_version DESC, n.name LIMIT 1), \(otherwise))
+        ifnull((SELECT name FROM (SELECT n.name, n.app, n.app_version, n.app = \(app) AS is_of_app, n.app_version = \(version) AS is_of_version \
+        FROM names n WHERE n.use_case = \(useCase) AND n.event = \(event)) \
+        ORDER BY is_of_app DESC, is_of_version DESC, app, app_version DESC, name LIMIT 1), \(otherwise))
         """
     }
 }
