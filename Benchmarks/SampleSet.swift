@@ -39,7 +39,7 @@ enum SampleSet {
         let source = Source(
             id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1", os: "iOS",
             osVersion: "18.5")
-        let names = (0..<8).map { RecordedName(useCase: 0, event: $0, name: "event\($0)") }
+        let names = (0..<8).map { (code: Int) in RecordedName(useCase: 0, event: code, name: "event\(code)") }
         let share = TransactionSet.Share(
             source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_760_518_800_000_000)], names: names,
             ledger: Ledger(recorded: facts.count, pending: facts.count), facts: facts)

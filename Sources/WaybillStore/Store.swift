@@ -39,12 +39,11 @@ package final class Store {
         }
         connection = try Connection(place.uri(), place.path == nil ? .create : .readWrite, at: place.description)
         if place.path != nil { try connection.execute("PRAGMA journal_mode = WAL") }
-        try connection.execute(
-            """
-            PRAGMA synchronous = \(commitsAreSynced ? "FULL" : "NORMAL");
-            PRAGMA trusted_schema = OFF;
-            """)
+        try connection.execute("PRAGMA synchronous = \(commitsAreSynced ? "FULL" : "NORMAL")")
+        let version = try connection.integer("PRAGMA user_version")
         try write { () throws(WaybillError) in try Schema.migrate(connection) }
+        // So that a new store is one also for those who cannot read its WAL.
+        if version < Schema.version && place.path != nil { try checkpoint() }
     }
 
     /// Makes the folder and an empty file of its own, so that they get their modes before there is anything in them.

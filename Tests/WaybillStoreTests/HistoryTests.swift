@@ -52,50 +52,23 @@ import WaybillCore
     func whatIsRecordedArrivesOnceWhateverHappensOnTheWay(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         let histories = maker.histories()
-        var random = maker.random
-        let (device, devicePlace) = try Store.inMemory()
-        let (collector, collectorPlace) = try Store.inMemory()
-        let owner = GUID()
-        var waiting = histories.map { ($0, $0.facts[...]) }
-        for history in histories { try device.register(history.source) }
-        var uptime = 0
-        var idle = 0
-        while idle < 2 {
-            uptime += 1_000
-            if let index = waiting.indices.randomElement(using: &random), !waiting[index].1.isEmpty || idle == 0 {
-                let (history, left) = waiting[index]
-                let batch = left.prefix(Int.random(in: 0...9, using: &random))
-                try device.append(
-                    RecordedBatch(
-                        source: history.source.id, facts: Array(batch), names: history.names, clocks: history.clocks,
-                        refused: history.refused))
-                waiting[index].1 = left.dropFirst(batch.count)
-            }
-            let set = try device.lease(
-                owner: owner, now: uptime, expiresIn: 500, limit: LeaseLimit(factCount: Int.random(in: 1...20, using: &random)),
-                isAlive: { _ in true })
-            guard let set else {
-                if waiting.allSatisfy({ $0.1.isEmpty }) { idle += 1 }
-                continue
-            }
-            let fate = Int.random(in: 0..<6, using: &random)
-            // 0: never sent; 1: sent, the answer lost; 2: the same, and the lease given back; else: settled.
-            if fate > 0 {
-                let receipt = try collector.ingest(try TransactionSet.decode(set.encoded()), receivedAt: uptime)
-                #expect(receipt.factCount == set.factCount && receipt.rejections.isEmpty, "seed \(seed)")
-                if fate > 2 { #expect(try device.settle(set.id, rejections: receipt.rejections, at: uptime), "seed \(seed)") }
-            }
-            if fate == 2 { try device.release(set.id) }
-            #expect(try device.ledgers().values.allSatisfy(\.isBalanced), "seed \(seed)")
-        }
+        var journey = try Journey(histories, maker.random)
+        while try journey.step() {}
+
+        #expect(journey.surprises == [], "seed \(seed)")
         for history in histories {
-            #expect(try device.facts(of: history.source.id) == history.facts, "seed \(seed)")
-            #expect(try collector.facts(of: history.source.id) == history.facts, "seed \(seed)")
+            #expect(try journey.device.facts(of: history.source.id) == history.facts, "seed \(seed)")
+            #expect(try journey.collector.facts(of: history.source.id) == history.facts, "seed \(seed)")
         }
-        #expect(try device.pendingCount() == 0, "seed \(seed)")
-        #expect(try device.connection.integer("SELECT count(*) FROM parts WHERE settled = 0") == 0, "seed \(seed)")
-        #expect(try StoreReader(devicePlace).verify().problems == [], "seed \(seed)")
-        #expect(try StoreReader(collectorPlace).verify().problems == [], "seed \(seed)")
+        let arrived = try StoreReader(journey.collectorPlace).sources()
+        for history in histories where !history.facts.isEmpty {
+            let record = try #require(arrived.first { $0.id == history.source.id }, "seed \(seed)")
+            #expect(record.hasEnded == history.hasEnded && record.ledger.refused == history.refused, "seed \(seed)")
+        }
+        #expect(try journey.device.pendingCount() == 0, "seed \(seed)")
+        #expect(try journey.device.connection.integer("SELECT count(*) FROM parts WHERE settled = 0") == 0, "seed \(seed)")
+        #expect(try StoreReader(journey.devicePlace).verify().problems == [], "seed \(seed)")
+        #expect(try StoreReader(journey.collectorPlace).verify().problems == [], "seed \(seed)")
     }
 
     private func deliver(_ sets: [TransactionSet], to store: Store) throws {

@@ -20,7 +20,7 @@ struct Logins: Sendable {
             login.log(.initiated)
         // The screen goes away, and the handle with it.
         case .canceledByUser:
-            try? await transactions.perform(Login.self, attributes: variant) { login in
+            try? transactions.perform(Login.self, attributes: variant) { login in
                 login.log(.initiated)
                 throw CancellationError()
             }

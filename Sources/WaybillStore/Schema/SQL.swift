@@ -26,10 +26,7 @@ enum SQL {
 
     /// A name: as that version of that app says, else as any does, else the code.
     static func name(useCase: String, event: String, app: String, version: String, otherwise: String) -> String {
-        """
-        ifnull((SELECT name FROM (SELECT n.name, n.app, n.app_version, n.app = \(app) AS is_of_app, n.app_version = \(version) AS is_of_version \
-        FROM names n WHERE n.use_case = \(useCase) AND n.event = \(event)) \
-        ORDER BY is_of_app DESC, is_of_version DESC, app, app_version DESC, name LIMIT 1), \(otherwise))
-        """
+        let named = "SELECT min(n.name) FROM names n WHERE n.use_case = \(useCase) AND n.event = \(event)"
+        return "coalesce((\(named) AND n.app = \(app) AND n.app_version = \(version)), (\(named)), \(otherwise))"
     }
 }

@@ -32,8 +32,8 @@ enum Views {
 
     /// One row for each fact of a transaction.
     private static let timeline = """
-        CREATE VIEW timeline AS -- one row a fact; try: SELECT * FROM timeline WHERE id = '...' ORDER BY time_us, source, sequence;
-        SELECT \(SQL.text(guid: "f.guid")) AS id, \(SQL.iso8601("f.time_us")) AS time, f.time_us,
+        CREATE VIEW timeline AS -- one row a fact; try: SELECT * FROM timeline WHERE transaction_id = '...' ORDER BY time_us, source, sequence;
+        SELECT \(SQL.text(guid: "f.guid")) AS transaction_id, \(SQL.iso8601("f.time_us")) AS time, f.time_us,
           s.app, \(SQL.text(guid: "s.uuid")) AS source, f.part, f.sequence, f.kind,
           CASE WHEN f.kind = 'event' THEN \(SQL.name(useCase: "f.use_case", event: "f.code", app: "s.app", version: "s.app_version", otherwise: "'event ' || f.code")) ELSE f.label END AS label,
           CASE WHEN f.kind = 'event' THEN f.code END AS code,
@@ -67,8 +67,8 @@ enum Views {
 
     /// One row for each HTTP exchange, also outside any transaction.
     private static let exchanges = """
-        CREATE VIEW exchanges AS -- HTTP exchanges; id is NULL outside any transaction
-        SELECT \(SQL.text(guid: "p.guid")) AS id, \(SQL.iso8601("l.time_us")) AS time, l.time_us,
+        CREATE VIEW exchanges AS -- HTTP exchanges; transaction_id is NULL outside any transaction
+        SELECT CASE WHEN p.guid IS NOT NULL THEN \(SQL.text(guid: "p.guid")) END AS transaction_id, \(SQL.iso8601("l.time_us")) AS time, l.time_us,
           s.app, \(SQL.text(guid: "s.uuid")) AS source, l.sequence,
           CASE l.role WHEN 0 THEN 'client' WHEN 1 THEN 'server' END AS role, l.method,
           ifnull(json_extract(l.opened_detail, '$.scheme') || '://', '') || ifnull(l.host, '') || ifnull(':' || json_extract(l.opened_detail, '$.port'), '')

@@ -59,18 +59,6 @@ struct SequenceRanges: Hashable, Sendable {
         return result
     }
 
-    /// The first so many sequences.
-    func prefix(_ count: Int) -> SequenceRanges {
-        var result = SequenceRanges()
-        var left = count
-        for range in ranges where left > 0 {
-            let taken = min(left, range.count)
-            result.insert(range.lowerBound...(range.lowerBound + taken - 1))
-            left -= taken
-        }
-        return result
-    }
-
     /// The sequence at a place, counted from 0; nil beyond the last.
     func element(at index: Int) -> Int? {
         guard index >= 0 else { return nil }

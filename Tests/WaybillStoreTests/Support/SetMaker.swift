@@ -36,12 +36,13 @@ struct SetMaker {
     }
 
     /// What a source would have sent when it had recorded so far, in a share of these facts.
-    private func share(of history: SourceHistory, facts: Range<Int>) -> TransactionSet.Share {
+    private mutating func share(of history: SourceHistory, facts: Range<Int>) -> TransactionSet.Share {
         let isLast = facts.upperBound == history.facts.count
-        let now = isLast ? Int.max : history.facts[facts].map(\.atMicroseconds).max() ?? 0
+        // An anchor may be written after facts that it applies to.
+        let clockCount = isLast ? history.clocks.count : Int.random(in: 1...history.clocks.count, using: &random)
         let sent = Set(history.sentFacts.map(\.sequence))
         return TransactionSet.Share(
-            source: history.source, clocks: history.clocks.filter { $0.atMicroseconds == 0 || $0.atMicroseconds <= now },
+            source: history.source, clocks: Array(history.clocks.prefix(clockCount)),
             hasEnded: isLast && history.hasEnded, names: history.names,
             ledger: Ledger(recorded: facts.upperBound, refused: isLast ? history.refused : 0),
             dropped: history.dropped.filter { $0.last <= facts.upperBound },

@@ -1,0 +1,219 @@
+-- A Waybill store, version 1: one schema for an app's, a server's and a collector's.
+-- SQLite 3.38 or later. Made by the library; a test keeps this page equal to it.
+PRAGMA application_id = 1463961932; -- 'WBIL'
+PRAGMA user_version = 1;
+
+CREATE TABLE sources( -- running recorders: launches of a process
+  id INTEGER PRIMARY KEY, -- in this file only
+  uuid BLOB NOT NULL UNIQUE, -- 16 bytes
+  installation BLOB, -- 16 bytes, or NULL
+  app TEXT NOT NULL,
+  app_version TEXT NOT NULL,
+  device TEXT NOT NULL,
+  os TEXT NOT NULL,
+  os_version TEXT NOT NULL,
+  attributes TEXT, -- JSON object, or NULL for none
+  heard_us INTEGER, -- since 1970, when a set of it last arrived; NULL: it recorded into this very file
+  recorded INTEGER NOT NULL DEFAULT 0, -- the highest sequence that it gave to a fact
+  refused INTEGER NOT NULL DEFAULT 0, -- facts never taken, for want of room; without a sequence
+  delivered INTEGER NOT NULL DEFAULT 0, -- booked with each verdict: here accepted by the collector, or there accepted from the source
+  ended INTEGER NOT NULL DEFAULT 0, -- 1: what it left open was interrupted
+  news INTEGER NOT NULL DEFAULT 0 -- apart from facts, the collector 0: knows all, 1: has to be told, 2: is being told by a lease
+) STRICT;
+
+CREATE TABLE clocks( -- since 1970 = since the source started + offset_us, from at_us to the next row
+  source INTEGER NOT NULL, -- sources.id
+  at_us INTEGER NOT NULL,
+  offset_us INTEGER NOT NULL,
+  PRIMARY KEY(source, at_us)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE names( -- what a version of an app calls a code
+  use_case INTEGER NOT NULL,
+  event INTEGER NOT NULL, -- -1: the use case itself
+  app TEXT NOT NULL,
+  app_version TEXT NOT NULL,
+  name TEXT NOT NULL,
+  PRIMARY KEY(use_case, event, app, app_version, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE parts( -- one source's share in a transaction; part 0 holds what is outside any transaction
+  source INTEGER NOT NULL, -- sources.id
+  sequence INTEGER NOT NULL, -- of the fact `opened`
+  guid BLOB, -- the transaction's, 16 bytes; NULL: the fact `opened` has not arrived
+  use_case INTEGER,
+  joined INTEGER, -- 0: it began the transaction
+  timeout_us INTEGER,
+  at_us INTEGER,
+  cause_source BLOB, -- the exchange that caused a joined part: its source's uuid,
+  cause INTEGER, -- and its sequence
+  opened_detail TEXT, -- JSON: attributes
+  closed INTEGER, -- sequence of the fact `closed`; NULL: not closed
+  closed_at_us INTEGER,
+  error_code INTEGER,
+  closed_detail TEXT, -- JSON: attributes, error_domain, error_text
+  outcome INTEGER NOT NULL, -- 0 open, 1 succeeded, 2 failed, 3 canceled, 4 abandoned; derived without a fact `closed`: 5 interrupted
+  listed_us INTEGER, -- derived: since 1970, when the transaction began; only in its leading part
+  last INTEGER NOT NULL, -- derived: the highest sequence of its facts
+  last_at_us INTEGER NOT NULL, -- derived: their latest time
+  settled INTEGER NOT NULL, -- derived: 1 when none of its facts is pending
+  PRIMARY KEY(source, sequence)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX parts_by_guid ON parts(guid) WHERE guid IS NOT NULL;
+
+CREATE INDEX parts_by_outcome ON parts(outcome, listed_us) WHERE listed_us IS NOT NULL;
+
+CREATE INDEX parts_by_use_case ON parts(use_case, outcome, listed_us) WHERE listed_us IS NOT NULL;
+
+CREATE INDEX parts_unsettled ON parts(source, sequence, last) WHERE settled = 0;
+
+CREATE TABLE events(
+  source INTEGER NOT NULL, -- sources.id
+  part INTEGER NOT NULL, -- parts.sequence
+  sequence INTEGER NOT NULL,
+  at_us INTEGER NOT NULL,
+  code INTEGER NOT NULL,
+  error_code INTEGER,
+  detail TEXT, -- JSON: attributes, error_domain, error_text
+  PRIMARY KEY(source, part, sequence)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE network_logs( -- HTTP exchanges
+  source INTEGER NOT NULL, -- sources.id
+  part INTEGER NOT NULL, -- parts.sequence; 0: outside any transaction
+  sequence INTEGER NOT NULL, -- of the fact `exchange_opened`
+  at_us INTEGER,
+  role INTEGER, -- 0 client, 1 server
+  method TEXT, -- NULL: the fact `exchange_opened` has not arrived
+  host TEXT,
+  path TEXT,
+  opened_detail TEXT, -- JSON: scheme, port, query, headers
+  closed INTEGER, -- sequence of the fact `exchange_closed`; NULL: in progress
+  closed_at_us INTEGER,
+  state INTEGER, -- 1 completed, 2 failed, 3 canceled
+  status INTEGER,
+  first_byte_us INTEGER,
+  sent_bytes INTEGER,
+  received_bytes INTEGER,
+  error_code INTEGER,
+  closed_detail TEXT, -- JSON: headers, error_domain, error_text
+  PRIMARY KEY(source, part, sequence)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX network_logs_by_closing ON network_logs(source, closed) WHERE closed IS NOT NULL;
+
+CREATE TABLE ranges( -- facts, by first and last sequence: claimed by a lease, or settled (own source), or received (any other)
+  source INTEGER NOT NULL, -- sources.id
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  lease BLOB, -- leases.set_id; NULL: settled or received
+  PRIMARY KEY(source, first)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX ranges_leased ON ranges(lease) WHERE lease IS NOT NULL;
+
+CREATE TABLE leases( -- the set that is being delivered
+  set_id BLOB PRIMARY KEY, -- 16 bytes
+  owner BLOB NOT NULL, -- sources.uuid of the process
+  expires_us INTEGER NOT NULL -- of the device's uptime
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE dropped( -- facts given up before they were delivered
+  source INTEGER NOT NULL, -- sources.id
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  reason TEXT NOT NULL, -- quota, age, erased, damaged
+  PRIMARY KEY(source, first)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE quarantine( -- own facts that the collector rejected; they are settled, and kept
+  source INTEGER NOT NULL, -- sources.id
+  sequence INTEGER NOT NULL,
+  reason TEXT NOT NULL, -- the collector's words
+  at_us INTEGER NOT NULL, -- since 1970
+  PRIMARY KEY(source, sequence)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE settings(
+  key TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE VIEW transactions AS -- one row each; try: SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20;
+SELECT id, use_case, use_case_name,
+  CASE CASE WHEN outcome = 0 AND last_us + timeout_us < now_us THEN 6 ELSE outcome END WHEN 0 THEN 'open' WHEN 1 THEN 'succeeded' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' WHEN 4 THEN 'abandoned' WHEN 5 THEN 'interrupted' WHEN 6 THEN 'timed_out' END AS outcome,
+  (strftime('%Y-%m-%dT%H:%M:%S', begun_us / 1000000, 'unixepoch') || printf('.%06dZ', begun_us % 1000000)) AS begun, begun_us, duration_us,
+  (strftime('%Y-%m-%dT%H:%M:%S', last_us / 1000000, 'unixepoch') || printf('.%06dZ', last_us % 1000000)) AS last_activity, last_us,
+  error_domain, error_code, attributes, waiting_for_beginner, source, app, app_version, sources, events, exchanges
+FROM (
+  SELECT (substr(lower(hex(p.guid)), 1, 8) || '-' || substr(lower(hex(p.guid)), 9, 4) || '-' || substr(lower(hex(p.guid)), 13, 4) || '-' || substr(lower(hex(p.guid)), 17, 4) || '-' || substr(lower(hex(p.guid)), 21, 12)) AS id, p.use_case,
+    coalesce((SELECT min(n.name) FROM names n WHERE n.use_case = p.use_case AND n.event = -1 AND n.app = s.app AND n.app_version = s.app_version), (SELECT min(n.name) FROM names n WHERE n.use_case = p.use_case AND n.event = -1), 'use case ' || p.use_case) AS use_case_name,
+    p.outcome, p.listed_us AS begun_us, p.closed_at_us - p.at_us AS duration_us, p.timeout_us,
+    (SELECT max((a.last_at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = a.source AND c.at_us <= a.last_at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = a.source ORDER BY c.at_us LIMIT 1), 0))) FROM parts a WHERE a.guid = p.guid) AS last_us,
+    CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER) AS now_us,
+    json_extract(p.closed_detail, '$.error_domain') AS error_domain, p.error_code,
+    json_extract(p.opened_detail, '$.attributes') AS attributes, p.joined AS waiting_for_beginner,
+    (substr(lower(hex(s.uuid)), 1, 8) || '-' || substr(lower(hex(s.uuid)), 9, 4) || '-' || substr(lower(hex(s.uuid)), 13, 4) || '-' || substr(lower(hex(s.uuid)), 17, 4) || '-' || substr(lower(hex(s.uuid)), 21, 12)) AS source, s.app, s.app_version,
+    (SELECT count(DISTINCT q.source) FROM parts q WHERE q.guid = p.guid) AS sources,
+    (SELECT count(*) FROM parts q JOIN events e ON e.source = q.source AND e.part = q.sequence WHERE q.guid = p.guid) AS events,
+    (SELECT count(*) FROM parts q JOIN network_logs l ON l.source = q.source AND l.part = q.sequence WHERE q.guid = p.guid AND l.method IS NOT NULL) AS exchanges
+  FROM parts p JOIN sources s ON s.id = p.source
+  WHERE p.listed_us IS NOT NULL
+);
+
+CREATE VIEW timeline AS -- one row a fact; try: SELECT * FROM timeline WHERE transaction_id = '...' ORDER BY time_us, source, sequence;
+SELECT (substr(lower(hex(f.guid)), 1, 8) || '-' || substr(lower(hex(f.guid)), 9, 4) || '-' || substr(lower(hex(f.guid)), 13, 4) || '-' || substr(lower(hex(f.guid)), 17, 4) || '-' || substr(lower(hex(f.guid)), 21, 12)) AS transaction_id, (strftime('%Y-%m-%dT%H:%M:%S', f.time_us / 1000000, 'unixepoch') || printf('.%06dZ', f.time_us % 1000000)) AS time, f.time_us,
+  s.app, (substr(lower(hex(s.uuid)), 1, 8) || '-' || substr(lower(hex(s.uuid)), 9, 4) || '-' || substr(lower(hex(s.uuid)), 13, 4) || '-' || substr(lower(hex(s.uuid)), 17, 4) || '-' || substr(lower(hex(s.uuid)), 21, 12)) AS source, f.part, f.sequence, f.kind,
+  CASE WHEN f.kind = 'event' THEN coalesce((SELECT min(n.name) FROM names n WHERE n.use_case = f.use_case AND n.event = f.code AND n.app = s.app AND n.app_version = s.app_version), (SELECT min(n.name) FROM names n WHERE n.use_case = f.use_case AND n.event = f.code), 'event ' || f.code) ELSE f.label END AS label,
+  CASE WHEN f.kind = 'event' THEN f.code END AS code,
+  json_extract(f.detail, '$.error_domain') AS error_domain, f.error_code,
+  json_extract(f.detail, '$.attributes') AS attributes, ifnull(f.sequence > f.closed, 0) AS late
+FROM (
+  SELECT p.guid, p.use_case, p.closed, p.source, p.sequence AS part, p.sequence, 'opened' AS kind,
+    CASE p.joined WHEN 0 THEN 'begun' ELSE 'joined' END AS label, NULL AS code, NULL AS error_code, p.opened_detail AS detail,
+    (p.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = p.source AND c.at_us <= p.at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = p.source ORDER BY c.at_us LIMIT 1), 0)) AS time_us
+  FROM parts p WHERE p.guid IS NOT NULL
+  UNION ALL
+  SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, p.closed, 'closed',
+    CASE p.outcome WHEN 1 THEN 'succeeded' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' WHEN 4 THEN 'abandoned' END, NULL, p.error_code, p.closed_detail,
+    (p.closed_at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = p.source AND c.at_us <= p.closed_at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = p.source ORDER BY c.at_us LIMIT 1), 0))
+  FROM parts p WHERE p.guid IS NOT NULL AND p.closed IS NOT NULL
+  UNION ALL
+  SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, e.sequence, 'event',
+    NULL, e.code, e.error_code, e.detail, (e.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = e.source AND c.at_us <= e.at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = e.source ORDER BY c.at_us LIMIT 1), 0))
+  FROM parts p JOIN events e ON e.source = p.source AND e.part = p.sequence WHERE p.guid IS NOT NULL
+  UNION ALL
+  SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, l.sequence, 'exchange_opened',
+    l.method || ' ' || l.path, NULL, NULL, NULL, (l.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = l.source AND c.at_us <= l.at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = l.source ORDER BY c.at_us LIMIT 1), 0))
+  FROM parts p JOIN network_logs l ON l.source = p.source AND l.part = p.sequence WHERE p.guid IS NOT NULL AND l.method IS NOT NULL
+  UNION ALL
+  SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, l.closed, 'exchange_closed',
+    ifnull(l.status, CASE l.state WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' END), NULL, l.error_code, l.closed_detail, (l.closed_at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = l.source AND c.at_us <= l.closed_at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = l.source ORDER BY c.at_us LIMIT 1), 0))
+  FROM parts p JOIN network_logs l ON l.source = p.source AND l.part = p.sequence WHERE p.guid IS NOT NULL AND l.closed IS NOT NULL
+) f JOIN sources s ON s.id = f.source;
+
+CREATE VIEW exchanges AS -- HTTP exchanges; transaction_id is NULL outside any transaction
+SELECT CASE WHEN p.guid IS NOT NULL THEN (substr(lower(hex(p.guid)), 1, 8) || '-' || substr(lower(hex(p.guid)), 9, 4) || '-' || substr(lower(hex(p.guid)), 13, 4) || '-' || substr(lower(hex(p.guid)), 17, 4) || '-' || substr(lower(hex(p.guid)), 21, 12)) END AS transaction_id, (strftime('%Y-%m-%dT%H:%M:%S', l.time_us / 1000000, 'unixepoch') || printf('.%06dZ', l.time_us % 1000000)) AS time, l.time_us,
+  s.app, (substr(lower(hex(s.uuid)), 1, 8) || '-' || substr(lower(hex(s.uuid)), 9, 4) || '-' || substr(lower(hex(s.uuid)), 13, 4) || '-' || substr(lower(hex(s.uuid)), 17, 4) || '-' || substr(lower(hex(s.uuid)), 21, 12)) AS source, l.sequence,
+  CASE l.role WHEN 0 THEN 'client' WHEN 1 THEN 'server' END AS role, l.method,
+  ifnull(json_extract(l.opened_detail, '$.scheme') || '://', '') || ifnull(l.host, '') || ifnull(':' || json_extract(l.opened_detail, '$.port'), '')
+    || l.path || ifnull('?' || json_extract(l.opened_detail, '$.query'), '') AS url,
+  ifnull(CASE l.state WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' END, CASE s.ended WHEN 0 THEN 'in_progress' ELSE 'interrupted' END) AS state, l.status,
+  l.closed_at_us - l.at_us AS duration_us, l.first_byte_us - l.at_us AS first_byte_after_us, l.sent_bytes, l.received_bytes,
+  json_extract(l.closed_detail, '$.error_domain') AS error_domain, l.error_code
+FROM (SELECT *, (n.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = n.source AND c.at_us <= n.at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = n.source ORDER BY c.at_us LIMIT 1), 0)) AS time_us FROM network_logs n WHERE n.method IS NOT NULL) l
+  JOIN sources s ON s.id = l.source
+  LEFT JOIN parts p ON p.source = l.source AND p.sequence = l.part;
+
+CREATE VIEW ledgers AS -- recorded = delivered + quarantined + dropped + pending
+SELECT (substr(lower(hex(s.uuid)), 1, 8) || '-' || substr(lower(hex(s.uuid)), 9, 4) || '-' || substr(lower(hex(s.uuid)), 13, 4) || '-' || substr(lower(hex(s.uuid)), 17, 4) || '-' || substr(lower(hex(s.uuid)), 21, 12)) AS source, s.app, s.app_version, s.device, s.os, s.os_version,
+  CASE WHEN s.heard_us IS NULL THEN 'recorded here' ELSE 'received' END AS origin, s.ended,
+  (strftime('%Y-%m-%dT%H:%M:%S', (0 + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = s.id AND c.at_us <= 0 ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = s.id ORDER BY c.at_us LIMIT 1), 0)) / 1000000, 'unixepoch') || printf('.%06dZ', (0 + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = s.id AND c.at_us <= 0 ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = s.id ORDER BY c.at_us LIMIT 1), 0)) % 1000000)) AS started,
+  (strftime('%Y-%m-%dT%H:%M:%S', s.heard_us / 1000000, 'unixepoch') || printf('.%06dZ', s.heard_us % 1000000)) AS heard, s.recorded, s.delivered,
+  (SELECT count(*) FROM quarantine q WHERE q.source = s.id) AS quarantined,
+  (SELECT ifnull(sum(d.last - d.first + 1), 0) FROM dropped d WHERE d.source = s.id) AS dropped,
+  s.recorded - (SELECT ifnull(sum(r.last - r.first + 1), 0) FROM ranges r WHERE r.source = s.id AND r.lease IS NULL)
+    - (SELECT ifnull(sum(d.last - d.first + 1), 0) FROM dropped d WHERE d.source = s.id) AS pending,
+  s.refused
+FROM sources s;

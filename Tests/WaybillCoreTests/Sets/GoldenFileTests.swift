@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+import WaybillCore
+
+@Suite struct GoldenFileTests {
+    /// Written by others, or by a newer version: they mean the same and look different.
+    static let uncanonical: Set = ["any-order-and-escapes.json", "unknown-members.json"]
+
+    static func valid(receipts: Bool) throws -> [String] {
+        try Schemas.examples("valid").filter { $0.hasPrefix("receipt-") == receipts }
+    }
+
+    @Test(arguments: try valid(receipts: false)) func everyValidSetIsReadWrittenAndReadAgainAlike(name: String) throws {
+        let bytes = try Schemas.example("valid/\(name)")
+        let decoded = try TransactionSet.decode(bytes)
+        #expect(decoded.rejections.isEmpty)
+        let encoded = decoded.set.encoded()
+        #expect(try TransactionSet.decode(encoded) == decoded)
+        if !Self.uncanonical.contains(name) {
+            #expect(String(decoding: encoded, as: UTF8.self) == withoutInsignificantSpaces(bytes))
+        }
+    }
+
+    @Test(arguments: try valid(receipts: true)) func everyValidReceiptIsReadWrittenAndReadAgainAlike(name: String) throws {
+        let bytes = try Schemas.example("valid/\(name)")
+        let receipt = try Receipt.decode(bytes)
+        #expect(String(decoding: receipt.encoded(), as: UTF8.self) == withoutInsignificantSpaces(bytes))
+        #expect(try Receipt.decode(receipt.encoded()) == receipt)
+    }
+
+    @Test func membersThatAreNotKnownChangeNothing() throws {
+        let plain = try TransactionSet.decode(Schemas.example("valid/login-from-client.json"))
+        #expect(try TransactionSet.decode(Schemas.example("valid/unknown-members.json")) == plain)
+    }
+
+    @Test func orderOfMembersAndEscapesChangeNothing() throws {
+        let set = try TransactionSet.decode(Schemas.example("valid/any-order-and-escapes.json")).set
+        let share = try #require(set.sources.first)
+        #expect(share.source.id == GUID("0199f3a2-4e10-7c22-9a4d-1f2e3d4c5b6a"))
+        #expect(share.facts.first?.sequence == 2)
+        #expect(share.facts.first?.content == .closed(Fact.Closed(outcome: .succeeded)))
+        guard case .opened(let opened)? = share.facts.last?.content else { return #expect(Bool(false), "no opened fact") }
+        #expect(opened.attributes == ["😀": "é/", "e": .double(100)])
+    }
+
+    @Test func everyKindIsReadWithItsMembers() throws {
+        let share = try #require(try TransactionSet.decode(Schemas.example("valid/every-kind-and-member.json")).set.sources.first)
+        #expect(share.hasEnded)
+        #expect(share.ledger == Ledger(recorded: 12, pending: 12, refused: 3))
+        #expect(share.facts.count == 12)
+        let source = GUID("0199f39f-0b00-7d33-8b5c-0a1b2c3d4e5f") ?? .fixed(0)
+        let transaction = GUID("0199f3a2-4f80-7b44-ac6e-9f8e7d6c5b4a") ?? .fixed(0)
+        let attributes: Attributes = [
+            "bool": true, "double": 0.25, "exponent": 1e-7, "integer": -3, "string": "", "whole_double": .double(2),
+        ]
+        let opened = Fact.Opened(
+            transaction: transaction, useCase: 0, isJoined: true, timeoutMicroseconds: 0, cause: Fact.ID(source: source, sequence: 9),
+            attributes: attributes)
+        #expect(share.facts[0] == Fact(sequence: 1, part: 1, atMicroseconds: 0, content: .opened(opened)))
+        #expect(
+            share.facts[1].content
+                == .event(
+                    Fact.Event(
+                        code: 1, error: RecordedError(domain: "NSURLErrorDomain", code: -1001, text: "The request timed out."),
+                        attributes: ["attempt": 2])))
+        #expect(
+            share.facts[3].content
+                == .exchangeOpened(
+                    Fact.ExchangeOpened(
+                        method: "GET", scheme: "http", host: "127.0.0.1", port: 8477, path: "/a%20b", query: "token=[redacted]&q=",
+                        headerFields: [.init(name: "Accept", value: "*/*"), .init(name: "Cookie", value: "[redacted]")])))
+        #expect(
+            share.facts[4].content
+                == .exchangeClosed(
+                    Fact.ExchangeClosed(
+                        exchange: 4, state: .failed, sentByteCount: 0, error: RecordedError(domain: "NSURLErrorDomain", code: -1004))))
+    }
+
+    // MARK: Invalid
+
+    /// Where each invalid example is wrong, as a JSON pointer.
+    static func places() throws -> [String: String] {
+        try JSONDecoder().decode([String: String].self, from: Data(Schemas.example("where.json")))
+    }
+
+    @Test func everyInvalidExampleHasAPlace() throws {
+        let files = try ["invalid", "invalid-records"].flatMap { folder in try Schemas.examples(folder).map { "\(folder)/\($0)" } }
+        #expect(files.sorted() == (try Self.places()).keys.sorted())
+        #expect(files.count > 60)
+    }
+
+    @Test(arguments: try Schemas.examples("invalid")) func everyInvalidEnvelopeIsRefusedWithWhere(name: String) throws {
+        let bytes = try Schemas.example("invalid/\(name)")
+        let failure = #expect(throws: SetDecodingFailure.self) {
+            if name.hasPrefix("receipt-") { _ = try Receipt.decode(bytes) } else { _ = try TransactionSet.decode(bytes) }
+        }
+        #expect(failure?.kind == .invalid)
+        #expect(failure?.pointer == (try Self.places())["invalid/\(name)"])
+        #expect(failure?.message.isEmpty == false)
+    }
+
+    @Test(arguments: try Schemas.examples("invalid-records")) func everyInvalidRecordIsRejectedAloneWithWhere(name: String) throws {
+        let decoded = try TransactionSet.decode(Schemas.example("invalid-records/\(name)"))
+        let share = try #require(decoded.set.sources.first)
+        #expect(share.facts.map(\.sequence) == [1, 9])
+        let rejection = try #require(decoded.rejections.first)
+        #expect(decoded.rejections.count == 1)
+        #expect(rejection.source == share.source.id)
+        #expect(rejection.index == 1)
+        let pointer = try #require(try Self.places()["invalid-records/\(name)"])
+        #expect(pointer.isEmpty ? !rejection.reason.hasPrefix("/") : rejection.reason.hasPrefix("\(pointer): "))
+        let isReadable = !name.contains("sequence-") && name != "not-an-object.json"
+        #expect((rejection.sequence != nil) == isReadable || name == "cause-without-sequence.json")
+    }
+
+    @Test func aKindThatIsNotKnownIsNamed() throws {
+        let decoded = try TransactionSet.decode(Schemas.example("invalid-records/kind-unknown.json"))
+        #expect(decoded.rejections.map(\.reason) == ["/kind: unknown kind \"metric\""])
+        #expect(decoded.rejections.map(\.sequence) == [2])
+    }
+}

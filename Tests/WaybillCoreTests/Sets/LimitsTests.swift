@@ -1,0 +1,72 @@
+import Testing
+import WaybillCore
+
+/// The limits of the schemas: what is just as long as allowed comes through both ways, one more does not.
+@Suite struct LimitsTests {
+    /// Two UTF-8 bytes, one scalar.
+    static func text(_ count: Int) -> String { String(repeating: "é", count: count) }
+
+    static func rejections(_ content: Fact.Content, attributes: Attributes = [:]) throws -> [Rejection] {
+        let source = Source(id: .fixed(1), attributes: attributes)
+        let share = TransactionSet.Share(
+            source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
+            facts: [Fact(sequence: 5, part: 4, atMicroseconds: 0, content: content)])
+        return try TransactionSet.decode(TransactionSet(id: .fixed(0), sources: [share]).encoded()).rejections
+    }
+
+    static let contents: [(String, Int, @Sendable (Int) -> Fact.Content)] = [
+        (
+            "/attributes", Limits.attributes,
+            { .event(.init(code: 0, attributes: Dictionary(uniqueKeysWithValues: (0..<$0).map { ("\($0)", true) }))) }
+        ),
+        ("/attributes/a", Limits.valueLength, { .event(.init(code: 0, attributes: ["a": .string(text($0))])) }),
+        ("/attributes/" + text(64), Limits.nameLength, { .closed(.init(outcome: .failed, attributes: [text($0): 1])) }),
+        ("/error/domain", Limits.labelLength, { .event(.init(code: 0, error: .init(domain: text($0), code: 0))) }),
+        ("/error/text", Limits.textLength, { .event(.init(code: 0, error: .init(code: 0, text: text($0)))) }),
+        ("/error/code", Limits.largestInteger, { .event(.init(code: 0, error: .init(code: -$0))) }),
+        ("/event", Limits.largestInteger, { .event(.init(code: $0)) }),
+        ("/method", Limits.labelLength, { .exchangeOpened(.init(method: text($0), path: "")) }),
+        ("/scheme", Limits.labelLength, { .exchangeOpened(.init(method: "GET", scheme: text($0), path: "")) }),
+        ("/host", Limits.labelLength, { .exchangeOpened(.init(method: "GET", host: text($0), path: "")) }),
+        ("/port", 65_535, { .exchangeOpened(.init(method: "GET", port: $0, path: "")) }),
+        ("/path", Limits.fieldLength, { .exchangeOpened(.init(method: "GET", path: text($0))) }),
+        ("/query", Limits.fieldLength, { .exchangeOpened(.init(method: "GET", path: "", query: text($0))) }),
+        (
+            "/headers", Limits.headerFields,
+            { .exchangeOpened(.init(method: "GET", path: "", headerFields: Array(repeating: .init(name: "a", value: ""), count: $0))) }
+        ),
+        (
+            "/headers/0/0", Limits.nameLength,
+            { .exchangeOpened(.init(method: "GET", path: "", headerFields: [.init(name: text($0), value: "")])) }
+        ),
+        (
+            "/headers/0/1", Limits.fieldLength,
+            { .exchangeOpened(.init(method: "GET", path: "", headerFields: [.init(name: "a", value: text($0))])) }
+        ),
+        ("/status", 999, { .exchangeClosed(.init(exchange: 4 + 0 * $0, state: .completed, status: $0)) }),
+    ]
+
+    @Test(arguments: contents.dropLast()) func exactlyTheLimitIsTakenAndOneMoreIsRejected(
+        pointer: String, limit: Int, content: @Sendable (Int) -> Fact.Content
+    ) throws {
+        #expect(try Self.rejections(content(limit)).isEmpty)
+        let rejection = try #require(try Self.rejections(content(limit + 1)).first)
+        #expect(rejection.sequence == 5)
+        #expect(rejection.reason.hasPrefix("\(pointer): "))
+    }
+
+    @Test func aSourceWithTooManyAttributesRefusesTheSet() {
+        let attributes = Attributes(uniqueKeysWithValues: (0..<33).map { ("\($0)", true) })
+        let failure = #expect(throws: SetDecodingFailure.self) { try Self.rejections(.event(.init(code: 0)), attributes: attributes) }
+        #expect(failure?.pointer == "/sources/0/attributes")
+    }
+
+    @Test func sourcesClaimNoMoreThanABalanceCanHold() throws {
+        let reasons = Dictionary(uniqueKeysWithValues: (0..<32).map { ("\($0)", Limits.largestInteger) })
+        let ledger = Ledger(recorded: Limits.largestInteger, dropped: reasons)
+        let share = TransactionSet.Share(
+            source: Source(id: .fixed(1)), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)], ledger: ledger)
+        let decoded = try TransactionSet.decode(TransactionSet(id: .fixed(0), sources: [share]).encoded())
+        #expect(decoded.set.sources.first?.ledger.isBalanced == false)
+    }
+}

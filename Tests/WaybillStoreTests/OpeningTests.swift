@@ -1,0 +1,160 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+/// What is said of places that hold no store, or one that cannot be used. (Nothing here may create a file that was not there.)
+@Suite struct OpeningTests {
+    private let folder: TemporaryDirectory
+    private let app = Scribe()
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func makeStore(named name: String = "waybill.sqlite") throws -> Store {
+        let store = try Store(.file(folder.file(name)))
+        app.open(GUID())
+        try app.record(into: store)
+        return store
+    }
+
+    private func message(_ body: () throws -> Void) -> String {
+        do {
+            try body()
+            return "nothing was thrown"
+        } catch { return (error as? WaybillError)?.message ?? "\(error)" }
+    }
+
+    @Test func aMissingStoreIsSaidToBeMissing() throws {
+        let missing = folder.file("nowhere")
+        #expect(message { _ = try StoreReader(.file(missing)) } == "There is no store at \(missing.path).")
+        #expect(message { _ = try StoreReader(.folder(missing)) } == "There is no store at \(missing.path)/waybill.sqlite.")
+        #expect(message { _ = try StoreReader(.folder(folder.url)) }.hasSuffix("holds no Waybill store: there is no waybill.sqlite in it."))
+        #expect(try folder.names() == [])
+    }
+
+    @Test func aFolderInPlaceOfTheFileIsSaidToBeOne() throws {
+        let place = folder.file("store")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+        #expect(message { _ = try StoreReader(.file(place)) } == "\(place.path) is a folder, and a store's file was expected.")
+        #expect(message { _ = try Store(.file(place)) }.hasPrefix("\(place.path) is a folder, and a store's file was expected there."))
+        #expect(StorePlace(path: place.path) == .folder(URL(filePath: place.path)))
+    }
+
+    @Test func aFileThatIsNotSQLiteIsSaidNotToBe() throws {
+        let file = folder.file("notes.txt")
+        try Data(repeating: 0x41, count: 5_000).write(to: file)
+        #expect(message { _ = try StoreReader(.file(file)) } == "\(file.path) is not a Waybill store: it is not an SQLite database.")
+        #expect(message { _ = try Store(.file(file)) } == "\(file.path) is not a Waybill store: it is not an SQLite database.")
+        #expect(try Data(contentsOf: file) == Data(repeating: 0x41, count: 5_000))
+    }
+
+    @Test func anSQLiteFileOfSomethingElseIsLeftAlone() throws {
+        let file = folder.file("other.sqlite")
+        do {
+            let other = try Connection("file:\(file.path)", .create, at: file.path)
+            try other.execute("CREATE TABLE other(x); PRAGMA user_version = 1")
+        }
+        let expected = "\(file.path) is not a Waybill store: it is an SQLite database of something else."
+        #expect(message { _ = try StoreReader(.file(file)) } == expected)
+        #expect(message { _ = try Store(.file(file)) } == expected)
+        let other = try Connection("file:\(file.path)", .readWrite, at: file.path)
+        #expect(try other.integer("SELECT count(*) FROM sqlite_schema") == 1)
+        // Not even without a version.
+        try other.execute("PRAGMA user_version = 0")
+        #expect(message { _ = try Store(.file(file)) } == expected)
+    }
+
+    @Test func aStoreOfANewerVersionIsNeitherReadNorWritten() throws {
+        let store = try makeStore()
+        try store.connection.execute("PRAGMA user_version = 99")
+        let file = folder.file("waybill.sqlite")
+        let expected =
+            "The store at \(file.path) was written by a newer version of Waybill (schema 99, known here up to 1). Update Waybill to read it."
+        #expect(message { _ = try StoreReader(.file(file)) } == expected)
+        #expect(message { _ = try Store(.file(file)) } == expected)
+    }
+
+    /// Breaks when a copy without its WAL is shown as if nothing were missing, or when reading it leaves files beside it.
+    @Test func aCopyWithoutItsWALIsReadWithAWarning() throws {
+        let store = try makeStore()
+        try store.checkpoint()
+        let copies = try TemporaryDirectory()
+        try FileManager.default.copyItem(at: folder.file("waybill.sqlite"), to: copies.file("copy.sqlite"))
+        let reader = try StoreReader(.file(copies.file("copy.sqlite")))
+        #expect(reader.warnings.count == 1 && reader.warnings[0].contains("copied without its WAL file"))
+        #expect(try reader.all().count == 1)
+        #expect(try copies.names() == ["copy.sqlite"])
+        #expect(try StoreReader(.folder(folder.url)).warnings == [])
+    }
+
+    /// Breaks when the last connection removes the WAL: every reader would then be warned of a store that lacks nothing.
+    @Test func theWALStaysWhenTheWriterGoes() throws {
+        do { _ = try makeStore() }
+        #expect(try folder.names().contains("waybill.sqlite-wal"))
+        let reader = try StoreReader(.folder(folder.url))
+        #expect(reader.warnings == [])
+        #expect(try reader.all().count == 1)
+    }
+
+    /// Breaks when a reader can write, or sees half of what is being written.
+    @Test func aReaderReadsBesideTheWriterAndWritesNothing() throws {
+        let store = try makeStore()
+        let reader = try StoreReader(.folder(folder.url))
+        try reader.read { () throws(WaybillError) in
+            #expect(try reader.connection.integer("SELECT count(*) FROM parts") == 1)
+            try? app.record(into: store)
+            try? store.append(
+                RecordedBatch(source: app.id, facts: [Fact(sequence: 2, part: 1, atMicroseconds: 9, content: .event(Fact.Event(code: 1)))]))
+            #expect(try reader.connection.integer("SELECT count(*) FROM events") == 0)
+        }
+        #expect(try reader.connection.integer("SELECT count(*) FROM events") == 1)
+        #expect(throws: WaybillError.self) { try reader.connection.execute("DELETE FROM parts") }
+    }
+
+    // MARK: Folders that cannot be written
+
+    @Test func inAReadOnlyFolderAStoreCannotBeWrittenAndCanBeRead() throws {
+        do { _ = try makeStore() }
+        try FileManager.default.removeItem(at: folder.file("waybill.sqlite-shm"))
+        try folder.readOnly {
+            #expect(message { _ = try Store(.folder(folder.url)) }.contains("permissions"))
+            #expect(message { _ = try Store(.folder(folder.file("new"))) }.contains("permissions"))
+            let reader = try StoreReader(.folder(folder.url))
+            #expect(reader.warnings.count == 1 && reader.warnings[0].contains("cannot be written"))
+            #expect(try reader.connection.integer("PRAGMA user_version") == 1)
+        }
+    }
+
+    @Test func inAReadOnlyFolderAStoreWhoseWriterHasRunIsReadWhole() throws {
+        let store = try makeStore()
+        try folder.readOnly {
+            let reader = try StoreReader(.folder(folder.url))
+            #expect(reader.warnings == [])
+            #expect(try reader.all().count == 1)
+        }
+        _ = store
+    }
+}
+
+extension TemporaryDirectory {
+    /// Runs `body` with the folder and its files read-only; without the rights of root, who may write anything.
+    func readOnly(_ body: () throws -> Void) throws {
+        let files = try names().map { file($0).path }
+        for path in files { chmod(path, 0o444) }
+        chmod(url.path, 0o555)
+        defer {
+            chmod(url.path, 0o755)
+            for path in files { chmod(path, 0o644) }
+        }
+        #if os(Linux)
+        // Of this thread only: setfsuid(2), which no module declares. Leaving 0 takes CAP_DAC_OVERRIDE away, too.
+        let symbol = try #require(dlsym(nil, "setfsuid"))
+        let setUser = unsafeBitCast(symbol, to: (@convention(c) (uid_t) -> Int32).self)
+        let user = setUser(65_534)
+        defer { _ = setUser(uid_t(bitPattern: user)) }
+        #endif
+        try body()
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+@Suite struct StoreTests {
+    private let folder: TemporaryDirectory
+    private let app = Scribe()
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func mode(_ url: URL) throws -> Int? {
+        (try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber)?.intValue
+    }
+
+    /// Breaks when other users of the machine can read what was recorded.
+    @Test func onlyTheOwnerCanReadAStore() throws {
+        let place = folder.url.appending(path: "new/store", directoryHint: .isDirectory)
+        let store = try Store(.folder(place))
+        app.open(GUID())
+        try app.record(into: store)
+        #expect(try mode(place) == 0o700)
+        let names = try FileManager.default.contentsOfDirectory(atPath: place.path).sorted()
+        #expect(names == ["waybill.sqlite", "waybill.sqlite-lock", "waybill.sqlite-shm", "waybill.sqlite-wal"])
+        for name in names { #expect(try mode(place.appending(path: name)) == 0o600, "\(name)") }
+        try store.snapshot(to: folder.file("snapshot.sqlite"))
+        #expect(try mode(folder.file("snapshot.sqlite")) == 0o600)
+    }
+
+    /// Breaks when a snapshot needs another file, lacks the latest facts, or replaces a file.
+    @Test func aSnapshotIsOneFileThatOpens() throws {
+        let store = try Store(.folder(folder.url))
+        let id = GUID()
+        app.close(app.open(id), .succeeded)
+        try app.record(into: store)
+        let copies = try TemporaryDirectory()
+        try store.snapshot(to: copies.file("one.sqlite"))
+        let reader = try StoreReader(.file(copies.file("one.sqlite")))
+        #expect(reader.warnings == [])
+        #expect(try reader.all().map(\.id) == [id])
+        #expect(try reader.verify().problems == [])
+        #expect(try copies.names() == ["one.sqlite"])
+        #expect(throws: WaybillError.self) { try store.snapshot(to: copies.file("one.sqlite")) }
+    }
+
+    @Test func settingsAreKeptChangedAndTakenAway() throws {
+        do {
+            let store = try Store(.folder(folder.url))
+            #expect(try store.setting("a") == nil)
+            try store.set("a", to: "1")
+            try store.set("a", to: "2")
+        }
+        let store = try Store(.folder(folder.url))
+        #expect(try store.setting("a") == "2")
+        try store.set("a", to: nil)
+        #expect(try store.setting("a") == nil)
+    }
+
+    /// Breaks when a batch that was written, and whose recorder was not told in time, doubles facts or makes settled ones pending.
+    @Test func aBatchWrittenAgainChangesNothing() throws {
+        let (store, place) = try Store.inMemory()
+        let part = app.open(GUID())
+        let exchange = app.openExchange(part: part)
+        app.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed), part: part)
+        app.event(1, part: part)
+        app.close(part, .succeeded)
+        try app.record(into: store)
+        let before = try store.dump()
+        try app.record(into: store)
+        #expect(try store.dump() == before)
+        #expect(try StoreReader(place).verify().problems == [])
+    }
+
+    /// Breaks when facts of a source that nobody described are stored: no set could be made of them.
+    @Test func aSourceMustBeRegistered() throws {
+        let (store, _) = try Store.inMemory()
+        #expect(throws: WaybillError.self) { try store.append(RecordedBatch(source: app.id, facts: [])) }
+    }
+
+    /// Breaks when a process that died with a transaction open leaves it open for ever.
+    @Test func whatADeadProcessLeftOpenIsInterrupted() throws {
+        let open = GUID()
+        do {
+            let store = try Store(.folder(folder.url))
+            app.open(open)
+            app.close(app.open(GUID()), .succeeded)
+            try app.record(into: store)
+        }
+        let next = Scribe()
+        let store = try Store(.folder(folder.url))
+        try next.record(into: store)
+        #expect(try store.endSources(isAlive: { $0 == next.id }) == [app.id])
+        let reader = try StoreReader(.folder(folder.url))
+        #expect(try reader.all().map(\.outcome) == [.succeeded, .interrupted])
+        #expect(try reader.transaction(open, now: Scribe.wall)?.parts.map(\.outcome) == [.interrupted])
+        #expect(try reader.sources().map(\.hasEnded) == [true, false])
+    }
+
+    // MARK: The WAL
+
+    /// Breaks when the WAL grows without end, or the store is checkpointed after every write.
+    @Test func theWALIsCheckpointedWhenItHasGrown() throws {
+        let store = try Store(.folder(folder.url))
+        let part = app.open(GUID())
+        for _ in 0..<30_000 { app.event(1, part: part, attributes: ["text": .string(String(repeating: "x", count: 900))]) }
+        var pages: [Int] = []
+        for first in stride(from: 1, through: app.facts.count, by: 1_000) {
+            try app.record(into: store, first...(first + 999))
+            pages.append(store.connection.walPageCount)
+        }
+        // 30 MB went through it.
+        #expect(pages.allSatisfy { $0 <= 1_000 })
+        #expect(pages.contains { $0 > 100 })
+        let size = try FileManager.default.attributesOfItem(atPath: folder.file("waybill.sqlite-wal").path)[.size] as? Int
+        #expect(try #require(size) < 8 << 20)
+        try store.checkpoint()
+        #expect(try FileManager.default.attributesOfItem(atPath: folder.file("waybill.sqlite-wal").path)[.size] as? Int == 0)
+        let reader = try StoreReader(.folder(folder.url))
+        let count = try reader.connection.integer("SELECT count(*) FROM events")
+        #expect(count == 30_000)
+    }
+
+    /// Breaks when two processes (here: two connections with their own locks) write or checkpoint at the same time, or when one gives up.
+    @Test func severalWritersTakeTurns() async throws {
+        let place = StorePlace.folder(folder.url)
+        _ = try Store(place)
+        try await withThrowingTaskGroup(of: GUID.self) { group in
+            for _ in 0..<3 {
+                group.addTask {
+                    let thread = try StoreThread(label: "writer") { () throws(WaybillError) in try Store(place) }
+                    return try await thread.run { store in
+                        let scribe = Scribe()
+                        let part = scribe.open(GUID())
+                        for _ in 0..<200 { scribe.event(1, part: part, attributes: ["text": .string(String(repeating: "x", count: 200))]) }
+                        try store.register(scribe.source)
+                        for fact in scribe.facts {
+                            try store.append(RecordedBatch(source: scribe.id, facts: [fact], clocks: scribe.clocks))
+                            if fact.sequence % 50 == 0 { try store.checkpoint() }
+                        }
+                        return scribe.id
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let verification = try StoreReader(place).verify()
+        #expect(verification.problems == [] && verification.factCount == 603)
+    }
+
+    /// Breaks when a lock is held while nothing is written: an app that is suspended with one is killed.
+    @Test func theLockIsHeldOnlyWhileWriting() throws {
+        let store = try Store(.folder(folder.url))
+        app.open(GUID())
+        try app.record(into: store)
+        #expect(throws: WaybillError.self) { try store.append(RecordedBatch(source: GUID(), facts: [])) }
+        let descriptor = open(folder.file("waybill.sqlite-lock").path, O_RDWR)
+        defer { close(descriptor) }
+        #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+    }
+
+    // MARK: Faults
+
+    /// Breaks when half a batch is stored, when the store is unusable afterwards, or when an error shows what was recorded.
+    @Test func aFullDiskLosesNothingAndIsSaidInASentence() throws {
+        let store = try Store(.folder(folder.url))
+        let part = app.open(GUID())
+        try app.record(into: store)
+        for _ in 0..<200 { app.event(1, part: part, attributes: ["password": .string(String(repeating: "secret", count: 150))]) }
+        let pages = try store.connection.integer("PRAGMA page_count")
+        try store.connection.execute("PRAGMA max_page_count = \(pages + 2)")
+        let error = #expect(throws: WaybillError.self) { try app.record(into: store) }
+        #expect(error?.message.hasPrefix("The disk is full") == true)
+        #expect(error.map { "\($0)".contains("secret") } == false)
+        #expect(try store.facts(of: app.id).count == 1)
+        try store.connection.execute("PRAGMA max_page_count = 1000000")
+        try app.record(into: store)
+        #expect(try store.facts(of: app.id) == app.facts)
+    }
+
+    /// Breaks when damage is taken for something else, or crashes.
+    @Test func aDamagedStoreIsSaidToBeDamaged() throws {
+        do {
+            let store = try Store(.folder(folder.url))
+            for _ in 0..<500 { app.open(GUID()) }
+            try app.record(into: store)
+            try store.checkpoint()
+        }
+        let file = try FileHandle(forUpdating: folder.file("waybill.sqlite"))
+        try file.seek(toOffset: 4_096)
+        try file.write(contentsOf: Data(repeating: 0x5A, count: 40_960))
+        try file.close()
+        let error = #expect(throws: WaybillError.self) {
+            let store = try Store(.folder(folder.url))
+            try app.record(into: store)
+        }
+        #expect(error?.message.contains("is damaged") == true, "\(String(describing: error))")
+    }
+}

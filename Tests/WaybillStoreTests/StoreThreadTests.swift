@@ -1,0 +1,44 @@
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+@Suite struct StoreThreadTests {
+    private final class Log {
+        var lines: [String] = []
+    }
+
+    /// Breaks when work is done by two threads at once, or in another order than it was asked for.
+    @Test func workIsDoneInTheOrderInWhichItIsAskedFor() async {
+        let thread = StoreThread(label: "test") { Log() }
+        for number in 0..<100 { thread.perform { $0.lines.append("\(number)") } }
+        let lines = await thread.run { log in
+            log.lines.append("last")
+            return log.lines
+        }
+        #expect(lines == (0..<100).map(String.init) + ["last"])
+        #expect(thread.sync { $0.lines.count } == 101)
+    }
+
+    /// Breaks when what is to wait a while goes before what is not.
+    @Test func workCanWaitAWhile() async {
+        let thread = StoreThread(label: "test") { Log() }
+        let lines = await withCheckedContinuation { continuation in
+            thread.perform(after: .milliseconds(1)) { log in
+                log.lines.append("later")
+                continuation.resume(returning: log.lines)
+            }
+            thread.sync { $0.lines.append("now") }
+        }
+        #expect(lines == ["now", "later"])
+    }
+
+    /// Breaks when an error is swallowed.
+    @Test func errorsReachTheOneWhoAsked() async {
+        let thread = StoreThread(label: "test") { Log() }
+        let error = WaybillError(.store, "No.")
+        await #expect(throws: error) { try await thread.run { _ throws(WaybillError) in throw error } }
+        #expect(throws: error) { try thread.sync { _ throws(WaybillError) in throw error } }
+        #expect(throws: error) { try StoreThread<Log>(label: "test") { () throws(WaybillError) in throw error } }
+    }
+}
