@@ -8,19 +8,26 @@ struct WaybillCommand: AsyncParsableCommand {
         commandName: "waybill",
         abstract: "Look into what an app and its servers recorded, and collect it.",
         discussion: """
-            STORE is where transactions lie: the folder of a store, its waybill.sqlite, a copy of it in one file, or the URL of a \
-            collector. A collector that wants a token gets it from --token-file or from the variable WAYBILL_TOKEN.
+            STORE is where transactions lie: the folder of a store, a store in one file, \
+            or the URL of a collector. A collector that wants a token gets it from \
+            --token-file or from the variable WAYBILL_TOKEN.
 
             EXAMPLES
-              waybill serve ./collected                            run a collector on http://127.0.0.1:8477
-              waybill list http://127.0.0.1:8477 --since 24h       what happened since yesterday
-              waybill list ./collected --outcome failed,timed_out  what went wrong
-              waybill show ./collected K7QD-3M2X                   one transaction, by its support code
-              waybill import ./outbox --to ./collected             take in sets that were written to files
-              waybill verify ./collected                           is anything damaged or missing?
+              waybill serve ./collected
+                  Runs a collector on http://127.0.0.1:8477.
+              waybill list http://127.0.0.1:8477 --since 24h
+                  What happened since yesterday?
+              waybill list ./collected --outcome failed,timed_out
+                  What went wrong?
+              waybill show ./collected K7QD-3M2X
+                  One transaction, by the support code that a user read out.
+              waybill import ./outbox --to ./collected
+                  Takes in sets that an app wrote to files.
+              waybill verify ./collected
+                  Is anything damaged or missing?
 
             EXIT CODES
-              0 done   1 nothing found, or something is wrong   64 the command line is wrong
+              0 done, 1 nothing found or something wrong, 64 a wrong command line
             """,
         subcommands: [List.self, Show.self, Serve.self, Import.self, Verify.self]
     )

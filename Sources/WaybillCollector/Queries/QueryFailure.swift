@@ -15,7 +15,7 @@ package enum QueryFailure: Error, Hashable, CustomStringConvertible {
         case .parameter(_, let message), .notFound(let message): message
         case .ambiguous(let code, let transactions):
             "\(transactions.count) transactions share the support code \(code); ask for one by its ID: "
-                + transactions.map(\.description).joined(separator: ", ")
+                + transactions.map(\.description).joined(separator: ", ") + "."
         }
     }
 }

@@ -12,7 +12,8 @@ struct List: AsyncParsableCommand {
 
             EXAMPLES
               waybill list ./collected
-              waybill list ./collected --use-case login --outcome failed,timed_out --since 24h
+              waybill list ./collected --use-case login --since 24h
+              waybill list ./collected --outcome failed,timed_out
               waybill list http://127.0.0.1:8477 --text K7QD --json
             """)
 

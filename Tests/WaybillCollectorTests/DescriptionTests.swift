@@ -1,0 +1,77 @@
+#if Collector
+import Foundation
+import TestSupport
+import Testing
+import WaybillCollector
+import WaybillCore
+
+/// `Schemas/collector.openapi.yaml` says what the collector does. An independent validator checks in CI that it is OpenAPI at all.
+@Suite struct DescriptionTests {
+    private let lines: [Substring]
+
+    init() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Schemas/collector.openapi.yaml")
+        lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    @Test func itHasTheRoutesThatTheCollectorHas() {
+        var path: Substring = ""
+        var routes: [String] = []
+        for line in section("paths") {
+            if let match = line.wholeMatch(of: #/  (/\S+):/#) { path = match.1 }
+            if let match = line.wholeMatch(of: #/    (get|put|post|patch|delete|head|options):/#) { routes.append("\(match.1.uppercased()) \(path)") }
+        }
+        #expect(routes.sorted() == Route.allCases.map(\.rawValue).sorted())
+    }
+
+    @Test func itHasTheParametersOfALists() {
+        let names = section("paths").drop { $0 != "  /v1/transactions:" }.prefix { $0 != "  /v1/transactions/{id}:" }
+            .compactMap { $0.wholeMatch(of: #/        - name: (\w+)/#)?.1 }
+        #expect(names.map(String.init) == TransactionQuery.parameters.map(\.name))
+    }
+
+    @Test func itHasTheMediaTypesThatAreTakenAndGiven() {
+        #expect(lines.contains("          \(TransactionSet.mediaType):"))
+        #expect(lines.contains("            \(Receipt.mediaType):"))
+    }
+
+    @Test func itHasTheOutcomes() {
+        #expect(lines.contains("      enum: [\(Outcome.allCases.map(\.name).joined(separator: ", "))]"))
+    }
+
+    @Test func itNamesEveryMemberOfTheAnswers() async throws {
+        let folder = try TemporaryDirectory()
+        try await CollectorServer.run(try Collector(folder: folder.url)) { server async throws in
+            let login = LoginHistory()
+            _ = try await server.post(login.clientSet(2...6))
+            _ = try await server.post(login.clientSet())
+            _ = try await server.post(login.serverSet())
+            var members: Set<String> = []
+            for path in ["/v1/transactions?limit=1", "/v1/transactions/\(login.transaction)", "/v1/sources", "/v1/health", "/v1/sources/x"] {
+                collect(try JSONSerialization.jsonObject(with: await server.get(path).body), into: &members)
+            }
+            members.remove("variant")  // an attribute's name
+            let described = Set(lines.compactMap { $0.firstMatch(of: #/^ +(\w+): /#).map { String($0.1) } } + nested)
+            #expect(members.subtracting(described) == [])
+            #expect(members.count > 40)
+        }
+    }
+
+    private var nested: [String] { lines.compactMap { $0.wholeMatch(of: #/ +(\w+):/#).map { String($0.1) } } }
+
+    /// The lines below a key of the first column.
+    private func section(_ key: String) -> ArraySlice<Substring> {
+        let start = lines.drop { $0 != "\(key):" }.dropFirst()
+        return start.prefix { $0.isEmpty || $0.hasPrefix(" ") }
+    }
+
+    private func collect(_ value: Any, into members: inout Set<String>) {
+        if let object = value as? [String: Any] {
+            members.formUnion(object.keys)
+            for value in object.values { collect(value, into: &members) }
+        } else if let array = value as? [Any] {
+            for value in array { collect(value, into: &members) }
+        }
+    }
+}
+#endif

@@ -1,0 +1,69 @@
+#if Collector
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import TestSupport
+import WaybillCollector
+import WaybillCore
+
+/// A collector that really listens, on a port that the system picks, for as long as a test's body runs.
+struct CollectorServer {
+    let port: Int
+
+    static func run(_ collector: Collector, _ body: (CollectorServer) async throws -> Void) async throws {
+        try await run(collector.router(), body)
+    }
+
+    static func run(_ router: Router<BasicRequestContext>, _ body: (CollectorServer) async throws -> Void) async throws {
+        let (ports, started) = AsyncStream<Int>.makeStream()
+        let app = Application(
+            router: router,
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { channel in
+                started.yield(channel.localAddress?.port ?? 0)
+                started.finish()
+            },
+            logger: Logger(label: "collector", factory: { _ in SwiftLogNoOpLogHandler() }))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { started.finish() }
+                try await app.run()
+            }
+            for await port in ports { try await body(CollectorServer(port: port)) }
+            group.cancelAll()
+            while let result = await group.nextResult() {
+                if case .failure(let error) = result, !(error is CancellationError) { throw error }
+            }
+        }
+    }
+
+    func get(_ path: String, headers: [String: String] = [:]) async throws -> RawClient.Response {
+        try await RawClient.send("GET", path, to: port, headers: headers)
+    }
+
+    func post(
+        _ body: Data, type: String? = TransactionSet.mediaType, headers: [String: String] = [:]
+    ) async throws -> RawClient.Response {
+        var headers = headers
+        headers["Content-Type"] = type
+        return try await RawClient.send("POST", "/v1/sets", to: port, headers: headers, body: body)
+    }
+
+    /// The receipt of a set, which must be there.
+    func post(_ set: TransactionSet) async throws -> Receipt {
+        let response = try await post(Data(set.encoded()))
+        guard response.status == 200, response.header("Content-Type") == Receipt.mediaType else { throw Refusal(response: response) }
+        return try Receipt.decode(Array(response.body))
+    }
+
+    struct Refusal: Error { var response: RawClient.Response }
+
+    /// An answer in the keys of the description.
+    func value<Value: Decodable>(_ path: String, as type: Value.Type = Value.self) async throws -> Value {
+        let response = try await get(path)
+        guard response.status == 200 else { throw Refusal(response: response) }
+        return try JSONDecoder.waybill().decode(type, from: response.body)
+    }
+}
+#endif
