@@ -31,7 +31,8 @@ extension Row {
             for index in 0..<count {
                 clock_gettime(CLOCK_BOOTTIME, &time)
                 buffer.withUnsafeMutableBytes { buffer in
-                    record.withUnsafeBytes { (buffer.baseAddress! + 48 * (index % 1024)).copyMemory(from: $0.baseAddress!, byteCount: 48) }
+                    let slot = 48 * (index % 1024)
+                    record.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: buffer[slot..<slot + 48]).copyMemory(from: $0) }
                 }
                 sum &+= time.tv_nsec
             }
