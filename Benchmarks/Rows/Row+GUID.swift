@@ -1,6 +1,10 @@
 import Foundation
 import WaybillCore
 
+#if canImport(CDispatch)
+import CDispatch  // where `timespec` is defined, once Dispatch is among the imports of any file
+#endif
+
 extension Row {
     /// A new transaction ID.
     static let guid = Row("guid", unit: "ns/ID", against: "clock_gettime") {

@@ -2,6 +2,10 @@ import Foundation
 import Waybill
 import WaybillCore
 
+#if canImport(CDispatch)
+import CDispatch  // where `timespec` is defined, once Dispatch is among the imports of any file
+#endif
+
 /// What the rows record.
 private enum Login: Int, UseCase {
     static let code = 0
