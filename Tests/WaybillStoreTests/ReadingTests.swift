@@ -99,7 +99,8 @@ import WaybillCore
         #expect(try seconds { $0.untilMicroseconds = Scribe.wall + 1_000_000 } == [0])
         #expect(
             try seconds {
-                $0.useCase = 0; $0.sinceMicroseconds = Scribe.wall + 1
+                $0.useCase = 0
+                $0.sinceMicroseconds = Scribe.wall + 1
             } == [2])
     }
 
