@@ -66,7 +66,7 @@ CREATE INDEX parts_by_outcome ON parts(outcome, listed_us) WHERE listed_us IS NO
 
 CREATE INDEX parts_by_use_case ON parts(use_case, outcome, listed_us) WHERE listed_us IS NOT NULL;
 
-CREATE INDEX parts_unsettled ON parts(source, sequence, last) WHERE settled = 0;
+CREATE INDEX parts_unsettled ON parts(source, sequence) WHERE settled = 0;
 
 CREATE TABLE events(
   source INTEGER NOT NULL, -- sources.id

@@ -38,12 +38,13 @@ package final class Store {
             lock = nil
         }
         connection = try Connection(place.uri(), place.path == nil ? .create : .readWrite, at: place.description)
-        if place.path != nil { try connection.execute("PRAGMA journal_mode = WAL") }
-        try connection.execute("PRAGMA synchronous = \(commitsAreSynced ? "FULL" : "NORMAL")")
-        let version = try connection.integer("PRAGMA user_version")
-        try write { () throws(WaybillError) in try Schema.migrate(connection) }
-        // So that a new store is one also for those who cannot read its WAL.
-        if version < Schema.version && place.path != nil { try checkpoint() }
+        try locked { () throws(WaybillError) in
+            if place.path != nil { try connection.execute("PRAGMA journal_mode = WAL") }
+            try connection.execute("PRAGMA synchronous = \(commitsAreSynced ? "FULL" : "NORMAL")")
+            let isNew = try connection.transaction { () throws(WaybillError) in try Schema.migrate(connection) }
+            // So that a new store is one also for those who cannot read its WAL.
+            if isNew && place.path != nil { try connection.checkpoint(.truncate) }
+        }
     }
 
     /// Makes the folder and an empty file of its own, so that they get their modes before there is anything in them.
@@ -75,19 +76,23 @@ package final class Store {
 
     /// One SQLite transaction under the lock between processes, and a checkpoint when the WAL has grown.
     func write<Result>(_ body: () throws(WaybillError) -> Result) throws(WaybillError) -> Result {
-        try lock?.acquire()
-        defer { lock?.release() }
-        let result = try connection.transaction { () throws(WaybillError) in try body() }
-        // What was asked for is committed: a checkpoint that fails now is tried again after the next write.
-        if connection.walPageCount > Self.checkpointPageCount { try? connection.checkpoint(.passive) }
-        return result
+        try locked { () throws(WaybillError) in
+            let result = try connection.transaction("BEGIN IMMEDIATE", body)
+            // What was asked for is committed: a checkpoint that fails now is tried again after the next write.
+            if connection.walPageCount > Self.checkpointPageCount { try? connection.checkpoint(.passive) }
+            return result
+        }
     }
 
     /// Moves everything from the WAL into the file, synced, and empties the WAL; waits for readers.
     package func checkpoint() throws(WaybillError) {
+        try locked { () throws(WaybillError) in try connection.checkpoint(.truncate) }
+    }
+
+    private func locked<Result>(_ body: () throws(WaybillError) -> Result) throws(WaybillError) -> Result {
         try lock?.acquire()
         defer { lock?.release() }
-        try connection.checkpoint(.truncate)
+        return try body()
     }
 
     /// Makes a copy of one file, which needs no WAL, with mode 0600.

@@ -65,6 +65,11 @@ import WaybillCore
             let record = try #require(arrived.first { $0.id == history.source.id }, "seed \(seed)")
             #expect(record.hasEnded == history.hasEnded && record.ledger.refused == history.refused, "seed \(seed)")
         }
+        // What is derived is the same as well, settled or received.
+        for table in ["parts ", "events ", "network_logs "] {
+            let rows = try [journey.device, journey.collector].map { try $0.dump().filter { $0.hasPrefix(table) } }
+            #expect(rows[0] == rows[1], "seed \(seed)")
+        }
         #expect(try journey.device.pendingCount() == 0, "seed \(seed)")
         #expect(try journey.device.connection.integer("SELECT count(*) FROM parts WHERE settled = 0") == 0, "seed \(seed)")
         #expect(try StoreReader(journey.devicePlace).verify().problems == [], "seed \(seed)")

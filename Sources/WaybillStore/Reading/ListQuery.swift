@@ -64,13 +64,18 @@ struct ListQuery {
             AND (\(like("(ifnull(l.host, '') || ifnull(l.path, ''))")) OR \(inDetail("l.opened_detail")) OR \(inDetail("l.closed_detail"))))))
             """,
         ]
-        if let code = SupportCode(text) { places.append(Self.matches(code, "p.guid")) }
+        if let code = SupportCode(text) { places.append(Self.matches("p.guid", argument(code.lastDigits))) }
         return "(\(places.joined(separator: " OR ")))"
     }
 
-    /// A support code is the last five bytes of the GUID.
-    static func matches(_ code: SupportCode, _ guid: String) -> String {
-        let digits = String(code.tail, radix: 16, uppercase: true)
-        return "substr(\(guid), 12) = x'\(String(repeating: "0", count: 10 - digits.count))\(digits)'"
+    /// Whether a GUID ends with these digits, in upper case.
+    static func matches(_ guid: String, _ digits: String) -> String { "substr(hex(\(guid)), 23) = \(digits)" }
+}
+
+extension SupportCode {
+    /// The last ten hexadecimal digits of the GUIDs that have this code.
+    var lastDigits: String {
+        let digits = String(tail, radix: 16, uppercase: true)
+        return String(repeating: "0", count: 10 - digits.count) + digits
     }
 }

@@ -31,9 +31,9 @@ extension StoreReader {
     /// Transactions whose support code this is; two may share one.
     package func transactionIDs(with code: SupportCode) throws(WaybillError) -> [GUID] {
         try connection.statement(
-            "SELECT p.guid FROM parts p WHERE p.listed_us IS NOT NULL AND \(ListQuery.matches(code, "p.guid")) ORDER BY p.guid"
+            "SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL AND \(ListQuery.matches("guid", "?")) ORDER BY guid"
         )
-        .rows { row in row.guid(0) }
+        .rows(code.lastDigits) { row in row.guid(0) }
     }
 
     /// The use cases that have a name, by code; a code with several names comes several times.

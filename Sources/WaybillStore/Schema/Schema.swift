@@ -20,7 +20,9 @@ enum Schema {
     static var version: Int { migrations.count }
 
     /// Makes the tables of a new store, or those that an older one lacks; call it inside a SQLite transaction.
-    static func migrate(_ connection: Connection) throws(WaybillError) {
+    ///
+    /// - Returns: Whether there was anything to do.
+    static func migrate(_ connection: Connection) throws(WaybillError) -> Bool {
         let version = try connection.integer("PRAGMA user_version")
         if version == 0 {
             // Somebody else's database must not get our tables.
@@ -29,9 +31,10 @@ enum Schema {
         } else {
             try check(connection)
         }
-        guard version < self.version else { return }
+        guard version < self.version else { return false }
         for migration in migrations[version...] { try connection.execute(migration.script) }
         try connection.execute("PRAGMA user_version = \(self.version)")
+        return true
     }
 
     /// Makes sure that it is a store, and none of a newer version.

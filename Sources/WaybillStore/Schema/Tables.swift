@@ -59,7 +59,7 @@ enum Tables {
         CREATE INDEX parts_by_guid ON parts(guid) WHERE guid IS NOT NULL;
         CREATE INDEX parts_by_outcome ON parts(outcome, listed_us) WHERE listed_us IS NOT NULL;
         CREATE INDEX parts_by_use_case ON parts(use_case, outcome, listed_us) WHERE listed_us IS NOT NULL;
-        CREATE INDEX parts_unsettled ON parts(source, sequence, last) WHERE settled = 0;
+        CREATE INDEX parts_unsettled ON parts(source, sequence) WHERE settled = 0;
         CREATE TABLE events(
           source INTEGER NOT NULL, -- sources.id
           part INTEGER NOT NULL, -- parts.sequence
