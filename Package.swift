@@ -78,7 +78,8 @@ let package = Package(
         .testTarget(
             name: "WaybillCollectorTests",
             dependencies: [
-                "WaybillCore", "WaybillStore", "Waybill", "WaybillTesting", "WaybillCollector", "TestSupport", .hummingbird, .httpTypes, .logging,
+                "WaybillCore", "WaybillStore", "Waybill", "WaybillTesting", "WaybillCollector", "TestSupport", .hummingbird, .httpTypes,
+                .logging,
                 .nio,
             ]
         ),

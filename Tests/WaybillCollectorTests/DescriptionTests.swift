@@ -19,7 +19,9 @@ import WaybillCore
         var routes: [String] = []
         for line in section("paths") {
             if let match = line.wholeMatch(of: #/  (/\S+):/#) { path = match.1 }
-            if let match = line.wholeMatch(of: #/    (get|put|post|patch|delete|head|options):/#) { routes.append("\(match.1.uppercased()) \(path)") }
+            if let match = line.wholeMatch(of: #/    (get|put|post|patch|delete|head|options):/#) {
+                routes.append("\(match.1.uppercased()) \(path)")
+            }
         }
         #expect(routes.sorted() == Route.allCases.map(\.rawValue).sorted())
     }
@@ -47,7 +49,8 @@ import WaybillCore
             _ = try await server.post(login.clientSet())
             _ = try await server.post(login.serverSet())
             var members: Set<String> = []
-            for path in ["/v1/transactions?limit=1", "/v1/transactions/\(login.transaction)", "/v1/sources", "/v1/health", "/v1/sources/x"] {
+            for path in ["/v1/transactions?limit=1", "/v1/transactions/\(login.transaction)", "/v1/sources", "/v1/health", "/v1/sources/x"]
+            {
                 collect(try JSONSerialization.jsonObject(with: await server.get(path).body), into: &members)
             }
             members.remove("variant")  // an attribute's name

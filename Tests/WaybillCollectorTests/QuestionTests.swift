@@ -35,7 +35,8 @@ import WaybillCore
             var sizes: [Int] = []
             var cursor: String? = ""
             while let next = cursor {
-                let page: Page<TransactionSummary> = try await server.value("/v1/transactions?limit=3" + (next.isEmpty ? "" : "&cursor=\(next)"))
+                let page: Page<TransactionSummary> = try await server.value(
+                    "/v1/transactions?limit=3" + (next.isEmpty ? "" : "&cursor=\(next)"))
                 ids += page.rows.map(\.id)
                 sizes.append(page.rows.count)
                 cursor = page.next
@@ -63,7 +64,9 @@ import WaybillCore
             let login = LoginHistory()
             _ = try await server.post(login.clientSet())
             let code = login.transaction.supportCode.description
-            for key in ["\(login.transaction)", "\(login.transaction)".uppercased(), code, code.lowercased(), code.replacing("-", with: "%20")] {
+            for key in [
+                "\(login.transaction)", "\(login.transaction)".uppercased(), code, code.lowercased(), code.replacing("-", with: "%20"),
+            ] {
                 let record: TransactionRecord = try await server.value("/v1/transactions/\(key)")
                 #expect(record.summary.id == login.transaction)
             }
