@@ -12,7 +12,9 @@ extension Fact {
         case "closed": content = .closed(try Closed.read(&reader, &head, start))
         case "exchange_opened": content = .exchangeOpened(try ExchangeOpened.read(&reader, &head, start))
         case "exchange_closed": content = .exchangeClosed(try ExchangeClosed.read(&reader, &head, start))
-        default: throw JSONFailure(.invalid, at: kindOffset, "unknown kind \"\(kind.string.prefix(64))\"")
+        default:
+            let word = kind.string
+            throw JSONFailure(.invalid, at: kindOffset, "unknown kind \"\(word.cut(to: 64) ?? word)\"")
         }
         let fact = Fact(
             sequence: try reader.required(head.sequence, "sequence", at: start),

@@ -74,8 +74,3 @@ extension JSONReader {
         return isNegative ? -value : value
     }
 }
-
-extension String {
-    /// Whether it has more Unicode scalars than this.
-    func isLonger(than limit: Int) -> Bool { utf8.count > limit && unicodeScalars.dropFirst(limit).first != nil }
-}

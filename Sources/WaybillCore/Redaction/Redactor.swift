@@ -98,10 +98,3 @@ package struct Redactor: Sendable {
 
     func cut(_ text: String, to limit: Int) -> String { text.cut(to: limit) ?? text }
 }
-
-extension String {
-    /// The first scalars; nil when there are no more than that.
-    fileprivate func cut(to limit: Int) -> String? {
-        isLonger(than: limit) ? String(String.UnicodeScalarView(unicodeScalars.prefix(limit))) : nil
-    }
-}

@@ -4,7 +4,13 @@ struct SensitiveNames: Sendable {
     private static let stems = [
         "authorization", "cookie", "token", "password", "passwd", "passphrase", "passcode", "pwd", "secret", "apikey", "accesskey",
         "privatekey", "credential", "sessionid", "jwt",
-    ].map(Stem.init)
+    ]
+
+    /// The stems by the last five bits of their last letter, so that most letters of a name are compared with none.
+    private static let stemsByLastLetter = stems.reduce(into: [[Stem]](repeating: [], count: 32)) { groups, text in
+        let stem = Stem(text)
+        groups[Int(stem.letters & 31)].append(stem)
+    }
 
     /// Up to 16 letters as a number, to be compared with the last letters of a name, without allocating.
     private struct Stem {
@@ -23,10 +29,11 @@ struct SensitiveNames: Sendable {
     init(additional: [String] = []) { self.additional = Set(additional.map { Self.normalized($0.utf8) }) }
 
     func contains(_ name: some Sequence<UInt8>) -> Bool {
+        let groups = Self.stemsByLastLetter
         var last: UInt128 = 0
         for byte in name where !Self.isIgnored(byte) {
             last = last << 8 | UInt128(byte.lowercased)
-            for stem in Self.stems where last & stem.mask == stem.letters { return true }
+            for stem in groups[Int(byte & 31)] where last & stem.mask == stem.letters { return true }
         }
         return !additional.isEmpty && additional.contains(Self.normalized(name))
     }

@@ -11,7 +11,8 @@ extension Receipt {
             writer.member("source", rejection.source)
             writer.member("sequence", rejection.sequence)
             writer.member("index", rejection.index)
-            writer.member("reason", rejection.reason)
+            // A reason that is too long would make the receipt unreadable.
+            writer.member("reason", rejection.reason.cut(to: Limits.textLength) ?? rejection.reason)
         }
         writer.endObject()
         return writer.bytes

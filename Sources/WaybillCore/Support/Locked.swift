@@ -5,13 +5,22 @@ import Foundation
 /// `NSLock` rather than `Synchronization.Mutex`, because the thread sanitizer on Linux reports races inside `Mutex` that are not there.
 package final class Locked<Value>: @unchecked Sendable {  // right because `value` is only touched with `lock` held
     private let lock = NSLock()
-    private var value: Value
+    /// Behind a pointer, because the run-time's check for exclusive access costs as much as the lock, which makes it certain.
+    private let value: UnsafeMutablePointer<Value>
 
-    package init(_ value: Value) { self.value = value }
+    package init(_ value: Value) {
+        self.value = .allocate(capacity: 1)
+        self.value.initialize(to: value)
+    }
+
+    deinit {
+        value.deinitialize(count: 1)
+        value.deallocate()
+    }
 
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         lock.lock()
         defer { lock.unlock() }
-        return try body(&value)
+        return try body(&value.pointee)
     }
 }

@@ -5,7 +5,7 @@ import WaybillCore
     @Test func itIsTheRandomTailInCrockfordsAlphabet() {
         #expect(GUID(high: 0, low: 0).supportCode.description == "0000-0000")
         #expect(GUID(high: 0, low: .max).supportCode.description == "ZZZZ-ZZZZ")
-        #expect(GUID(high: 0, low: 0x00443214C7).supportCode.description == "0123-4567")
+        #expect(GUID(high: 0, low: 0x00_4432_14C7).supportCode.description == "0123-4567")
     }
 
     @Test func randomOnesComeBackFromTheirText() {

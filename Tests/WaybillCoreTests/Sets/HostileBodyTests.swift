@@ -81,6 +81,21 @@ import WaybillCore
         #expect(failure?.kind == .invalid)
     }
 
+    @Test func aReasonIsShortWhateverTheFactSays() throws {
+        let kind = "e" + String(repeating: "\u{301}", count: 100_000)
+        var text = String(decoding: try Schemas.example("invalid-records/kind-unknown.json"), as: UTF8.self)
+        text.replace("metric", with: kind)
+        let decoded = try TransactionSet.decode(Array(text.utf8))
+        #expect(decoded.rejections.count == 1)
+        #expect(decoded.rejections.allSatisfy { $0.reason.utf8.count < 300 })
+    }
+
+    @Test func aReceiptCutsReasonsThatNobodyCouldReadBack() throws {
+        let rejection = Rejection(source: .fixed(1), sequence: 1, index: 0, reason: String(repeating: "é", count: 5000))
+        let receipt = try Receipt.decode(Receipt(set: .fixed(0), acceptedCount: 0, rejections: [rejection]).encoded())
+        #expect(receipt.rejections.first?.reason.unicodeScalars.count == Limits.textLength)
+    }
+
     @Test func atMostAThousandSourcesFitInASet() throws {
         func set(_ count: UInt64) -> TransactionSet {
             let shares = (0..<count).map { number in

@@ -46,11 +46,16 @@ final class LoginModel {
 
 @main
 enum Consumer {
+    @MainActor
     static func main() async throws {
-        let model = await LoginModel(transactions: TransactionManager(store: .inMemory))
+        let transactions = TransactionManager(store: .inMemory)
+        let model = LoginModel(transactions: transactions)
         try await model.signIn(as: "ada")
-        guard await model.history == [.signedIn(Session(user: "ada"))] else {
-            print("the closure did not run")
+        let report = await transactions.flush()
+
+        // Opened, two events, closed: all still there, because there is nowhere to deliver them.
+        guard model.history == [.signedIn(Session(user: "ada"))], report.pending == 4, report.delivered == 0 else {
+            print("signed in: \(model.history), flushed: \(report)")
             exit(1)
         }
         print("ok")

@@ -1,0 +1,51 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillTesting
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The README's sample, compiled and run: broken, the first thing that a newcomer tries would not work.
+struct ReadmeTests {
+    @Test func theSampleDoesWhatItSays() async throws {
+        let server = try LoopbackServer { _ in .text("no", status: 401) }
+        let folder = try TemporaryDirectory()
+        let (url, token): (URL, String?) = (server.url(), nil)
+        let request = URLRequest(url: server.url("/login"))
+
+        let transactions = TransactionManager(
+            store: .directory(folder.url),
+            delivery: .collector(url, token: token),
+            correlatedHosts: ["127.0.0.1"])
+
+        try await transactions.perform(Login.self, attributes: ["variant": "B"]) { login in
+            login.log(.requestSent)
+            let (data, response) = try await transactions.session.data(for: request)
+            login.log(.responseReceived)
+            #expect(data == Data("no".utf8))
+            guard response.isSuccess else { return login.finish(.failed, error: response.status) }
+        }
+        #expect(transactions.outcome(Login.self) == .failed)
+        #expect(transactions.transactions(Login.self).first?.summary.error?.code == 401)
+        #expect(transactions.exchanges.map(\.status) == [401])
+    }
+
+    /// The sample in the README is the one above, but for where it runs and what it expects.
+    @Test func theReadmeShowsTheSampleThatIsTested() throws {
+        let here = URL(filePath: #filePath)
+        let readme = try String(
+            contentsOf: here.deletingLastPathComponent().appending(path: "../../README.md").standardizedFileURL, encoding: .utf8)
+        let source = try String(contentsOf: here, encoding: .utf8)
+        let start = try #require(readme.range(of: "try await transactions.perform"))
+        let end = try #require(readme.range(of: "\n}\n", range: start.lowerBound..<readme.endIndex))
+        let tested = Set(source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
+        for line in readme[start.lowerBound..<end.upperBound].split(separator: "\n") {
+            let code = line.components(separatedBy: "   //")[0].trimmingCharacters(in: .whitespaces)
+            #expect(tested.contains(code), "\(code)")
+        }
+        #expect(readme.split(separator: "\n", omittingEmptySubsequences: false).count <= 160)
+    }
+}
