@@ -21,7 +21,8 @@ final class BareStore {
         ] {
             var statement: OpaquePointer?
             guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else {
-                throw WaybillError(.store, "The bare store's statements do not fit the schema.", cause: String(cString: sqlite3_errmsg(database)))
+                throw WaybillError(
+                    .store, "The bare store's statements do not fit the schema.", cause: String(cString: sqlite3_errmsg(database)))
             }
             statements.append(statement)
         }

@@ -1,7 +1,11 @@
 import Foundation
 import WaybillCore
 
-let allRows: [Row] = [.guid, .encode, .decode]
+#if Collector
+let allRows: [Row] = [.log, .guid, .store, .encode, .decode, .collect, .memory]
+#else
+let allRows: [Row] = [.log, .guid, .store, .encode, .decode, .memory]
+#endif
 
 do {
     let rows = try chosenRows(CommandLine.arguments.dropFirst(), among: allRows)

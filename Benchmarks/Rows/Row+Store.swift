@@ -43,7 +43,8 @@ enum Interleaved {
                 let at = sequence * 100
                 guard open.count == 50 else {
                     open.append((sequence, 0))
-                    return Fact(sequence: sequence, part: sequence, atMicroseconds: at, content: .opened(.init(transaction: GUID(), useCase: 0)))
+                    return Fact(
+                        sequence: sequence, part: sequence, atMicroseconds: at, content: .opened(.init(transaction: GUID(), useCase: 0)))
                 }
                 turn = (turn + 1) % 50
                 let part = open[turn].part
