@@ -52,6 +52,9 @@ public final class ChildProcess: Sendable {
     /// SIGTERM.
     public func terminate() { process.terminate() }
 
+    /// Any signal.
+    public func signal(_ signal: Int32) { Foundation.kill(process.processIdentifier, signal) }
+
     /// The folder that the tests were built into.
     public static var folder: URL {
         #if os(Linux)

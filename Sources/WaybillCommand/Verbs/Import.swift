@@ -59,9 +59,9 @@ struct Import: AsyncParsableCommand {
 
     /// The file itself; of a folder, the sets in it by name.
     private static func files(at path: String) -> [URL] {
-        let url = URL(filePath: path)
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return [url] }
-        return names.filter { $0.hasSuffix(suffix) }.sorted().map { URL(filePath: $0, relativeTo: url) }
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return [URL(filePath: path)] }
+        let folder = URL(filePath: path, directoryHint: .isDirectory)
+        return names.filter { $0.hasSuffix(suffix) }.sorted().map { URL(filePath: $0, relativeTo: folder) }
     }
 }
 

@@ -1,0 +1,77 @@
+#if Collector
+import Testing
+
+@Suite struct HelpTests {
+    @Test func theToolExplainsItself() async throws {
+        let help = try await Command.waybill("--help")
+        #expect(help.status == 0)
+        #expect(
+            help.output == """
+                OVERVIEW: Look into what an app and its servers recorded, and collect it.
+
+                STORE is where transactions lie: the folder of a store, a store in one file, or
+                the URL of a collector. A collector that wants a token gets it from
+                --token-file or from the variable WAYBILL_TOKEN.
+
+                EXAMPLES
+                  waybill serve ./collected
+                      Runs a collector on http://127.0.0.1:8477.
+                  waybill list http://127.0.0.1:8477 --since 24h
+                      What happened since yesterday?
+                  waybill list ./collected --outcome failed,timed_out
+                      What went wrong?
+                  waybill show ./collected K7QD-3M2X
+                      One transaction, by the support code that a user read out.
+                  waybill import ./outbox --to ./collected
+                      Takes in sets that an app wrote to files.
+                  waybill verify ./collected
+                      Is anything damaged or missing?
+
+                EXIT CODES
+                  0 done, 1 nothing found or something wrong, 64 a wrong command line
+
+                USAGE: waybill <subcommand>
+
+                OPTIONS:
+                  -h, --help              Show help information.
+
+                SUBCOMMANDS:
+                  list                    List transactions, newest first.
+                  show                    Show one transaction: who took part, and what
+                                          happened when.
+                  serve                   Run a collector: take in sets, and answer questions
+                                          about them.
+                  import                  Take in sets that were written to files.
+                  verify                  Check a store (integrity, balance, gaps), or a file
+                                          that holds a set.
+
+                  See 'waybill help <subcommand>' for detailed help.
+
+                """)
+        #expect(try await Command.waybill().output == help.output)
+    }
+
+    @Test(arguments: ["list", "show", "serve", "import", "verify"])
+    func everyVerbExplainsItselfByExamples(verb: String) async throws {
+        let help = try await Command.waybill(verb, "--help")
+        #expect(help.status == 0)
+        #expect(help.output.contains("EXAMPLES\n  waybill \(verb) "))
+        #expect(help.output.contains("USAGE: waybill \(verb) <"))
+        let examples = help.output.split(separator: "\n").drop { $0 != "EXAMPLES" }.prefix { !$0.hasPrefix("USAGE") }
+        #expect(examples.allSatisfy { $0.count <= 80 })
+    }
+
+    @Test(arguments: [
+        ["lists"], ["list"], ["list", "here", "--limit", "0"], ["list", "here", "--limit", "many"], ["list", "here", "--outcome", "ok"],
+        ["list", "here", "--since", "noon"], ["show", "here"], ["serve", "here", "--port", "65536"], ["import", "file"],
+        ["import", "--to", "x"],
+        ["verify"], ["verify", ""], ["list", "here", "--no-such-option"],
+    ])
+    func aWrongCommandLineIs64AndSaysWhy(arguments: [String]) async throws {
+        let result = try await Command.waybill(arguments)
+        #expect(result.status == 64)
+        #expect(result.output.isEmpty)
+        #expect(result.errors.hasPrefix("Error: "))
+    }
+}
+#endif

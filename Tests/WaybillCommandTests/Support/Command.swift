@@ -1,0 +1,90 @@
+#if Collector
+import Foundation
+import TestSupport
+import WaybillCore
+import WaybillStore
+
+/// The built tool, run to its end.
+struct Command {
+    let output: String
+    let errors: String
+    let status: Int32
+
+    /// - Parameter environment: Besides that of the tests, of which no token is inherited.
+    static func waybill(_ arguments: String..., environment: [String: String] = [:]) async throws -> Command {
+        try await waybill(arguments, environment: environment)
+    }
+
+    static func waybill(_ arguments: [String], environment: [String: String] = [:]) async throws -> Command {
+        let folder = try TemporaryDirectory()
+        let (output, errors) = (folder.file("output"), folder.file("errors"))
+        for file in [output, errors] { try Data().write(to: file) }
+        let process = Process()
+        process.executableURL = ChildProcess.folder.appending(path: "waybill")
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(["WAYBILL_TOKEN": ""]) { $1 }.merging(environment) { $1 }
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = try FileHandle(forWritingTo: errors)
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            process.terminationHandler = { _ in continuation.resume() }
+            do { try process.run() } catch { continuation.resume(throwing: error) }
+        }
+        return Command(
+            output: try String(contentsOf: output, encoding: .utf8), errors: try String(contentsOf: errors, encoding: .utf8),
+            status: process.terminationStatus)
+    }
+
+    /// The output without the end of its last line.
+    var text: String { output.hasSuffix("\n") ? String(output.dropLast()) : output }
+}
+
+/// `waybill serve` as a process, until it is ended or let go.
+struct ServeProcess {
+    let process: ChildProcess
+    let port: Int
+    var url: String { "http://127.0.0.1:\(port)" }
+
+    /// Starts it and waits for its first line.
+    static func start(_ folder: TemporaryDirectory, _ arguments: String...) async throws -> ServeProcess {
+        let process = try ChildProcess("waybill", ["serve", folder.url.path, "--port", "0"] + arguments)
+        let line = await onThread { process.line() }
+        guard let port = line?.wholeMatch(of: #/listening on http://127\.0\.0\.1:(\d+)/#).flatMap({ Int($0.1) }) else {
+            throw WaybillError(.transport, "The first line was: \(line ?? "none").")
+        }
+        return ServeProcess(process: process, port: port)
+    }
+
+    /// Waits for its end.
+    func status() async -> Int32 { await onThread { process.finish().status } }
+
+    /// Posts a set; nil where there is no receipt.
+    func post(_ set: TransactionSet) async -> Receipt? {
+        let headers = ["Content-Type": TransactionSet.mediaType]
+        let answer = try? await RawClient.send("POST", "/v1/sets", to: port, headers: headers, body: Data(set.encoded()))
+        guard let answer, answer.status == 200 else { return nil }
+        return try? Receipt.decode(Array(answer.body))
+    }
+}
+
+/// Runs what blocks on a thread of its own.
+private func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(returning: body()) }
+    }
+}
+
+extension TemporaryDirectory {
+    /// Makes a store of these sets here, closed again.
+    func makeStore(of sets: TransactionSet...) throws {
+        let store = try Store(.folder(url))
+        for set in sets { _ = try store.ingest(DecodedSet(set: set), receivedAt: LoginHistory.begun + 60_000_000) }
+        try store.checkpoint()
+    }
+
+    /// Writes a set to a file here, as `FileTransport` does.
+    func write(_ set: TransactionSet, named name: String) throws {
+        try Data(set.encoded()).write(to: file("\(name).waybill-set.json"))
+    }
+}
+#endif
