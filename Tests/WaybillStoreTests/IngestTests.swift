@@ -143,7 +143,7 @@ import WaybillCore
     @Test(arguments: [true, false])
     func theJoinedPartThatBeganFirstStandsIn(isTurned: Bool) throws {
         let transaction = GUID()
-        let servers = [Scribe("a"), Scribe("b")]
+        let servers = [Scribe("a"), Scribe("b")].sorted { $0.id < $1.id }
         servers[0].open(transaction, joined: true, at: isTurned ? 2 : 7)
         servers[1].open(transaction, joined: true, at: isTurned ? 7 : 2)
         for server in servers { try store.ingest(server.set()) }
