@@ -22,6 +22,7 @@ import WaybillCore
         let header = """
             -- A Waybill store, version \(try store.connection.integer("PRAGMA user_version")): one schema for an app's, a server's and a collector's.
             -- SQLite 3.38 or later. Made by the library; a test keeps this page equal to it.
+            -- To look at one: sqlite3 -readonly -box waybill.sqlite 'SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20'
             PRAGMA application_id = \(try store.connection.integer("PRAGMA application_id")); -- 'WBIL'
             PRAGMA user_version = \(try store.connection.integer("PRAGMA user_version"));
 

@@ -65,9 +65,10 @@ package final class StoreReader {
         let connection = try Connection(place.uri(isImmutable: true), .readOnly, at: place.description)
         try Schema.check(connection)
         guard connection.isWriteAheadLogged else { return (connection, []) }
+        // Another program that was the last to close the store has taken the WAL away, too, and then nothing is missing.
         let warning =
-            "\(place.description) was copied without its WAL file (\(place.description)-wal): the latest facts may be missing. "
-            + "Copy both, or make a snapshot."
+            "\(place.description) has no WAL file (\(place.description)-wal) beside it. If it was copied without, the latest facts are missing: "
+            + "copy both, or make a snapshot."
         return (connection, [warning])
     }
 
