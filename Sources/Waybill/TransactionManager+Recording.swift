@@ -21,6 +21,7 @@ extension TransactionManager {
     ///
     /// Returning means succeeded; `CancellationError` or `URLError.cancelled` means canceled; any other error means failed with that error.
     /// A `finish` inside wins. The closure keeps the caller's isolation.
+    @discardableResult
     public func perform<U: UseCase, Result>(
         _ useCase: U.Type, attributes: Attributes = [:], isolation: isolated (any Actor)? = #isolation,
         _ body: (UseCaseTransaction<U>) async throws -> Result
@@ -29,6 +30,7 @@ extension TransactionManager {
     }
 
     /// As the asynchronous form, for closures that do not wait.
+    @discardableResult
     public func perform<U: UseCase, Result>(
         _ useCase: U.Type, attributes: Attributes = [:], _ body: (UseCaseTransaction<U>) throws -> Result
     ) rethrows -> Result {

@@ -79,7 +79,7 @@ struct TransactionMiddlewareTests {
         let router = Router()
         router.get("recipe") { request, _ in
             let login = server.join(Login.self) { name in request.headers.first { $0.name.canonicalName == name.lowercased() }?.value }
-            return await login.perform { login in
+            return login.perform { login in
                 login.log(.serverStarted)
                 return "done"
             }

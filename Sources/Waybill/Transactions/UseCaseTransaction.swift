@@ -53,6 +53,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     ///
     /// Returning means succeeded; `CancellationError` or `URLError.cancelled` means canceled; any other error means failed with that error.
     /// A `finish` inside wins. The closure keeps the caller's isolation.
+    @discardableResult
     public func perform<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: (UseCaseTransaction<Event>) async throws -> Result
     ) async rethrows -> Result {
@@ -67,6 +68,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     }
 
     /// As the asynchronous form, for closures that do not wait.
+    @discardableResult
     public func perform<Result>(_ body: (UseCaseTransaction<Event>) throws -> Result) rethrows -> Result {
         do {
             let result = try CurrentTransaction.$stack.withValue(CurrentTransaction(part)) { try body(self) }

@@ -54,7 +54,7 @@ struct JoinTests {
     @Test func anUntypedJoinIsCurrentUnderItsType() async throws {
         let fields = try header(of: client.begin(Login.self))
         let joined = try #require(server.join(header: { fields[$0] }))
-        await joined.perform { _ in
+        joined.perform { _ in
             #expect(Purchase.current == nil)
             Login.current?.log(.serverAccepted)
         }

@@ -8,7 +8,7 @@ struct PerformTests {
     let tx = TransactionManager.testing()
 
     @Test func returningMeansSucceeded() async throws {
-        let answer = await tx.perform(Login.self) { login in
+        let answer = tx.perform(Login.self) { login in
             login.log(.requestSent)
             login.log(.responseReceived)
             return 42
@@ -33,7 +33,7 @@ struct PerformTests {
     }
 
     @Test func anExplicitFinishInsideWins() async {
-        await tx.perform(Login.self) { login in login.finish(.failed, error: 401) }
+        tx.perform(Login.self) { login in login.finish(.failed, error: 401) }
         #expect(tx.outcome(Login.self) == .failed)
         #expect(tx.transactions(Login.self).first?.summary.error?.code == 401)
     }
@@ -127,7 +127,7 @@ struct PerformTests {
 
     @Test func whatIsDisabledRecordsNothing() async {
         let off = TransactionManager.disabled
-        await off.perform(Login.self) { login in
+        off.perform(Login.self) { login in
             #expect(login.log(.initiated) == .off)
             #expect(login.headers(for: URL(filePath: "/")).isEmpty)
         }
