@@ -12,9 +12,11 @@ public struct Health: Sendable, Hashable {
     public var malformedHeaders: Int
     /// Requests whose header field named another use case than the server's; the server's was recorded.
     public var mismatchedUseCases: Int
+    /// Use cases and events whose code was below 0 or beyond 2^53, and which were refused for that.
+    public var impossibleCodes: Int
 
     /// Whether nothing is wrong and nothing was refused.
-    public var isGood: Bool { problems.isEmpty && refused == 0 }
+    public var isGood: Bool { problems.isEmpty && refused == 0 && impossibleCodes == 0 }
 }
 
 /// Counts that only go up.
@@ -23,6 +25,7 @@ package final class Counters: Sendable {
         package var truncated = 0
         package var malformedHeaders = 0
         package var mismatchedUseCases = 0
+        package var impossibleCodes = 0
     }
 
     private let values = Locked(Values())

@@ -111,6 +111,7 @@ public final class TransactionManager: Sendable {
         return Health(
             problems: (recording.settings?.problems ?? []) + [source?.writer.problem, flusher.problem].compactMap { $0 },
             refused: source?.writer.recorder.refusedCount ?? 0,
-            truncated: counts.truncated, malformedHeaders: counts.malformedHeaders, mismatchedUseCases: counts.mismatchedUseCases)
+            truncated: counts.truncated, malformedHeaders: counts.malformedHeaders, mismatchedUseCases: counts.mismatchedUseCases,
+            impossibleCodes: counts.impossibleCodes)
     }
 }

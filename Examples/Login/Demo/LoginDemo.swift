@@ -72,7 +72,7 @@ struct LoginDemo {
               .build/debug/waybill list .build/demo/collector --outcome failed
               .build/debug/waybill show .build/demo/collector \(findings.merged.last.map { "\($0.summary.id.supportCode)" } ?? "ID")
               .build/debug/waybill verify .build/demo/client
-              sqlite3 .build/demo/collector/waybill.sqlite 'SELECT * FROM transactions LIMIT 5'
+              sqlite3 -readonly .build/demo/collector/waybill.sqlite 'SELECT * FROM transactions LIMIT 5'
             """)
         guard findings.disagreements.isEmpty else {
             throw DemoError("the stores do not agree.\n" + findings.disagreements.map { "  \($0)" }.joined(separator: "\n"))

@@ -32,8 +32,15 @@ package final class RunningSource: Sendable {
 
     /// Opens a part in a transaction that this source begins or joins.
     func open(_ opened: Fact.Opened) -> OpenPart {
-        let recorded = record(.opened(opened), part: 0)
+        let recorded = isCode(opened.useCase) ? record(.opened(opened), part: 0) : .refused
         return OpenPart(transaction: opened.transaction, useCase: opened.useCase, sequence: recorded.sequence, source: self)
+    }
+
+    /// Whether a number can be the code of a use case or an event; one that cannot would be rejected by every collector, so it is told at once.
+    func isCode(_ code: Int) -> Bool {
+        if (0...Limits.largestInteger).contains(code) { return true }
+        counters.add(to: \.impossibleCodes)
+        return false
     }
 
     /// Records the names of a use case, once.
@@ -42,7 +49,9 @@ package final class RunningSource: Sendable {
         let label = { (name: String) in String(name.unicodeScalars.prefix(Limits.labelLength)) }
         writer.note(
             [RecordedName(useCase: U.code, name: label(U.name))]
-                + U.allCases.map { RecordedName(useCase: U.code, event: $0.rawValue, name: label($0.eventName)) })
+                + U.allCases.filter { $0.rawValue >= 0 }.map {
+                    RecordedName(useCase: U.code, event: $0.rawValue, name: label($0.eventName))
+                })
     }
 
     /// Redacts and limits what a caller said.
