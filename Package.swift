@@ -58,7 +58,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "Benchmarks",
-            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillCollector", "CSQLite", .hummingbird, .nio],
+            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillCollector", "CSQLite", .hummingbird, .logging, .nio],
             path: "Benchmarks"
         ),
 

@@ -1,10 +1,11 @@
 import Foundation
 import WaybillCore
 
+// Memory first: what the other rows leave behind would hide it.
 #if Collector
-let allRows: [Row] = [.log, .guid, .store, .encode, .decode, .collect, .memory]
+let allRows: [Row] = [.memory, .log, .guid, .store, .encode, .decode, .collect]
 #else
-let allRows: [Row] = [.log, .guid, .store, .encode, .decode, .memory]
+let allRows: [Row] = [.memory, .log, .guid, .store, .encode, .decode]
 #endif
 
 do {

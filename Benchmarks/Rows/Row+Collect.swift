@@ -1,6 +1,7 @@
 #if Collector
 import Foundation
 import Hummingbird
+import Logging
 import NIOCore
 import Waybill
 import WaybillCollector
@@ -28,7 +29,7 @@ extension Row {
         let application = Application(
             router: try Collector(folder: folder.appending(path: "collector")).router(),
             configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { port.yield($0.localAddress?.port ?? 0) })
+            onServerRunning: { port.yield($0.localAddress?.port ?? 0) }, logger: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() })
         let running = Task { try await application.run() }
         defer { running.cancel() }
         var iterator = ports.makeAsyncIterator()

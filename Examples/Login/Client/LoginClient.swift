@@ -28,7 +28,8 @@ struct LoginClient {
             store: .directory(URL(filePath: store)), delivery: .collector(collector),
             correlatedHosts: [server.host() ?? ""], options: options)
         let patient = URLSessionConfiguration.default
-        patient.timeoutIntervalForResource = 0.5  // how long a person waits for a login, in this demo
+        patient.timeoutIntervalForResource = 2  // how long a person waits for a login, in this demo
+        patient.httpMaximumConnectionsPerHost = 16  // eight people at once, who must not wait for each other
         let logins = Logins(transactions: transactions, session: transactions.session(configuration: patient), server: server)
 
         let delivering = Task { await transactions.run(every: .seconds(1)) }

@@ -6,6 +6,8 @@ import WaybillStore
 /// What the three stores say about a run, and whether they agree.
 struct Findings {
     private(set) var outcomes: [String: Int] = [:]
+    /// What happened in each login, as the collector's records tell it.
+    private(set) var scenarios: [Scenario: Int] = [:]
     private(set) var disagreements: [String] = []
     private(set) var client = Ledger()
     private(set) var server = Ledger()
@@ -23,14 +25,16 @@ struct Findings {
         records = try Self.records(in: reader)
         let atClient = try Self.records(in: try StoreReader(.folder(clientStore)))
 
-        let scenarios = (0..<runs).map(Scenario.of)
+        let played = (0..<runs).map(Scenario.of)
         outcomes = Self.counts(records)
+        scenarios = Dictionary(records.compactMap { Self.scenario(of: $0) }.map { ($0, 1) }, uniquingKeysWith: +)
+        expect(scenarios, Dictionary(played.map { ($0, 1) }, uniquingKeysWith: +), "logins by what happened in them")
         expect(
-            Self.counts(atClient), Dictionary(scenarios.map { ($0.outcome.name, 1) }, uniquingKeysWith: +), "outcomes in the client's store"
+            Self.counts(atClient), Dictionary(played.map { ($0.outcome.name, 1) }, uniquingKeysWith: +), "outcomes in the client's store"
         )
         expect(outcomes, Self.counts(atClient), "outcomes at the collector")
         expect(records.count, runs, "transactions at the collector")
-        expect(merged.count, scenarios.count(where: \.reachesServer), "transactions merged from client and server")
+        expect(merged.count, played.count(where: \.reachesServer), "transactions merged from client and server")
         expect(
             merged.count { record in record.exchanges.contains { $0.role == .server && record.parts.contains { $0.cause != nil } } },
             merged.count, "merged transactions with the exchange that ties them")
@@ -64,6 +68,22 @@ struct Findings {
 
     private mutating func expect<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String) {
         if found != expected { disagreements.append("\(what): found \(found), expected \(expected)") }
+    }
+
+    /// What happened in a login, told from its outcome, its error, and the reason that the server gave; nil for what was not planned.
+    private static func scenario(of record: TransactionRecord) -> Scenario? {
+        let reason = record.timeline.first { $0.code == Login.serverRejected.rawValue }?.attributes["reason"]
+        return switch (record.summary.outcome, record.summary.error?.code, reason) {
+        case (.succeeded, _, nil): .accepted
+        case (.canceled, _, nil): .canceledByUser
+        case (.abandoned, _, nil): .leftScreen
+        case (.failed, 401, "wrong password"): .wrongPassword
+        case (.failed, 401, "unknown user"): .unknownUser
+        case (.failed, 500, nil): .serverError
+        case (.failed, URLError.timedOut.rawValue, nil): .serverTooLate
+        case (.failed, URLError.cannotConnectToHost.rawValue, nil): .connectionRefused
+        default: nil
+        }
     }
 
     private static func counts(_ records: [TransactionRecord]) -> [String: Int] {

@@ -28,6 +28,7 @@ struct Summary: Encodable {
 
     var runs: Int
     var outcomes: [String: Int]
+    var scenarios: [String: Int]
     var mergedTransactions: Int
     var requestToResponse: Quantiles
     var serverPart: Quantiles
@@ -39,6 +40,7 @@ struct Summary: Encodable {
     init(_ findings: Findings, runs: Int, collector: URL) {
         self.runs = runs
         outcomes = findings.outcomes
+        scenarios = Dictionary(uniqueKeysWithValues: findings.scenarios.map { ($0.key.rawValue, $0.value) })
         mergedTransactions = findings.merged.count
         requestToResponse = Quantiles(findings.durations(from: .requestSent, to: .responseReceived))
         serverPart = Quantiles(findings.serverDurations)
@@ -55,7 +57,11 @@ struct Summary: Encodable {
     var text: String {
         var lines = ["", "Outcomes of \(runs) logins"]
         for (outcome, count) in outcomes.sorted(by: { $0.value > $1.value }) {
-            lines.append("  \(pad(outcome, 12)) \(pad(left: "\(count)", 6))")
+            let kinds = Scenario.allCases.compactMap { scenario -> String? in
+                guard scenario.outcome.name == outcome, let count = scenarios[scenario.rawValue] else { return nil }
+                return "\(scenario.words) \(count)"
+            }
+            lines.append("  \(pad(outcome, 12)) \(pad(left: "\(count)", 6))   \(kinds.joined(separator: ", "))")
         }
         lines += ["", "\(pad("Time, in ms", 36)) \(["count", "p50", "p90", "p99"].map { pad(left: $0, 8) }.joined())"]
         lines.append(line("requestSent to responseReceived", requestToResponse))

@@ -21,6 +21,20 @@ public enum Scenario: String, CaseIterable, Codable, Sendable {
         return mix[index % mix.count]
     }
 
+    /// For people.
+    public var words: String {
+        switch self {
+        case .accepted: "accepted"
+        case .wrongPassword: "wrong password"
+        case .unknownUser: "unknown user"
+        case .canceledByUser: "canceled by the user"
+        case .serverError: "server error 500"
+        case .serverTooLate: "server too late"
+        case .connectionRefused: "connection refused"
+        case .leftScreen: "screen left"
+        }
+    }
+
     /// How the transaction is to end.
     public var outcome: Outcome {
         switch self {
