@@ -6,7 +6,7 @@ public struct Health: Sendable, Hashable {
     public var problems: [WaybillError]
     /// Facts that were not taken for want of room.
     public var refused: Int
-    /// Attributes and texts that were cut short or left out because of `Limits`.
+    /// Attributes that were cut short or left out because of `Limits`.
     public var truncated: Int
     /// Header fields of incoming requests that could not be read, and were ignored.
     public var malformedHeaders: Int

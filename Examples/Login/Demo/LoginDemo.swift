@@ -57,7 +57,7 @@ struct LoginDemo {
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         try encoder.encode(summary).write(to: store("summary.json"))
 
-        if let example = findings.merged.last(where: { $0.summary.outcome == .failed && $0.exchanges.contains { $0.status == 401 } }) {
+        if let example = findings.merged.first(where: { $0.summary.outcome == .failed && $0.exchanges.contains { $0.status == 401 } }) {
             print("\nOne login, as the collector merged it from client and server\n")
             let show = try children.start(
                 "waybill", ["show", collectorURL.absoluteString, example.summary.id.description], log: store("show.log"))

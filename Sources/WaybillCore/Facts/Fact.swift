@@ -112,7 +112,9 @@ public struct Fact: Hashable, Sendable {
 
     /// A header field, as it was on the wire but for redaction.
     public struct HeaderField: Hashable, Sendable, Codable {
+        /// As it was written.
         public var name: String
+        /// Redacted.
         public var value: String
 
         /// Makes a field.
@@ -130,6 +132,7 @@ public struct Fact: Hashable, Sendable {
 
     /// A request, redacted, recorded before it was sent (client) or when it arrived (server).
     public struct ExchangeOpened: Hashable, Sendable {
+        /// Which end recorded it.
         public var role: Role
         /// `GET`, `POST`.
         public var method: String
@@ -176,6 +179,7 @@ public struct Fact: Hashable, Sendable {
     public struct ExchangeClosed: Hashable, Sendable {
         /// The sequence of its `exchange_opened`, in the same part of the same source.
         public var exchange: Int
+        /// How it ended.
         public var state: ExchangeState
         /// The status code; nil where no response came.
         public var status: Int?

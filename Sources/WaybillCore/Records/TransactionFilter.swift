@@ -17,6 +17,7 @@ public struct TransactionFilter: Hashable, Sendable, Codable {
 
 /// Some rows of a list, and where the next ones start.
 public struct Page<Row: Sendable & Codable>: Sendable, Codable {
+    /// In the order of the list.
     public var rows: [Row]
     /// Hand it back for the rows that follow; nil when there are none.
     public var next: String?

@@ -1,5 +1,6 @@
 /// What is stored of one transaction, merged from all the sources that took part.
 public struct TransactionRecord: Hashable, Sendable, Codable {
+    /// The transaction as a line of a list.
     public var summary: TransactionSummary
     /// The sources that took part, in the order of ``parts``.
     public var sources: [Source]
@@ -22,11 +23,17 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
 
     /// Who took part: what a list needs of a source.
     public struct Source: Hashable, Sendable, Codable {
+        /// The recorder's ID.
         public var id: GUID
+        /// The app's or service's name.
         public var app: String
+        /// The app's version.
         public var appVersion: String
+        /// The model.
         public var device: String
+        /// `iOS`, `Linux`.
         public var os: String
+        /// The system's version.
         public var osVersion: String
 
         /// Makes a description.
@@ -44,6 +51,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
     public struct Part: Hashable, Sendable, Codable {
         /// The source and the sequence of its `opened` fact.
         public var id: Fact.ID
+        /// Whether another source began the transaction.
         public var isJoined: Bool
         /// The exchange that caused a joined part; nil where none was told.
         public var cause: Fact.ID?
@@ -51,8 +59,11 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         public var openedMicroseconds: Int
         /// Microseconds since 1970; nil where it was not closed.
         public var closedMicroseconds: Int?
+        /// How this part ended; it decides the transaction's outcome only where it began it.
         public var outcome: Outcome
+        /// Why it did not succeed; nil where nothing was said.
         public var error: RecordedError?
+        /// What was said about it when it was opened.
         public var attributes: Attributes
 
         /// Makes a part.
@@ -82,7 +93,9 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
 
     /// One fact on the timeline.
     public struct Entry: Hashable, Sendable, Codable, Identifiable {
+        /// The source and the fact's sequence.
         public var id: Fact.ID
+        /// Which of the five it is.
         public var kind: Kind
         /// The sequence of its part.
         public var part: Int
@@ -92,7 +105,9 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         public var label: String
         /// The event's code; nil for the other kinds.
         public var code: Int?
+        /// What went wrong; nil when nothing did.
         public var error: RecordedError?
+        /// What was said about it.
         public var attributes: Attributes
         /// The exchange of the two exchange kinds.
         public var exchange: Fact.ID?
@@ -123,12 +138,15 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         public var id: Fact.ID
         /// The sequence of its part; 0 outside any transaction.
         public var part: Int
+        /// Which end recorded it.
         public var role: Fact.Role
+        /// `GET`, `POST`.
         public var method: String
         /// As far as it is known, redacted: `https://api.example.com/login?page=1`.
         public var url: String
         /// nil while it is in progress.
         public var state: Fact.ExchangeState?
+        /// The status code; nil where no response came.
         public var status: Int?
         /// Microseconds since 1970.
         public var openedMicroseconds: Int
@@ -136,10 +154,15 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         public var firstByteMicroseconds: Int?
         /// Microseconds since 1970; nil while it is in progress.
         public var closedMicroseconds: Int?
+        /// Bytes of the request's body; nil where it is not known.
         public var sentByteCount: Int?
+        /// Bytes of the response's body; nil where it is not known.
         public var receivedByteCount: Int?
+        /// Redacted, in the order in which they were recorded.
         public var requestHeaderFields: [Fact.HeaderField]
+        /// Redacted, in the order in which they were recorded.
         public var responseHeaderFields: [Fact.HeaderField]
+        /// Why it failed; nil when it did not.
         public var error: RecordedError?
 
         /// Makes an exchange.

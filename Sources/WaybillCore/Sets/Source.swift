@@ -6,11 +6,13 @@ public struct Source: Hashable, Sendable {
     public var installation: GUID?
     /// The app's or service's name, e.g. its bundle identifier.
     public var app: String
+    /// Its version, e.g. `1.4.0`.
     public var appVersion: String
     /// The model, e.g. `iPhone17,1` or `x86_64`.
     public var device: String
     /// `iOS`, `Linux`.
     public var os: String
+    /// The system's version, e.g. `18.5.0`.
     public var osVersion: String
     /// What the app says about this launch, e.g. the environment.
     public var attributes: Attributes
@@ -51,6 +53,7 @@ public struct RecordedName: Hashable, Sendable {
     public var useCase: Int
     /// The event's code; nil for the name of the use case itself.
     public var event: Int?
+    /// What people see.
     public var name: String
 
     /// Makes a name.
@@ -68,9 +71,11 @@ public enum DropReason: String, Hashable, Sendable, CaseIterable, Codable {
 
 /// Facts of one source, by first and last sequence, that were given up before they were delivered.
 public struct DroppedRange: Hashable, Sendable {
+    /// The first sequence, inside.
     public var first: Int
     /// Not below `first`.
     public var last: Int
+    /// Why.
     public var reason: DropReason
 
     /// Makes a range.

@@ -21,6 +21,7 @@ public struct TransactionSet: Hashable, Sendable {
 
     /// What a set holds of one source.
     public struct Share: Hashable, Sendable {
+        /// Who recorded.
         public var source: Source
         /// In order of time; at least one, at 0.
         public var clocks: [ClockAnchor]
