@@ -16,14 +16,17 @@ extension TransactionManager {
     ///   - clock: Move it to let time pass.
     ///   - delivery: Where `flush()` sends to, e.g. an ``InMemoryTransport``.
     ///   - correlatedHosts: The hosts whose requests carry the header field.
+    ///   - options: What is seldom needed; nil: the defaults, and diagnostics are told to nobody.
     public static func testing(
-        clock: ManualClock = ManualClock(), delivery: Delivery? = nil, correlatedHosts: [String] = [], options: Options = Options()
+        clock: ManualClock = ManualClock(), delivery: Delivery? = nil, correlatedHosts: [String] = [], options: Options? = nil
     ) -> TransactionManager {
-        var options = options
+        var silent = Options()
+        silent.diagnostics = { _ in }
+        var options = options ?? silent
         options.clock = clock
         var settings = RecordingSettings(store: .inMemory, correlatedHosts: correlatedHosts, options: options)
         settings.writesByItself = false
-        return TransactionManager(settings: settings, delivery: delivery, diagnostics: { _ in })
+        return TransactionManager(settings: settings, delivery: delivery, diagnostics: options.diagnostics)
     }
 
     /// The events of a use case that were recorded, in order, over all its transactions.

@@ -41,12 +41,13 @@ struct TestProcess {
         // Swift hides fork(2), for good reasons; a host may call it all the same.
         guard let symbol = dlsym(nil, "fork") else { exit(69) }
         let child = unsafeBitCast(symbol, to: (@convention(c) () -> Int32).self)()
+        let first = GUID()  // drawn from the same block of random bytes, unless the child notices that it is one
         if child == 0 {
             let ofParent = login.log(.requestSent)
             let own = transactions.begin(Login.self)
             own.log(.responseReceived)
             own.finish()
-            print("child \(ofParent) \(own.id)")
+            print("child \(ofParent) \(own.id) \(first)")
             fflush(nil)
             _exit(0)
         }
@@ -55,6 +56,6 @@ struct TestProcess {
         login.log(.responseReceived)
         login.finish()
         try await transactions.sync()
-        print("parent \(login.id) \(status)")
+        print("parent \(login.id) \(first) \(status)")
     }
 }

@@ -45,13 +45,14 @@ package final class SourceWriter: Sendable {
     }
 
     deinit {
-        // What is still in memory when the manager goes away is written all the same.
-        let (recorder, source, names) = (recorder, source, state.withLock { $0.newNames })
         guard writesByItself else { return }
+        // What is still in memory when the manager goes away is written all the same. Nobody is left to hear of an error.
+        let (recorder, source, anchors, names) = (recorder, source, anchors, state.withLock { $0.newNames })
         thread.perform { store in
             let facts = recorder.takeBatch(limit: .max)
+            guard !facts.isEmpty else { return }
             try? store.opened().append(
-                RecordedBatch(source: source, facts: facts, names: names, clocks: [], refused: recorder.refusedCount))
+                RecordedBatch(source: source, facts: facts, names: names, clocks: anchors.due(), refused: recorder.refusedCount))
         }
     }
 

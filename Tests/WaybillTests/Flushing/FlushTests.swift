@@ -52,12 +52,16 @@ struct FlushTests {
 
     @Test func anExchangeFlushedOpenIsClosedLater() async throws {
         let gate = Gate()
-        let server = try LoopbackServer { _ in .text("late").after(gate) }
+        let arrived = Gate()
+        let server = try LoopbackServer { _ in
+            arrived.open()
+            return .text("late").after(gate)
+        }
         let tx = TransactionManager.testing(delivery: .transport(transport))
         let request = URLRequest(url: server.url("/x"))
         let login = tx.begin(Login.self)
         let exchange = Task { try await tx.session.data(for: request, in: login) }
-        while try tx.allRecords().first?.exchanges.isEmpty != false { await Task.yield() }
+        await arrived.opened()  // and what is sent was recorded before
         await tx.flush()
         gate.open()
         _ = try await exchange.value
@@ -120,8 +124,13 @@ struct FlushTests {
 
     @Test func runDeliversAndFlushesOnceMoreWhenItIsCanceled() async {
         tx.perform(Login.self) { _ in }
+        let delivered = Gate()
+        transport.answerNext { set in
+            delivered.open()
+            return Receipt(set: set.id, acceptedCount: set.factCount)
+        }
         let running = Task { await tx.run(every: .seconds(3_600)) }
-        while transport.sets.isEmpty { await Task.yield() }
+        await delivered.opened()
         tx.perform(Login.self) { _ in }
         running.cancel()
         await running.value

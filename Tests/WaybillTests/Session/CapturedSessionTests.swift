@@ -58,6 +58,19 @@ struct CapturedSessionTests {
         #expect(tx.exchanges.count == 1, "the exchange is recorded all the same")
     }
 
+    /// Broken, a developer who forgot the host would look for the server's events in vain.
+    @Test func aForgottenHostIsToldOnce() async throws {
+        let told = Locked<[String]>([])
+        var options = TransactionManager.Options()
+        options.diagnostics = { sentence in told.withLock { $0.append(sentence) } }
+        let tx = TransactionManager.testing(options: options)
+        let server = try LoopbackServer { _ in .text("") }
+        let login = tx.begin(Login.self)
+        for _ in 0..<3 { _ = try await tx.session.data(for: URLRequest(url: server.url()), in: login) }
+        #expect(told.withLock { $0 }.count == 1)
+        #expect(told.withLock { $0 }.first?.contains("correlatedHosts") == true)
+    }
+
     @Test func aCallersOwnValueIsLeftAlone() async throws {
         let server = try LoopbackServer { _ in .text("") }
         var request = URLRequest(url: server.url())
