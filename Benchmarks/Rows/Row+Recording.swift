@@ -17,9 +17,9 @@ extension Row {
     static let log = Row("log", unit: "ns/event", against: "clock_gettime + 48-byte copy") {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let count = 100_000
+        let count = 10_000
         var options = TransactionManager.Options()
-        options.memoryCapacity = 20 * count  // so that nothing is refused, which would be cheaper
+        options.memoryCapacity = 1_000 * count  // so that nothing is refused, which would be cheaper
         let transactions = TransactionManager(store: .directory(folder), options: options)
         let login = transactions.begin(Login.self)
         var buffer = [UInt8](repeating: 0, count: 48 * 1024)
@@ -47,22 +47,22 @@ extension Row {
         return comparison
     }
 
-    /// Memory of a process at rest beside one that links the library and does not use it.
-    static let memory = Row("memory", unit: "MB resident", against: "before the manager") {
+    /// Memory that a manager at rest takes from the machine: pages of this process alone that were written to.
+    static let memory = Row("memory", unit: "MB private", against: "before the manager") {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let before = residentMegabytes()
+        let before = privateMegabytes()
         let transactions = TransactionManager(store: .directory(folder))
         transactions.perform(Login.self) { $0.log(.initiated) }
         try await transactions.sync()
-        let after = residentMegabytes()
+        let after = privateMegabytes()
         return withExtendedLifetime(transactions) { Comparison(value: after, baseline: before) }
     }
 }
 
-/// Resident memory of this process, from `/proc/self/statm`; 0 where there is none.
-private func residentMegabytes() -> Double {
-    guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
-    let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
-    return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
+/// Memory of this process alone that was written to, from Linux's `/proc/self/smaps_rollup`; 0 elsewhere.
+private func privateMegabytes() -> Double {
+    guard let text = try? String(contentsOfFile: "/proc/self/smaps_rollup", encoding: .utf8) else { return 0 }
+    let line = text.split(separator: "\n").first { $0.hasPrefix("Private_Dirty:") }
+    return (line?.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0) / 1024
 }

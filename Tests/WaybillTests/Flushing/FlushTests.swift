@@ -30,6 +30,22 @@ struct FlushTests {
         #expect(share?.source.installation != nil)
     }
 
+    /// Broken, an analyst could not tell the staging servers' transactions from the real ones.
+    @Test func whatTheOptionsSayOfTheSourceIsDelivered() async {
+        var options = TransactionManager.Options()
+        options.app = "shop"
+        options.appVersion = "2.1"
+        options.sourceAttributes = ["environment": "staging", "token": "s3cret"]
+        let tx = TransactionManager.testing(delivery: .transport(transport), options: options)
+        tx.perform(Login.self) { _ in }
+        await tx.flush()
+        let source = transport.sets.first?.sources.first?.source
+        #expect(source?.app == "shop")
+        #expect(source?.appVersion == "2.1")
+        #expect(source?.attributes == ["environment": "staging", "token": "[redacted]"])
+        #expect(source?.os.isEmpty == false)
+    }
+
     @Test func withoutADeliveryEverythingStaysPending() async {
         let tx = TransactionManager.testing()
         tx.perform(Login.self) { _ in }
