@@ -33,7 +33,7 @@ extension Row {
             var time = timespec()
             var sum = 0
             for index in 0..<count {
-                clock_gettime(CLOCK_BOOTTIME, &time)
+                clock_gettime(CLOCK_MONOTONIC, &time)
                 buffer.withUnsafeMutableBytes { buffer in
                     let slot = 48 * (index % 1024)
                     record.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: buffer[slot..<slot + 48]).copyMemory(from: $0) }
