@@ -73,7 +73,7 @@ extension TransactionManager {
         guard let source else { return OpenPart(transaction: GUID(), useCase: useCase, sequence: 0, source: nil) }
         return source.open(
             Fact.Opened(
-                transaction: GUID(), useCase: useCase, timeoutMicroseconds: timeout.microseconds,
+                transaction: GUID(), useCase: useCase, timeoutMicroseconds: max(0, timeout.microseconds),
                 attributes: source.attributes(attributes)))
     }
 
@@ -84,7 +84,8 @@ extension TransactionManager {
         if let sender = told.source, let exchange = told.exchange { cause = Fact.ID(source: sender, sequence: exchange) }
         return source.open(
             Fact.Opened(
-                transaction: told.transaction, useCase: useCase, isJoined: true, timeoutMicroseconds: timeout.microseconds, cause: cause,
+                transaction: told.transaction, useCase: useCase, isJoined: true, timeoutMicroseconds: max(0, timeout.microseconds),
+                cause: cause,
                 attributes: source.attributes(attributes)))
     }
 
@@ -96,14 +97,5 @@ extension TransactionManager {
             return nil
         }
         return told
-    }
-}
-
-extension Duration {
-    /// Whole microseconds, never below 0 and never beyond what a fact can hold.
-    var microseconds: Int {
-        let (seconds, attoseconds) = components
-        let largestSeconds = Int64(Limits.largestInteger / 1_000_000 - 1)
-        return max(0, Int(min(seconds, largestSeconds)) * 1_000_000 + Int(attoseconds / 1_000_000_000_000))
     }
 }

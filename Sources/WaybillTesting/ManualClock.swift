@@ -20,7 +20,7 @@ public final class ManualClock: TransactionClock {
 
     /// Lets time pass on both clocks.
     public func advance(by duration: Duration) {
-        let microseconds = Self.microseconds(duration)
+        let microseconds = duration.microseconds
         time.withLock { time in
             time.uptime += max(0, microseconds)
             time.wall += max(0, microseconds)
@@ -29,11 +29,6 @@ public final class ManualClock: TransactionClock {
 
     /// Sets the wall clock forward or back, as a person or a time server does; the other clock does not notice.
     public func jumpWall(by duration: Duration) {
-        time.withLock { $0.wall += Self.microseconds(duration) }
-    }
-
-    private static func microseconds(_ duration: Duration) -> Int {
-        let (seconds, attoseconds) = duration.components
-        return Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000)
+        time.withLock { $0.wall += duration.microseconds }
     }
 }

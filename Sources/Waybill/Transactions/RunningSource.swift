@@ -46,7 +46,7 @@ package final class RunningSource: Sendable {
     /// Records the names of a use case, once.
     func note<U: UseCase>(_ useCase: U.Type) {
         guard named.withLock({ $0.insert(U.code).inserted }) else { return }
-        let label = { (name: String) in String(name.unicodeScalars.prefix(Limits.labelLength)) }
+        let label = { (name: String) in name.cut(to: Limits.labelLength) ?? name }
         writer.note(
             [RecordedName(useCase: U.code, name: label(U.name))]
                 + U.allCases.filter { $0.rawValue >= 0 }.map {

@@ -16,7 +16,7 @@ extension Source {
             attributes: attributes)
     }
 
-    private static func label(_ text: String) -> String { String(text.unicodeScalars.prefix(Limits.labelLength)) }
+    private static func label(_ text: String) -> String { text.cut(to: Limits.labelLength) ?? text }
 
     private static var operatingSystem: String {
         #if os(iOS)

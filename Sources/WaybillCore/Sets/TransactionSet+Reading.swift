@@ -142,7 +142,7 @@ private struct Rejected {
                 if case "sequence" = key { return try reader.integer(in: 1...Limits.largestInteger) }
                 try reader.skipValue()
             }
-        } catch {}
+        } catch {}  // the fact is being rejected for that very reason; only its number is wanted here
         return nil
     }
 }

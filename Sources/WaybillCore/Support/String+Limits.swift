@@ -4,7 +4,7 @@ extension String {
     func isLonger(than limit: Int) -> Bool { utf8.count > limit && unicodeScalars.dropFirst(limit).first != nil }
 
     /// The first scalars; nil when there are no more than that.
-    func cut(to limit: Int) -> String? {
+    package func cut(to limit: Int) -> String? {
         isLonger(than: limit) ? String(String.UnicodeScalarView(unicodeScalars.prefix(limit))) : nil
     }
 }

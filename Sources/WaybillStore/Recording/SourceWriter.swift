@@ -15,6 +15,7 @@ package final class SourceWriter: Sendable {
         var newNames: [RecordedName] = []
         var writeProblem: WaybillError?
         var storedRefusedCount = 0
+        var isRetryScheduled = false
     }
 
     package let recorder: any Recorder
@@ -89,6 +90,19 @@ package final class SourceWriter: Sendable {
         thread.perform(after: delay) { [weak self] store in self?.drain(into: store) }
     }
 
+    /// One retry at a time, however many readers and batches stumble over the same trouble meanwhile.
+    private func scheduleRetry() {
+        let isFirst = state.withLock { state in
+            defer { state.isRetryScheduled = true }
+            return !state.isRetryScheduled
+        }
+        guard writesByItself, isFirst else { return }
+        thread.perform(after: Self.retryAge) { [weak self] store in
+            self?.state.withLock { $0.isRetryScheduled = false }
+            self?.drain(into: store)
+        }
+    }
+
     /// Moves all that waits into the store, one SQLite transaction for each batch.
     private func drain(into opened: SourceStore) {
         while true {
@@ -115,7 +129,7 @@ package final class SourceWriter: Sendable {
                     state.newNames = names + state.newNames
                     state.writeProblem = error
                 }
-                if writesByItself { scheduleDrain(after: Self.retryAge) }
+                scheduleRetry()
                 return
             }
         }

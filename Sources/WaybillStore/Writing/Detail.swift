@@ -49,7 +49,7 @@ extension Detail {
         text.withUTF8 { bytes in
             do throws(JSONFailure) {
                 try JSONReader.read(bytes) { reader throws(JSONFailure) in try detail.read(&reader) }
-            } catch {}
+            } catch {}  // what was read until then is kept
         }
         self = detail
     }
