@@ -21,24 +21,21 @@ final class Child: Sendable {
         process.standardError = try FileHandle(forWritingTo: log)
         let output = Pipe()
         process.standardOutput = output
+        try process.run()
         lines = AsyncStream { continuation in
-            let rest = Locked(Data())
-            output.fileHandleForReading.readabilityHandler = { handle in
-                let data = handle.availableData
-                if data.isEmpty {
-                    handle.readabilityHandler = nil
-                    continuation.finish()
-                }
-                let complete = rest.withLock { rest -> [Data] in
+            // A thread that blocks, not `readabilityHandler`: on Linux, its source can outlive the descriptor, and traps in Dispatch.
+            Thread.detachNewThread {
+                var rest = Data()
+                while case let data = output.fileHandleForReading.availableData, !data.isEmpty {
                     rest += data
-                    var parts = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { Data($0) }
-                    rest = parts.popLast() ?? Data()
-                    return parts
+                    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                        continuation.yield(String(decoding: rest[..<end], as: UTF8.self))
+                        rest = Data(rest[(end + 1)...])
+                    }
                 }
-                for line in complete { continuation.yield(String(decoding: line, as: UTF8.self)) }
+                continuation.finish()
             }
         }
-        try process.run()
     }
 
     /// The address in its first line, `listening on http://127.0.0.1:4711`.
