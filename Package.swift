@@ -6,6 +6,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Waybill", targets: ["Waybill"]),
+        .library(name: "WaybillReport", targets: ["WaybillReport"]),
         .library(name: "WaybillTesting", targets: ["WaybillTesting"]),
         .library(name: "WaybillHummingbird", targets: ["WaybillHummingbird"]),
         .library(name: "WaybillCollector", targets: ["WaybillCollector"]),
@@ -31,16 +32,20 @@ let package = Package(
     targets: [
         // The library, top to bottom: each target knows only those above it.
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "WaybillCore"),
         .target(name: "WaybillStore", dependencies: ["WaybillCore", "CSQLite"]),
         .target(name: "Waybill", dependencies: ["WaybillCore", "WaybillStore"]),
+        .target(name: "WaybillReport", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "CZlib"]),
         .target(name: "WaybillTesting", dependencies: ["WaybillCore", "WaybillStore", "Waybill"]),
         .target(name: "WaybillHummingbird", dependencies: ["WaybillCore", "Waybill", .hummingbird, .httpTypes]),
         .target(
-            name: "WaybillCollector", dependencies: ["WaybillCore", "WaybillStore", .hummingbird, .httpTypes, .logging, .nio]),
+            name: "WaybillCollector", dependencies: ["WaybillCore", "WaybillStore", "WaybillReport", .hummingbird, .httpTypes, .logging, .nio]),
         .executableTarget(
             name: "WaybillCommand",
-            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillCollector", .hummingbird, .argumentParser, .logging, .nio]
+            dependencies: [
+                "WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCollector", .hummingbird, .argumentParser, .logging, .nio,
+            ]
         ),
 
         // The demo: three processes and the program that runs them.
@@ -58,7 +63,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "Benchmarks",
-            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillCollector", "CSQLite", .hummingbird, .logging, .nio],
+            dependencies: [
+                "WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCollector", "CSQLite", .hummingbird, .logging, .nio,
+            ],
             path: "Benchmarks"
         ),
 
@@ -70,6 +77,10 @@ let package = Package(
         .testTarget(
             name: "WaybillTests",
             dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillTesting", "TestSupport", "TestProcess"]
+        ),
+        .testTarget(
+            name: "WaybillReportTests",
+            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillTesting", "TestSupport", "TestProcess"]
         ),
         .testTarget(
             name: "WaybillHummingbirdTests",

@@ -128,6 +128,16 @@ CREATE TABLE dropped( -- facts given up before they were delivered
   PRIMARY KEY(source, first)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE arrivals( -- facts received, in the order of their coming: a cursor for exports that go on where they ended
+  id INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice
+  source INTEGER NOT NULL, -- sources.id
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  received_us INTEGER NOT NULL -- since 1970
+) STRICT;
+
+CREATE TABLE sqlite_sequence(name,seq);
+
 CREATE TABLE quarantine( -- own facts that the collector rejected; they are settled, and kept
   source INTEGER NOT NULL, -- sources.id
   sequence INTEGER NOT NULL,

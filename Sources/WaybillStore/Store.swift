@@ -40,6 +40,8 @@ package final class Store {
         connection = try Connection(place.uri(), place.path == nil ? .create : .readWrite, at: place.description)
         try locked { () throws(WaybillError) in
             if place.path != nil { try connection.execute("PRAGMA journal_mode = WAL") }
+            // What is erased must be gone from the file's bytes, also where a page was split before.
+            try connection.execute("PRAGMA secure_delete = ON")
             try connection.execute("PRAGMA synchronous = \(commitsAreSynced ? "FULL" : "NORMAL")")
             let isNew = try connection.transaction { () throws(WaybillError) in try Schema.migrate(connection) }
             // So that a new store is one also for those who cannot read its WAL.

@@ -60,7 +60,7 @@ private struct Ingestion {
         }
         let anchor = try sources.add(share.clocks, to: source.id)
         try sources.add(share.names, of: source.id)
-        try store(source)
+        try store(source, at: wall)
         if let anchor { try Leaders(connection: connection).decideAfterAnchor(at: anchor, of: source.id) }
         try connection.statement(
             """
@@ -70,7 +70,7 @@ private struct Ingestion {
     }
 
     /// Writes the facts that are not received yet, and books them.
-    private mutating func store(_ source: SourceRow) throws(WaybillError) {
+    private mutating func store(_ source: SourceRow, at wall: Int) throws(WaybillError) {
         let told = share.dropped.compactMap { range in
             range.first <= source.recorded
                 ? DroppedRange(first: range.first, last: min(range.last, source.recorded), reason: range.reason) : nil
@@ -95,7 +95,14 @@ private struct Ingestion {
         }
         try writer.finish()
         try ranges.replace(before, with: received, of: source.id)
+        try note(received.subtracting(before), of: source.id, at: wall)
         try ranges.drop(told, except: received, of: source.id)
+    }
+
+    /// Keeps when facts came.
+    private func note(_ arrived: SequenceRanges, of source: Int, at wall: Int) throws(WaybillError) {
+        let statement = try connection.statement("INSERT INTO arrivals(source, first, last, received_us) VALUES (?, ?, ?, ?)")
+        for range in arrived.ranges { try statement.run(source, range.lowerBound, range.upperBound, wall) }
     }
 
     /// A set of a source that records into this very store brings nothing new, and must not change its rows.
