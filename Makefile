@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build test demo bench tsan lint format consumer schemas check clean
+.PHONY: help setup build test demo examples bench tsan lint format consumer schemas check clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -28,6 +28,10 @@ test: setup ## Run every test of every trait
 demo: setup ## Run logins through client, server and collector; RUNS=200, KEEP=1 leaves the collector running
 	swift build --traits Collector $(IMPORTS)
 	@RUNS=$(RUNS) KEEP=$(KEEP) .build/debug/LoginDemo
+
+examples: setup ## Run every example, and compare what it prints with its README
+	swift build --traits Collector $(IMPORTS)
+	@Scripts/check-examples
 
 bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,store runs some
 	swift build -c release --traits Collector --product Benchmarks
@@ -54,7 +58,7 @@ check: setup ## All that CI checks
 	@$(MAKE) --no-print-directory consumer
 	@$(MAKE) --no-print-directory tsan
 	@$(MAKE) --no-print-directory test
-	@$(MAKE) --no-print-directory demo RUNS=40
+	@$(MAKE) --no-print-directory examples
 
 clean: ## Remove everything that was built
 	rm -rf .build .build-tsan .build-tools

@@ -40,11 +40,13 @@ let package = Package(
         .target(name: "WaybillTesting", dependencies: ["WaybillCore", "WaybillStore", "Waybill"]),
         .target(name: "WaybillHummingbird", dependencies: ["WaybillCore", "Waybill", .hummingbird, .httpTypes]),
         .target(
-            name: "WaybillCollector", dependencies: ["WaybillCore", "WaybillStore", "WaybillReport", .hummingbird, .httpTypes, .logging, .nio]),
+            name: "WaybillCollector",
+            dependencies: ["WaybillCore", "WaybillStore", "WaybillReport", .hummingbird, .httpTypes, .logging, .nio]),
         .executableTarget(
             name: "WaybillCommand",
             dependencies: [
-                "WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCollector", .hummingbird, .argumentParser, .logging, .nio,
+                "WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCollector", .hummingbird, .argumentParser, .logging,
+                .nio,
             ]
         ),
 
@@ -61,6 +63,8 @@ let package = Package(
             dependencies: ["WaybillCore", "WaybillStore", "LoginUseCase"],
             path: "Examples/Login/Demo"
         ),
+        // The smallest use: one file, no traits.
+        .executableTarget(name: "SyncNotes", dependencies: ["Waybill"], path: "Examples/CommandLineTool", exclude: ["README.md"]),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [

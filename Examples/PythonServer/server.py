@@ -33,13 +33,12 @@ class NotesHandler(BaseHTTPRequestHandler):
                 status, body = 200, json.dumps(NOTES).encode()
             else:
                 status, body = 404, b'{"error": "There is no such thing here."}'
-            # Noted before it is sent: a client that is gone does not change what the answer was.
             part.answered(status, request_bytes=0, response_bytes=len(body))
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
     def log_message(self, *_) -> None:
         pass

@@ -56,7 +56,7 @@ struct Summary: Encodable {
     /// The facts as a person reads them.
     var text: String {
         var lines = ["", "Outcomes of \(runs) logins"]
-        for (outcome, count) in outcomes.sorted(by: { $0.value > $1.value }) {
+        for (outcome, count) in outcomes.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
             let kinds = Scenario.allCases.compactMap { scenario -> String? in
                 guard scenario.outcome.name == outcome, let count = scenarios[scenario.rawValue] else { return nil }
                 return "\(scenario.words) \(count)"

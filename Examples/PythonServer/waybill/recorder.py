@@ -35,7 +35,7 @@ class Recorder:
         self.malformed_headers = 0
         self._description = {
             "source": self.source, "app": app, "app_version": version, "device": platform.machine(),
-            "os": platform.system(), "os_version": platform.release(),
+            "os": platform.system(), "os_version": platform.release().split("-")[0],
             "names": [entry for code, (name, events) in names.items() for entry in [
                 {"use_case": code, "name": name},
                 *({"use_case": code, "event": event, "name": text} for event, text in events.items()),
