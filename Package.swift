@@ -1,6 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// Xcode puts the privacy manifest into the app. Elsewhere nobody reads it, and a resource would cost a bundle beside every executable.
+#if canImport(Darwin)
+let (privacyManifest, unused): ([Resource], [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
+#else
+let (privacyManifest, unused): ([Resource], [String]) = ([], ["PrivacyInfo.xcprivacy"])
+#endif
+
 let package = Package(
     name: "waybill",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -35,7 +42,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "WaybillCore"),
         .target(name: "WaybillStore", dependencies: ["WaybillCore", "CSQLite"]),
-        .target(name: "Waybill", dependencies: ["WaybillCore", "WaybillStore"]),
+        .target(name: "Waybill", dependencies: ["WaybillCore", "WaybillStore"], exclude: unused, resources: privacyManifest),
         .target(name: "WaybillReport", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "CZlib"]),
         .target(name: "WaybillTesting", dependencies: ["WaybillCore", "WaybillStore", "Waybill"]),
         .target(name: "WaybillHummingbird", dependencies: ["WaybillCore", "Waybill", .hummingbird, .httpTypes]),

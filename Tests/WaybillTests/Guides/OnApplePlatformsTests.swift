@@ -1,0 +1,93 @@
+import Foundation
+import Observation
+import TestSupport
+import Testing
+import Waybill
+import WaybillTesting
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+private let loginURL = URL(filePath: "/nowhere")
+
+@MainActor @Observable final class LoginModel {
+    private(set) var message = ""
+    private let transactions: TransactionManager
+    private let request: URLRequest
+
+    init(transactions: TransactionManager, request: URLRequest = URLRequest(url: loginURL)) {
+        self.transactions = transactions
+        self.request = request
+    }
+
+    func logIn() async {
+        let login = transactions.begin(Login.self)
+        do {
+            try await login.perform { login in
+                login.log(.requestSent)
+                let (_, response) = try await transactions.session.data(for: request)
+                login.log(.responseReceived)
+                guard response.isSuccess else { throw URLError(.userAuthenticationRequired) }
+            }
+            message = "Welcome back."
+        } catch {
+            message = "That did not work. Tell support: \(login.supportCode)"
+        }
+    }
+}
+
+/// The model of the guide OnApplePlatforms.md, which knows nothing of SwiftUI.
+struct OnApplePlatformsTests {
+    @MainActor @Test func theModelRecordsWhatTheGuidesTestAsks() async throws {
+        let server = try LoopbackServer { _ in .text("no", status: 401) }
+        let request = URLRequest(url: server.url("/login"))
+        let tx = TransactionManager.testing()
+        await LoginModel(transactions: tx, request: request).logIn()
+        #expect(tx.events(Login.self) == [.requestSent, .responseReceived])
+        #expect(tx.outcome(Login.self) == .failed)
+    }
+
+    @MainActor @Test func theSupportCodeThatTheUserReadsIsTheTransactions() async throws {
+        let server = try LoopbackServer { _ in .text("no", status: 401) }
+        let tx = TransactionManager.testing()
+        let model = LoginModel(transactions: tx, request: URLRequest(url: server.url("/login")))
+        await model.logIn()
+        let code = try #require(tx.transactions(Login.self).first?.summary.id.supportCode)
+        #expect(model.message == "That did not work. Tell support: \(code)")
+    }
+
+    @MainActor @Test func anyManagerOfAPreviewWorks() async throws {
+        let server = try LoopbackServer { _ in .text("hello") }
+        let request = URLRequest(url: server.url("/login"))
+        for transactions in [TransactionManager.testing(), .disabled] {
+            let model = LoginModel(transactions: transactions, request: request)
+            await model.logIn()
+            #expect(model.message == "Welcome back.")
+        }
+    }
+
+    @Test func theGuideShowsTheModelAndTheTestThatAreRun() throws {
+        let tested = try Set(Guide.lines(of: URL(filePath: #filePath)))
+        for start in ["@MainActor @Observable final class LoginModel {", "let tx = TransactionManager.testing()"] {
+            let shown = try Guide.snippet("OnApplePlatforms.md", from: start)
+            #expect(shown.count > 3)
+            for line in shown { #expect(tested.contains(line), "\(line)") }
+        }
+    }
+}
+
+/// The DocC guides of this checkout.
+enum Guide {
+    /// The lines of the snippet that begins with a line, without what indents them.
+    static func snippet(_ guide: String, from start: String) throws -> [String] {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Sources/Waybill/Waybill.docc")
+        let lines = try lines(of: folder.appending(path: guide).standardizedFileURL)
+        let first = try #require(lines.firstIndex(of: start), "\(guide): \(start)")
+        return Array(lines[first...].prefix { $0 != "```" })
+    }
+
+    static func lines(of file: URL) throws -> [String] {
+        try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+}
