@@ -61,4 +61,4 @@ check: setup ## All that CI checks
 	@$(MAKE) --no-print-directory examples
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-tsan .build-tools
+	rm -rf .build .build-tsan .build-simulator .build-tools

@@ -29,6 +29,7 @@ struct SimulatorTests {
         #expect(transactions.outcome(Login.self) == .succeeded)
     }
 
+    #if canImport(Darwin)
     @Test func theDefaultStoreIsInTheAppsContainer() async throws {
         let transactions = TransactionManager()
         transactions.begin(Login.self).finish()
@@ -36,7 +37,6 @@ struct SimulatorTests {
         #expect(transactions.health.problems.isEmpty)
     }
 
-    #if canImport(Darwin)
     @Test func theStoreIsNotBackedUp() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let transactions = TransactionManager(store: .directory(folder))
