@@ -58,7 +58,9 @@ class Recorder:
         """
         told = TransactionHeader.parse(header)
         if told is None:
-            self.malformed_headers += header is not None
+            if header is not None:
+                with self._lock:
+                    self.malformed_headers += 1
             return Part(self, None)
         opened = {"transaction": told.transaction, "use_case": use_case, "joined": True, "timeout_us": DAY_US}
         if told.exchange is not None:
