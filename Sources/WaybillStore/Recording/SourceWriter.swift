@@ -22,6 +22,7 @@ package final class SourceWriter: Sendable {
     private let source: GUID
     private let anchors: AnchorKeeper
     private let thread: StoreThread<SourceStore>
+    private let readingThread = StoreThread(label: "waybill.reader") { ReadingEnd() }
     private let writesByItself: Bool
     private let state = Locked(State())
 
@@ -84,6 +85,16 @@ package final class SourceWriter: Sendable {
             drain(into: store)
             return try body(store, try store.opened())
         }
+    }
+
+    /// Runs on a thread of its own, with a reader that sees everything recorded so far; what takes long there holds up no writing.
+    ///
+    /// - Parameter body: On the reader's thread; in memory, where a reader and a writer would exclude each other, on the store's.
+    /// - Throws: What `body` throws, or that there is no store.
+    package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Result) async throws -> Result {
+        let place = try await run { opened, _ in opened.place }
+        if case .memory = place { return try await run { opened, _ in try body(opened.reader()) } }
+        return try await readingThread.run { end in try body(try end.reader(of: place)) }
     }
 
     private func scheduleDrain(after delay: Duration) {
