@@ -1,6 +1,10 @@
 import Foundation
 import Waybill
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// What the tests need a process of its own for: `TestProcess VERB FOLDER`.
 @main
 struct TestProcess {
@@ -18,6 +22,14 @@ struct TestProcess {
         switch arguments[1] {
         case "die": try await die(transactions)
         case "fork": try await fork(transactions)
+        case "obey", "ignore":
+            options.obeysLaunchSettings = arguments[1] == "obey"
+            options.diagnostics = { print($0) }
+            let transactions = TransactionManager(store: .directory(URL(filePath: arguments[2])), options: options)
+            try await use(transactions)
+            print(transactions.health.problems)
+        case "disabled": try await use(.disabled)
+        case "default": try await use(TransactionManager(options: options))
         default: exit(64)
         }
     }
@@ -31,6 +43,20 @@ struct TestProcess {
         fflush(nil)
         kill(getpid(), SIGKILL)
         withExtendedLifetime(login) {}
+    }
+
+    /// Does all that can be done with a manager.
+    private static func use(_ transactions: TransactionManager) async throws {
+        transactions.recording = .off
+        transactions.recording = .on
+        await transactions.perform(Login.self) { login in
+            login.log(.requestSent)
+            _ = try? await transactions.session.data(for: URLRequest(url: URL(filePath: "/dev/null")))
+        }
+        _ = try await transactions.list().rows + [transactions.transaction(GUID())?.summary].compactMap { $0 }
+        _ = try await transactions.summary
+        await transactions.flush()
+        try await transactions.sync()
     }
 
     /// Forks with a transaction open; parent and child both record.

@@ -27,7 +27,7 @@ package final class OpenPart: Sendable {
 
     /// Records an event; also after the part was closed, and then it counts as late.
     func log(_ code: Int, error: RecordedError?, attributes: Attributes) -> LogResult {
-        guard let source else { return .off }
+        guard let source, source.isOn else { return .off }
         guard sequence > 0, source.isCode(code) else { return .refused }
         return source.record(
             .event(Fact.Event(code: code, error: error, attributes: source.attributes(attributes))), part: sequence

@@ -45,7 +45,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     /// - Parameter url: Where the request goes.
     /// - Returns: Name and value; empty unless the host is on the manager's list of correlated hosts.
     public func headers(for url: URL) -> [String: String] {
-        guard let source = part.source, source.correlates(with: url) else { return [:] }
+        guard let source = part.source, source.isOn, source.correlates(with: url) else { return [:] }
         return [source.settings.headerName: part.headerValue(exchange: nil)]
     }
 

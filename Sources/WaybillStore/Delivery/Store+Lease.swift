@@ -34,12 +34,7 @@ extension Store {
 
     /// Facts that are not settled, in all own sources.
     package func pendingCount() throws(WaybillError) -> Int {
-        try connection.integer(
-            """
-            SELECT ifnull(sum(recorded - (SELECT ifnull(sum(last - first + 1), 0) FROM ranges WHERE source = id AND lease IS NULL) \
-            - (SELECT ifnull(sum(last - first + 1), 0) FROM dropped WHERE source = id)), 0) FROM sources \
-            WHERE heard_us IS NULL AND recorded > delivered
-            """)
+        try connection.integer(SQL.pendingCount)
     }
 
     /// The ledgers of the sources that recorded into this store.
