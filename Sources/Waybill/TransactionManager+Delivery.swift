@@ -10,7 +10,7 @@ extension TransactionManager {
     @discardableResult
     public func flush() async -> FlushReport {
         guard let source = sink.readableSource else { return FlushReport() }
-        return await flusher.start(source).value
+        return await flusher.start(source, after: sink.liveForerunners).value
     }
 
     /// Delivers what can be delivered within a time, for the moment before an app goes into the background.
@@ -19,7 +19,7 @@ extension TransactionManager {
     @discardableResult
     public func flush(deadline: Duration) async -> FlushReport {
         guard let source = sink.readableSource else { return FlushReport() }
-        let task = flusher.start(source)
+        let task = flusher.start(source, after: sink.liveForerunners)
         return await withCheckedContinuation { continuation in
             let first = Locked<CheckedContinuation<FlushReport, Never>?>(continuation)
             let finish: @Sendable (FlushReport) -> Void = { report in
@@ -70,6 +70,7 @@ extension TransactionManager {
     ///
     /// - Throws: ``WaybillError`` when it could not be written; what was recorded stays in memory and is tried again.
     public func sync() async throws {
+        for source in sink.liveForerunners { try await source.writer.sync() }
         try await sink.current?.writer.sync()
         if let problem = sink.problem { throw problem }
     }
@@ -79,7 +80,9 @@ extension TransactionManager {
     /// - Parameter file: Where to; must not exist.
     /// - Throws: ``WaybillError`` when it cannot be written, or recording is off.
     public func snapshot(to file: URL) async throws {
-        guard let source = sink.readableSource else { throw WaybillError(.store, "There is no store to copy: nothing was recorded.") }
+        guard let source = await sink.drainedSource() else {
+            throw WaybillError(.store, "There is no store to copy: nothing was recorded.")
+        }
         try await source.writer.run { _, store in try store.snapshot(to: file) }
     }
 }

@@ -46,7 +46,7 @@ extension TransactionManager {
     /// - Parameter body: Given the reader, and now in microseconds since 1970.
     /// - Returns: nil where nothing was recorded and recording is off: then there is no store, and none is made.
     package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader, Int) throws -> Result) async throws -> Result? {
-        guard let source = sink.readableSource else { return nil }
+        guard let source = await sink.drainedSource() else { return nil }
         let now = source.settings.clock.wallMicroseconds()
         return try await source.writer.read { reader in try body(reader, now) }
     }

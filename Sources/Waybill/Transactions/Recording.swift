@@ -10,6 +10,7 @@ package final class Recording: Sendable {
     let changes = ChangeFeed()
     private let power: RecordingSwitch
     private let running: Locked<RunningSource?>
+    private let forerunners = Locked<[Forerunner]>([])
     private let switchProblem = Locked<WaybillError?>(nil)
 
     init(_ settings: RecordingSettings?) {
@@ -28,6 +29,48 @@ package final class Recording: Sendable {
     package var readableSource: RunningSource? {
         guard let current, power.isOn || current.writer.hasStore else { return nil }
         return current
+    }
+
+    /// The source that records a part's exchanges: the one that opened it, as long as it is one of ours; nil when recording is off.
+    func source(of part: OpenPart?) -> RunningSource? {
+        guard let source else { return nil }
+        guard let own = part?.source, own.records(with: power), own.generation == source.generation else { return source }
+        return own
+    }
+
+    /// As ``readableSource``, once everything is written that handles from before the installation was reset still had in memory.
+    func drainedSource() async -> RunningSource? {
+        // What cannot be written stays in memory and shows in the source's own problem.
+        for source in liveForerunners { try? await source.writer.sync() }
+        return readableSource
+    }
+
+    /// Sources from before the installation was reset, for as long as somebody holds a handle of theirs.
+    package var liveForerunners: [RunningSource] {
+        forerunners.withLock { forerunners in
+            forerunners.removeAll { $0.source == nil }
+            return forerunners.compactMap(\.source)
+        }
+    }
+
+    /// Records under a new installation from now on, by a new source; handles of the one before go on in that.
+    func renewInstallation() async throws {
+        // Where nothing was recorded, there is no installation yet.
+        guard let settings, let old = readableSource else { return }
+        try await old.writer.sync()
+        try await old.writer.run { _, store in try store.set("installation", to: GUID().description) }
+        let new = RunningSource(settings: settings, power: power, counters: counters, changes: changes)
+        // Opened before the old one is let go, which may be all that keeps a store in memory.
+        try await new.writer.run { _, _ in }
+        running.withLock { running in
+            guard let current = running, current.generation == new.generation else { return }
+            forerunners.withLock { $0.append(Forerunner(source: current)) }
+            running = new
+        }
+    }
+
+    private struct Forerunner {
+        weak var source: RunningSource?
     }
 
     /// Whether it records; a manager that is disabled stays so.

@@ -29,6 +29,9 @@ package final class RunningSource: Sendable {
     /// Whether recording is on.
     var isOn: Bool { power.isOn }
 
+    /// Whether it belongs to the manager of this switch.
+    func records(with power: RecordingSwitch) -> Bool { self.power === power }
+
     /// Takes a fact; never blocks, never throws.
     package func record(_ content: Fact.Content, part: Int) -> Recorded {
         guard generation == ProcessGeneration.current else { return .off }
