@@ -19,13 +19,16 @@ public enum ErasureSelection: Sendable, Hashable {
         switch self {
         case .all: .all
         case .ids(let ids): .transactions(ids)
-        case .before(let date): .begunBefore(Int(clamping: date.microseconds))
+        case .before(let date): .begunBefore(date.microseconds)
         case .installation: installation.map { .installation($0) } ?? .transactions([])
         }
     }
 }
 
 extension Date {
-    /// Microseconds since 1970, of any date whatever.
-    fileprivate var microseconds: Double { (timeIntervalSince1970 * 1_000_000).rounded() }
+    /// Microseconds since 1970; of dates beyond all recording the furthest that a fact can hold.
+    fileprivate var microseconds: Int {
+        let largest = Double(Limits.largestInteger)
+        return Int(min(max(timeIntervalSince1970 * 1_000_000, -largest), largest).rounded())
+    }
 }

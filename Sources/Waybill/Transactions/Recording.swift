@@ -82,9 +82,11 @@ package final class Recording: Sendable {
             running.withLock { _ in
                 power.isOn = newValue == .on
                 guard settings.mark != nil || settings.offErasesPending else { return }
-                source.writer.perform { [switchProblem] store in
-                    let problem = Self.follow(newValue, settings, store)
-                    switchProblem.withLock { $0 = problem }
+                for source in liveForerunners + [source] {
+                    source.writer.perform { [self] store in
+                        let problem = follow(newValue, settings, store)
+                        switchProblem.withLock { $0 = problem }
+                    }
                 }
             }
         }
@@ -94,9 +96,13 @@ package final class Recording: Sendable {
     var problem: WaybillError? { switchProblem.withLock { $0 } }
 
     /// What turning recording on or off means for the disk; gives what went wrong.
-    private static func follow(_ mode: RecordingMode, _ settings: RecordingSettings, _ store: Store?) -> WaybillError? {
+    private func follow(_ mode: RecordingMode, _ settings: RecordingSettings, _ store: Store?) -> WaybillError? {
         do throws(WaybillError) {
             try settings.mark?.set(isOn: mode == .on)
+            if mode == .off, settings.offErasesPending, let store {
+                defer { changes.tell(.reload) }
+                _ = try store.erase(.pending, at: settings.clock.wallMicroseconds())
+            }
             return nil
         } catch {
             return error
