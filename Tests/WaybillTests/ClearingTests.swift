@@ -57,20 +57,30 @@ struct ClearingTests {
     }
 
     /// Broken, a screen that is open while somebody erases would bring back a piece of what they wanted gone.
-    @Test(arguments: [true, false]) func anErasedTransactionDoesNotComeBackByItsHandle(isDelivered: Bool) async throws {
+    @Test func anErasedTransactionDoesNotComeBackByItsHandle() async throws {
         let transactions = manager()
         let login = transactions.begin(Login.self)
         login.log(.initiated)
-        if isDelivered { await transactions.flush() }
         try await transactions.erase(.all)
         login.log(.requestSent, attributes: ["note": "marker"])
         login.finish()
-        let sent = transport.sets.count
         let other = transactions.perform(Login.self) { $0.id }
         let report = await transactions.flush()
         #expect(report.error == nil && report.pending == 0)
         #expect(try await transactions.list().rows.map(\.id) == [other])
-        #expect(!"\(transport.sets[sent...])".contains("marker"))
+        #expect(!"\(transport.sets)".contains("marker"))
+        #expect(try await transactions.summary == TransactionCounts())
+    }
+
+    /// Broken, a screen that is open while somebody erases would look open at the collector for ever.
+    @Test func theEndOfWhatTheCollectorKnowsIsStillDelivered() async throws {
+        let transactions = manager()
+        let login = transactions.begin(Login.self)
+        await transactions.flush()
+        try await transactions.erase(.all)
+        login.finish()
+        #expect(await transactions.flush().delivered == 1)
+        #expect(try await transactions.list().rows.isEmpty, "here it stays erased")
         #expect(try await transactions.summary == TransactionCounts())
     }
 

@@ -43,19 +43,20 @@ extension Store {
         let ranges = RangeRows(connection: connection)
         // A batch may come again after it was written; what of it was delivered may have been erased since, and must not come back.
         let settled = try ranges.booked(of: source.id)
-        var late = try LateFacts(of: source.id, settled: settled, connection)
-        var refused = SequenceRanges()
+        let erased = try ranges.erased(of: source.id)
+        var late = SequenceRanges()
         var writer = try FactWriter(source, connection)
         for fact in facts where !settled.contains(fact.sequence) {
-            if try late.contains(fact) {
-                refused.insert(fact.sequence...fact.sequence)
+            // What belongs to something that was erased before it was delivered is erased with it.
+            if fact.isAmong(erased) {
+                late.insert(fact.sequence...fact.sequence)
             } else {
                 // A fact whose place is taken has no row; the next lease books it as damaged.
                 _ = try writer.write(fact)
             }
         }
         try writer.finish()
-        if !refused.isEmpty, try ranges.drop(refused.dropped(.erased), except: settled, of: source.id) {
+        if !late.isEmpty, try ranges.drop(late.dropped(.erased), except: settled, of: source.id) {
             try SourceRows(connection: connection).announce(source.id)
         }
     }
