@@ -9,8 +9,8 @@ extension TransactionManager {
     /// Never throws: what went wrong is in the report, and what could not be delivered stays pending. Flushes run one after the other.
     @discardableResult
     public func flush() async -> FlushReport {
-        guard let source = recording.source else { return FlushReport() }
-        return await flusher.start(source).value
+        guard let source = sink.readableSource else { return FlushReport() }
+        return await flusher.start(source, after: sink.liveForerunners).value
     }
 
     /// Delivers what can be delivered within a time, for the moment before an app goes into the background.
@@ -18,8 +18,8 @@ extension TransactionManager {
     /// - Returns: The report, after the given time at the latest; what was not delivered by then stays pending.
     @discardableResult
     public func flush(deadline: Duration) async -> FlushReport {
-        guard let source = recording.source else { return FlushReport() }
-        let task = flusher.start(source)
+        guard let source = sink.readableSource else { return FlushReport() }
+        let task = flusher.start(source, after: sink.liveForerunners)
         return await withCheckedContinuation { continuation in
             let first = Locked<CheckedContinuation<FlushReport, Never>?>(continuation)
             let finish: @Sendable (FlushReport) -> Void = { report in
@@ -66,13 +66,13 @@ extension TransactionManager {
         await flush()
     }
 
-    /// Waits until everything recorded until now is in the store.
+    /// Waits until everything recorded until now is in the store, and until it is remembered whether ``recording`` is on.
     ///
-    /// - Throws: ``WaybillError`` when it could not be written; it stays in memory and is tried again.
+    /// - Throws: ``WaybillError`` when it could not be written; what was recorded stays in memory and is tried again.
     public func sync() async throws {
-        guard let source = recording.source else { return }
-        try await source.writer.run { _, _ in }
-        if let problem = source.writer.problem { throw problem }
+        for source in sink.liveForerunners { try await source.writer.sync() }
+        try await sink.current?.writer.sync()
+        if let problem = sink.problem { throw problem }
     }
 
     /// Writes a copy of the whole store into one file, which opens anywhere without the files beside it.
@@ -80,7 +80,9 @@ extension TransactionManager {
     /// - Parameter file: Where to; must not exist.
     /// - Throws: ``WaybillError`` when it cannot be written, or recording is off.
     public func snapshot(to file: URL) async throws {
-        guard let source = recording.source else { throw WaybillError(.store, "Recording is off: there is no store to copy.") }
+        guard let source = await sink.drainedSource() else {
+            throw WaybillError(.store, "There is no store to copy: nothing was recorded.")
+        }
         try await source.writer.run { _, store in try store.snapshot(to: file) }
     }
 }

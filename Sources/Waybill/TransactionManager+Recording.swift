@@ -7,14 +7,14 @@ extension TransactionManager {
     /// - Parameter attributes: What describes the transaction, e.g. the variant of a test.
     /// - Returns: The handle. Keep it: letting go of it unfinished records `abandoned`.
     public func begin<U: UseCase>(_ useCase: U.Type, attributes: Attributes = [:]) -> UseCaseTransaction<U> {
-        let source = recording.source
+        let source = sink.source
         source?.note(U.self)
         return UseCaseTransaction(part: begin(U.code, timeout: U.timeout, attributes: attributes, in: source))
     }
 
     /// Begins a transaction of a use case that has a number but no Swift type.
     public func begin(useCase code: Int, attributes: Attributes = [:]) -> UseCaseTransaction<Int> {
-        UseCaseTransaction(part: begin(code, timeout: .seconds(86_400), attributes: attributes, in: recording.source))
+        UseCaseTransaction(part: begin(code, timeout: .seconds(86_400), attributes: attributes, in: sink.source))
     }
 
     /// Begins a transaction, makes it the current one while a closure runs, and closes it by how the closure ends.
@@ -52,12 +52,12 @@ extension TransactionManager {
     public func join<U: UseCase>(
         _ useCase: U.Type, attributes: Attributes = [:], header: (String) -> String?
     ) -> UseCaseTransaction<U> {
-        let source = recording.source
+        let source = sink.source
         source?.note(U.self)
         guard let source, let told = read(header, in: source) else {
             return UseCaseTransaction(part: begin(U.code, timeout: U.timeout, attributes: attributes, in: source))
         }
-        if told.useCase != U.code { recording.counters.add(to: \.mismatchedUseCases) }
+        if told.useCase != U.code { sink.counters.add(to: \.mismatchedUseCases) }
         return UseCaseTransaction(part: join(told, useCase: U.code, timeout: U.timeout, attributes: attributes, in: source))
     }
 
@@ -65,7 +65,7 @@ extension TransactionManager {
     ///
     /// - Returns: nil without a valid header field: such a request leaves no trace.
     public func join(attributes: Attributes = [:], header: (String) -> String?) -> UseCaseTransaction<Int>? {
-        guard let source = recording.source, let told = read(header, in: source) else { return nil }
+        guard let source = sink.source, let told = read(header, in: source) else { return nil }
         return UseCaseTransaction(part: join(told, useCase: told.useCase, timeout: .seconds(86_400), attributes: attributes, in: source))
     }
 
@@ -92,7 +92,7 @@ extension TransactionManager {
     private func read(_ header: (String) -> String?, in source: RunningSource) -> TransactionHeader? {
         guard let text = header(source.settings.headerName) else { return nil }
         guard let told = TransactionHeader(parsing: text) else {
-            recording.counters.add(to: \.malformedHeaders)
+            sink.counters.add(to: \.malformedHeaders)
             diagnostics.once("A request's \(source.settings.headerName) header field could not be read and was ignored.")
             return nil
         }

@@ -45,6 +45,18 @@ public final class TransactionManager: Sendable {
         public var keepsErrorTexts = false
         /// Facts that may wait in memory for the store.
         public var memoryCapacity = 16_384
+        /// Whether recording is on until ``TransactionManager/recording`` is set; `.off` for an app that has to ask first.
+        public var recording = RecordingMode.on
+        /// Whether ``TransactionManager/recording`` holds for later launches, too: an empty file in the store's folder says which it was.
+        public var remembersRecording = false
+        /// Whether turning recording off also erases the transactions of which something is not delivered yet.
+        public var offErasesPending = false
+        /// Whether the environment and the launch arguments win over what is said here: for test builds, never for those that people get.
+        ///
+        /// `WAYBILL_RECORDING` (`on` or `off`, not remembered), `WAYBILL_COLLECTOR` (its address), `WAYBILL_TOKEN`, `WAYBILL_STORE` (a folder's
+        /// full path), `WAYBILL_HOSTS` (the correlated hosts, separated by commas); as launch arguments `-WaybillRecording off` and so on,
+        /// which win over the environment. What cannot be understood is ignored, told once, and shown in ``TransactionManager/health``.
+        public var obeysLaunchSettings = false
         /// The clocks to record by.
         public var clock: any TransactionClock = SystemClock()
         /// Told, once each, what a developer would want to know; by default it is written to standard error.
@@ -54,12 +66,30 @@ public final class TransactionManager: Sendable {
         public init() {}
     }
 
-    /// A manager that records nothing and touches no disk.
+    /// Whether the caller was compiled for debugging: one word keeps Waybill out of the builds that people get.
+    ///
+    /// ```swift
+    /// let transactions = TransactionManager.isDebugBuild ? TransactionManager() : .disabled
+    /// ```
+    ///
+    /// As `assert` has it: true without optimization, false with. Where the library was compiled beforehand, in another way than its
+    /// caller, it may tell the library's.
+    @inlinable public static var isDebugBuild: Bool {
+        var isDebugBuild = false
+        assert(
+            {
+                isDebugBuild = true
+                return true
+            }())
+        return isDebugBuild
+    }
+
+    /// A manager that records nothing and touches no disk; its session sends requests as they are.
     public static let disabled = TransactionManager(settings: nil, delivery: nil, diagnostics: { _ in })
 
     let diagnostics: Diagnostics
     let flusher: Flusher
-    package let recording: Recording
+    package let sink: Recording
     private let capturedSession = Locked<CapturedSession?>(nil)
 
     /// Makes a manager.
@@ -72,16 +102,33 @@ public final class TransactionManager: Sendable {
     public convenience init(
         store: StoreLocation = .default, delivery: Delivery? = nil, correlatedHosts: [String] = [], options: Options = Options()
     ) {
+        let process = ProcessInfo.processInfo
+        let launch =
+            options.obeysLaunchSettings
+            ? LaunchSettings(environment: process.environment, arguments: process.arguments) : LaunchSettings()
         self.init(
-            settings: RecordingSettings(store: store, correlatedHosts: correlatedHosts, options: options), delivery: delivery,
-            diagnostics: options.diagnostics)
+            settings: RecordingSettings(store: store, correlatedHosts: correlatedHosts, options: options, launch: launch),
+            delivery: launch.delivery ?? delivery, diagnostics: options.diagnostics)
     }
 
     package init(settings: RecordingSettings?, delivery: Delivery?, diagnostics: @escaping @Sendable (String) -> Void) {
         self.diagnostics = Diagnostics(diagnostics)
-        recording = Recording(settings)
+        sink = Recording(settings)
         flusher = Flusher(delivery: delivery)
         for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
+    }
+
+    deinit { sink.changes.end() }
+
+    /// Whether it records; set it at any time, from any thread.
+    ///
+    /// A call that begins after it was turned off records nothing, also on handles from before. What was recorded until then stays, can be
+    /// looked at, and is delivered by the next flush, unless ``Options/offErasesPending`` says otherwise. Turned on again, handles from before
+    /// go on; those begun meanwhile record nothing, and what was finished meanwhile has no outcome. Off from the start, nothing is written to
+    /// the disk. ``disabled`` stays off.
+    public var recording: RecordingMode {
+        get { sink.mode }
+        set { sink.mode = newValue }
     }
 
     /// Where sets go; nil: nowhere, and everything stays pending.
@@ -93,7 +140,7 @@ public final class TransactionManager: Sendable {
     /// The session whose requests are recorded as exchanges of the current transaction.
     public var session: CapturedSession {
         capturedSession.withLock { session in
-            let made = session ?? CapturedSession(configuration: .default, recording: recording, diagnostics: diagnostics)
+            let made = session ?? CapturedSession(configuration: .default, recording: sink, diagnostics: diagnostics)
             session = made
             return made
         }
@@ -101,15 +148,15 @@ public final class TransactionManager: Sendable {
 
     /// A session of your own configuration whose requests are recorded; keep it, as you would keep a `URLSession`.
     public func session(configuration: URLSessionConfiguration) -> CapturedSession {
-        CapturedSession(configuration: configuration, recording: recording, diagnostics: diagnostics)
+        CapturedSession(configuration: configuration, recording: sink, diagnostics: diagnostics)
     }
 
     /// How recording and delivery are doing. Waits for the store's thread, a few milliseconds at most as a rule.
     public var health: Health {
-        let source = recording.source
-        let counts = recording.counters.current
+        let source = sink.readableSource
+        let counts = sink.counters.current
         return Health(
-            problems: (recording.settings?.problems ?? []) + [source?.writer.problem, flusher.problem].compactMap { $0 },
+            problems: (sink.settings?.problems ?? []) + [source?.writer.problem, sink.problem, flusher.problem].compactMap { $0 },
             refused: source?.writer.recorder.refusedCount ?? 0,
             truncated: counts.truncated, malformedHeaders: counts.malformedHeaders, mismatchedUseCases: counts.mismatchedUseCases,
             impossibleCodes: counts.impossibleCodes)

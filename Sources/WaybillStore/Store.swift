@@ -51,16 +51,7 @@ package final class Store {
 
     /// Makes the folder and an empty file of its own, so that they get their modes before there is anything in them.
     private static func prepare(_ place: StorePlace, _ path: String) throws(WaybillError) {
-        if case .folder(let url) = place, !FileManager.default.fileExists(atPath: url.path(percentEncoded: false)) {
-            do {
-                try FileManager.default.createDirectory(
-                    at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            } catch {
-                throw WaybillError(
-                    .store, "The folder \(url.path(percentEncoded: false)) cannot be made. Check the permissions of the one that holds it.",
-                    cause: error.localizedDescription)
-            }
-        }
+        if case .folder(let url) = place { try StoreFolder.make(url) }
         // Exclusive, because a file that is there must not be opened here: closing it would drop the locks of SQLite in this process.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         let reason = errno

@@ -25,6 +25,9 @@ package enum StorePlace: Sendable, Hashable {
         }
     }
 
+    /// Whether there is a store; in memory there is one as soon as somebody asks.
+    var isThere: Bool { path.map { access($0, F_OK) == 0 } ?? true }
+
     /// For sentences.
     var description: String { path ?? "memory" }
 

@@ -51,7 +51,8 @@ extension TransactionManager {
     ///
     /// - Throws: `WaybillError` when the store cannot be read.
     public func allRecords(matching filter: TransactionFilter = TransactionFilter()) throws -> [TransactionRecord] {
-        guard let source = recording.source else { return [] }
+        guard let source = sink.readableSource else { return [] }
+        for source in sink.liveForerunners { try source.writer.runAndWait { _, _ in } }
         let now = source.settings.clock.wallMicroseconds()
         return try source.writer.runAndWait { opened, _ in
             let reader = try opened.reader()

@@ -1,6 +1,10 @@
 import Foundation
 import Waybill
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// What the tests need a process of its own for: `TestProcess VERB FOLDER`.
 @main
 struct TestProcess {
@@ -17,7 +21,22 @@ struct TestProcess {
         let transactions = TransactionManager(store: .directory(URL(filePath: arguments[2])), options: options)
         switch arguments[1] {
         case "die": try await die(transactions)
+        case "mark": try await mark(transactions)
+        case "erase":
+            try await mark(transactions)
+            let erasure = try await transactions.erase(.all)
+            print("erased \(erasure.transactionCount) \(erasure.factCount)")
+            fflush(nil)
+            try await Task.sleep(for: .seconds(3_600))  // the reader of the files ends it
         case "fork": try await fork(transactions)
+        case "obey", "ignore":
+            options.obeysLaunchSettings = arguments[1] == "obey"
+            options.diagnostics = { print($0) }
+            let transactions = TransactionManager(store: .directory(URL(filePath: arguments[2])), options: options)
+            try await use(transactions)
+            print(transactions.health.problems)
+        case "disabled": try await use(.disabled)
+        case "default": try await use(TransactionManager(options: options))
         default: exit(64)
         }
     }
@@ -31,6 +50,34 @@ struct TestProcess {
         fflush(nil)
         kill(getpid(), SIGKILL)
         withExtendedLifetime(login) {}
+    }
+
+    /// Records the folder's name in every place that takes a text.
+    private static func mark(_ transactions: TransactionManager) async throws {
+        let marker = URL(filePath: CommandLine.arguments[2]).lastPathComponent
+        for _ in 0..<50 {
+            let login = transactions.begin(Login.self, attributes: ["note": .string(marker)])
+            for _ in 0..<20 { login.log(.requestSent, error: RecordedError(code: 1, text: marker), attributes: [marker: .string(marker)]) }
+            var request = URLRequest(url: URL(filePath: "/\(marker)"))
+            request.setValue(marker, forHTTPHeaderField: "Note")
+            _ = try? await transactions.session.data(for: request, in: login)
+            login.finish(.failed, error: RecordedError(code: 2, text: marker))
+            try await transactions.sync()
+        }
+    }
+
+    /// Does all that can be done with a manager.
+    private static func use(_ transactions: TransactionManager) async throws {
+        transactions.recording = .off
+        transactions.recording = .on
+        await transactions.perform(Login.self) { login in
+            login.log(.requestSent)
+            _ = try? await transactions.session.data(for: URLRequest(url: URL(filePath: "/dev/null")))
+        }
+        _ = try await transactions.list().rows + [transactions.transaction(GUID())?.summary].compactMap { $0 }
+        _ = try await transactions.summary
+        await transactions.flush()
+        try await transactions.sync()
     }
 
     /// Forks with a transaction open; parent and child both record.

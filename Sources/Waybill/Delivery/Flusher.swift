@@ -26,11 +26,14 @@ final class Flusher: Sendable {
     var problem: WaybillError? { state.withLock { $0.problem } }
 
     /// Starts a flush behind those that are under way: facts recorded until now are part of it.
-    func start(_ source: RunningSource) -> Task<FlushReport, Never> {
+    ///
+    /// - Parameter forerunners: Sources whose facts have to be in the store before.
+    func start(_ source: RunningSource, after forerunners: [RunningSource]) -> Task<FlushReport, Never> {
         state.withLock { state in
             let (earlier, delivery) = (state.latest, state.delivery)
             let task = Task {
                 _ = await earlier?.value
+                for source in forerunners { try? await source.writer.sync() }
                 let report = await Self.flush(source, over: delivery?.transport)
                 self.state.withLock { $0.problem = report.error }
                 return report

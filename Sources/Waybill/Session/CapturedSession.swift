@@ -60,7 +60,7 @@ public final class CapturedSession: Sendable {
     }
 
     private func send(_ request: URLRequest, body: Data?, for part: OpenPart?) async throws -> (Data, URLResponse) {
-        guard let source = recording.source, let url = request.url else {
+        guard let source = recording.source(of: part), let url = request.url else {
             return try await http.data(for: request, uploading: body, deadline: deadline)
         }
         // Recorded before the request is sent: what never comes back is seen all the same.

@@ -5,6 +5,7 @@ import WaybillStore
 /// This source's part in one transaction, for as long as somebody holds a handle to it.
 ///
 /// Closed once; when the last handle goes away before that, closed as abandoned.
+@usableFromInline
 package final class OpenPart: Sendable {
     package let transaction: GUID
     package let useCase: Int
@@ -12,6 +13,8 @@ package final class OpenPart: Sendable {
     package let sequence: Int
     /// nil: recording is off.
     package let source: RunningSource?
+    /// Whether anything can ever come of it. Looked at before the call, so that what is disabled costs next to nothing.
+    @usableFromInline let canRecord: Bool
 
     private let isClosed: Atomic<Bool>
 
@@ -20,14 +23,26 @@ package final class OpenPart: Sendable {
         self.useCase = useCase
         self.sequence = sequence
         self.source = source
+        canRecord = source != nil
         isClosed = Atomic(sequence == 0)
     }
 
     deinit { close(.abandoned, error: nil, attributes: [:]) }
 
     /// Records an event; also after the part was closed, and then it counts as late.
-    func log(_ code: Int, error: RecordedError?, attributes: Attributes) -> LogResult {
-        guard let source else { return .off }
+    @usableFromInline
+    func log(_ code: Int, error: (any Error)?, attributes: Attributes) -> LogResult {
+        log(code, recorded: source?.recorded(error), attributes: attributes)
+    }
+
+    /// As ``log(_:error:attributes:)``; a number needs no box on the heap.
+    @usableFromInline
+    func log(_ code: Int, error: Int, attributes: Attributes) -> LogResult {
+        log(code, recorded: RecordedError(code: error), attributes: attributes)
+    }
+
+    private func log(_ code: Int, recorded error: RecordedError?, attributes: Attributes) -> LogResult {
+        guard let source, source.isOn else { return .off }
         guard sequence > 0, source.isCode(code) else { return .refused }
         return source.record(
             .event(Fact.Event(code: code, error: error, attributes: source.attributes(attributes))), part: sequence

@@ -11,17 +11,29 @@ package struct RecordingSettings: Sendable {
     package var capacity = BufferedRecorder.defaultCapacity
     package var clock: any TransactionClock = SystemClock()
     package var writesByItself = true
+    /// Whether recording is on at first.
+    package var recording = RecordingMode.on
+    /// Where the mode is remembered; nil: it is not.
+    package var mark: RecordingMark?
+    package var offErasesPending = false
     package var describe: @Sendable (GUID) -> Source
     package var problems: [WaybillError] = []
 
     package init(store: StoreLocation, correlatedHosts: [String], options: TransactionManager.Options) {
-        (place, problems) = store.resolved()
+        self.init(store: store, correlatedHosts: correlatedHosts, options: options, launch: LaunchSettings())
+    }
+
+    init(store: StoreLocation, correlatedHosts: [String], options: TransactionManager.Options, launch: LaunchSettings) {
+        (place, problems) = (launch.store ?? store).resolved()
+        problems += launch.problems
         redactor = Redactor(additionalNames: options.additionalSecretNames)
         keepsErrorTexts = options.keepsErrorTexts
         clock = options.clock
+        offErasesPending = options.offErasesPending
         let (app, appVersion, attributes) = (options.app, options.appVersion, redactor.attributes(options.sourceAttributes).0)
         describe = { Source.thisProcess(id: $0, app: app, appVersion: appVersion, attributes: attributes) }
 
+        decideMode(options, launch)
         if options.memoryCapacity >= 16 {
             capacity = options.memoryCapacity
         } else {
@@ -34,7 +46,7 @@ package struct RecordingSettings: Sendable {
             problems.append(
                 WaybillError(.setting, "“\(options.headerName)” cannot be the name of a header field; \(headerName) is used."))
         }
-        for host in correlatedHosts {
+        for host in launch.correlatedHosts ?? correlatedHosts {
             if let host = Self.host(host) {
                 self.correlatedHosts.insert(host)
             } else {
@@ -42,6 +54,20 @@ package struct RecordingSettings: Sendable {
                     WaybillError(.setting, "“\(host)” is not a host name such as api.example.com; no request to it carries a transaction."))
             }
         }
+    }
+
+    private mutating func decideMode(_ options: TransactionManager.Options, _ launch: LaunchSettings) {
+        recording = options.recording
+        if options.remembersRecording {
+            mark = RecordingMark(beside: place)
+            let other: RecordingMode = recording == .on ? .off : .on
+            if mark?.says(isOn: other == .on) == true { recording = other }
+            if mark == nil {
+                problems.append(
+                    WaybillError(.setting, "A store in memory cannot remember whether recording is on; remembersRecording does nothing."))
+            }
+        }
+        recording = launch.recording ?? recording
     }
 
     /// A token of RFC 9110, section 5.6.2.

@@ -12,21 +12,33 @@ package final class RunningSource: Sendable {
     package let counters: Counters
     let generation = ProcessGeneration.current
 
+    private let power: RecordingSwitch
     private let named = Locked<Set<Int>>([])
 
-    init(settings: RecordingSettings, counters: Counters) {
+    init(settings: RecordingSettings, power: RecordingSwitch, counters: Counters, changes: ChangeFeed) {
         let source = settings.describe(GUID())
         id = source.id
         self.settings = settings
+        self.power = power
         self.counters = counters
         writer = SourceWriter(
-            source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity,
+            source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity, changes: changes,
             writesByItself: settings.writesByItself)
     }
 
+    /// Whether recording is on.
+    var isOn: Bool { power.isOn }
+
+    /// Whether it belongs to the manager of this switch.
+    func records(with power: RecordingSwitch) -> Bool { self.power === power }
+
     /// Takes a fact; never blocks, never throws.
     package func record(_ content: Fact.Content, part: Int) -> Recorded {
-        guard generation == ProcessGeneration.current else { return Recorded(sequence: 0, result: .off) }
+        guard generation == ProcessGeneration.current else { return .off }
+        guard isOn else {
+            if content.isClosing { writer.recorder.forgoClosing() }
+            return .off
+        }
         return writer.recorder.record(content, part: part)
     }
 
@@ -77,3 +89,18 @@ package final class RunningSource: Sendable {
 }
 
 extension RecordedError: Error {}
+
+extension Recorded {
+    /// Not taken because recording is off.
+    fileprivate static let off = Recorded(sequence: 0, result: .off)
+}
+
+extension Fact.Content {
+    /// Whether it closes what another fact opened.
+    fileprivate var isClosing: Bool {
+        switch self {
+        case .closed, .exchangeClosed: true
+        case .opened, .event, .exchangeOpened: false
+        }
+    }
+}

@@ -15,7 +15,7 @@ public import WaybillCore
 ///
 /// `Event` is the use case, so that only its own events can be logged; `Int` for those who have their own numbering.
 public struct UseCaseTransaction<Event: Sendable>: Sendable {
-    package let part: OpenPart
+    @usableFromInline package let part: OpenPart
 
     package init(part: OpenPart) { self.part = part }
 
@@ -45,7 +45,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     /// - Parameter url: Where the request goes.
     /// - Returns: Name and value; empty unless the host is on the manager's list of correlated hosts.
     public func headers(for url: URL) -> [String: String] {
-        guard let source = part.source, source.correlates(with: url) else { return [:] }
+        guard let source = part.source, source.isOn, source.correlates(with: url) else { return [:] }
         return [source.settings.headerName: part.headerValue(exchange: nil)]
     }
 
@@ -98,6 +98,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     }
 }
 
+// Inlined, with an empty dictionary that needs no call to make, so that a disabled manager costs its callers next to nothing.
 extension UseCaseTransaction where Event: UseCase {
     /// Records that something happened; never blocks, never throws.
     ///
@@ -106,29 +107,33 @@ extension UseCaseTransaction where Event: UseCase {
     ///   - error: What went wrong with it; domain and code are kept, the text only if the manager was told to.
     ///   - attributes: What else is to be said.
     /// - Returns: What became of it; see ``LogResult``.
+    @inlinable
     @discardableResult
-    public func log(_ event: Event, error: (any Error)? = nil, attributes: Attributes = [:]) -> LogResult {
-        part.log(event.rawValue, error: part.source?.recorded(error), attributes: attributes)
+    public func log(_ event: Event, error: (any Error)? = nil, attributes: Attributes = Attributes()) -> LogResult {
+        part.canRecord ? part.log(event.rawValue, error: error, attributes: attributes) : .off
     }
 
     /// Records that something happened, with a number that says what went wrong, e.g. an HTTP status.
+    @inlinable
     @discardableResult
-    public func log(_ event: Event, error code: Int, attributes: Attributes = [:]) -> LogResult {
-        part.log(event.rawValue, error: RecordedError(code: code), attributes: attributes)
+    public func log(_ event: Event, error code: Int, attributes: Attributes = Attributes()) -> LogResult {
+        part.canRecord ? part.log(event.rawValue, error: code, attributes: attributes) : .off
     }
 }
 
 extension UseCaseTransaction where Event == Int {
     /// Records an event by its number, for those who have their own numbering.
+    @inlinable
     @discardableResult
-    public func log(_ event: Int, error: (any Error)? = nil, attributes: Attributes = [:]) -> LogResult {
-        part.log(event, error: part.source?.recorded(error), attributes: attributes)
+    public func log(_ event: Int, error: (any Error)? = nil, attributes: Attributes = Attributes()) -> LogResult {
+        part.canRecord ? part.log(event, error: error, attributes: attributes) : .off
     }
 
     /// Records an event by its number, with a number that says what went wrong.
+    @inlinable
     @discardableResult
-    public func log(_ event: Int, error code: Int, attributes: Attributes = [:]) -> LogResult {
-        part.log(event, error: RecordedError(code: code), attributes: attributes)
+    public func log(_ event: Int, error code: Int, attributes: Attributes = Attributes()) -> LogResult {
+        part.canRecord ? part.log(event, error: code, attributes: attributes) : .off
     }
 }
 

@@ -29,17 +29,12 @@ extension Store {
 
     /// Gives the facts of a set back without a verdict: they go out again under another ID.
     package func release(_ set: GUID) throws(WaybillError) {
-        try write { () throws(WaybillError) in try endLease(set) }
+        try write { () throws(WaybillError) in try LeaseRows(connection: connection).end(set) }
     }
 
     /// Facts that are not settled, in all own sources.
     package func pendingCount() throws(WaybillError) -> Int {
-        try connection.integer(
-            """
-            SELECT ifnull(sum(recorded - (SELECT ifnull(sum(last - first + 1), 0) FROM ranges WHERE source = id AND lease IS NULL) \
-            - (SELECT ifnull(sum(last - first + 1), 0) FROM dropped WHERE source = id)), 0) FROM sources \
-            WHERE heard_us IS NULL AND recorded > delivered
-            """)
+        try connection.integer(SQL.pendingCount)
     }
 
     /// The ledgers of the sources that recorded into this store.
@@ -50,13 +45,6 @@ extension Store {
         }
         for (id, source) in sources { result[source] = try Ledgers(connection: connection).ledger(of: id) }
         return result
-    }
-
-    func endLease(_ set: GUID) throws(WaybillError) {
-        // What a set that is not settled was to tell has to be told by the next.
-        try connection.statement("UPDATE sources SET news = 1 WHERE news = 2").run()
-        try connection.statement("DELETE FROM ranges WHERE lease = ?").run(set)
-        try connection.statement("DELETE FROM leases WHERE set_id = ?").run(set)
     }
 
     /// Whether a look at the leases is worth a write; the common flush finds nothing.
@@ -74,7 +62,11 @@ extension Store {
         for lease in leases {
             // Further ahead than a new lease would reach: of an earlier boot, whose uptime was higher.
             let hasExpired = lease.expires <= uptime || lease.expires > uptime + expiresIn
-            if lease.owner == owner || hasExpired || !isAlive(lease.owner) { try endLease(lease.set) } else { isFree = false }
+            if lease.owner == owner || hasExpired || !isAlive(lease.owner) {
+                try LeaseRows(connection: connection).end(lease.set)
+            } else {
+                isFree = false
+            }
         }
         return isFree
     }

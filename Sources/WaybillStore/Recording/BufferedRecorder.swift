@@ -98,5 +98,7 @@ package final class BufferedRecorder: Recorder {
         }
     }
 
+    package func forgoClosing() { state.withLock { $0.openCount -= 1 } }
+
     package var refusedCount: Int { state.withLock { $0.refusedCount } }
 }

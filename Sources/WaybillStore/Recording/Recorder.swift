@@ -16,6 +16,9 @@ package protocol Recorder: AnyObject, Sendable {
     /// The facts of the last batch could not be stored: they are the first of the next one.
     func returnBatch()
 
+    /// A closing for which room is kept will never come.
+    func forgoClosing()
+
     /// Facts that were not taken for want of room, so far.
     var refusedCount: Int { get }
 }

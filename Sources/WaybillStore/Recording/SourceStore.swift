@@ -10,7 +10,8 @@ package final class SourceStore {
     /// Why this is not the store that was asked for; nil when it is.
     package private(set) var problem: WaybillError?
 
-    private var place: StorePlace
+    /// Where the store lies: what was asked for, or memory.
+    private(set) var place: StorePlace
     private var store: Store?
     private var storeReader: StoreReader?
     private var life: LifeMark?

@@ -16,12 +16,16 @@ package final class SourceWriter: Sendable {
         var writeProblem: WaybillError?
         var storedRefusedCount = 0
         var isRetryScheduled = false
+        var hasTakenFacts = false
     }
 
     package let recorder: any Recorder
     private let source: GUID
+    private let place: StorePlace
     private let anchors: AnchorKeeper
+    private let changes: ChangeFeed
     private let thread: StoreThread<SourceStore>
+    private let readingThread = StoreThread(label: "waybill.reader") { ReadingEnd() }
     private let writesByItself: Bool
     private let state = Locked(State())
 
@@ -29,20 +33,22 @@ package final class SourceWriter: Sendable {
     ///
     /// - Parameters:
     ///   - capacity: Facts that may wait in memory.
+    ///   - changes: Told what has reached the store.
     ///   - writesByItself: false in tests: facts are then written when somebody reads.
     package init(
-        source: Source, place: StorePlace, clock: any TransactionClock, capacity: Int, writesByItself: Bool = true
+        source: Source, place: StorePlace, clock: any TransactionClock, capacity: Int, changes: ChangeFeed = ChangeFeed(),
+        writesByItself: Bool = true
     ) {
         let start = clock.uptimeMicroseconds()
         let waker = Waker()
         self.source = source.id
+        self.place = place
+        self.changes = changes
         self.writesByItself = writesByItself
         recorder = BufferedRecorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
         anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
         thread = StoreThread(label: "waybill.store") { SourceStore(source: source, place: place) }  // opened when first needed
-        if writesByItself {
-            waker.wake = { [weak self] batchIsFull in self?.scheduleDrain(after: batchIsFull ? .zero : Self.batchAge) }
-        }
+        waker.wake = { [weak self] batchIsFull in self?.scheduleDrain(batchIsFull: batchIsFull) }
     }
 
     deinit {
@@ -58,12 +64,15 @@ package final class SourceWriter: Sendable {
     }
 
     /// What is wrong with the store at the moment; nil when nothing is.
-    package var problem: WaybillError? {
-        thread.sync { store in
-            _ = try? store.opened()
-            return state.withLock { $0.writeProblem } ?? store.problem
-        }
+    package var problem: WaybillError? { thread.sync { problem(of: $0) } }
+
+    private func problem(of store: SourceStore) -> WaybillError? {
+        _ = try? store.opened()
+        return state.withLock { $0.writeProblem } ?? store.problem
     }
+
+    /// Whether there is a store, or something on its way to one: else whoever reads would make it.
+    package var hasStore: Bool { state.withLock { $0.hasTakenFacts } || place.isThere }
 
     /// Adds names to the next batch.
     package func note(_ names: [RecordedName]) { state.withLock { $0.newNames += names } }
@@ -86,8 +95,42 @@ package final class SourceWriter: Sendable {
         }
     }
 
-    private func scheduleDrain(after delay: Duration) {
-        thread.perform(after: delay) { [weak self] store in self?.drain(into: store) }
+    /// Waits until everything recorded so far was written, and everything asked for was done; makes no store.
+    ///
+    /// - Throws: ``problem``.
+    package func sync() async throws(WaybillError) {
+        try await thread.run { [self] store throws(WaybillError) in
+            guard hasStore else { return }
+            drain(into: store)
+            if let problem = problem(of: store) { throw problem }
+        }
+    }
+
+    /// Runs on the store's thread, after what was recorded so far, and does not wait.
+    ///
+    /// - Parameter body: Given no store where there is none yet.
+    package func perform(_ body: @escaping @Sendable (Store?) -> Void) {
+        thread.perform { [self] store in
+            guard hasStore else { return body(nil) }
+            drain(into: store)
+            body(try? store.opened())
+        }
+    }
+
+    /// Runs on a thread of its own, with a reader that sees everything recorded so far; what takes long there holds up no writing.
+    ///
+    /// - Parameter body: On the reader's thread; in memory, where a reader and a writer would exclude each other, on the store's.
+    /// - Throws: What `body` throws, or that there is no store.
+    package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Result) async throws -> Result {
+        let place = try await run { opened, _ in opened.place }
+        if case .memory = place { return try await run { opened, _ in try body(opened.reader()) } }
+        return try await readingThread.run { end in try body(try end.reader(of: place)) }
+    }
+
+    private func scheduleDrain(batchIsFull: Bool) {
+        state.withLock { $0.hasTakenFacts = true }
+        guard writesByItself else { return }
+        thread.perform(after: batchIsFull ? .zero : Self.batchAge) { [weak self] store in self?.drain(into: store) }
     }
 
     /// One retry at a time, however many readers and batches stumble over the same trouble meanwhile.
@@ -100,6 +143,16 @@ package final class SourceWriter: Sendable {
         thread.perform(after: Self.retryAge) { [weak self] store in
             self?.state.withLock { $0.isRetryScheduled = false }
             self?.drain(into: store)
+        }
+    }
+
+    private func tell(of facts: [Fact], in opened: SourceStore) {
+        guard !facts.isEmpty, changes.isWatched else { return }
+        // A watcher whose change cannot be named is told to look again.
+        do throws(WaybillError) {
+            if let change = try opened.opened().change(by: facts, of: source) { changes.tell(change) }
+        } catch {
+            changes.tell(.reload)
         }
     }
 
@@ -119,6 +172,7 @@ package final class SourceWriter: Sendable {
                     RecordedBatch(source: source, facts: facts, names: names, clocks: clocks, refused: refused))
                 recorder.confirmBatch()
                 anchors.confirm(clocks)
+                tell(of: facts, in: opened)
                 state.withLock { state in
                     state.writeProblem = nil
                     state.storedRefusedCount = refused

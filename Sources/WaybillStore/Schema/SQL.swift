@@ -12,6 +12,13 @@ enum SQL {
         "(SELECT max(\(wall("a.last_at_us", source: "a.source"))) FROM parts a WHERE a.guid = \(guid))"
     }
 
+    /// Facts that are not settled, in all own sources.
+    static let pendingCount = """
+        SELECT ifnull(sum(recorded - (SELECT ifnull(sum(last - first + 1), 0) FROM ranges WHERE source = id AND lease IS NULL) \
+        - (SELECT ifnull(sum(last - first + 1), 0) FROM dropped WHERE source = id)), 0) FROM sources \
+        WHERE heard_us IS NULL AND recorded > delivered
+        """
+
     /// A GUID in its canonical text.
     static func text(guid: String) -> String {
         let digits = "lower(hex(\(guid)))"

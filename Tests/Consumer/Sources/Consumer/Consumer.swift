@@ -48,6 +48,16 @@ final class LoginModel {
 enum Consumer {
     @MainActor
     static func main() async throws {
+        #if DEBUG
+        let isDebugBuild = true
+        #else
+        let isDebugBuild = false
+        #endif
+        guard TransactionManager.isDebugBuild == isDebugBuild else {
+            print("is a debug build: \(TransactionManager.isDebugBuild)")
+            exit(1)
+        }
+
         let transactions = TransactionManager(store: .inMemory)
         let model = LoginModel(transactions: transactions)
         try await model.signIn(as: "ada")

@@ -1,0 +1,29 @@
+import Waybill
+import WaybillCore
+
+/// What the row would record.
+private enum Login: Int, UseCase {
+    static let code = 0
+    case initiated = 0
+}
+
+extension Row {
+    /// The same call where nothing is recorded: what an instrumented app pays when it is turned off.
+    static let disabledLog = Row("disabled.log", unit: "ns/event", against: "an empty call") {
+        let count = 1_000_000
+        let login = TransactionManager.disabled.begin(Login.self)
+        // Called by way of a table, so that neither can be moved out of the loop.
+        var calls: [(UseCaseTransaction<Login>) -> LogResult] = [{ $0.log(.initiated) }, { _ in .off }]
+        if CommandLine.arguments.isEmpty { calls.reverse() }
+        let (logged, nothing) = (calls[0], calls[1])
+        return Comparison.nanoseconds(operations: count) {
+            var off = 0
+            for _ in 0..<count where logged(login) == .off { off += 1 }
+            return off
+        } against: {
+            var off = 0
+            for _ in 0..<count where nothing(login) == .off { off += 1 }
+            return off
+        }
+    }
+}

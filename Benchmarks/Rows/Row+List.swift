@@ -1,0 +1,36 @@
+import Foundation
+import Waybill
+import WaybillCore
+import WaybillStore
+
+extension Row {
+    /// A page of 50 transactions out of a store of a million events, by the manager that records into it.
+    static let list = Row("list", unit: "ms/page", against: "limit") {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let transactions = TransactionManager(store: .directory(folder))
+        do {
+            let source = Source(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
+            let store = try Store(.folder(folder))
+            try store.register(source)
+            for batch in Interleaved.batches(220, of: 5_000) {  // of 22 facts, 20 are events
+                try store.append(RecordedBatch(source: source.id, facts: batch))
+            }
+            try store.checkpoint()
+        }
+        var failed = TransactionFilter()
+        failed.outcomes = [.succeeded]
+        var milliseconds: [Double] = []
+        for filter in [TransactionFilter(), failed] {
+            var next: String?
+            for _ in 0..<20 {
+                let start = ContinuousClock.now
+                let page = try await transactions.list(matching: filter, after: next)
+                milliseconds.append((ContinuousClock.now - start) / .milliseconds(1))
+                precondition(page.rows.count == 50, "the figure would be of something else")
+                next = page.next
+            }
+        }
+        return Comparison(value: milliseconds.median, baseline: 5)
+    }
+}

@@ -1,0 +1,34 @@
+public import Foundation
+import WaybillCore
+import WaybillStore
+
+/// What ``TransactionManager/erase(_:)`` takes away; transactions always whole.
+public enum ErasureSelection: Sendable, Hashable {
+    /// Everything that was recorded.
+    case all
+    /// These transactions.
+    case ids([GUID])
+    /// The transactions that began before this time.
+    case before(Date)
+    /// What was recorded under the present installation ID, and the transactions that began under it; after ``TransactionManager/resetInstallation()``
+    /// that is what came since.
+    case installation
+
+    /// - Parameter installation: The present one.
+    func scope(installation: GUID?) -> ErasureScope {
+        switch self {
+        case .all: .all
+        case .ids(let ids): .transactions(ids)
+        case .before(let date): .begunBefore(date.microseconds)
+        case .installation: installation.map { .installation($0) } ?? .transactions([])
+        }
+    }
+}
+
+extension Date {
+    /// Microseconds since 1970; of dates beyond all recording the furthest that a fact can hold.
+    fileprivate var microseconds: Int {
+        let largest = Double(Limits.largestInteger)
+        return Int(min(max(timeIntervalSince1970 * 1_000_000, -largest), largest).rounded())
+    }
+}

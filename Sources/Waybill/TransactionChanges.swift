@@ -1,0 +1,35 @@
+public import WaybillCore
+import WaybillStore
+
+/// What is being recorded, as it reaches the store; ends with the manager.
+///
+/// Watches from the moment it was asked for, so that nothing is missed between a first list and the first change. What happens while its
+/// reader is busy comes as one change, and where that are many transactions, as ``TransactionChange/reload``: recording waits for nobody.
+/// Each reader asks the manager for its own.
+public struct TransactionChanges: AsyncSequence, Sendable {
+    public typealias Failure = Never
+
+    private let watcher: ChangeWatcher
+    private let bell: AsyncStream<Void>
+
+    init(of feed: ChangeFeed) { (watcher, bell) = feed.watch() }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(watcher: watcher, bell: bell.makeAsyncIterator()) }
+
+    /// Waits for changes.
+    public struct Iterator: AsyncIteratorProtocol {
+        let watcher: ChangeWatcher
+        var bell: AsyncStream<Void>.Iterator
+
+        /// What has changed since the last call; nil when the manager has gone or the task was canceled.
+        public mutating func next() async -> TransactionChange? { await next(isolation: nil) }
+
+        /// As ``next()``, on the caller's actor.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> TransactionChange? {
+            while await bell.next(isolation: actor) != nil {
+                if let change = watcher.take() { return change }
+            }
+            return watcher.take()
+        }
+    }
+}

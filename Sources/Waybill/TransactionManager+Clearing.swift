@@ -1,0 +1,32 @@
+public import WaybillCore
+import WaybillStore
+
+// Clearing what was recorded, and starting over as somebody else.
+extension TransactionManager {
+    /// Erases what was recorded until now: the rows at once, and their bytes from the files.
+    ///
+    /// What was not delivered yet is told to the collector as a count, no more. What was delivered is not taken back: erase it there, too. A
+    /// transaction that is still open goes as well, and what its handle records later is booked as erased; unless its beginning was delivered
+    /// already: then its end is, too, or the collector would see it open for ever.
+    ///
+    /// - Returns: What was there to erase.
+    /// - Throws: ``WaybillError`` when the store cannot be written; or when the rows are gone, and somebody who reads the store keeps the bytes:
+    ///   then erase once more.
+    @discardableResult
+    public func erase(_ selection: ErasureSelection) async throws -> Erasure {
+        guard let source = await sink.drainedSource() else { return Erasure() }
+        defer { sink.changes.tell(.reload) }
+        let wall = source.settings.clock.wallMicroseconds()
+        return try await source.writer.run { opened, store in
+            try store.erase(selection.scope(installation: opened.source.installation), at: wall)
+        }
+    }
+
+    /// Records under a new, random installation ID from now on, so that nothing ties what follows to what was before.
+    ///
+    /// What was recorded stays, under the old ID: erase it first if it is to go. Handles from before go on under the old ID, too. Does
+    /// nothing where nothing was ever recorded: there is no ID yet.
+    ///
+    /// - Throws: ``WaybillError`` when the store cannot be written; then the ID is what it was.
+    public func resetInstallation() async throws { try await sink.renewInstallation() }
+}

@@ -1,0 +1,53 @@
+public import WaybillCore
+package import WaybillStore
+
+// Looking at what was recorded; all of it includes what was recorded until the moment of asking, and holds up no recording.
+extension TransactionManager {
+    /// Transactions that pass a filter, the newest first, a page at a time.
+    ///
+    /// - Parameters:
+    ///   - limit: Transactions a page holds at most, at least 1. Default: 50.
+    ///   - cursor: `next` of the page before; nil for the first. What is recorded meanwhile does not shift the pages.
+    /// - Returns: An empty page where nothing was recorded yet.
+    /// - Throws: ``WaybillError`` when the store cannot be read, or for a cursor that no page gave.
+    public func list(
+        matching filter: TransactionFilter = TransactionFilter(), limit: Int = 50, after cursor: String? = nil
+    ) async throws -> Page<TransactionSummary> {
+        try await read { reader, now in try reader.transactions(matching: filter, limit: limit, after: cursor, now: now) }
+            ?? Page(rows: [], next: nil)
+    }
+
+    /// One transaction, with all the events and exchanges that this store knows of it, merged.
+    ///
+    /// - Returns: nil where nothing is known of it.
+    /// - Throws: ``WaybillError`` when the store cannot be read.
+    public func transaction(_ id: GUID) async throws -> TransactionRecord? {
+        try await read { reader, now in try reader.transaction(id, now: now) } ?? nil
+    }
+
+    /// How many transactions are open and how many have failed, and how many facts wait for delivery: for a badge.
+    ///
+    /// - Throws: ``WaybillError`` when the store cannot be read.
+    public var summary: TransactionCounts {
+        get async throws { try await read { reader, now in try reader.counts(now: now) } ?? TransactionCounts() }
+    }
+
+    /// Which transactions have just changed.
+    ///
+    /// ```swift
+    /// let changes = transactions.changes
+    /// show(try await transactions.list())
+    /// for await _ in changes { show(try await transactions.list()) }
+    /// ```
+    public var changes: TransactionChanges { TransactionChanges(of: sink.changes) }
+
+    /// Runs on the reading thread, on a store that holds everything recorded until now.
+    ///
+    /// - Parameter body: Given the reader, and now in microseconds since 1970.
+    /// - Returns: nil where nothing was recorded and recording is off: then there is no store, and none is made.
+    package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader, Int) throws -> Result) async throws -> Result? {
+        guard let source = await sink.drainedSource() else { return nil }
+        let now = source.settings.clock.wallMicroseconds()
+        return try await source.writer.read { reader in try body(reader, now) }
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import WaybillCore
+
+/// The folder that a store lies in.
+enum StoreFolder {
+    /// Makes it where it is missing: for its owner only, on Apple platforms kept out of backups and readable from the first unlock on.
+    ///
+    /// A folder that is there stays as it is; it may hold more than ours.
+    static func make(_ url: URL) throws(WaybillError) {
+        let path = url.path(percentEncoded: false)
+        guard !FileManager.default.fileExists(atPath: path) else { return }
+        do {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true, attributes: attributes)
+        } catch {
+            throw WaybillError(
+                .store, "The folder \(path) cannot be made. Check the permissions of the one that holds it.",
+                cause: error.localizedDescription)
+        }
+        #if canImport(Darwin)
+        var folder = url
+        var values = URLResourceValues()
+        values.isExcludedFromBackup = true
+        try? folder.setResourceValues(values)
+        #endif
+    }
+
+    private static var attributes: [FileAttributeKey: Any] {
+        #if canImport(Darwin) && !os(macOS)
+        // Files made in it get the same class. Not a stricter one: an app that runs in the background records while the device is locked.
+        [.posixPermissions: 0o700, .protectionKey: FileProtectionType.completeUntilFirstUserAuthentication]
+        #else
+        [.posixPermissions: 0o700]
+        #endif
+    }
+}

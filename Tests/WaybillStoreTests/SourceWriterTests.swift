@@ -1,0 +1,60 @@
+import Dispatch
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+@Suite struct SourceWriterTests {
+    private let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func writer(_ place: StorePlace) -> SourceWriter {
+        SourceWriter(source: Source(id: GUID()), place: place, clock: SystemClock(), capacity: 1_000, writesByItself: false)
+    }
+
+    private func open(in writer: SourceWriter) {
+        _ = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0, timeoutMicroseconds: 1_000_000)), part: 0)
+    }
+
+    private func partCount(_ reader: StoreReader) throws -> Int { try reader.connection.integer("SELECT count(*) FROM parts") }
+
+    /// Breaks when a list lacks what was recorded a moment ago.
+    @Test(arguments: [true, false]) func whoeverReadsReadsTheirOwnWrites(inMemory: Bool) async throws {
+        let writer = writer(inMemory ? .memory(name: GUID().description) : .folder(folder.url))
+        for count in 1...3 {
+            open(in: writer)
+            #expect(try await writer.read { try partCount($0) } == count)
+        }
+    }
+
+    /// Breaks when an export that takes a minute fills up the memory that facts wait in.
+    @Test func aReadThatTakesLongHoldsUpNoWriting() async throws {
+        let writer = writer(.folder(folder.url))
+        open(in: writer)
+        let (started, written) = (Gate(), DispatchSemaphore(value: 0))
+        async let counts = writer.read { reader in
+            try reader.read { () throws(WaybillError) in
+                let before = try reader.connection.integer("SELECT count(*) FROM parts")
+                started.open()
+                written.wait()
+                return [before, try reader.connection.integer("SELECT count(*) FROM parts")]
+            }
+        }
+        await started.opened()
+        open(in: writer)
+        let stored = try await writer.run { _, store in try store.connection.integer("SELECT count(*) FROM parts") }
+        written.signal()
+        #expect(stored == 2, "written while the reader was at it")
+        #expect(try await counts == [1, 1], "and the reader saw one state of the store")
+    }
+
+    /// Breaks when an error of a reader is swallowed, or spoils the next read.
+    @Test func errorsReachTheReaderWhoAsked() async throws {
+        let writer = writer(.folder(folder.url))
+        let error = WaybillError(.store, "No.")
+        await #expect(throws: error) { try await writer.read { _ in throw error } }
+        #expect(try await writer.read { try partCount($0) } == 0)
+    }
+}

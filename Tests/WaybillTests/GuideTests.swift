@@ -1,0 +1,121 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillTesting
+
+/// The snippets of the guide for app developers, compiled and run as they stand there.
+struct GuideTests {
+    private let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    @Test func askingFirst() async throws {
+        func make() -> TransactionManager {
+            var options = TransactionManager.Options()
+            options.recording = .off
+            options.remembersRecording = true
+            options.offErasesPending = true
+            let transactions = TransactionManager(store: .directory(folder.url), options: options)
+            return transactions
+        }
+        let transactions = make()
+        #expect(transactions.begin(Login.self).log(.initiated) == .off)
+        transactions.recording = .on
+        transactions.perform(Login.self) { _ in }
+        try await transactions.sync()
+        #expect(make().recording == .on)
+        transactions.recording = .off
+        try await transactions.sync()
+        #expect(make().recording == .off)
+        #expect(try await transactions.list().rows.isEmpty)
+    }
+
+    @Test func keepingItOutAndSteeringIt() {
+        func make() -> TransactionManager {
+            let transactions = TransactionManager.isDebugBuild ? TransactionManager(store: .inMemory) : .disabled
+            return transactions
+        }
+        #expect(make().recording == (TransactionManager.isDebugBuild ? .on : .off))
+        var options = TransactionManager.Options()
+        options.obeysLaunchSettings = true
+        #expect(TransactionManager(store: .inMemory, options: options).recording == .on)
+    }
+
+    @Test func looking() async throws {
+        let transactions = TransactionManager.testing()
+        let login = transactions.begin(Login.self)
+        login.log(.initiated)
+        login.finish(.failed)
+        var filter = TransactionFilter()
+        filter.useCase = Login.code
+        filter.outcomes = [.failed]
+        let page = try await transactions.list(matching: filter, limit: 20)
+        let more = try await transactions.list(matching: filter, limit: 20, after: page.next)
+        #expect(page.rows.map(\.id) == [login.id])
+        #expect(page.next == nil && more.rows == page.rows)
+        let record = try await transactions.transaction(login.id)
+        let counts = try await transactions.summary  // open, failed, pending
+        #expect(record?.timeline.count == 3)
+        #expect(counts == TransactionCounts(open: 0, failed: 1, pending: 3))
+    }
+
+    @Test func aScreenThatStaysUpToDate() async throws {
+        let shown = Gate()
+        let reader: Task<Int, any Error>
+        do {
+            let transactions = TransactionManager.testing()
+            reader = Task { [weak transactions] in
+                guard let transactions else { return 0 }
+                let changes = transactions.changes
+                var rows = try await transactions.list().rows
+                shown.open()
+                for await _ in changes {
+                    rows = try await transactions.list().rows
+                    if rows.count == 3 { break }
+                }
+                return rows.count
+            }
+            await shown.opened()
+            for _ in 0..<3 {
+                transactions.perform(Login.self) { _ in }
+                try await transactions.sync()
+            }
+        }
+        #expect(try await reader.value == 3)
+    }
+
+    @Test func clearing() async throws {
+        let transactions = TransactionManager.testing()
+        let login = transactions.begin(Login.self)
+        transactions.perform(Purchase.self) { _ in }
+        try await transactions.erase(.ids([login.id]))
+        #expect(try await transactions.list().rows.count == 1)
+        try await transactions.erase(.before(.now - 86_400))
+        try await transactions.erase(.installation)
+        #expect(try await transactions.list().rows.isEmpty)
+        try await transactions.erase(.all)
+        try await transactions.resetInstallation()
+        #expect(transactions.health.isGood)
+    }
+
+    /// Broken, the guide would show what nobody has compiled.
+    @Test func theGuideShowsWhatIsTested() throws {
+        let here = URL(filePath: #filePath)
+        let root = here.appending(path: "../../..").standardizedFileURL
+        let guide = try String(contentsOf: root.appending(path: "Sources/Waybill/Waybill.docc/InstrumentAnApp.md"), encoding: .utf8)
+        // The first three sections show the README's sample, which ReadmeTests has.
+        let start = try #require(guide.range(of: "## Ask first")).lowerBound
+        let end = try #require(guide.range(of: "## Test it")).lowerBound
+        let tested = Set(
+            try String(contentsOf: here, encoding: .utf8).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
+        let snippets = guide[start..<end].components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+        #expect(snippets.count == 9)
+        for line in snippets.flatMap({ $0.split(separator: "\n").dropFirst() }) {
+            // In a test the store lies elsewhere.
+            let code = line.trimmingCharacters(in: .whitespaces)
+            let candidates = ["directory(folder.url)", "inMemory"].map { code.replacing(".default", with: ".\($0)") }
+            #expect(candidates.contains { tested.contains($0) }, "\(code)")
+        }
+    }
+}

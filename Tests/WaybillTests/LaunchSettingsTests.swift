@@ -1,0 +1,60 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillStore
+import WaybillTesting
+
+@testable import Waybill
+
+/// What a tester says at launch, and that nobody else can.
+struct LaunchSettingsTests {
+    @Test func theEnvironmentAndTheArgumentsAreUnderstood() throws {
+        let settings = LaunchSettings(
+            environment: [
+                "WAYBILL_RECORDING": "On", "WAYBILL_COLLECTOR": "https://collector.example.com", "WAYBILL_TOKEN": "secret",
+                "WAYBILL_STORE": "/tmp/store", "WAYBILL_HOSTS": "api.example.com, other.example.com",
+            ],
+            arguments: ["app", "-WaybillRecording", "off", "-AppleLanguages", "(de)"])
+        #expect(settings.problems.isEmpty)
+        #expect(settings.recording == .off, "an argument wins over the environment")
+        #expect(settings.store == .directory(URL(filePath: "/tmp/store/")))
+        #expect(settings.correlatedHosts == ["api.example.com", "other.example.com"])
+        #expect(settings.delivery != nil)
+    }
+
+    @Test func theyWinOverWhatTheCodeSays() throws {
+        var options = TransactionManager.Options()
+        options.recording = .on
+        let launch = LaunchSettings(
+            environment: ["WAYBILL_HOSTS": "api.example.com,https://x"], arguments: ["-WaybillRecording", "off", "-WaybillStore", "/tmp/x"])
+        let settings = RecordingSettings(store: .inMemory, correlatedHosts: ["example.com"], options: options, launch: launch)
+        #expect(settings.recording == .off)
+        #expect(settings.place == .folder(URL(filePath: "/tmp/x/")))
+        #expect(settings.correlatedHosts == ["api.example.com"])
+        #expect(settings.problems.count == 1, "a host that is none is told as ever")
+    }
+
+    @Test(arguments: [
+        (["WAYBILL_RECORDING": "maybe"], ["-x"]), (["WAYBILL_COLLECTOR": "collector"], []), (["WAYBILL_TOKEN": "s3cret"], []),
+        (["WAYBILL_STORE": "here"], []), ([:], ["app", "-WaybillRecording"]),
+        (["WAYBILL_COLLECTOR": "ftp://u:s3cret@example.com"], []),
+    ]) func whatCannotBeUnderstoodIsIgnoredAndTold(environment: [String: String], arguments: [String]) throws {
+        let settings = LaunchSettings(environment: environment, arguments: arguments)
+        #expect(settings.problems.count == 1)
+        #expect(settings.problems.first?.code == .setting)
+        #expect(!"\(settings.problems)".contains("s3cret"))
+        #expect(settings.recording == nil && settings.delivery == nil && settings.store == nil)
+    }
+
+    /// Broken, whoever sets the environment of an app that people use could send its data elsewhere.
+    @Test(arguments: [true, false]) func theyAreObeyedOnlyByThoseThatWereToldTo(obeys: Bool) throws {
+        let folder = try TemporaryDirectory()
+        let child = try ChildProcess(
+            "TestProcess", [obeys ? "obey" : "ignore", folder.file("own").path()],
+            environment: ["WAYBILL_STORE": folder.file("launch").path(), "WAYBILL_RECORDING": "loud"])
+        let (output, status) = child.finish()
+        #expect(status == 0)
+        #expect(try folder.names() == [obeys ? "launch" : "own"])
+        #expect(output.contains("WAYBILL_RECORDING") == obeys, "told through diagnostics, and in health: \(output)")
+    }
+}

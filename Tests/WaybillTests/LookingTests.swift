@@ -1,0 +1,124 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillTesting
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What a screen of the app, or a test, asks of a manager that records at the same time.
+struct LookingTests {
+    @Test(arguments: [true, false]) func listsReadTheirOwnWritesPageByPage(inMemory: Bool) async throws {
+        let folder = try TemporaryDirectory()
+        let transactions = TransactionManager(store: inMemory ? .inMemory : .directory(folder.url))
+        var begun: [GUID] = []
+        for _ in 0..<5 {
+            let login = transactions.begin(Login.self)
+            login.log(.initiated)
+            login.finish()
+            begun.append(login.id)
+            #expect(try await transactions.list(limit: 1).rows.map(\.id) == [login.id])
+        }
+        transactions.perform(Purchase.self) { $0.log(.started) }
+
+        var filter = TransactionFilter()
+        filter.useCase = Login.code
+        var listed: [GUID] = []
+        var next: String?
+        repeat {
+            let page = try await transactions.list(matching: filter, limit: 2, after: next)
+            listed += page.rows.map(\.id)
+            next = page.next
+            transactions.perform(Login.self) { _ in }  // what comes meanwhile shifts no page
+        } while next != nil
+        #expect(listed == begun.reversed())
+        await #expect(throws: WaybillError.self) { try await transactions.list(after: "nonsense") }
+    }
+
+    @Test func aTransactionIsMergedWithItsEventsAndExchanges() async throws {
+        let server = try LoopbackServer { _ in .text("ok") }
+        let transactions = TransactionManager.testing()
+        let id = try await transactions.perform(Login.self) { login in
+            login.log(.requestSent)
+            _ = try await transactions.session.data(for: URLRequest(url: server.url("/login")))
+            return login.id
+        }
+        let record = try #require(try await transactions.transaction(id))
+        #expect(record.timeline.map(\.kind) == [.opened, .event, .exchangeOpened, .exchangeClosed, .closed])
+        #expect(record.exchanges.map(\.status) == [200])
+        #expect(try await transactions.transaction(GUID()) == nil)
+    }
+
+    @Test func theSummaryCountsWhatIsOpenFailedAndPending() async throws {
+        let clock = ManualClock()
+        let transactions = TransactionManager.testing(clock: clock, delivery: .transport(InMemoryTransport()))
+        let login = transactions.begin(Login.self)
+        let purchase = transactions.begin(Purchase.self)
+        for _ in 0..<2 { transactions.begin(Login.self).finish(.failed) }
+        #expect(try await transactions.summary == TransactionCounts(open: 2, failed: 2, pending: 6))
+        clock.advance(by: .seconds(61))
+        #expect(try await transactions.summary.open == 1, "a purchase times out after a minute")
+        await transactions.flush()
+        #expect(try await transactions.summary == TransactionCounts(open: 1, failed: 2, pending: 0))
+        withExtendedLifetime((login, purchase)) {}
+    }
+
+    @Test func changesNameWhatWasJustRecorded() async throws {
+        let transactions = TransactionManager.testing()
+        var first = transactions.changes.makeAsyncIterator()
+        var second = transactions.changes.makeAsyncIterator()
+        let login = transactions.begin(Login.self)
+        try await transactions.sync()
+        #expect(await first.next() == .transactions([login.id]))
+
+        let other = transactions.begin(Login.self)
+        login.log(.initiated)  // its opening was in an earlier batch
+        try await transactions.sync()
+        #expect(await first.next() == .transactions([login.id, other.id]))
+        #expect(await second.next() == .transactions([login.id, other.id]), "a slow reader gets it all at once")
+    }
+
+    /// Broken, a screen that nobody looks at would hold every ID there ever was.
+    @Test func moreChangesThanAScreenShowsAreOneWord() async throws {
+        let transactions = TransactionManager.testing()
+        var changes = transactions.changes.makeAsyncIterator()
+        for _ in 0..<3 {
+            for _ in 0..<400 { transactions.perform(Login.self) { _ in } }
+            try await transactions.sync()  // 400 each
+        }
+        #expect(await changes.next() == .reload)
+        for _ in 0..<1_001 { transactions.perform(Login.self) { _ in } }
+        try await transactions.sync()
+        #expect(await changes.next() == .reload, "also in one batch")
+        let login = transactions.begin(Login.self)
+        try await transactions.sync()
+        #expect(await changes.next() == .transactions([login.id]), "and then it goes on")
+    }
+
+    @Test func changesEndWithTheManager() async throws {
+        var changes: TransactionChanges.Iterator
+        let id: GUID
+        do {
+            let transactions = TransactionManager.testing()
+            changes = transactions.changes.makeAsyncIterator()
+            id = transactions.begin(Login.self).id
+            try await transactions.sync()
+        }
+        #expect(await changes.next() == .transactions([id]), "what was told before is not lost")
+        #expect(await changes.next() == nil)
+    }
+
+    @Test func aReaderThatIsCanceledStops() async {
+        let transactions = TransactionManager.testing()
+        let changes = transactions.changes
+        let reader = Task {
+            var count = 0
+            for await _ in changes { count += 1 }
+            return count
+        }
+        reader.cancel()
+        #expect(await reader.value == 0)
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillTesting
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Consent: nothing is recorded against it, and what was recorded with it stays usable.
+struct RecordingModeTests {
+    private let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func store(_ name: String = "store") -> URL { folder.file(name) }
+
+    private func exists(_ url: URL) -> Bool { FileManager.default.fileExists(atPath: url.path()) }
+
+    @Test func offTakesNothingAlsoFromHandlesBegunBefore() async throws {
+        let transactions = TransactionManager.testing(correlatedHosts: ["api.example.com"])
+        let login = transactions.begin(Login.self)
+        #expect(login.log(.initiated) == .inMemory)
+        transactions.recording = .off
+        #expect(transactions.recording == .off)
+        #expect(login.log(.requestSent) == .off)
+        #expect(login.headers(for: try #require(URL(string: "https://api.example.com/"))).isEmpty)
+        transactions.perform(Purchase.self) { #expect($0.log(.started) == .off) }
+        #expect(transactions.events(Login.self) == [.initiated], "what was recorded before can still be looked at")
+        #expect(transactions.transactions(Purchase.self).isEmpty)
+    }
+
+    @Test func onAgainTheSameSourceGoesOn() async throws {
+        let transactions = TransactionManager.testing()
+        let login = transactions.begin(Login.self)
+        transactions.recording = .off
+        let unseen = transactions.begin(Login.self)
+        transactions.recording = .on
+        #expect(login.log(.responseReceived) == .inMemory)
+        #expect(unseen.log(.responseReceived) == .off, "begun while nothing was recorded")
+        login.finish()
+        let records = try transactions.allRecords()
+        #expect(records.map(\.summary.id) == [login.id])
+        #expect(records[0].sources.count == 1)
+        #expect(records[0].timeline.map(\.kind) == [.opened, .event, .closed])
+    }
+
+    /// Broken, a manager that is turned off and on for long enough would have no room left, kept for closings that never come.
+    @Test func whatIsFinishedWhileOffGivesItsRoomBack() throws {
+        var options = TransactionManager.Options()
+        options.memoryCapacity = 16
+        let transactions = TransactionManager.testing(options: options)
+        for _ in 0..<100 {
+            transactions.recording = .on
+            let login = transactions.begin(Login.self)
+            transactions.recording = .off
+            login.finish()
+            _ = try transactions.allRecords()  // drains
+        }
+        #expect(transactions.health.refused == 0)
+        #expect(try transactions.allRecords().map(\.summary.outcome) == Array(repeating: .open, count: 100), "nobody knows how they ended")
+    }
+
+    @Test func requestsWhileOffAreSentAsTheyAre() async throws {
+        let server = try LoopbackServer { request in .text(request.header("Waybill-Transaction") ?? "none") }
+        let transactions = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
+        try await transactions.perform(Login.self) { login in
+            let (tied, _) = try await transactions.session.data(for: URLRequest(url: server.url()))
+            #expect(String(decoding: tied, as: UTF8.self) != "none")
+            transactions.recording = .off
+            let (bare, _) = try await transactions.session.data(for: URLRequest(url: server.url()))
+            #expect(String(decoding: bare, as: UTF8.self) == "none")
+        }
+        #expect(transactions.exchanges.count == 1)
+    }
+
+    /// Broken, an app that has to ask first leaves traces on the disk of everybody who said no.
+    @Test func offFromTheStartMakesNoFolder() async throws {
+        var options = TransactionManager.Options()
+        options.recording = .off
+        let transactions = TransactionManager(store: .directory(store()), options: options)
+        transactions.perform(Login.self) { $0.log(.initiated) }
+        #expect(transactions.join(Login.self) { _ in nil }.log(.serverStarted) == .off)
+        #expect(await transactions.flush().error == nil)
+        try await transactions.sync()
+        #expect(try await transactions.list().rows.isEmpty)
+        #expect(try await transactions.summary == TransactionCounts())
+        #expect(try await transactions.transaction(GUID()) == nil)
+        #expect(transactions.health.isGood)
+        #expect(!exists(store()))
+
+        transactions.recording = .on
+        transactions.perform(Login.self) { $0.log(.initiated) }
+        try await transactions.sync()
+        #expect(exists(store()), "the check above could have failed")
+    }
+
+    @Test func turnedOffBeforeAnythingWasBegunMakesNoFolderEither() async throws {
+        let transactions = TransactionManager(store: .directory(store()))
+        transactions.recording = .off
+        #expect(transactions.health.isGood)
+        try await transactions.sync()
+        #expect(!exists(store()))
+    }
+
+    @Test(arguments: [RecordingMode.on, .off]) func theModeIsRememberedIfAsked(first: RecordingMode) async throws {
+        var options = TransactionManager.Options()
+        options.remembersRecording = true
+        options.recording = first
+        let other: RecordingMode = first == .on ? .off : .on
+        for mode in [other, first, other] {
+            let transactions = TransactionManager(store: .directory(store()), options: options)
+            transactions.recording = mode
+            // Turning it again, and back, must not leave both marks.
+            transactions.recording = mode == .on ? .off : .on
+            transactions.recording = mode
+            transactions.perform(Login.self) { $0.log(.initiated) }
+            try await transactions.sync()
+            let next = TransactionManager(store: .directory(store()), options: options)
+            #expect(next.recording == mode)
+        }
+        var forgetful = options
+        forgetful.remembersRecording = false
+        #expect(TransactionManager(store: .directory(store()), options: forgetful).recording == first)
+    }
+
+    /// Broken, a no of the last year would be a yes after an update that asks in another way.
+    @Test func aNoHoldsWhateverALaterVersionStartsWith() async throws {
+        var options = TransactionManager.Options()
+        options.remembersRecording = true
+        for first in [RecordingMode.on, .off] {
+            options.recording = first
+            let before = TransactionManager(store: .directory(store("\(first)")), options: options)
+            before.recording = .off
+            try await before.sync()
+            for later in [RecordingMode.on, .off] {
+                options.recording = later
+                #expect(TransactionManager(store: .directory(store("\(first)")), options: options).recording == .off)
+            }
+        }
+    }
+
+    @Test func whatCannotBeRememberedIsTold() async throws {
+        var options = TransactionManager.Options()
+        options.remembersRecording = true
+        options.diagnostics = { _ in }
+        let inMemory = TransactionManager(store: .inMemory, options: options)
+        #expect(inMemory.health.problems.map(\.code) == [.setting])
+
+        let nowhere = TransactionManager(store: .directory(URL(filePath: "/proc/waybill")), options: options)
+        nowhere.recording = .off
+        await #expect(throws: WaybillError.self) { try await nowhere.sync() }
+        #expect(nowhere.recording == .off)
+        #expect(nowhere.health.problems.contains { $0.message.contains("/proc/waybill") })
+    }
+
+    @Test func disabledStaysOff() async throws {
+        TransactionManager.disabled.recording = .on
+        #expect(TransactionManager.disabled.recording == .off)
+        #expect(TransactionManager.disabled.begin(Login.self).log(.initiated) == .off)
+        #expect(try await TransactionManager.disabled.list().rows.isEmpty)
+    }
+
+    /// Broken, "disabled" would still leave traces: the child's home, its only way to a default folder, must stay empty.
+    @Test func disabledTouchesNoDisk() throws {
+        let home = folder.file("home")
+        try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
+        for (verb, isEmpty) in [("disabled", true), ("default", false)] {
+            let child = try ChildProcess(
+                "TestProcess", [verb, folder.url.path()], environment: ["HOME": home.path(), "XDG_STATE_HOME": home.path()])
+            let (output, status) = child.finish()
+            #expect(status == 0, "\(output)")
+            // URLSession makes folders of its own; the second round shows that a file would be found.
+            let found = FileManager.default.enumerator(at: home, includingPropertiesForKeys: [.isRegularFileKey])?.contains {
+                ($0 as? URL).flatMap { try? $0.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile } == true
+            }
+            #expect(found == !isEmpty, "\(verb)")
+        }
+    }
+
+    @Test func thisTestIsADebugBuild() {
+        #if DEBUG
+        #expect(TransactionManager.isDebugBuild)
+        #else
+        #expect(!TransactionManager.isDebugBuild)
+        #endif
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillTesting
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Starting over as somebody else.
+struct ResetTests {
+    private let folder: TemporaryDirectory
+    private let transport = InMemoryTransport()
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func installations(_ transactions: TransactionManager) async -> Set<GUID?> {
+        let seen = transport.sets.count
+        await transactions.flush()
+        return Set(transport.sets[seen...].flatMap { $0.sources.filter { !$0.facts.isEmpty }.map(\.source.installation) })
+    }
+
+    /// Broken, whoever asked to be forgotten would be counted as the same device as before.
+    @Test(arguments: [true, false]) func whatFollowsIsOfANewInstallation(inMemory: Bool) async throws {
+        let transactions = TransactionManager(
+            store: inMemory ? .inMemory : .directory(folder.url), delivery: .transport(transport), correlatedHosts: [])
+        transactions.perform(Login.self) { _ in }
+        let before = await installations(transactions)
+        try await transactions.resetInstallation()
+        transactions.perform(Login.self) { _ in }
+        let after = await installations(transactions)
+        #expect(before.count == 1 && after.count == 1 && before.isDisjoint(with: after))
+        #expect(!before.contains(nil) && !after.contains(nil))
+        #expect(try await transactions.list().rows.count == 2, "what was recorded stays")
+        guard !inMemory else { return }
+        let next = TransactionManager(store: .directory(folder.url), delivery: .transport(transport))
+        next.perform(Login.self) { _ in }
+        #expect(await installations(next) == after, "also in the next launch")
+    }
+
+    @Test func handlesFromBeforeGoOnInTheirSource() async throws {
+        let server = try LoopbackServer { _ in .text("ok") }
+        let transactions = TransactionManager(
+            store: .directory(folder.url), delivery: .transport(transport), correlatedHosts: ["127.0.0.1"])
+        let login = transactions.begin(Login.self)
+        try await transactions.resetInstallation()
+        transactions.perform(Purchase.self) { _ in }
+        #expect(login.log(.requestSent) == .inMemory)
+        _ = try await transactions.session.data(for: URLRequest(url: server.url()), in: login)
+        login.finish()
+        let record = try #require(try await transactions.transaction(login.id))
+        #expect(record.timeline.map(\.kind) == [.opened, .event, .exchangeOpened, .exchangeClosed, .closed], "read at once")
+        #expect(record.sources.count == 1)
+        let purchase = try #require(try await transactions.list().rows.first { $0.useCase == Purchase.code })
+        #expect(try await transactions.transaction(purchase.id)?.sources != record.sources)
+        #expect(server.requests.first?.header("Waybill-Transaction")?.contains(record.sources[0].id.description) == true)
+        #expect(await transactions.flush().pending == 0)
+        #expect(transactions.health.isGood)
+    }
+
+    @Test func withoutARecordingThereIsNothingToReset() async throws {
+        var options = TransactionManager.Options()
+        options.recording = .off
+        let transactions = TransactionManager(store: .directory(folder.file("store")), options: options)
+        try await transactions.resetInstallation()
+        try await TransactionManager.disabled.resetInstallation()
+        #expect(try folder.names().isEmpty)
+    }
+
+    @Test func whereTheStoreCannotBeWrittenTheResetSaysSo() async throws {
+        let transactions = TransactionManager(store: .directory(URL(filePath: "/proc/waybill")))
+        transactions.perform(Login.self) { _ in }
+        await #expect(throws: WaybillError.self) { try await transactions.resetInstallation() }
+        #expect(try await transactions.list().rows.count == 1)
+    }
+}
