@@ -40,8 +40,9 @@ let package = Package(
         // The library, top to bottom: each target knows only those above it.
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CJournal"),
         .target(name: "WaybillCore"),
-        .target(name: "WaybillStore", dependencies: ["WaybillCore", "CSQLite"]),
+        .target(name: "WaybillStore", dependencies: ["WaybillCore", "CSQLite", "CJournal"]),
         .target(name: "Waybill", dependencies: ["WaybillCore", "WaybillStore"], exclude: unused, resources: privacyManifest),
         .target(name: "WaybillReport", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "CZlib"]),
         .target(name: "WaybillTesting", dependencies: ["WaybillCore", "WaybillStore", "Waybill"]),

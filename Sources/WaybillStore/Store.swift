@@ -82,6 +82,20 @@ package final class Store {
         try locked { () throws(WaybillError) in try connection.checkpoint(.truncate) }
     }
 
+    /// Waits until everything that was written is on the disk.
+    ///
+    /// A commit is not, in WAL with `synchronous=NORMAL`, and an empty one is not under FULL either: so a row is written under FULL.
+    package func sync() throws(WaybillError) {
+        let usual = try connection.integer("PRAGMA synchronous")
+        try connection.execute("PRAGMA synchronous = FULL")
+        defer { try? connection.execute("PRAGMA synchronous = \(usual)") }
+        try write { () throws(WaybillError) in
+            try connection.statement(
+                "INSERT INTO settings(key, value) VALUES ('syncs', '1') ON CONFLICT(key) DO UPDATE SET value = value + 1"
+            ).run()
+        }
+    }
+
     private func locked<Result>(_ body: () throws(WaybillError) -> Result) throws(WaybillError) -> Result {
         try lock?.acquire()
         defer { lock?.release() }

@@ -14,6 +14,8 @@ package final class BufferedRecorder: Recorder {
         /// Closings that are still to come, for which room is kept.
         var openCount = 0
         var refusedCount = 0
+        /// Whether a journal has taken over.
+        var isHandedOver = false
 
         var used: Int { waiting.count + batch.count + openCount }
     }
@@ -43,8 +45,12 @@ package final class BufferedRecorder: Recorder {
         self.wake = wake
     }
 
-    package func record(_ content: Fact.Content, part: Int) -> Recorded {
-        let (recorded, waitingCount) = state.withLock { state -> (Recorded, Int) in
+    package func record(_ content: Fact.Content, part: Int) -> Recorded { recordUnlessHandedOver(content, part: part) ?? .refused }
+
+    /// nil once a journal has taken over.
+    func recordUnlessHandedOver(_ content: Fact.Content, part: Int) -> Recorded? {
+        let taken = state.withLock { state -> (Recorded, Int)? in
+            if state.isHandedOver { return nil }
             switch content {
             case .opened, .exchangeOpened:
                 guard state.used + 2 <= capacity - capacity / 8 else {
@@ -70,6 +76,7 @@ package final class BufferedRecorder: Recorder {
                     atMicroseconds: max(0, clock.uptimeMicroseconds() - startMicroseconds), content: content))
             return (Recorded(sequence: sequence, result: .inMemory), state.waiting.count)
         }
+        guard let (recorded, waitingCount) = taken else { return nil }
         if waitingCount == 1 { wake(false) }
         if waitingCount == batchTrigger { wake(true) }
         return recorded
@@ -99,6 +106,21 @@ package final class BufferedRecorder: Recorder {
     }
 
     package func forgoClosing() { state.withLock { $0.openCount -= 1 } }
+
+    package var wantsSync: Bool { false }
+
+    package func confirmSync() {}
+
+    /// Gives everything that waits to a journal, which takes over from then on; callers wait meanwhile.
+    ///
+    /// - Parameter takeOver: Gets the facts, the last sequence, what is open, and what was refused; whether it takes over.
+    func handOver(to takeOver: (_ facts: [Fact], _ lastSequence: Int, _ openCount: Int, _ refusedCount: Int) -> Bool) {
+        state.withLock { state in
+            guard takeOver(state.batch + state.waiting, state.lastSequence, state.openCount, state.refusedCount) else { return }
+            (state.batch, state.waiting) = ([], [])
+            state.isHandedOver = true
+        }
+    }
 
     package var refusedCount: Int { state.withLock { $0.refusedCount } }
 }

@@ -1,37 +1,68 @@
+import CJournal
 import Foundation
 import WaybillCore
 
-/// A file that is locked for as long as a source runs: that tells the living from the dead, also after SIGKILL.
+/// The journal's file, which is locked for as long as its source runs: that tells the living from the dead, also after SIGKILL.
 ///
 /// `flock`, never `fcntl`, whose locks are lost when any descriptor of the file is closed.
 final class LifeMark {
-    private let descriptor: Int32
+    let descriptor: Int32
+    let path: String
 
     /// Sets the mark of a source; it goes with the process.
-    init(of source: GUID, in folder: URL) throws(WaybillError) {
-        let path = Self.path(of: source, in: folder)
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw WaybillError(
-                .store, "\(path) cannot be made. Check the permissions of its folder.", cause: String(cString: strerror(errno)))
-        }
-        flock(descriptor, LOCK_SH | LOCK_NB)
+    convenience init(of source: GUID, in folder: URL) throws(WaybillError) {
+        try self.init(path: Self.path(of: source, in: folder))
     }
 
-    deinit { close(descriptor) }
+    /// Locks a file, and makes it where it is missing.
+    ///
+    /// - Throws: Also where it is locked already: its source runs.
+    init(path: String) throws(WaybillError) {
+        self.path = path
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw WaybillError(
+                .store, "\(path) cannot be made and locked. Check the permissions of its folder.", cause: String(cString: strerror(errno)))
+        }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// Whether the source runs.
     static func isSet(for source: GUID, in folder: URL) -> Bool {
         let descriptor = open(path(of: source, in: folder), O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        return flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
-    /// Removes what a dead source left.
-    static func remove(of source: GUID, in folder: URL) { unlink(path(of: source, in: folder)) }
+    static let prefix = "journal-"
 
-    private static func path(of source: GUID, in folder: URL) -> String {
-        folder.appending(path: "running-\(source)").path(percentEncoded: false)
+    static func path(of source: GUID, in folder: URL) -> String {
+        folder.appending(path: prefix + source.description).path(percentEncoded: false)
+    }
+
+    // MARK: As a file to write to
+
+    /// Gives the file room on the disk, zeroed; false, with `errno`, where there is none.
+    func allocate(_ byteCount: Int) -> Bool {
+        #if canImport(Darwin)
+        // Not preallocated: on these systems it is not mapped, and a write that fails is no signal.
+        return ftruncate(descriptor, off_t(byteCount)) == 0
+        #else
+        errno = posix_fallocate(descriptor, 0, off_t(byteCount))
+        return errno == 0
+        #endif
+    }
+
+    /// Whether a write to a mapped page whose room is allocated cannot fail: on file systems that do not move a page when it is written again.
+    ///
+    /// ext4, XFS and tmpfs were tested with a full disk; btrfs raises SIGBUS (linux/magic.h has the numbers).
+    var canBeMapped: Bool {
+        #if os(Linux)
+        [0xEF53, 0x5846_5342, 0x0102_1994].contains(waybill_file_system(descriptor))
+        #else
+        false
+        #endif
     }
 }

@@ -19,6 +19,12 @@ package protocol Recorder: AnyObject, Sendable {
     /// A closing for which room is kept will never come.
     func forgoClosing()
 
+    /// Whether enough is stored that it should be synced now, so that its room is free again.
+    var wantsSync: Bool { get }
+
+    /// What was confirmed until now is on the disk.
+    func confirmSync()
+
     /// Facts that were not taken for want of room, so far.
     var refusedCount: Int { get }
 }

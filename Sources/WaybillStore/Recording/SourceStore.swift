@@ -51,9 +51,29 @@ package final class SourceStore {
         return LifeMark.isSet(for: source, in: folder)
     }
 
+    /// Makes the journal of this source.
+    ///
+    /// - Returns: nil where the store lies in memory.
+    /// - Throws: Where it cannot be made; recording goes on in memory.
+    func makeJournal(anchor: ClockAnchor, startMicroseconds: Int) throws(WaybillError) -> JournalFile? {
+        // Where the store fell back to memory, a journal would promise what nobody keeps.
+        _ = try opened()
+        guard case .folder(let folder) = place else { return nil }
+        // What recovery has to know of the source is an empty set of it.
+        let description = TransactionSet(
+            id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], facts: [])])
+        return try JournalFile(lifeMark(in: folder), description: description.encoded(), startMicroseconds: startMicroseconds)
+    }
+
+    private func lifeMark(in folder: URL) throws(WaybillError) -> LifeMark {
+        if let life { return life }
+        let mark = try LifeMark(of: source.id, in: folder)
+        life = mark
+        return mark
+    }
+
     private func open() throws(WaybillError) -> Store {
         let store = try Store(place)
-        if case .folder(let folder) = place { life = try LifeMark(of: source.id, in: folder) }
         if let known = try store.setting("installation").flatMap({ GUID($0) }) {
             source.installation = known
         } else {
@@ -62,8 +82,11 @@ package final class SourceStore {
             source.installation = installation
         }
         try store.register(source)
-        let ended = try store.endSources(isAlive: { isAlive($0) })
-        if case .folder(let folder) = place { ended.forEach { LifeMark.remove(of: $0, in: folder) } }
+        if case .folder(let folder) = place {
+            _ = try lifeMark(in: folder)
+            problem = try store.recoverJournals(in: folder, installation: source.installation).first ?? problem
+        }
+        _ = try store.endSources(isAlive: { isAlive($0) })
         self.store = store
         return store
     }

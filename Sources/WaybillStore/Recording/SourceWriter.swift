@@ -10,16 +10,23 @@ package final class SourceWriter: Sendable {
     private static let batchAge = Duration.milliseconds(250)
     private static let retryAge = Duration.seconds(1)
     private static let batchLimit = 5_000
+    /// How long what is stored may stay unsynced: what a power cut costs at most.
+    private static let syncAge = Duration.seconds(5)
 
     private struct State {
         var newNames: [RecordedName] = []
         var writeProblem: WaybillError?
+        /// Why there is no journal.
+        var journalProblem: WaybillError?
         var storedRefusedCount = 0
         var isRetryScheduled = false
         var hasTakenFacts = false
+        var isSyncScheduled = false
+        var isJournalAskedFor = false
     }
 
-    package let recorder: any Recorder
+    package var recorder: any Recorder { journaled }
+    private let journaled: JournaledRecorder
     private let source: GUID
     private let place: StorePlace
     private let anchors: AnchorKeeper
@@ -27,6 +34,7 @@ package final class SourceWriter: Sendable {
     private let thread: StoreThread<SourceStore>
     private let readingThread = StoreThread(label: "waybill.reader") { ReadingEnd() }
     private let writesByItself: Bool
+    private let startMicroseconds: Int
     private let state = Locked(State())
 
     /// Makes the writer of a source; its store is opened on the store's thread, later.
@@ -45,21 +53,32 @@ package final class SourceWriter: Sendable {
         self.place = place
         self.changes = changes
         self.writesByItself = writesByItself
-        recorder = BufferedRecorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
+        startMicroseconds = start
+        journaled = JournaledRecorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
         anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
         thread = StoreThread(label: "waybill.store") { SourceStore(source: source, place: place) }  // opened when first needed
-        waker.wake = { [weak self] batchIsFull in self?.scheduleDrain(batchIsFull: batchIsFull) }
+        waker.wake = { [weak self] batchIsFull in
+            self?.askForJournal()
+            self?.scheduleDrain(batchIsFull: batchIsFull)
+        }
     }
 
     deinit {
         guard writesByItself else { return }
         // What is still in memory when the manager goes away is written all the same. Nobody is left to hear of an error.
-        let (recorder, source, anchors, names) = (recorder, source, anchors, state.withLock { $0.newNames })
+        let (recorder, source, anchors, names) = (journaled, source, anchors, state.withLock { $0.newNames })
         thread.perform { store in
             let facts = recorder.takeBatch(limit: .max)
-            guard !facts.isEmpty else { return }
-            try? store.opened().append(
-                RecordedBatch(source: source, facts: facts, names: names, clocks: anchors.due(), refused: recorder.refusedCount))
+            do {
+                if !facts.isEmpty {
+                    try store.opened().append(
+                        RecordedBatch(source: source, facts: facts, names: names, clocks: anchors.due(), refused: recorder.refusedCount))
+                }
+                recorder.confirmBatch()
+                guard recorder.hasJournal else { return }
+                try store.opened().sync()
+                recorder.removeJournalIfStored()
+            } catch {}  // the journal stays, for the next launch
         }
     }
 
@@ -68,14 +87,17 @@ package final class SourceWriter: Sendable {
 
     private func problem(of store: SourceStore) -> WaybillError? {
         _ = try? store.opened()
-        return state.withLock { $0.writeProblem } ?? store.problem
+        return state.withLock { $0.writeProblem ?? $0.journalProblem } ?? store.problem
     }
 
     /// Whether there is a store, or something on its way to one: else whoever reads would make it.
     package var hasStore: Bool { state.withLock { $0.hasTakenFacts } || place.isThere }
 
     /// Adds names to the next batch.
-    package func note(_ names: [RecordedName]) { state.withLock { $0.newNames += names } }
+    package func note(_ names: [RecordedName]) {
+        state.withLock { $0.newNames += names }
+        journaled.keep(names)
+    }
 
     /// Runs on the store's thread after everything recorded so far was written: whoever reads, reads their own writes.
     ///
@@ -133,6 +155,49 @@ package final class SourceWriter: Sendable {
         thread.perform(after: batchIsFull ? .zero : Self.batchAge) { [weak self] store in self?.drain(into: store) }
     }
 
+    /// Makes the journal, once, as soon as there is something to record.
+    private func askForJournal() {
+        let isFirst = state.withLock { state in
+            defer { state.isJournalAskedFor = true }
+            return !state.isJournalAskedFor
+        }
+        guard isFirst else { return }
+        thread.perform { [weak self] store in
+            guard let self, let anchor = anchors.due().first else { return }
+            do {
+                guard let file = try store.makeJournal(anchor: anchor, startMicroseconds: startMicroseconds) else { return }
+                journaled.begin(file, names: state.withLock { $0.newNames })
+            } catch {
+                state.withLock { $0.journalProblem = error as? WaybillError }
+            }
+        }
+    }
+
+    /// Syncs what was stored, if enough has come together, or later.
+    private func syncWhenDue(_ store: Store) throws(WaybillError) {
+        guard journaled.hasJournal else { return }
+        if journaled.wantsSync {
+            try store.sync()
+            journaled.confirmSync()
+        } else {
+            scheduleSync()
+        }
+    }
+
+    private func scheduleSync() {
+        let isFirst = state.withLock { state in
+            defer { state.isSyncScheduled = true }
+            return !state.isSyncScheduled
+        }
+        guard writesByItself, isFirst else { return }
+        thread.perform(after: Self.syncAge) { [weak self] store in
+            guard let self else { return }
+            state.withLock { $0.isSyncScheduled = false }
+            guard let store = try? store.opened(), (try? store.sync()) != nil else { return }
+            journaled.confirmSync()
+        }
+    }
+
     /// One retry at a time, however many readers and batches stumble over the same trouble meanwhile.
     private func scheduleRetry() {
         let isFirst = state.withLock { state in
@@ -171,6 +236,7 @@ package final class SourceWriter: Sendable {
                 try opened.opened().append(
                     RecordedBatch(source: source, facts: facts, names: names, clocks: clocks, refused: refused))
                 recorder.confirmBatch()
+                try syncWhenDue(opened.opened())
                 anchors.confirm(clocks)
                 tell(of: facts, in: opened)
                 state.withLock { state in

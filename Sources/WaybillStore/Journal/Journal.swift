@@ -1,0 +1,311 @@
+import CJournal
+import Synchronization
+import WaybillCore
+
+/// Takes records from any thread without a lock, an allocation or a system call, and gives them to one reader in the order of their sequence.
+///
+/// A record is reserved by one compare-and-swap, copied, and published by its first word with release order. The reader stops at what is not
+/// published yet. A segment is used again only when everything in it was read, stored and synced.
+final class Journal: @unchecked Sendable {  // right because words are written by who reserved them, and read by the reader after their publication
+    private let file: JournalFile
+    private let layout: JournalLayout
+    private let words: UnsafeMutablePointer<UInt64>
+    /// How many facts the current segment has (the upper 20 bits), and the position of the next record.
+    private let head: Atomic<UInt64>
+    /// Up to this position segments are free to be written.
+    private let limit: Atomic<Int>
+    /// Closings that are still to come, for each of which room is kept.
+    private let openCount: Atomic<Int>
+    private let refused: Atomic<Int>
+    private let turning = Locked(())
+    private let reading: Locked<ReadingState>
+
+    private struct ReadingState {
+        /// Everything before is in the store.
+        var stored: Int
+        /// Everything before was handed out.
+        var taken: Int
+        /// Segments before this turn are free again.
+        var freedTurn = 0
+        /// The last sequence handed out.
+        var lastSequence: Int
+        var takenSequence: Int
+    }
+
+    private static let positionMask: UInt64 = 1 << 44 - 1
+    /// Kept for each closing that is to come: a record without attributes.
+    private static let closingWordCount = 16
+    /// Kept besides, for what segments' ends leave unused.
+    private static let marginWordCount = 1024
+
+    /// Takes over from a recorder in memory.
+    ///
+    /// - Parameters:
+    ///   - lastSequence: The sequence before the journal's first.
+    ///   - openCount: What was opened and not closed until then.
+    init(_ file: JournalFile, lastSequence: Int, openCount: Int, refusedCount: Int) {
+        self.file = file
+        layout = file.layout
+        words = file.words
+        let start = JournalLayout.segmentHeaderWordCount
+        head = Atomic(UInt64(start))
+        limit = Atomic(file.layout.segmentWordCount * file.layout.segmentCount)
+        self.openCount = Atomic(openCount)
+        refused = Atomic(refusedCount)
+        reading = Locked(ReadingState(stored: start, taken: start, lastSequence: lastSequence, takenSequence: lastSequence))
+        beginSegment(turn: 0, base: lastSequence)
+    }
+
+    var refusedCount: Int { refused.load(ordering: .relaxed) }
+
+    /// What became of a record.
+    enum Appended {
+        case done(sequence: Int)
+        /// It was the first of a segment: a good moment to store what is there.
+        case doneInNewSegment(sequence: Int)
+        case refused
+    }
+
+    /// Appends a fact. For an `opened` the part is its own sequence.
+    @inline(__always)
+    func append(_ content: Fact.Content, part: Int, atMicroseconds: Int) -> Appended {
+        switch content {
+        case .event(let event) where event.error == nil && event.attributes.isEmpty:
+            return append(.event, 1, part: part, atMicroseconds: atMicroseconds, isOpening: false) { $0.integer(event.code) }
+        case .event:
+            return appendCounted(content, part: part, atMicroseconds: atMicroseconds, isOpening: false)
+        case .opened, .exchangeOpened:
+            openCount.add(1, ordering: .relaxed)
+            let appended = appendCounted(content, part: part, atMicroseconds: atMicroseconds, isOpening: true)
+            if case .refused = appended { openCount.subtract(1, ordering: .relaxed) }
+            return appended
+        case .closed, .exchangeClosed:
+            openCount.subtract(1, ordering: .relaxed)
+            let appended = appendCounted(content, part: part, atMicroseconds: atMicroseconds, isOpening: false)
+            guard case .refused = appended else { return appended }
+            // Room for the bare closing was kept; what was said about it has to go.
+            refused.subtract(1, ordering: .relaxed)
+            return appendCounted(content.bare, part: part, atMicroseconds: atMicroseconds, isOpening: false)
+        }
+    }
+
+    @inline(never)
+    private func appendCounted(_ content: Fact.Content, part: Int, atMicroseconds: Int, isOpening: Bool) -> Appended {
+        var counter = JournalWordCounter()
+        content.write(to: &counter)
+        return append(content.journalKind, counter.count, part: part, atMicroseconds: atMicroseconds, isOpening: isOpening) {
+            content.write(to: &$0)
+        }
+    }
+
+    /// Keeps a name for whoever recovers the journal; the reader passes over it.
+    func append(_ name: RecordedName) {
+        var counter = JournalWordCounter()
+        name.write(to: &counter)
+        _ = append(.name, counter.count, part: 0, atMicroseconds: 0, isOpening: false) { name.write(to: &$0) }
+    }
+
+    @inline(__always)
+    private func append(
+        _ kind: JournalRecord.Kind, _ contentWordCount: Int, part: Int, atMicroseconds: Int, isOpening: Bool,
+        write: (inout JournalWordWriter) -> Void
+    ) -> Appended {
+        let wordCount = JournalRecord.prefixWordCount + contentWordCount
+        let isFact = kind != .name
+        // Closings may use what is kept for them.
+        let kept: Int =
+            switch kind {
+            case .closed, .exchangeClosed: 0
+            default:
+                Self.marginWordCount + openCount.load(ordering: .relaxed) * Self.closingWordCount
+                    + (isOpening ? layout.segmentWordCount * layout.segmentCount / 8 : 0)
+            }
+        var isNewSegment = false
+        var old = head.load(ordering: .acquiring)
+        while true {
+            let position = Int(old & Self.positionMask)
+            let offset = position % layout.segmentWordCount
+            guard position + wordCount + kept <= limit.load(ordering: .acquiring), wordCount <= layout.largestRecordWordCount else {
+                refused.add(1, ordering: .relaxed)
+                return .refused
+            }
+            guard offset >= JournalLayout.segmentHeaderWordCount, offset + wordCount <= layout.segmentWordCount else {
+                guard turn(from: position) else {
+                    refused.add(1, ordering: .relaxed)
+                    return .refused
+                }
+                isNewSegment = true
+                old = head.load(ordering: .acquiring)
+                continue
+            }
+            let new = old + UInt64(wordCount) + (isFact ? 1 << 44 : 0)
+            let (isExchanged, found) = head.weakCompareExchange(
+                expected: old, desired: new, successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
+            guard isExchanged else {
+                old = found
+                continue
+            }
+            let record = words + layout.index(of: position)
+            let base = (record - offset)[1]
+            let sequence = isFact ? Int(base) + Int(old >> 44) + 1 : 0
+            record[1] = UInt64(sequence)
+            record[2] = UInt64(atMicroseconds)
+            record[3] = UInt64(kind == .opened ? sequence : part)
+            var writer = JournalWordWriter(at: record + JournalRecord.prefixWordCount)
+            write(&writer)
+            let checksum = JournalChecksum.sum(record, count: wordCount, salt: layout.salt, position: position)
+            waybill_store_release(record, JournalHeading(kind, wordCount: wordCount, checksum: checksum).word)
+            if !file.isMapped {
+                let index = layout.index(of: position)
+                file.write(index..<index + wordCount)
+            }
+            return isNewSegment ? .doneInNewSegment(sequence: sequence) : .done(sequence: sequence)
+        }
+    }
+
+    /// Goes on to the next segment; false where it is not free.
+    @inline(never)
+    private func turn(from position: Int) -> Bool {
+        turning.withLock { _ in
+            while true {
+                let old = head.load(ordering: .acquiring)
+                let current = Int(old & Self.positionMask)
+                let turn = (current - 1) / layout.segmentWordCount
+                guard turn == (position - 1) / layout.segmentWordCount else { return true }  // somebody else was here
+                let next = (turn + 1) * layout.segmentWordCount
+                guard next + layout.segmentWordCount <= limit.load(ordering: .acquiring) else { return false }
+                let base = Int((words + layout.index(of: turn * layout.segmentWordCount))[1]) + Int(old >> 44)
+                beginSegment(turn: turn + 1, base: base)
+                let start = UInt64(next + JournalLayout.segmentHeaderWordCount)
+                guard head.compareExchange(expected: old, desired: start, ordering: .acquiringAndReleasing).exchanged else { continue }
+                if current < next { fill(from: current, wordCount: next - current) }
+                return true
+            }
+        }
+    }
+
+    private func beginSegment(turn: Int, base: Int) {
+        let index = layout.index(of: turn * layout.segmentWordCount)
+        words[index + 1] = UInt64(base)
+        words[index + 2] = layout.checksum(ofTurn: turn, base: UInt64(base))
+        waybill_store_release(words + index, UInt64(turn + 1))
+        file.write(index..<index + JournalLayout.segmentHeaderWordCount)
+    }
+
+    private func fill(from position: Int, wordCount: Int) {
+        let index = layout.index(of: position)
+        // Only the heading counts: what follows is zeroed room.
+        waybill_store_release(words + index, JournalHeading(.filler, wordCount: wordCount, checksum: 0).word)
+        file.write(index..<index + 1)
+    }
+
+    // MARK: The reader
+
+    /// Hands out published facts that no earlier call handed out, in order of sequence.
+    func take(limit: Int) -> [Fact] {
+        reading.withLock { state in
+            var facts: [Fact] = []
+            let end = Int(head.load(ordering: .acquiring) & Self.positionMask)
+            while facts.count < limit, state.taken < end {
+                if state.taken % layout.segmentWordCount == 0 {
+                    state.taken += JournalLayout.segmentHeaderWordCount
+                    continue
+                }
+                let record = words + layout.index(of: state.taken)
+                let heading = JournalHeading(word: waybill_load_acquire(record))
+                guard let kind = heading.kind else { break }  // reserved, and not published yet
+                if kind != .filler && kind != .name, let fact = Fact(kind, record, wordCount: heading.wordCount) {
+                    facts.append(fact)
+                    state.takenSequence = fact.sequence
+                }
+                state.taken += heading.wordCount
+            }
+            return facts
+        }
+    }
+
+    /// What was handed out is in the store.
+    func confirm() {
+        reading.withLock { state in
+            state.stored = state.taken
+            state.lastSequence = state.takenSequence
+            file.setHeader(JournalLayout.HeaderWord.drained, to: state.lastSequence)
+            file.setHeader(JournalLayout.HeaderWord.refused, to: refusedCount)
+        }
+    }
+
+    /// What was handed out is not in the store: it is handed out again.
+    func giveBack() {
+        reading.withLock { state in
+            state.taken = state.stored
+            state.takenSequence = state.lastSequence
+        }
+    }
+
+    /// Whether enough is stored and not synced that it should be, so that its room is free again.
+    var wantsSync: Bool {
+        reading.withLock { $0.stored / layout.segmentWordCount - $0.freedTurn >= max(1, layout.segmentCount / 2) }
+    }
+
+    /// What was stored until now is on the disk: its segments are free.
+    func confirmSync() {
+        reading.withLock { state in
+            let turn = state.stored / layout.segmentWordCount
+            while state.freedTurn < turn {
+                let index = layout.index(of: state.freedTurn * layout.segmentWordCount)
+                (words + index).update(repeating: 0, count: layout.segmentWordCount)
+                file.write(index..<index + layout.segmentWordCount)
+                state.freedTurn += 1
+                limit.add(layout.segmentWordCount, ordering: .releasing)
+            }
+        }
+    }
+
+    /// Takes the file away, if everything in it is stored.
+    func removeIfStored() {
+        let isStored = reading.withLock { $0.stored } >= Int(head.load(ordering: .acquiring) & Self.positionMask)
+        if isStored { file.remove() }
+    }
+}
+
+extension Fact.Content {
+    /// Without what is said about it: what a closing must be, to fit into the room that is kept for it.
+    fileprivate var bare: Fact.Content {
+        switch self {
+        case .closed(let content): .closed(Fact.Closed(outcome: content.outcome))
+        case .exchangeClosed(let content): .exchangeClosed(Fact.ExchangeClosed(exchange: content.exchange, state: content.state))
+        default: self
+        }
+    }
+}
+
+extension RecordedName {
+    fileprivate func write(to sink: inout some JournalSink) {
+        sink.integer(useCase)
+        sink.optional(event)
+        sink.text(name)
+    }
+}
+
+extension RecordedName {
+    /// Reads a record of that kind.
+    init?(_ record: UnsafeBufferPointer<UInt64>) {
+        guard record.count > JournalRecord.prefixWordCount else { return nil }
+        var reader = JournalWordReader(UnsafeBufferPointer(rebasing: record[JournalRecord.prefixWordCount...]))
+        guard let useCase = reader.integer(), let event = reader.optionalInteger(), let name = reader.text() else { return nil }
+        self.init(useCase: useCase, event: event, name: name)
+    }
+}
+
+extension Fact {
+    /// Reads a record that was published whole; nil where its words cannot be a fact.
+    init?(_ kind: JournalRecord.Kind, _ record: UnsafePointer<UInt64>, wordCount: Int) {
+        let prefix = JournalRecord.prefixWordCount
+        guard wordCount > prefix,
+            let content = Content(kind, UnsafeBufferPointer(start: record + prefix, count: wordCount - prefix))
+        else { return nil }
+        let numbers = (Int(truncatingIfNeeded: record[1]), Int(truncatingIfNeeded: record[3]), Int(truncatingIfNeeded: record[2]))
+        guard numbers.0 > 0, numbers.1 >= 0, numbers.2 >= 0 else { return nil }
+        self.init(sequence: numbers.0, part: numbers.1, atMicroseconds: numbers.2, content: content)
+    }
+}

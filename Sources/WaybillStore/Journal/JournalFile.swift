@@ -1,0 +1,95 @@
+import CJournal
+import Foundation
+import WaybillCore
+
+/// The file of a journal, locked for as long as its source runs, and its words in memory.
+///
+/// Mapped where a mapped write cannot fail once the file's room is allocated; elsewhere the words are this process's own, and each record is written
+/// to the file besides. Either way it outlives the process.
+final class JournalFile: @unchecked Sendable {  // right because `words` is only used as `Journal` says, and everything else is immutable
+    let layout: JournalLayout
+    let words: UnsafeMutablePointer<UInt64>
+    /// Whether records reach the file by themselves.
+    let isMapped: Bool
+
+    private let mark: LifeMark
+
+    /// Segments: 8 of 256 KiB, room for about 50,000 events.
+    static let segmentCount = 8
+    static let segmentByteCount = 256 * 1024
+
+    /// Makes the journal of a source that starts now.
+    ///
+    /// - Parameters:
+    ///   - mark: Its file, empty, and locked.
+    ///   - description: What recovery has to know of the source.
+    ///   - mapping: Whether to map; nil: where it is safe.
+    /// - Throws: Where there is no room for it.
+    init(
+        _ mark: LifeMark, description: [UInt8], startMicroseconds: Int, salt: UInt64 = .random(in: .min ... .max),
+        segmentCount: Int = segmentCount, segmentByteCount: Int = segmentByteCount, mapping: Bool? = nil
+    ) throws(WaybillError) {
+        let headerBytes = (JournalLayout.HeaderWord.count + JournalWordCounter.words(description.count)) * 8
+        let pageBytes = JournalLayout.pageWordCount * 8
+        layout = JournalLayout(
+            headerWordCount: (headerBytes + pageBytes - 1) / pageBytes * JournalLayout.pageWordCount,
+            segmentWordCount: segmentByteCount / 8, segmentCount: segmentCount, salt: salt)
+        self.mark = mark
+        let byteCount = layout.wordCount * 8
+        guard mark.allocate(byteCount) else {
+            throw WaybillError(
+                .store, "There is no room for the journal \(mark.path) of \(byteCount / 1024) KiB; what is recorded waits in memory.",
+                cause: String(cString: strerror(errno)))
+        }
+        isMapped = mapping ?? mark.canBeMapped
+        let (flags, descriptor) = isMapped ? (MAP_SHARED, mark.descriptor) : (MAP_PRIVATE | MAP_ANON, -1)
+        guard let memory = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, descriptor, 0), memory != MAP_FAILED else {
+            throw WaybillError(
+                .store, "The journal \(mark.path) cannot be mapped; what is recorded waits in memory.",
+                cause: String(cString: strerror(errno)))
+        }
+        words = memory.bindMemory(to: UInt64.self, capacity: layout.wordCount)
+        writeHeader(description, startMicroseconds: startMicroseconds)
+    }
+
+    deinit { munmap(words, layout.wordCount * 8) }
+
+    /// Takes the file away: everything in it is in the store.
+    func remove() { unlink(mark.path) }
+
+    /// Brings words to the file, where they do not get there by themselves.
+    func write(_ range: Range<Int>) {
+        guard !isMapped else { return }
+        // A journal that can no longer be written is still drained from memory; what fails here is told by the store, on the same disk.
+        _ = pwrite(mark.descriptor, words + range.lowerBound, range.count * 8, off_t(range.lowerBound * 8))
+    }
+
+    /// Sets one of the header's words that change.
+    func setHeader(_ index: Int, to value: Int) {
+        waybill_store_release(words + index, UInt64(value))
+        write(index..<index + 1)
+    }
+
+    private func writeHeader(_ description: [UInt8], startMicroseconds: Int) {
+        typealias Word = JournalLayout.HeaderWord
+        words[Word.magic] = JournalLayout.magic
+        words[Word.version] = JournalLayout.version
+        words[Word.wordCount] = UInt64(layout.headerWordCount)
+        words[Word.salt] = layout.salt
+        words[Word.segmentWordCount] = UInt64(layout.segmentWordCount)
+        words[Word.segmentCount] = UInt64(layout.segmentCount)
+        words[Word.startMicroseconds] = UInt64(bitPattern: Int64(startMicroseconds))
+        words[Word.descriptionByteCount] = UInt64(description.count)
+        UnsafeMutableRawPointer(words + Word.count).copyMemory(from: description, byteCount: description.count)
+        words[Word.checksum] = JournalFile.headerChecksum(words, layout.headerWordCount)
+        write(0..<layout.headerWordCount)
+    }
+
+    /// Of all of the header that does not change.
+    static func headerChecksum(_ words: UnsafePointer<UInt64>, _ count: Int) -> UInt64 {
+        typealias Word = JournalLayout.HeaderWord
+        var sum = JournalLayout.magic
+        for index in 0..<count where index < Word.checksum || index >= Word.count { sum = JournalChecksum.mix(sum, words[index]) }
+        return sum
+    }
+}

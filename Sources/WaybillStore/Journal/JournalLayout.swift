@@ -1,0 +1,82 @@
+import WaybillCore
+
+/// Where things lie in a journal: a header, then segments that are used in turn, again and again.
+///
+/// Positions are counted in words of 8 bytes from the first record ever written, and never repeat; the segment of a position is used for the
+/// `position / segmentWordCount`-th time round.
+struct JournalLayout: Hashable {
+    /// `WBILJRNL`, read as a little-endian word.
+    static let magic: UInt64 = 0x4C4E_524A_4C49_4257
+    /// What this code writes, and the highest that it reads.
+    static let version: UInt64 = 1
+    /// Words at the start of each segment: its turn plus one, the sequence before its first fact, the checksum of both.
+    static let segmentHeaderWordCount = 3
+    /// Words in a page, to which the header is rounded.
+    static let pageWordCount = 512
+
+    /// Where words of the header stand. What follows is a description of the source, as JSON.
+    enum HeaderWord {
+        static let magic = 0, version = 1, wordCount = 2, salt = 3, segmentWordCount = 4, segmentCount = 5, startMicroseconds = 6
+        static let descriptionByteCount = 7, checksum = 8
+        /// The highest sequence that was drained: outside SQLite, so that a database that is rolled back cannot balance by forgetting.
+        static let drained = 9
+        /// Facts refused so far, when it was last drained.
+        static let refused = 10
+        static let count = 11
+    }
+
+    var headerWordCount: Int
+    var segmentWordCount: Int
+    var segmentCount: Int
+    /// Random, for each file: what another journal left on the disk does not pass for a record of this one.
+    var salt: UInt64
+
+    var wordCount: Int { headerWordCount + segmentWordCount * segmentCount }
+    /// The longest record.
+    var largestRecordWordCount: Int { segmentWordCount - Self.segmentHeaderWordCount }
+
+    /// Where in the file a position lies.
+    @inline(__always)
+    func index(of position: Int) -> Int {
+        let (turn, offset) = position.quotientAndRemainder(dividingBy: segmentWordCount)
+        return headerWordCount + turn % segmentCount * segmentWordCount + offset
+    }
+
+    /// Checks what a segment's first words say of it.
+    func checksum(ofTurn turn: Int, base: UInt64) -> UInt64 { JournalChecksum.mix(JournalChecksum.mix(salt, UInt64(turn) &+ 1), base) }
+}
+
+/// The checksum of records: 32 bits that depend on the words, the file's salt and the position.
+///
+/// Against torn and stale records, not against forgery. One multiplication a word, folded: the mixing step of wyhash and similar functions.
+enum JournalChecksum {
+    @inline(__always)
+    static func mix(_ sum: UInt64, _ word: UInt64) -> UInt64 {
+        let product = (sum ^ word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
+        return product.high ^ product.low
+    }
+
+    /// Of the words after the heading.
+    @inline(__always)
+    static func sum(_ words: UnsafePointer<UInt64>, count: Int, salt: UInt64, position: Int) -> UInt32 {
+        var sum = salt ^ UInt64(truncatingIfNeeded: position)
+        for index in 1..<max(count, 1) { sum = mix(sum, words[index]) }
+        return UInt32(truncatingIfNeeded: mix(sum, UInt64(count)) >> 16)
+    }
+}
+
+/// The first word of a record, published last: checksum, size and kind.
+struct JournalHeading {
+    var word: UInt64
+
+    init(word: UInt64) { self.word = word }
+
+    @inline(__always)
+    init(_ kind: JournalRecord.Kind, wordCount: Int, checksum: UInt32) {
+        word = UInt64(checksum) << 32 | UInt64(UInt32(truncatingIfNeeded: wordCount)) << 8 | UInt64(kind.rawValue)
+    }
+
+    var kind: JournalRecord.Kind? { JournalRecord.Kind(rawValue: UInt8(truncatingIfNeeded: word)) }
+    var wordCount: Int { Int(word >> 8 & 0xFF_FFFF) }
+    var checksum: UInt32 { UInt32(truncatingIfNeeded: word >> 32) }
+}

@@ -1,0 +1,103 @@
+import WaybillCore
+
+extension Fact.Content {
+    /// Reads what follows the prefix; nil where the words cannot be that.
+    init?(_ kind: JournalRecord.Kind, _ words: UnsafeBufferPointer<UInt64>) {
+        var reader = JournalWordReader(words)
+        let content: Fact.Content? =
+            switch kind {
+            case .opened: reader.opened().map { .opened($0) }
+            case .event: reader.event(hasDetail: words.count > 1).map { .event($0) }
+            case .closed: reader.closed().map { .closed($0) }
+            case .exchangeOpened: reader.exchangeOpened().map { .exchangeOpened($0) }
+            case .exchangeClosed: reader.exchangeClosed().map { .exchangeClosed($0) }
+            case .name, .filler: nil
+            }
+        guard let content else { return nil }
+        self = content
+    }
+}
+
+extension JournalWordReader {
+    fileprivate mutating func opened() -> Fact.Opened? {
+        guard let high = word(), let low = word(), let useCase = integer(), let joined = integer(), let timeout = integer(),
+            let hasCause = word()
+        else { return nil }
+        var cause: Fact.ID?
+        if hasCause == 1 {
+            guard let high = word(), let low = word(), let sequence = integer() else { return nil }
+            cause = Fact.ID(source: GUID(high: high, low: low), sequence: sequence)
+        }
+        guard let detail = detail() else { return nil }
+        return Fact.Opened(
+            transaction: GUID(high: high, low: low), useCase: useCase, isJoined: joined == 1, timeoutMicroseconds: timeout, cause: cause,
+            attributes: detail.attributes)
+    }
+
+    fileprivate mutating func event(hasDetail: Bool) -> Fact.Event? {
+        guard let code = integer() else { return nil }
+        guard hasDetail else { return Fact.Event(code: code) }
+        guard let detail = detail() else { return nil }
+        return Fact.Event(code: code, error: detail.error, attributes: detail.attributes)
+    }
+
+    fileprivate mutating func closed() -> Fact.Closed? {
+        guard let outcome = integer().flatMap({ Outcome(rawValue: $0) }), let detail = detail() else { return nil }
+        return Fact.Closed(outcome: outcome, error: detail.error, attributes: detail.attributes)
+    }
+
+    fileprivate mutating func exchangeOpened() -> Fact.ExchangeOpened? {
+        guard let role = integer().flatMap({ Fact.Role(rawValue: $0) }), let method = text(), let scheme = optionalText(),
+            let host = optionalText(), let port = optionalInteger(), let path = text(), let query = optionalText(),
+            let fields = headerFields()
+        else { return nil }
+        return Fact.ExchangeOpened(
+            role: role, method: method, scheme: scheme, host: host, port: port, path: path, query: query, headerFields: fields)
+    }
+
+    fileprivate mutating func exchangeClosed() -> Fact.ExchangeClosed? {
+        guard let exchange = integer(), let state = integer().flatMap({ Fact.ExchangeState(rawValue: $0) }), let status = optionalInteger(),
+            let firstByte = optionalInteger(), let sent = optionalInteger(), let received = optionalInteger(), let fields = headerFields(),
+            let detail = detail()
+        else { return nil }
+        return Fact.ExchangeClosed(
+            exchange: exchange, state: state, status: status, firstByteAtMicroseconds: firstByte, sentByteCount: sent,
+            receivedByteCount: received, headerFields: fields, error: detail.error)
+    }
+
+    private mutating func detail() -> (error: RecordedError?, attributes: Attributes)? {
+        guard let hasError = word() else { return nil }
+        var error: RecordedError?
+        if hasError == 1 {
+            guard let domain = text(), let code = integer(), let text = optionalText() else { return nil }
+            error = RecordedError(domain: domain, code: code, text: text)
+        }
+        guard let count = integer(), count >= 0 else { return nil }
+        var attributes: Attributes = [:]
+        for _ in 0..<count {
+            guard let name = text(), let value = attributeValue() else { return nil }
+            attributes[name] = value
+        }
+        return (error, attributes)
+    }
+
+    private mutating func attributeValue() -> AttributeValue? {
+        switch word() {
+        case 0: text().map { .string($0) }
+        case 1: integer().map { .integer($0) }
+        case 2: word().map { .double(Double(bitPattern: $0)) }
+        case 3: word().map { .bool($0 == 1) }
+        default: nil
+        }
+    }
+
+    private mutating func headerFields() -> [Fact.HeaderField]? {
+        guard let count = integer(), count >= 0 else { return nil }
+        var fields: [Fact.HeaderField] = []
+        for _ in 0..<count {
+            guard let name = text(), let value = text() else { return nil }
+            fields.append(Fact.HeaderField(name: name, value: value))
+        }
+        return fields
+    }
+}

@@ -1,0 +1,117 @@
+import WaybillCore
+
+/// What one record of a journal holds, and how it lies in words.
+///
+/// The first word is the record's heading (``JournalHeading``), written last; then sequence, time, part, and what the kind needs. Integers are in the
+/// machine's byte order: a journal never leaves its device.
+enum JournalRecord {
+    /// The first byte of the heading that is not its size; 0 is no kind, so that zeroed room is not a record.
+    enum Kind: UInt8 {
+        case opened = 1
+        case event
+        case closed
+        case exchangeOpened
+        case exchangeClosed
+        /// A name that an app gives to a code: no fact, has no sequence.
+        case name
+        /// The rest of a segment that the next record did not fit into.
+        case filler
+    }
+
+    /// Words before what the kind needs: heading, sequence, time, part.
+    static let prefixWordCount = 4
+}
+
+extension Fact.Content {
+    var journalKind: JournalRecord.Kind {
+        switch self {
+        case .opened: .opened
+        case .event: .event
+        case .closed: .closed
+        case .exchangeOpened: .exchangeOpened
+        case .exchangeClosed: .exchangeClosed
+        }
+    }
+
+    /// Writes what follows the prefix. A plain event is one word.
+    @inline(__always)
+    func write(to sink: inout some JournalSink) {
+        switch self {
+        case .opened(let content):
+            sink.word(content.transaction.high)
+            sink.word(content.transaction.low)
+            sink.integer(content.useCase)
+            sink.integer(content.isJoined ? 1 : 0)
+            sink.integer(content.timeoutMicroseconds)
+            sink.word(content.cause == nil ? 0 : 1)
+            if let cause = content.cause {
+                sink.word(cause.source.high)
+                sink.word(cause.source.low)
+                sink.integer(cause.sequence)
+            }
+            sink.detail(error: nil, content.attributes)
+        case .event(let content):
+            sink.integer(content.code)
+            // Most events say nothing more, and then nothing more is written.
+            if content.error != nil || !content.attributes.isEmpty { sink.detail(error: content.error, content.attributes) }
+        case .closed(let content):
+            sink.integer(content.outcome.rawValue)
+            sink.detail(error: content.error, content.attributes)
+        case .exchangeOpened(let content):
+            sink.integer(content.role.rawValue)
+            sink.text(content.method)
+            sink.optional(content.scheme)
+            sink.optional(content.host)
+            sink.optional(content.port)
+            sink.text(content.path)
+            sink.optional(content.query)
+            sink.headerFields(content.headerFields)
+        case .exchangeClosed(let content):
+            sink.integer(content.exchange)
+            sink.integer(content.state.rawValue)
+            sink.optional(content.status)
+            sink.optional(content.firstByteAtMicroseconds)
+            sink.optional(content.sentByteCount)
+            sink.optional(content.receivedByteCount)
+            sink.headerFields(content.headerFields)
+            sink.detail(error: content.error, [:])
+        }
+    }
+}
+
+extension JournalSink {
+    fileprivate mutating func detail(error: RecordedError?, _ attributes: Attributes) {
+        word(error == nil ? 0 : 1)
+        if let error {
+            text(error.domain)
+            integer(error.code)
+            optional(error.text)
+        }
+        integer(attributes.count)
+        for (name, value) in attributes {
+            text(name)
+            switch value {
+            case .string(let value):
+                word(0)
+                text(value)
+            case .integer(let value):
+                word(1)
+                integer(value)
+            case .double(let value):
+                word(2)
+                word(value.bitPattern)
+            case .bool(let value):
+                word(3)
+                word(value ? 1 : 0)
+            }
+        }
+    }
+
+    fileprivate mutating func headerFields(_ fields: [Fact.HeaderField]) {
+        integer(fields.count)
+        for field in fields {
+            text(field.name)
+            text(field.value)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+/// Takes the words of a record: one conformer counts them, so that room can be reserved, another writes them there.
+protocol JournalSink {
+    mutating func word(_ value: UInt64)
+    mutating func text(_ text: String)
+}
+
+extension JournalSink {
+    mutating func integer(_ value: Int) { word(UInt64(bitPattern: Int64(value))) }
+
+    mutating func optional(_ value: Int?) {
+        word(value == nil ? 0 : 1)
+        if let value { integer(value) }
+    }
+
+    mutating func optional(_ text: String?) {
+        word(text == nil ? 0 : 1)
+        if let text { self.text(text) }
+    }
+}
+
+/// Counts words.
+struct JournalWordCounter: JournalSink {
+    private(set) var count = 0
+
+    mutating func word(_ value: UInt64) { count += 1 }
+
+    mutating func text(_ text: String) { count += 1 + Self.words(text.utf8.count) }
+
+    /// Words that so many bytes fill.
+    static func words(_ byteCount: Int) -> Int { (byteCount + 7) / 8 }
+}
+
+/// Writes words into room that was reserved for them.
+struct JournalWordWriter: JournalSink {
+    private var next: UnsafeMutablePointer<UInt64>
+
+    /// - Parameter start: As many words are there as a ``JournalWordCounter`` counted.
+    init(at start: UnsafeMutablePointer<UInt64>) { next = start }
+
+    mutating func word(_ value: UInt64) {
+        next.pointee = value
+        next += 1
+    }
+
+    mutating func text(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            word(UInt64(bytes.count))
+            let words = JournalWordCounter.words(bytes.count)
+            guard words > 0, let start = bytes.baseAddress else { return }
+            next[words - 1] = 0  // what the last bytes leave of the last word
+            UnsafeMutableRawPointer(next).copyMemory(from: start, byteCount: bytes.count)
+            next += words
+        }
+    }
+}
+
+/// Reads words back; nil where there are not enough, or they cannot be what was asked for.
+struct JournalWordReader {
+    private let words: UnsafeBufferPointer<UInt64>
+    private var index = 0
+
+    init(_ words: UnsafeBufferPointer<UInt64>) { self.words = words }
+
+    mutating func word() -> UInt64? {
+        guard index < words.count else { return nil }
+        defer { index += 1 }
+        return words[index]
+    }
+
+    mutating func integer() -> Int? { word().map { Int(truncatingIfNeeded: Int64(bitPattern: $0)) } }
+
+    /// A value that may be absent: nil where it cannot be read, `.some(nil)` where it is absent.
+    mutating func optionalInteger() -> Int?? {
+        guard let mark = word(), mark <= 1 else { return nil }
+        guard mark == 1 else { return .some(nil) }
+        return integer().map { .some($0) }
+    }
+
+    mutating func text() -> String? {
+        guard let byteCount = word(), byteCount <= UInt64(words.count * 8) else { return nil }
+        let wordCount = JournalWordCounter.words(Int(byteCount))
+        guard wordCount <= words.count - index else { return nil }
+        defer { index += wordCount }
+        let bytes = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: words[index..<index + wordCount]))
+        return String(decoding: bytes.prefix(Int(byteCount)), as: UTF8.self)
+    }
+
+    mutating func optionalText() -> String?? {
+        guard let mark = word(), mark <= 1 else { return nil }
+        guard mark == 1 else { return .some(nil) }
+        return text().map { .some($0) }
+    }
+}

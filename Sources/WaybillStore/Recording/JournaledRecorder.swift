@@ -1,0 +1,111 @@
+import Synchronization
+package import WaybillCore
+
+/// Records into a journal as soon as there is one, and into memory until then.
+///
+/// The journal is made on the store's thread, a few milliseconds after the first fact: nobody who records waits for a file.
+package final class JournaledRecorder: Recorder {
+    private let clock: any TransactionClock
+    private let startMicroseconds: Int
+    private let memory: BufferedRecorder
+    private let wake: @Sendable (_ batchIsFull: Bool) -> Void
+    /// The address of the journal, 0 while there is none. ``owned`` keeps it alive, so that no caller has to count references.
+    private let journal = Atomic<UInt>(0)
+    private let owned = Locked<Journal?>(nil)
+    /// Whether the writer knows that there is something to store.
+    private let isAwake = Atomic(false)
+
+    package init(
+        clock: any TransactionClock, startMicroseconds: Int, capacity: Int, wake: @escaping @Sendable (_ batchIsFull: Bool) -> Void
+    ) {
+        self.clock = clock
+        self.startMicroseconds = startMicroseconds
+        self.wake = wake
+        memory = BufferedRecorder(clock: clock, startMicroseconds: startMicroseconds, capacity: capacity, wake: wake)
+    }
+
+    package func record(_ content: Fact.Content, part: Int) -> Recorded {
+        if let pointer = journalPointer { return record(content, part: part, in: pointer) }
+        if let recorded = memory.recordUnlessHandedOver(content, part: part) { return recorded }
+        guard let pointer = journalPointer else { return .refused }
+        return record(content, part: part, in: pointer)
+    }
+
+    private var journalPointer: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: journal.load(ordering: .acquiring)) }
+
+    @inline(__always)
+    private func record(_ content: Fact.Content, part: Int, in pointer: UnsafeRawPointer) -> Recorded {
+        Unmanaged<Journal>.fromOpaque(pointer)._withUnsafeGuaranteedRef { journal in
+            let at = max(0, clock.uptimeMicroseconds() - startMicroseconds)
+            switch journal.append(content, part: part, atMicroseconds: at) {
+            case .done(let sequence):
+                if !isAwake.load(ordering: .relaxed), !isAwake.exchange(true, ordering: .acquiringAndReleasing) { wake(false) }
+                return Recorded(sequence: sequence, result: .journaled)
+            case .doneInNewSegment(let sequence):
+                isAwake.store(true, ordering: .releasing)
+                wake(true)
+                return Recorded(sequence: sequence, result: .journaled)
+            case .refused:
+                wake(true)
+                return .refused
+            }
+        }
+    }
+
+    /// Whether a journal has taken over.
+    var hasJournal: Bool { journal.load(ordering: .acquiring) != 0 }
+
+    /// Goes on in a journal, with everything that waits in memory; stays in memory where that does not fit.
+    func begin(_ file: JournalFile, names: [RecordedName]) {
+        memory.handOver { facts, lastSequence, openCount, refusedCount in
+            let first = facts.first?.sequence ?? lastSequence + 1
+            // What the facts open and close is counted in `openCount`, and counted again as they are appended.
+            var isOpenBefore = openCount
+            for fact in facts { isOpenBefore -= fact.content.openCountChange }
+            let made = Journal(file, lastSequence: first - 1, openCount: isOpenBefore, refusedCount: refusedCount)
+            for name in names { made.append(name) }
+            for fact in facts {
+                if case .refused = made.append(fact.content, part: fact.part, atMicroseconds: fact.atMicroseconds) { return false }
+            }
+            owned.withLock { $0 = made }
+            journal.store(UInt(bitPattern: Unmanaged.passUnretained(made).toOpaque()), ordering: .releasing)
+            return true
+        }
+        if hasJournal { wake(false) }
+    }
+
+    /// Keeps names for whoever has to recover the journal; they reach the store besides.
+    func keep(_ names: [RecordedName]) {
+        guard let journal = owned.withLock({ $0 }) else { return }
+        for name in names { journal.append(name) }
+    }
+
+    /// Takes the journal's file away, if everything in it is stored.
+    func removeJournalIfStored() { owned.withLock { $0 }?.removeIfStored() }
+
+    package func takeBatch(limit: Int) -> [Fact] {
+        guard let journal = owned.withLock({ $0 }) else { return memory.takeBatch(limit: limit) }
+        isAwake.store(false, ordering: .sequentiallyConsistent)
+        return journal.take(limit: limit)
+    }
+
+    package func confirmBatch() { owned.withLock { $0 }.map { $0.confirm() } ?? memory.confirmBatch() }
+
+    package func returnBatch() { owned.withLock { $0 }.map { $0.giveBack() } ?? memory.returnBatch() }
+
+    package var wantsSync: Bool { owned.withLock { $0 }?.wantsSync ?? false }
+
+    package func confirmSync() { owned.withLock { $0 }?.confirmSync() }
+
+    package var refusedCount: Int { owned.withLock { $0 }?.refusedCount ?? memory.refusedCount }
+}
+
+extension Fact.Content {
+    fileprivate var openCountChange: Int {
+        switch self {
+        case .opened, .exchangeOpened: 1
+        case .closed, .exchangeClosed: -1
+        case .event: 0
+        }
+    }
+}
