@@ -1,0 +1,245 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+/// The journal: what is appended comes out once, in order, and is still there when the process is not. Mapped and written alike.
+@Suite struct JournalTests {
+    private let folder: TemporaryDirectory
+    private let source = Source(id: GUID(), app: "shop", appVersion: "1.4.0", attributes: ["lane": "test"])
+    private let anchor = ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_700_000_000_000_000)
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func file(_ name: String = "journal", segments: Int = 4, kibibytes: Int = 8, isMapped: Bool) throws -> JournalFile {
+        let description = TransactionSet(id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], facts: [])])
+        return try JournalFile(
+            LifeMark(path: folder.file(name).path), description: description.encoded(), startMicroseconds: 0, segmentCount: segments,
+            segmentByteCount: kibibytes * 1024, mapping: isMapped)
+    }
+
+    private func journal(_ file: JournalFile) -> Journal { Journal(file, lastSequence: 0, openCount: 0, refusedCount: 0) }
+
+    /// What recovery would find: a copy, since the journal that is read must not be locked by us.
+    private func recovered(_ name: String = "journal") throws -> RecoveredJournal {
+        let copy = folder.file("\(GUID())")
+        try FileManager.default.copyItem(at: folder.file(name), to: copy)
+        return try RecoveredJournal(LifeMark(path: copy.path))
+    }
+
+    /// One of each kind, with everything that a fact can say.
+    private let contents: [Fact.Content] = {
+        let error = RecordedError(domain: "NSURLErrorDomain", code: -1009, text: "offline ✈️")
+        let fields = [
+            Fact.HeaderField(name: "Accept", value: "*/*"), Fact.HeaderField(name: "X-Long", value: String(repeating: "é", count: 300)),
+        ]
+        let attributes: Attributes = ["a": "", "b": -7, "c": 0.5, "d": true, "ü": .string(String(repeating: "x", count: 17))]
+        return [
+            .opened(Fact.Opened(transaction: GUID(), useCase: 3, attributes: attributes)),
+            .opened(
+                Fact.Opened(
+                    transaction: GUID(), useCase: 0, isJoined: true, timeoutMicroseconds: 0, cause: Fact.ID(source: GUID(), sequence: 9))),
+            .event(Fact.Event(code: 12)), .event(Fact.Event(code: 1, error: error, attributes: attributes)),
+            .exchangeOpened(
+                Fact.ExchangeOpened(
+                    role: .server, method: "POST", scheme: "https", host: "api.example.com", port: 8443, path: "/login", query: "",
+                    headerFields: fields)),
+            .exchangeOpened(Fact.ExchangeOpened(method: "GET", path: "")),
+            .exchangeClosed(
+                Fact.ExchangeClosed(
+                    exchange: 5, state: .completed, status: 200, firstByteAtMicroseconds: 8, sentByteCount: 0, receivedByteCount: 1 << 40,
+                    headerFields: fields)),
+            .exchangeClosed(Fact.ExchangeClosed(exchange: 6, state: .failed, error: error)),
+            .closed(Fact.Closed(outcome: .failed, error: error, attributes: attributes)), .closed(Fact.Closed(outcome: .succeeded)),
+        ]
+    }()
+
+    /// Breaks when a fact comes back other than it was recorded: from the reader, or from the file of a dead process.
+    @Test(arguments: [true, false])
+    func everyFactComesBackAsItWas(isMapped: Bool) throws {
+        let file = try file(isMapped: isMapped)
+        let journal = journal(file)
+        journal.append(RecordedName(useCase: 3, name: "purchase"))
+        for (index, content) in contents.enumerated() {
+            guard case .done = journal.append(content, part: 1, atMicroseconds: index * 1_000) else { throw TestFailure("refused") }
+        }
+        journal.append(RecordedName(useCase: 3, event: 12, name: "paid"))
+
+        let left = try recovered()
+        let taken = journal.take(limit: 1_000)
+        #expect(taken.map(\.content) == contents)
+        #expect(taken.map(\.sequence) == Array(1...contents.count))
+        #expect(taken.map(\.atMicroseconds) == contents.indices.map { $0 * 1_000 })
+        #expect(taken.map(\.part) == [1, 2] + Array(repeating: 1, count: contents.count - 2))
+        #expect(left.facts == taken)
+        #expect(left.damagedCount == 0)
+        #expect(left.source == source)
+        #expect(left.clocks == [anchor])
+        #expect(left.names == [RecordedName(useCase: 3, name: "purchase"), RecordedName(useCase: 3, event: 12, name: "paid")])
+    }
+
+    /// Breaks when two threads get one sequence, or one record, or when the reader passes over what is not published yet.
+    @Test func eightThreadsAndAReaderLoseAndDoubleNothing() throws {
+        let file = try file(segments: 8, kibibytes: 64, isMapped: true)
+        let journal = journal(file)
+        let appended = Locked<[Int: (thread: Int, number: Int)]>([:])
+        let isDone = Locked(false)
+        let threads = DispatchGroup()
+        for thread in 0..<8 {
+            threads.enter()
+            Thread.detachNewThread {
+                var number = 0
+                var mine: [Int: (Int, Int)] = [:]
+                while number < 5_000 {
+                    switch journal.append(.event(Fact.Event(code: thread * 100_000 + number)), part: 7, atMicroseconds: number) {
+                    case .done(let sequence), .doneInNewSegment(let sequence):
+                        mine[sequence] = (thread, number)
+                        number += 1
+                    case .refused: sched_yield()  // full: the reader is behind
+                    }
+                }
+                appended.withLock { $0.merge(mine.mapValues { (thread: $0.0, number: $0.1) }) { first, _ in first } }
+                threads.leave()
+            }
+        }
+        Thread.detachNewThread {
+            threads.wait()
+            isDone.withLock { $0 = true }
+        }
+        var facts: [Fact] = []
+        while true {
+            let wasDone = isDone.withLock { $0 }
+            let batch = journal.take(limit: 500)
+            facts += batch
+            journal.confirm()
+            journal.confirmSync()
+            if wasDone && batch.isEmpty { break }
+        }
+        let expected = appended.withLock { $0 }
+        #expect(expected.count == 40_000)
+        #expect(facts.map(\.sequence) == Array(1...40_000))
+        for fact in facts {
+            guard case .event(let event) = fact.content, let (thread, number) = expected[fact.sequence] else {
+                throw TestFailure("\(fact)")
+            }
+            #expect(event.code == thread * 100_000 + number)
+        }
+    }
+
+    /// Breaks when a full journal overwrites what is not stored, or when what was opened can no longer be closed.
+    @Test(arguments: [true, false])
+    func whenItIsFullEventsAreRefusedAndWhatIsOpenCanBeClosed(isMapped: Bool) throws {
+        let file = try file(isMapped: isMapped)
+        let journal = journal(file)
+        var parts: [Int] = []
+        while case .done(let part) = journal.append(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0, atMicroseconds: 0) {
+            parts.append(part)
+            if parts.count == 20 { break }
+        }
+        try #require(parts.count == 20)
+        var events = 0
+        var refused = 0
+        while refused < 3 {
+            switch journal.append(.event(Fact.Event(code: 1)), part: parts[0], atMicroseconds: 0) {
+            case .refused: refused += 1
+            default: events += 1
+            }
+        }
+        #expect(journal.refusedCount == 3)
+        let text = String(repeating: "why", count: 3_000)  // more than there is room for: the closing comes without it
+        for part in parts {
+            let closing = Fact.Content.closed(Fact.Closed(outcome: .failed, error: RecordedError(code: 1, text: text)))
+            if case .refused = journal.append(closing, part: part, atMicroseconds: 0) { Issue.record("part \(part) cannot be closed") }
+        }
+        let facts = journal.take(limit: .max)
+        #expect(facts.map(\.sequence) == Array(1...(40 + events)))
+        #expect(journal.refusedCount == 3)
+    }
+
+    /// Breaks when room is used again before what was in it is on the disk: a power cut would take both.
+    @Test func aSegmentIsUsedAgainOnlyWhenWhatWasInItIsSynced() throws {
+        let file = try file(isMapped: true)
+        let journal = journal(file)
+        func fill() -> Int {
+            var count = 0
+            while true {
+                if case .refused = journal.append(.event(Fact.Event(code: 1)), part: 1, atMicroseconds: 0) { return count }
+                count += 1
+            }
+        }
+        let first = fill()
+        #expect(first > 100)
+        #expect(journal.take(limit: .max).count == first)
+        #expect(fill() == 0)
+        journal.confirm()
+        #expect(fill() == 0)
+        #expect(journal.wantsSync)
+        journal.confirmSync()
+        #expect(!journal.wantsSync)
+        let second = fill()
+        #expect(second > 100)
+        #expect(journal.take(limit: .max).map(\.sequence) == Array((first + 1)...(first + second)))
+        // A record of the round before must not pass for one of this round: recovery finds what was appended since, and what is left of before.
+        let sequences = try recovered().facts.map(\.sequence)
+        #expect(Set(sequences).count == sequences.count)
+        #expect(sequences.suffix(second) == Array((first + 1)...(first + second))[...])
+    }
+
+    /// Breaks when facts that could not be stored are not handed out again, or in another order.
+    @Test func whatWasGivenBackComesAgain() throws {
+        let journal = journal(try file(isMapped: true))
+        for code in 1...5 { _ = journal.append(.event(Fact.Event(code: code)), part: 1, atMicroseconds: 0) }
+        let first = journal.take(limit: 3)
+        journal.giveBack()
+        #expect(journal.take(limit: 3) == first)
+        journal.confirm()
+        #expect(journal.take(limit: 10).map(\.sequence) == [4, 5])
+    }
+
+    /// Breaks when a flipped bit makes recovery crash, invent a fact, or lose more than the records it touched.
+    @Test func aFlippedBitCostsTheRecordThatItIsIn() throws {
+        let file = try file(kibibytes: 4, isMapped: false)
+        let journal = journal(file)
+        for content in contents { _ = journal.append(content, part: 1, atMicroseconds: 5) }
+        let facts = try recovered().facts
+        let bytes = try Data(contentsOf: folder.file("journal"))
+        var random = SystemRandomNumberGenerator()
+        var found = 0
+        for position in stride(from: 0, to: bytes.count, by: 41) {
+            var damaged = bytes
+            damaged[position] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            let path = folder.file("damaged-\(position)")
+            try damaged.write(to: path)
+            let mark = try LifeMark(path: path.path)
+            do throws(RecoveredJournal.Failure) {
+                let left = try RecoveredJournal(mark)
+                #expect(Set(left.facts).subtracting(facts).isEmpty, "byte \(position)")
+                #expect(left.facts.count >= facts.count - 1 || left.facts.isEmpty, "byte \(position)")
+                found += left.damagedCount
+            } catch {
+                #expect(position < file.layout.headerWordCount * 8, "byte \(position)")
+            }
+            try FileManager.default.removeItem(at: path)
+        }
+        #expect(found > 0)
+    }
+
+    /// Breaks when an unknown file is deleted, or taken for ours.
+    @Test func whatIsNoJournalIsDamagedAndWhatIsNewerIsNewer() throws {
+        try Data(repeating: 7, count: 8192).write(to: folder.file("other"))
+        #expect(throws: RecoveredJournal.Failure.damaged) { try recovered("other") }
+        try Data().write(to: folder.file("empty"))
+        #expect(throws: RecoveredJournal.Failure.empty) { try recovered("empty") }
+        let file = try file("newer", isMapped: false)
+        file.words[JournalLayout.HeaderWord.version] = 9
+        file.write(0..<file.layout.headerWordCount)
+        #expect(throws: RecoveredJournal.Failure.newer) { try recovered("newer") }
+    }
+}
+
+private struct TestFailure: Error {
+    var text: String
+    init(_ text: String) { self.text = text }
+}
