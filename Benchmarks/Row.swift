@@ -23,13 +23,17 @@ struct Comparison: Sendable {
 
     /// Nanoseconds per operation, as medians of rounds that take turns, so that whatever else the machine does meets both alike.
     ///
+    /// - Parameter prepare: Not measured, before each round.
+    ///
     /// Both closures do `operations` operations and return something that depends on their work, so that it cannot be optimized away.
     static func nanoseconds(
-        operations: Int, rounds: Int = 15, of value: () throws -> Int, against baseline: () throws -> Int
+        operations: Int, rounds: Int = 15, before prepare: () -> Void = {}, of value: () throws -> Int,
+        against baseline: () throws -> Int
     ) rethrows -> Comparison {
         var values: [Double] = []
         var baselines: [Double] = []
         for round in -1..<rounds {
+            prepare()
             let first = try time(value)
             let second = try time(baseline)
             guard round >= 0 else { continue }  // caches, lazy globals, page faults

@@ -1,6 +1,7 @@
 import Foundation
 import Waybill
 import WaybillCore
+import WaybillStore
 
 #if canImport(CDispatch)
 import CDispatch  // where `timespec` is defined, once Dispatch is among the imports of any file
@@ -18,15 +19,16 @@ extension Row {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
         let count = 10_000
-        var options = TransactionManager.Options()
-        options.memoryCapacity = 1_000 * count  // so that nothing is refused, which would be cheaper
-        let transactions = TransactionManager(store: .directory(folder), options: options)
+        let transactions = TransactionManager(store: .directory(folder))
         let login = transactions.begin(Login.self)
         var buffer = [UInt8](repeating: 0, count: 48 * 1024)
         let record = [UInt8](repeating: 7, count: 48)
-        let comparison = Comparison.nanoseconds(operations: count) {
+        try await transactions.sync()
+        let comparison = Comparison.nanoseconds(
+            operations: count, before: { try? transactions.recording.source?.writer.runAndWait { _, _ in } }
+        ) {
             var taken = 0
-            for _ in 0..<count where [.inMemory, .journaled].contains(login.log(.initiated)) { taken += 1 }
+            for _ in 0..<count where login.log(.initiated) == .journaled { taken += 1 }
             precondition(taken == count, "events were refused: the figure would be of something else")
             return taken
         } against: {
