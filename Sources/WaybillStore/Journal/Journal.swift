@@ -98,6 +98,9 @@ final class Journal: @unchecked Sendable {  // right because words are written b
         }
     }
 
+    /// A closing for which room is kept will never come.
+    func forgoClosing() { openCount.subtract(1, ordering: .relaxed) }
+
     /// Keeps a name for whoever recovers the journal; the reader passes over it.
     func append(_ name: RecordedName) {
         var counter = JournalWordCounter()
@@ -258,6 +261,18 @@ final class Journal: @unchecked Sendable {  // right because words are written b
                 state.freedTurn += 1
                 limit.add(layout.segmentWordCount, ordering: .releasing)
             }
+        }
+    }
+
+    /// Overwrites what is stored also in the segment that is in use. Recovery steps over zeros.
+    func scrub() {
+        confirmSync()
+        reading.withLock { state in
+            let start = state.freedTurn * layout.segmentWordCount + JournalLayout.segmentHeaderWordCount
+            guard state.stored > start else { return }
+            let index = layout.index(of: start)
+            (words + index).update(repeating: 0, count: state.stored - start)
+            file.write(index..<index + state.stored - start)
         }
     }
 

@@ -93,6 +93,11 @@ package final class JournaledRecorder: Recorder {
 
     package func returnBatch() { owned.withLock { $0 }.map { $0.giveBack() } ?? memory.returnBatch() }
 
+    package func forgoClosing() { owned.withLock { $0 }.map { $0.forgoClosing() } ?? memory.forgoClosing() }
+
+    /// Overwrites everything that is stored and synced: what was erased from the store must not be left in the journal.
+    func scrub() { owned.withLock { $0 }?.scrub() }
+
     package var wantsSync: Bool { owned.withLock { $0 }?.wantsSync ?? false }
 
     package func confirmSync() { owned.withLock { $0 }?.confirmSync() }
