@@ -7,7 +7,15 @@ package enum TextFormat: String, Sendable, CaseIterable {
     /// RFC 4180, with a header line.
     case csv
 
-    /// As RFC 7111 (CSV) and custom (NDJSON) have it.
+    /// What stands before the first row; empty for none.
+    package var header: [UInt8] {
+        switch self {
+        case .ndjson: NDJSONFormat.header(ExportColumns.all)
+        case .csv: CSVFormat.header(ExportColumns.all)
+        }
+    }
+
+    /// RFC 4180 for CSV; NDJSON has none that is registered.
     package var mediaType: String {
         switch self {
         case .ndjson: "application/x-ndjson"
