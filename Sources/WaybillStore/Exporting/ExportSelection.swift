@@ -71,7 +71,7 @@ struct ExportSelector {
         guard cursor.arrival <= (try lastArrival()), !isAhead else {
             throw WaybillError(
                 .format,
-                "The cursor is ahead of the store at \(connection.place): it was given by another one, or before this one was set back.")
+                "The cursor is ahead of the store: it was given by another one, or before this one was set back.")
         }
     }
 
