@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build test demo bench tsan lint format consumer schemas check clean
+.PHONY: help setup build test demo exports bench tsan lint format consumer schemas check clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -28,6 +28,9 @@ test: setup ## Run every test of every trait
 demo: setup ## Run logins through client, server and collector; RUNS=200, KEEP=1 leaves the collector running
 	swift build --traits Collector $(IMPORTS)
 	@RUNS=$(RUNS) KEEP=$(KEEP) .build/debug/LoginDemo
+
+exports: setup ## Have DuckDB and SQLite count the demo's exports, and run Examples/OfflineAnalysis; after `make demo`
+	@Scripts/check-exports
 
 bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,store runs some
 	swift build -c release --traits Collector --product Benchmarks
@@ -55,6 +58,7 @@ check: setup ## All that CI checks
 	@$(MAKE) --no-print-directory tsan
 	@$(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory demo RUNS=40
+	@$(MAKE) --no-print-directory exports
 
 clean: ## Remove everything that was built
 	rm -rf .build .build-tsan .build-tools

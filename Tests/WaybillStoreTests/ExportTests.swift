@@ -22,7 +22,8 @@ import WaybillCore
         let (store, place) = try Store.inMemory()
         var sets = SetMaker(random: maker.random)
         for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
-        let expected = Set(histories.flatMap { history in history.sentFacts.map { Fact.ID(source: history.source.id, sequence: $0.sequence) } })
+        let expected = Set(
+            histories.flatMap { history in history.sentFacts.map { Fact.ID(source: history.source.id, sequence: $0.sequence) } })
         let lines = try StoreReader(place).lines(.everything)
         #expect(lines.count == expected.count)
         #expect(Set(lines.map(\.id)) == expected)
@@ -121,7 +122,8 @@ import WaybillCore
         scribe.source.attributes = ["build_token": "hunter2"]
         scribe.names = [RecordedName(useCase: 0, name: "Bearer hunter2")]
         let part = scribe.open(GUID(), attributes: ["password": "hunter2"])
-        scribe.event(1, part: part, error: RecordedError(domain: "d", code: 1, text: "password=hunter2"), attributes: ["x": "Bearer hunter2"])
+        scribe.event(
+            1, part: part, error: RecordedError(domain: "d", code: 1, text: "password=hunter2"), attributes: ["x": "Bearer hunter2"])
         let exchange = scribe.openExchange(
             Fact.ExchangeOpened(
                 method: "GET", host: "api.example.com", path: "/a/Bearer%20hunter2", query: "token=hunter2",

@@ -46,8 +46,12 @@ package struct ExportQuery: Sendable, Hashable {
     /// - Parameter now: microseconds since 1970.
     func scope(now: Int) throws(QueryFailure) -> ExportScope {
         if let after {
-            guard since == nil else { throw QueryFailure.parameter("since", "Give either “since” or “after”: a cursor goes on where an export ended.") }
-            do throws(WaybillError) { return .after(try ExportCursor(after)) } catch { throw QueryFailure.parameter("after", error.message) }
+            guard since == nil else {
+                throw QueryFailure.parameter("since", "Give either “since” or “after”: a cursor goes on where an export ended.")
+            }
+            do throws(WaybillError) { return .after(try ExportCursor(after)) } catch {
+                throw QueryFailure.parameter("after", error.message)
+            }
         }
         guard let since else { return .after(ExportCursor()) }
         guard let time = TimeExpression.microseconds(since, now: now) else {

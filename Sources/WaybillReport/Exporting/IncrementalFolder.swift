@@ -85,7 +85,8 @@ package final class IncrementalFolder {
 
     private var unreadable: WaybillError {
         WaybillError(
-            .format, "\(stateFile.path(percentEncoded: false)) cannot be read, so it is not known what was exported. Export into an empty folder.")
+            .format,
+            "\(stateFile.path(percentEncoded: false)) cannot be read, so it is not known what was exported. Export into an empty folder.")
     }
 
     private func recover() throws(WaybillError) {
