@@ -22,13 +22,8 @@ package struct FileExport: Sendable {
     ///
     /// - Throws: `.setting` where it cannot be written, `.notFound` where there is nothing to export: then there is no file.
     package func run(_ scope: ExportScope, of reader: StoreReader, to file: URL) throws -> ExportSummary {
-        let summary: ExportSummary
-        if let text = format.text {
-            summary = try write(text, scope, of: reader, to: file)
-        } else {
-            summary = try SQLiteExport(redactor: redactor).run(scope, of: reader, to: file)
-        }
-        return summary
+        guard let text = format.text else { return try SQLiteExport(redactor: redactor).run(scope, of: reader, to: file) }
+        return try write(text, scope, of: reader, to: file)
     }
 
     private func write(_ format: TextFormat, _ scope: ExportScope, of reader: StoreReader, to file: URL) throws -> ExportSummary {
@@ -45,8 +40,14 @@ package struct FileExport: Sendable {
 }
 
 extension StoreReader {
-    /// Why an export is empty.
+    /// Why an export is empty, as an error.
     package func nothingToExport(_ scope: ExportScope) throws -> WaybillError {
-        WaybillError(.notFound, "Nothing was exported: no transaction matches.")
+        let why =
+            switch scope {
+            case .transactions(let filter, let now): try whyEmpty(filter, now: now)
+            case .everything: try whyEmpty(TransactionFilter(), now: 0)
+            case .after, .since: "Nothing has come since then."
+            }
+        return WaybillError(.notFound, "Nothing was exported. \(why)")
     }
 }
