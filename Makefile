@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build test demo examples bench tsan lint format consumer schemas check clean
+.PHONY: help setup build test demo examples exports bench tsan lint format consumer schemas check clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -33,6 +33,9 @@ examples: setup ## Run every example, and compare what it prints with its README
 	swift build --traits Collector $(IMPORTS)
 	@Scripts/check-examples
 
+exports: setup ## Have DuckDB and SQLite count the demo's exports, and run Examples/OfflineAnalysis; after `make examples` or `make demo`
+	@Scripts/check-exports
+
 bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,store runs some
 	swift build -c release --traits Collector --product Benchmarks
 	.build/release/Benchmarks $(if $(ROWS),--rows $(ROWS))
@@ -59,6 +62,7 @@ check: setup ## All that CI checks
 	@$(MAKE) --no-print-directory tsan
 	@$(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory examples
+	@$(MAKE) --no-print-directory exports
 
 clean: ## Remove everything that was built
 	rm -rf .build .build-tsan .build-simulator .build-tools
