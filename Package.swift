@@ -40,11 +40,13 @@ let package = Package(
         .target(name: "WaybillTesting", dependencies: ["WaybillCore", "WaybillStore", "Waybill"]),
         .target(name: "WaybillHummingbird", dependencies: ["WaybillCore", "Waybill", .hummingbird, .httpTypes]),
         .target(
-            name: "WaybillCollector", dependencies: ["WaybillCore", "WaybillStore", "WaybillReport", .hummingbird, .httpTypes, .logging, .nio]),
+            name: "WaybillCollector",
+            dependencies: ["WaybillCore", "WaybillStore", "WaybillReport", .hummingbird, .httpTypes, .logging, .nio]),
         .executableTarget(
             name: "WaybillCommand",
             dependencies: [
-                "WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCollector", .hummingbird, .argumentParser, .logging, .nio,
+                "WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCollector", .hummingbird, .argumentParser, .logging,
+                .nio,
             ]
         ),
 
@@ -71,6 +73,9 @@ let package = Package(
 
         // What several test targets share: real servers and real child processes.
         .target(name: "TestSupport", dependencies: ["WaybillCore"], path: "Tests/TestSupport"),
+        .executableTarget(
+            name: "SampleReports", dependencies: ["WaybillCore", "WaybillStore", "WaybillReport", "TestSupport"],
+            path: "Tests/SampleReports"),
         .executableTarget(name: "TestProcess", dependencies: ["WaybillCore", "Waybill"], path: "Tests/TestProcess"),
         .testTarget(name: "WaybillCoreTests", dependencies: ["WaybillCore", "TestSupport"]),
         .testTarget(name: "WaybillStoreTests", dependencies: ["WaybillCore", "WaybillStore", "TestSupport"]),

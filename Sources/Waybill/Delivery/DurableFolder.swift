@@ -1,15 +1,15 @@
-import Foundation
+package import Foundation
 
 /// A folder in which files appear whole or not at all, and stay through a power cut.
-struct DurableFolder {
+package struct DurableFolder {
     private let url: URL
 
-    init(_ url: URL) { self.url = url }
+    package init(_ url: URL) { self.url = url }
 
     /// Writes a file that only its owner may read, in place of one of that name.
     ///
     /// - Throws: What the system says about the folder or the file; no trace of the file is left then.
-    func write(_ bytes: [UInt8], to name: String) throws {
+    package func write(_ bytes: [UInt8], to name: String) throws {
         try makeIfMissing()
         let final = url.appending(path: name).path
         let temporary = url.appending(path: ".\(name).partial").path

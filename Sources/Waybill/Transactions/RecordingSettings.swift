@@ -7,6 +7,7 @@ package struct RecordingSettings: Sendable {
     package var correlatedHosts: Set<String> = []
     package var headerName = TransactionHeader.fieldName
     package var redactor = Redactor()
+    package var additionalSecretNames: [String] = []
     package var keepsErrorTexts = false
     package var capacity = BufferedRecorder.defaultCapacity
     package var clock: any TransactionClock = SystemClock()
@@ -16,7 +17,8 @@ package struct RecordingSettings: Sendable {
 
     package init(store: StoreLocation, correlatedHosts: [String], options: TransactionManager.Options) {
         (place, problems) = store.resolved()
-        redactor = Redactor(additionalNames: options.additionalSecretNames)
+        additionalSecretNames = options.additionalSecretNames
+        redactor = Redactor(additionalNames: additionalSecretNames)
         keepsErrorTexts = options.keepsErrorTexts
         clock = options.clock
         let (app, appVersion, attributes) = (options.app, options.appVersion, redactor.attributes(options.sourceAttributes).0)

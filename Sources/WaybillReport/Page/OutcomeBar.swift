@@ -1,0 +1,32 @@
+import WaybillCore
+
+/// How many transactions ended how: a bar in proportion, and the counts in words.
+struct OutcomeBar {
+    private let counts: [(outcome: Outcome, count: Int)]
+    private let total: Int
+
+    init(_ outcomes: [Outcome]) {
+        let grouped = Dictionary(grouping: outcomes, by: \.self)
+        counts = [.succeeded, .open, .canceled, .abandoned, .interrupted, .timedOut, .failed].compactMap { outcome in
+            grouped[outcome].map { (outcome, $0.count) }
+        }
+        total = outcomes.count
+    }
+
+    var html: HTML {
+        guard total > 0 else { return "" }
+        return "<svg class=bar aria-hidden=true>\(segments)</svg>\n<ul class=outcomes>\(counts.map(item))</ul>\n"
+    }
+
+    private var segments: [HTML] {
+        var before = 0
+        return counts.map { outcome, count in
+            defer { before += count }
+            return "<rect class=\(outcome.tone) x=\(before * 1000 / total / 10)% width=\(count * 100 / total)% />"
+        }
+    }
+
+    private func item(_ outcome: Outcome, _ count: Int) -> HTML {
+        "<li class=\(outcome.tone) data-outcome=\(outcome.name)>\(outcome.icon)<b>\(count)</b> \(Words.outcome(outcome))"
+    }
+}
