@@ -3,9 +3,9 @@ import WaybillCore
 
 // Memory first: what the other rows leave behind would hide it.
 #if Collector
-let allRows: [Row] = [.memory, .log, .guid, .store, .encode, .decode, .collect]
+let allRows: [Row] = [.memory, .log, .guid, .store, .encode, .decode, .collect, .report]
 #else
-let allRows: [Row] = [.memory, .log, .guid, .store, .encode, .decode]
+let allRows: [Row] = [.memory, .log, .guid, .store, .encode, .decode, .report]
 #endif
 
 do {

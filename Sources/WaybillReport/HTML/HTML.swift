@@ -46,6 +46,12 @@ extension HTML: ExpressibleByStringInterpolation {
         /// A number.
         package mutating func appendInterpolation(_ number: Int) { bytes += String(number).utf8 }
 
+        /// Tenths of a percent, without the sign: `23.4`, `100`.
+        package mutating func appendInterpolation(percent tenths: Int) {
+            appendInterpolation(tenths / 10)
+            if tenths % 10 != 0 { bytes += [UInt8(ascii: "."), UInt8(ascii: "0") + UInt8(abs(tenths % 10))] }
+        }
+
         /// Markup.
         package mutating func appendInterpolation(_ piece: HTML) { bytes += piece.bytes }
 

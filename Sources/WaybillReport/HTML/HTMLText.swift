@@ -1,6 +1,6 @@
 /// Text as HTML shows it: what has a meaning in markup is escaped, and what would only deceive the reader is replaced.
 enum HTMLText {
-    /// Appends text that stays text, in an element as well as between the quotation marks of an attribute.
+    /// Appends text that stays text, in an element as well as between the double quotation marks of an attribute.
     ///
     /// Control characters and the marks that turn the direction of what follows (U+202A to U+202E, U+2066 to U+2069; "Trojan Source",
     /// CVE-2021-42574) become U+FFFD.
@@ -30,7 +30,6 @@ enum HTMLText {
         case UInt8(ascii: "<"): (1, "&lt;")
         case UInt8(ascii: ">"): (1, "&gt;")
         case UInt8(ascii: "\""): (1, "&quot;")
-        case UInt8(ascii: "'"): (1, "&#39;")
         case UInt8(ascii: "\t"), UInt8(ascii: "\n"): nil
         case ..<0x20, 0x7F: (1, "\u{FFFD}")
         case 0xC2 where text[index + 1] < 0xA0: (2, "\u{FFFD}")  // U+0080 to U+009F

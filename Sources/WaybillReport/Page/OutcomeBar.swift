@@ -15,18 +15,19 @@ struct OutcomeBar {
 
     var html: HTML {
         guard total > 0 else { return "" }
-        return "<svg class=bar aria-hidden=true>\(segments)</svg>\n<ul class=outcomes>\(counts.map(item))</ul>\n"
+        return "<svg class=bar>\(segments)</svg>\n<ul class=outcomes>\(counts.map(item))</ul>\n"
     }
 
     private var segments: [HTML] {
         var before = 0
         return counts.map { outcome, count in
-            defer { before += count }
-            return "<rect class=\(outcome.tone) x=\(before * 1000 / total / 10)% width=\(count * 100 / total)% />"
+            let start = before * 1000 / total
+            before += count
+            return "<rect class=\(outcome.name) x=\(percent: start)% width=\(percent: before * 1000 / total - start)% />"
         }
     }
 
     private func item(_ outcome: Outcome, _ count: Int) -> HTML {
-        "<li class=\(outcome.tone) data-outcome=\(outcome.name)>\(outcome.icon)<b>\(count)</b> \(Words.outcome(outcome))"
+        "<li class=\(outcome.name)>\(outcome.icon)<b>\(count)</b> \(Words.outcome(outcome))"
     }
 }

@@ -55,11 +55,12 @@ struct ReportPage {
     private static func listed(_ texts: [String]) -> String {
         var seen: Set<String> = []
         let different = texts.map { $0.split(separator: " ").joined(separator: " ") }.filter { !$0.isEmpty && seen.insert($0).inserted }
-        return different.prefix(4).joined(separator: ", ") + (different.count > 4 ? " and \(different.count - 4) more" : "")
+        let short = different.prefix(4).map { $0.cut(to: 60).map { "\($0)…" } ?? $0 }
+        return short.joined(separator: ", ") + (different.count > 4 ? " and \(different.count - 4) more" : "")
     }
 
     private var notes: HTML {
-        guard !report.notes.isEmpty else { return "" }
+        guard !report.notes.isEmpty, !report.records.isEmpty else { return "" }
         return "<aside>\(report.notes.map { "<p>\($0)</p>" as HTML })</aside>\n"
     }
 
@@ -74,6 +75,7 @@ struct ReportPage {
             }
             html += TransactionSection(record, timeZone: report.timeZone).html
         }
-        return day == nil ? "<p class=none>No transactions.</p>\n" : "\(html)</section>\n"
+        guard day != nil else { return "<div class=none><b>No transactions</b>\(report.notes.map { "<p>\($0)" as HTML })</div>\n" }
+        return "\(html)</section>\n"
     }
 }

@@ -23,7 +23,7 @@ enum ReportScript {
                 if (words.length && !texts) texts = transactions.map(textOf);
                 let shown = 0;
                 transactions.forEach(function (element, index) {
-                    const isWanted = !chosen.size || chosen.has(element.dataset.outcome);
+                    const isWanted = !chosen.size || chosen.has(element.classList[1]);
                     element.hidden = !(isWanted && words.every(word => texts[index].includes(word)));
                     if (!element.hidden) shown += 1;
                 });
@@ -58,7 +58,7 @@ enum ReportScript {
                 button.setAttribute("aria-pressed", "false");
                 button.append(...item.childNodes);
                 button.addEventListener("click", function () {
-                    const outcome = item.dataset.outcome;
+                    const outcome = item.className;
                     if (!chosen.delete(outcome)) chosen.add(outcome);
                     button.setAttribute("aria-pressed", String(chosen.has(outcome)));
                     show();
@@ -83,7 +83,7 @@ enum ReportScript {
             document.addEventListener("toggle", function (event) {
                 if (!event.target.matches("details.t") || event.target.dataset.ready) return;
                 event.target.dataset.ready = "yes";
-                for (const source of event.target.querySelectorAll(".copy")) {
+                for (const source of event.target.querySelectorAll(":scope > p code, details > pre")) {
                     const button = document.createElement("button");
                     button.type = "button";
                     button.className = "copier";
@@ -95,7 +95,7 @@ enum ReportScript {
                         };
                         copied(source.textContent).then(tell("Copied"), tell("Not allowed"));
                     });
-                    (source.previousElementSibling || source).after(button);
+                    if (source.matches("pre")) source.before(button); else source.after(button);
                 }
             }, true);
 

@@ -1,6 +1,6 @@
 /// The look of a report: one style sheet and the signs of the outcomes.
 enum ReportStyle {
-    /// Drawn once, used by their IDs, which are those of ``WaybillCore/Outcome/tone``.
+    /// Drawn once, used by their IDs: see `Outcome.icon`.
     static let icons: HTML = """
         <svg class=icons aria-hidden=true>
         <symbol id=good viewBox="0 0 16 16"><circle cx=8 cy=8 r=7 /><path d="M4.9 8.3l2.2 2.2 4.1-4.7"/></symbol>
@@ -26,9 +26,10 @@ enum ReportStyle {
         font:15px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif;overflow-wrap:anywhere}
         b,h1,h2,h3,h4,th{font-weight:600}
         code,pre{font-family:var(--mono)}
-        time,data,td,.fall b,.x em,output{font-variant-numeric:tabular-nums}
-        .good{--tone:var(--good)}.bad{--tone:var(--bad)}.warn{--tone:var(--warn)}.open{--tone:var(--open)}
-        .l0{--lane:var(--l0)}.l1{--lane:var(--l1)}.l2{--lane:var(--l2)}.l3{--lane:var(--l3)}
+        time,data,td,figure b,.t details em,output{font-variant-numeric:tabular-nums}
+        .succeeded{--tone:var(--good)}.failed{--tone:var(--bad)}.open{--tone:var(--open)}\
+        .canceled,.abandoned,.interrupted,.timed_out{--tone:var(--warn)}
+        :root{--lane:var(--l0)}.l1{--lane:var(--l1)}.l2{--lane:var(--l2)}.l3{--lane:var(--l3)}
         .icons{display:none}
         symbol circle,.solid{fill:var(--tone)}
         symbol path{fill:none;stroke:var(--card);stroke-width:1.7;stroke-linecap:round;stroke-linejoin:round}
@@ -41,7 +42,8 @@ enum ReportStyle {
         header dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(12.5rem,1fr));margin:0;border:1px solid var(--line);\
         border-radius:8px;background:var(--line);gap:1px;overflow:hidden}
         header dl div{padding:.55rem .8rem .65rem;background:var(--card)}
-        header dt,h4,caption{font-size:.7rem;letter-spacing:.07em;text-transform:uppercase;color:var(--dim)}
+        header dt{font-size:.7rem;letter-spacing:.07em;text-transform:uppercase;color:var(--dim)}
+        h3,h4,caption{font-size:.8rem;font-weight:600;color:var(--dim)}
         header dd{margin:.1rem 0 0}
         .bar{display:block;width:100%;height:6px;margin:1.1rem 0 .6rem;border-radius:3px}
         .bar rect{height:100%;fill:var(--tone);stroke:var(--paper);stroke-width:1.5}
@@ -63,10 +65,12 @@ enum ReportStyle {
         search button,.copier{padding:.45rem .8rem;border:1px solid var(--line);border-radius:8px;background:var(--card);color:inherit;\
         font:inherit;cursor:pointer}
         search button:hover,.copier:hover,.outcomes button:hover{border-color:var(--dim)}
+        output:empty{display:none}
         output{color:var(--dim);font-size:.85rem;min-width:6.5rem;text-align:right}
 
         h2{margin:1.2rem 0 .45rem;font-size:.85rem;color:var(--dim);font-variant-numeric:tabular-nums}
-        .none{margin:3rem 0;text-align:center;color:var(--dim)}
+        .none{margin:3.5rem auto;max-width:34rem;text-align:center}
+        .none p{color:var(--dim)}
         .t{border:1px solid var(--line);background:var(--card);margin-top:-1px;box-shadow:inset 3px 0 var(--tone)}
         section>.t:first-of-type{border-radius:8px 8px 0 0}
         section>.t:last-of-type{border-radius:0 0 8px 8px}
@@ -76,12 +80,12 @@ enum ReportStyle {
         .t>summary{display:grid;grid-template-columns:15px minmax(6rem,11rem) 6.2rem minmax(0,1fr) 6.6rem 5.2rem 6.4rem .7rem;\
         align-items:center;gap:0 .8rem;padding:.5rem .9rem .5rem 1rem}
         .t>summary:hover{background:var(--well)}
-        .t>summary::after,.x>summary::after{content:"";width:.42rem;height:.42rem;border:solid var(--dim);border-width:0 1.5px 1.5px 0;\
+        .t>summary::after,.t details>summary::after{content:"";width:.42rem;height:.42rem;border:solid var(--dim);border-width:0 1.5px 1.5px 0;\
         transform:rotate(45deg) translate(-2px,-2px);justify-self:end}
-        .t[open]>summary::after,.x[open]>summary::after{transform:rotate(225deg) translate(-2px,-2px)}
+        .t[open]>summary::after,.t details[open]>summary::after{transform:rotate(225deg) translate(-2px,-2px)}
         .t>summary em{color:var(--tone);font-style:normal}
         .t>summary span{color:var(--dim);font-size:.87rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-        .t.bad>summary span{color:var(--ink)}
+        .t.failed>summary span{color:var(--ink)}
         .t>summary time{color:var(--dim);font-size:.87rem;text-align:right}
         .t>summary data{text-align:right}
         .t>summary code{justify-self:end;padding:.08rem .4rem;border:1px dashed color-mix(in srgb,var(--dim) 55%,transparent);border-radius:4px;\
@@ -91,68 +95,74 @@ enum ReportStyle {
         .t>:not(summary){margin-left:1.1rem;margin-right:1.1rem}
         .t>:last-child{margin-bottom:1.1rem}
 
-        .id{margin:.9rem 0 .4rem;color:var(--dim);font-size:.85rem}
-        .id code{color:var(--ink)}
-        .who{margin-top:0;margin-bottom:0;padding:0;list-style:none;font-size:.87rem;color:var(--dim)}
-        .who b,.x p b,tbody th{color:var(--lane)}
-        .note{color:var(--warn)}
-        i{font-style:normal;font-size:.93em}
+        .t>p{margin-top:.9rem;margin-bottom:.4rem;color:var(--dim);font-size:.85rem}
+        .t>p code{color:var(--ink)}
+        .t>ul{margin-top:0;margin-bottom:0;padding:0;list-style:none;font-size:.87rem;color:var(--dim)}
+        .t>ul b,tbody th{color:var(--lane)}
+        .t>.note{color:var(--warn)}
         u{text-decoration:none;color:var(--dim)}
         pre{margin:.3rem 0;padding:.55rem .7rem;border-radius:6px;background:var(--well);font-size:.78rem;line-height:1.5;white-space:pre-wrap;\
         color:var(--ink)}
 
-        .fall{--h:26px;--mid:13px;display:grid;grid-template-columns:minmax(13rem,19rem) 1fr;margin-top:1.1rem;padding-top:1.35rem}
-        .fall ol{margin:0;padding:0;list-style:none}
-        .fall li{display:flex;justify-content:space-between;gap:.75rem;height:var(--h);padding-right:1rem;line-height:26px;font-size:.82rem;\
-        white-space:nowrap}
-        .fall span{overflow:hidden;text-overflow:ellipsis}
-        .fall b{font-weight:400;color:var(--dim)}
-        .fall b.bad{color:var(--bad)}
+        figure{margin:1.1rem 0 0;--h:26px;--mid:13px;--dot:.5px;--label:clamp(13rem,28%,20rem);position:relative;padding-top:1.35rem}
+        figure ol{margin:0;padding:0;list-style:none}
+        figure li{position:relative;display:flex;justify-content:space-between;gap:.75rem;height:var(--h);line-height:26px;font-size:.82rem;\
+        padding-right:calc(100% - var(--label) + 1rem);white-space:nowrap}
+        figure span{overflow:hidden;text-overflow:ellipsis}
+        figure b{font-weight:400;color:var(--dim)}
+        figure b.bad{color:var(--bad)}
         .d1{padding-left:.9rem}.d2{padding-left:1.8rem}.d3{padding-left:2.7rem}.d4{padding-left:3.6rem}
-        .fall svg{overflow:visible}
-        .fall>svg{width:100%;height:100%}
-        .fall>svg>rect{width:1px;height:100%;fill:var(--line)}
-        .fall text{fill:var(--dim);font-size:11px;transform:translate(-1px,-7px)}
+        figure svg{overflow:visible}
+        figure>svg,li>svg{position:absolute;top:0;left:var(--label);width:calc(100% - var(--label));height:100%}
+        figure>svg{top:1.35rem;height:calc(100% - 1.35rem);border-left:1px solid var(--line)}
+        figure>svg>rect{width:1px;height:100%;fill:var(--line)}
+        figure text{fill:var(--dim);font-size:11px;transform:translate(-1px,-7px)}
         .p rect{height:2px;y:calc(var(--mid) - 1px);fill:var(--lane)}
-        .p circle{cy:var(--mid);r:3.5px;fill:var(--lane);stroke:var(--card);stroke-width:1.5px}
-        .x rect{height:12px;y:calc(var(--mid) - 6px);rx:2px;fill:var(--lane);fill-opacity:.32;stroke:var(--lane);stroke-width:1px}
-        .x .body{fill-opacity:.9}
-        .fall .open{fill:none;stroke:var(--lane);stroke-dasharray:3 3}
-        .fall path{stroke:var(--card);stroke-width:5;transform:translateY(var(--mid))}
-        .fall path+path{stroke:var(--bad);stroke-width:2.2}
+        figure .x rect{height:12px;y:calc(var(--mid) - 6px);rx:2px;fill:var(--lane);fill-opacity:.32;stroke:var(--lane);stroke-width:1px}
+        figure .x rect+rect{fill-opacity:.9}
+        figure .x .open{fill:none;stroke-dasharray:3 3}
+        .p .open{fill-opacity:.4}
+        figure path{fill:none;stroke:var(--bad);stroke-width:2.4;transform:translateY(var(--mid))}
+        figure [viewBox] path{stroke:var(--lane);stroke-width:7;stroke-linecap:round;vector-effect:non-scaling-stroke;\
+        transform:translateY(var(--dot))}
 
-        table{width:auto;margin-top:1.1rem;border-collapse:collapse;font-size:.87rem}
+        .t>div:last-child{display:grid;grid-template-columns:auto minmax(40%,1fr);gap:0 2.2rem;align-items:start;margin-top:1.2rem}
+        .t>div>:only-child{grid-column:1/-1}
+        table{border-collapse:collapse;font-size:.87rem}
         caption,h3{padding:0;margin:0 0 .2rem;text-align:left}
-        h3{margin-top:1.2rem;font-size:.7rem;letter-spacing:.07em;text-transform:uppercase;color:var(--dim)}
         td,th{padding:.11rem 0;vertical-align:top;text-align:left}
-        td:nth-child(-n+2){padding-right:.9rem;text-align:right;white-space:nowrap}
-        td:nth-child(2){color:var(--dim)}
-        tbody th,td:nth-child(3){padding-left:.8rem;border-left:2px solid var(--lane)}
+        td:first-child{padding-right:.9rem;text-align:right;white-space:nowrap}
+        s{margin-right:.8rem;text-decoration:none;color:var(--dim)}
+        tbody th,td+td{padding-left:.8rem;border-left:2px solid var(--lane)}
         tbody th{padding-top:.3rem}
-        .l1 th,.l1 td:nth-child(3){border-left-width:2px}
         small{margin-left:.6rem;font-size:.93em;color:var(--dim)}
-        td i{margin-left:.6rem}
+        td u{margin-left:.4rem}
         td.bad,td.bad small{color:var(--bad)}
         .from,.to,.out,.in{font-weight:600}
-        .from small,.to small,.out small,.in small,.from i,.to i,.out i{font-weight:400}
+        .from small,.to small,.out small,.in small,td u{font-weight:400}
         td.from::before{content:"\\250C\\00A0"}td.to::before{content:"\\2514\\00A0"}
         td.out::before{content:"\\2192\\00A0"}td.in::before{content:"\\2190\\00A0"}
         td.from::before,td.to::before,td.out::before,td.in::before{font-weight:400;color:var(--lane)}
 
-        .x{border-top:1px solid var(--line);font-size:.87rem}
-        .x:last-child{border-bottom:1px solid var(--line)}
-        .x>summary{display:grid;grid-template-columns:auto minmax(0,1fr) auto .7rem;align-items:center;gap:.7rem;padding:.4rem .2rem}
-        .x>summary:hover{background:var(--well)}
-        .x em{font-style:normal;color:var(--good)}
-        .x em.bad,p.bad{color:var(--bad)}
-        .x p{margin:.2rem 0 .5rem;color:var(--dim)}
-        h4{margin:.7rem 0 .2rem}
-        .x dl{display:grid;grid-template-columns:minmax(6rem,max-content) minmax(0,1fr);gap:.1rem 1rem;margin:0;font:.78rem/1.5 var(--mono)}
-        .x dt{color:var(--dim)}.x dd{margin:0}
-        .x>:last-child{margin-bottom:.8rem}
-        .copier{margin-left:.6rem;padding:.05rem .5rem;font-size:.75rem;letter-spacing:0;text-transform:none}
+        .t details{border-top:1px solid var(--line);font-size:.87rem}
+        .t details:last-child{border-bottom:1px solid var(--line)}
+        .t details>summary{display:grid;grid-template-columns:auto minmax(0,1fr) auto .7rem;align-items:center;gap:.7rem;padding:.4rem .2rem}
+        .t details>summary:hover{background:var(--well)}
+        .t details small{color:var(--lane)}
+        .t details span+small{margin:0}
+        .t details em{font-style:normal;color:var(--good)}
+        .t details em.bad,p.bad{color:var(--bad)}
+        .t details p{margin:.2rem 0 .5rem;color:var(--dim)}
+        h4{margin:.7rem 0 .2rem;font-weight:400}
+        .t details dl{display:grid;grid-template-columns:minmax(6rem,max-content) minmax(0,1fr);gap:.1rem 1rem;margin:0;font:.78rem/1.5 var(--mono)}
+        .t details dt{color:var(--dim)}.t details dd{margin:0}
+        .t details>:last-child{margin-bottom:.8rem}
+        .copier{padding:.05rem .5rem;border-radius:6px;font-size:.75rem}
+        .t>p .copier{margin-left:.6rem}
+        .t details .copier{float:right;margin:.35rem .4rem 0 .5rem}
         footer{margin-top:1.6rem;font-size:.8rem;color:var(--dim)}
 
+        @media(max-width:60rem){.t>div:last-child{grid-template-columns:minmax(0,1fr);gap:1.2rem}}
         @media(max-width:46rem){
         body{padding:1.1rem .8rem 2rem}
         h1{font-size:1.35rem}
@@ -165,14 +175,13 @@ enum ReportStyle {
         .t>summary em{grid-area:e}.t>summary time{grid-area:t}.t>summary code{grid-area:c}.t>summary span{grid-area:s;white-space:normal}
         .t>summary span:empty{display:none}
         .t>:not(summary){margin-left:.8rem;margin-right:.8rem}
-        .fall{--h:42px;--mid:31px;grid-template-columns:1fr}
-        .fall>*{grid-area:1/1}
-        .fall li{padding-right:0}
-        .fall text{font-size:10px}
-        td:nth-child(-n+2){padding-right:.55rem}
-        td:nth-child(2){display:none}
-        .x>summary{grid-template-columns:auto minmax(0,1fr) auto .7rem;gap:.5rem}
-        .x dl{grid-template-columns:1fr}.x dd{padding-left:1rem}
+        figure{--h:42px;--mid:31px;--dot:.738px;--label:0px}
+        figure li{padding-right:0}
+        figure text{font-size:10px}
+        td:first-child{padding-right:.55rem}
+        s{margin-right:.4rem}
+        .t details>summary{grid-template-columns:auto minmax(0,1fr) auto .7rem;gap:.5rem}
+        .t>div:last-child{grid-template-columns:minmax(0,1fr);gap:1.2rem}
         }
         @media print{
         :root{--paper:#fff;--card:#fff;--well:#f4f4f4;--ink:#000;--dim:#444;--line:#bbb;--good:#1c7548;--bad:#b3261e;--warn:#855800;\
@@ -180,7 +189,7 @@ enum ReportStyle {
         html{color-scheme:light;print-color-adjust:exact;-webkit-print-color-adjust:exact}
         body{max-width:none;padding:0;font-size:10pt}
         search,.copier,summary::after{display:none!important}
-        .t>summary,tr,.fall,.x>summary{break-inside:avoid}
+        .t>summary,tr,figure,.t details>summary{break-inside:avoid}
         }
         """
 }

@@ -9,12 +9,11 @@ struct AttributeList {
     }
 
     var html: HTML {
-        guard !attributes.isEmpty else { return "" }
-        return "<i>\(attributes.map(item))</i>"
+        "\(attributes.map(item))"
     }
 
     private func item(_ name: String, _ value: String) -> HTML {
-        if let json = PrettyJSON.text(value) { return "<u>\(name)</u><pre>\(json)</pre>" }
-        return "<u>\(name)</u>\(value) "
+        if let json = PrettyJSON.text(value) { return " <u>\(name)=</u><pre>\(json)</pre>" }
+        return " <u>\(name)=\(value)</u>"
     }
 }

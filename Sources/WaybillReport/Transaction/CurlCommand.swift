@@ -4,22 +4,25 @@ import WaybillCore
 struct CurlCommand {
     private let lines: [String]
 
-    /// nil for what curl cannot send again: what a server received, a URL that is not HTTP, a method that is none.
+    /// nil for what curl cannot send again: what a server received, a URL that is not HTTP, a method or the name of a field that is none.
     init?(_ exchange: TransactionRecord.Exchange) {
         let scheme = exchange.url.prefix { $0 != ":" }.lowercased()
-        guard exchange.role == .client, scheme == "http" || scheme == "https", Self.isToken(exchange.method) else { return nil }
+        guard exchange.role == .client, scheme == "http" || scheme == "https", Self.isToken(exchange.method),
+            exchange.requestHeaderFields.allSatisfy({ Self.isToken($0.name) })
+        else { return nil }
         var options: [String] = []
         switch exchange.method {
         case "GET": break
         case "HEAD": options.append("--head")
-        default: options.append("--request \(exchange.method)")
+        default: options.append("-X \(exchange.method)")
         }
-        for field in exchange.requestHeaderFields where Self.isToken(field.name) {
+        for field in exchange.requestHeaderFields {
             // A field without a value is written with a semicolon; with a colon, curl would leave it out.
-            options.append("--header \(Self.quoted(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"))")
+            options.append("-H \(Self.quoted(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"))")
         }
         // Brackets and braces in a URL mean something to curl unless it is told otherwise.
-        lines = ["curl --globoff \(Self.quoted(exchange.url))"] + options
+        let globoff = exchange.url.contains { "[]{}".contains($0) } ? "--globoff " : ""
+        lines = ["curl \(globoff)\(Self.quoted(exchange.url))"] + options
     }
 
     /// One option on a line.

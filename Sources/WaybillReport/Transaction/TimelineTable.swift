@@ -6,26 +6,29 @@ struct TimelineTable {
     let names: SourceNames
 
     var html: HTML {
-        var html: HTML = "<table><caption>What happened</caption>"
-        let beginning = record.timeline.first?.timeMicroseconds ?? 0
+        let times = record.timeline.map(\.timeMicroseconds)
+        let beginning = times.first ?? 0
+        let length = (times.max() ?? 0) - (times.min() ?? 0)
+        let scale = TimeScale(longest: length)
+        var html: HTML = "<table><caption>Timeline\(scale.unit.map { ", in \($0)" } ?? "")</caption>"
         var previous: TransactionRecord.Entry?
         for entry in record.timeline {
-            if previous?.id.source != entry.id.source {
-                let source = entry.id.source
-                html += "<tbody class=l\(min(names.lane(of: source), 3))><tr><th colspan=3 scope=rowgroup>\(names[source])"
+            let source = entry.id.source
+            if previous?.id.source != source {
+                html += "\n<tbody\(names.laneAttribute(of: source))>"
+                if record.sources.count > 1 { html += "<tr><td><th scope=rowgroup>\(names[source])" }
             }
+            // Where a good part of the whole passed since the row above, that is where the time went.
+            let since = previous.map { entry.timeMicroseconds - $0.timeMicroseconds } ?? 0
+            let pause: HTML = abs(since) > length / 20 ? "<s>\(since < 0 ? "" : "+")\(scale.text(since))</s>" : ""
             let at = entry.timeMicroseconds - beginning
-            let since = previous.map { Self.signed(entry.timeMicroseconds - $0.timeMicroseconds) } ?? ""
-            html +=
-                "<tr><td>\(at == 0 ? "0" : Words.duration(at))<td>\(since)<td\(kind(of: entry))>\(entry.label.replacing("_", with: " "))"
-            html += "\(remark(on: entry))\n"
+            html += "<tr><td>\(pause)\(at == 0 ? "0" : scale.text(at))"
+            html += "<td\(kind(of: entry))>\(entry.label.replacing("_", with: " "))\(remark(on: entry))"
             previous = entry
         }
         html += "</table>\n"
         return html
     }
-
-    private static func signed(_ duration: Int) -> String { duration < 0 ? Words.duration(duration) : "+" + Words.duration(duration) }
 
     /// What tells the kinds apart; events, of which there are most, have nothing.
     private func kind(of entry: TransactionRecord.Entry) -> HTML {

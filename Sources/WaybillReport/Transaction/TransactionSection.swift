@@ -17,8 +17,9 @@ package struct TransactionSection {
     /// A `<details>`, closed.
     package var html: HTML {
         """
-        <details class="t \(record.summary.outcome.tone)" data-outcome=\(record.summary.outcome.name)>\(line)
-        \(facts)\(Waterfall(record, names: names).html)\(TimelineTable(record: record, names: names).html)\(exchanges)</details>
+        <details class="t \(record.summary.outcome.name)">\(line)
+        \(facts)\(Waterfall(record, names: names).html)<div>\(TimelineTable(record: record, names: names).html)\
+        \(exchanges)</div></details>
 
         """
     }
@@ -26,11 +27,10 @@ package struct TransactionSection {
     private var line: HTML {
         let summary = record.summary
         let time = WallTime(summary.begunMicroseconds, in: timeZone)
-        let utc = WallTime(summary.begunMicroseconds, in: .gmt)
         let duration = summary.durationMicroseconds.map(Words.duration) ?? "-"
         return """
             <summary>\(summary.outcome.icon)<b>\(summary.useCaseName)</b> <em>\(Words.outcome(summary.outcome))</em> <span>\(reason)</span> \
-            <time datetime=\(utc.date)T\(utc.time)Z>\(time.time)</time> <data>\(duration)</data> <code>\(summary.id.supportCode.description)</code></summary>
+            <time>\(time.time)</time> <data>\(duration)</data> <code>\(summary.id.supportCode.description)</code></summary>
             """
     }
 
@@ -44,8 +44,8 @@ package struct TransactionSection {
     private var facts: HTML {
         let note: HTML = record.summary.isWaitingForBeginner ? "<p class=note>The source that began it has not been heard yet.\n" : ""
         return """
-            <p class=id><span>ID</span> <code class=copy>\(record.summary.id.description)</code>
-            <ul class=who>\(record.parts.map(part))</ul>
+            <p>ID <code>\(record.summary.id.description)</code>
+            <ul>\(record.parts.map(part))</ul>
             \(note)
             """
     }
@@ -54,28 +54,30 @@ package struct TransactionSection {
         let source = record.sources.first { $0.id == part.id.source }
         let described: [String?] = [
             source?.appVersion, source?.device, [source?.os, source?.osVersion].compactMap(\.self).joined(separator: " "),
-            "\(part.isJoined ? "joined" : "began"), \(Words.outcome(part.outcome))", part.error.map(Words.error),
+            (part.isJoined ? "joined, " : "") + Words.outcome(part.outcome),
         ]
         let words = described.compactMap(\.self).filter { !$0.isEmpty && $0 != " " }.joined(separator: " · ")
         return
-            "<li class=l\(min(names.lane(of: part.id.source), 3))><b>\(names[part.id.source])</b> \(words) \(AttributeList(part.attributes).html)"
+            "<li\(names.laneAttribute(of: part.id.source))><b>\(names[part.id.source])</b> \(words)"
     }
 
     private var exchanges: HTML {
         guard !record.exchanges.isEmpty else { return "" }
         let details = record.exchanges.map { exchange in
             ExchangeDetails(
-                exchange: exchange, source: names[exchange.id.source], lane: names.lane(of: exchange.id.source),
+                exchange: exchange, names: record.sources.count > 1 ? names : nil,
                 caused: record.parts.first { $0.cause == exchange.id }
             ).html
         }
-        return "<h3>Requests</h3>\n\(details)"
+        return "<div><h3>Requests</h3>\(details)</div>"
     }
 }
 
 extension Outcome {
-    /// The class of its colour: `good`, `bad`, `warn` or `open`.
-    var tone: HTML {
+    /// Its sign, drawn once for the page; the word stands beside it.
+    var icon: HTML { "<svg><use href=#\(sign) /></svg>" }
+
+    private var sign: HTML {
         switch self {
         case .succeeded: "good"
         case .failed: "bad"
@@ -83,7 +85,4 @@ extension Outcome {
         case .open: "open"
         }
     }
-
-    /// Its sign, drawn once for the page; the word stands beside it.
-    var icon: HTML { "<svg aria-hidden=true><use href=#\(tone) /></svg>" }
 }

@@ -54,11 +54,11 @@ struct Waterfall {
         for part in record.parts { draw(part, depth: 0) }
     }
 
-    /// Round times since the first moment, that itself included: at most five, and none so late that its label would not fit.
+    /// Round times since the first moment: at most four, and none so late that its label would not fit.
     var ticks: [Int] {
         let length = span.upperBound - span.lowerBound
         let step = Self.steps.first { length / $0 <= 4 } ?? length / 4
-        return Array(stride(from: 0, to: length * 92 / 100, by: step))
+        return Array(stride(from: step, to: length * 92 / 100, by: step))
     }
 
     /// 1 µs to 5 s in steps of 1, 2 and 5; then what clocks and calendars have.

@@ -23,4 +23,10 @@ package struct SourceNames: Sendable {
 
     /// The place of a source among them, from 0.
     package func lane(of source: GUID) -> Int { sources.firstIndex { $0.id == source } ?? 0 }
+
+    /// The class that colours what a source did, as an attribute; the beginner's is the colour of what has none.
+    func laneAttribute(of source: GUID) -> HTML {
+        let lane = min(lane(of: source), 3)
+        return "\(" class=l\(lane)", if: lane > 0)"
+    }
 }
