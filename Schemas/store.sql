@@ -146,6 +146,11 @@ CREATE TABLE quarantine( -- own facts that the collector rejected; they are sett
   PRIMARY KEY(source, sequence)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE erased( -- of which nothing is taken in any more, where facts of others come in
+  guid BLOB PRIMARY KEY, -- 16 bytes: an installation's or a transaction's
+  at_us INTEGER NOT NULL -- since 1970
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE settings(
   key TEXT PRIMARY KEY,
   value TEXT NOT NULL

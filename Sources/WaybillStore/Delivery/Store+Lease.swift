@@ -29,7 +29,7 @@ extension Store {
 
     /// Gives the facts of a set back without a verdict: they go out again under another ID.
     package func release(_ set: GUID) throws(WaybillError) {
-        try write { () throws(WaybillError) in try endLease(set) }
+        try write { () throws(WaybillError) in try LeaseRows(connection: connection).end(set) }
     }
 
     /// Facts that are not settled, in all own sources.
@@ -52,13 +52,6 @@ extension Store {
         return result
     }
 
-    func endLease(_ set: GUID) throws(WaybillError) {
-        // What a set that is not settled was to tell has to be told by the next.
-        try connection.statement("UPDATE sources SET news = 1 WHERE news = 2").run()
-        try connection.statement("DELETE FROM ranges WHERE lease = ?").run(set)
-        try connection.statement("DELETE FROM leases WHERE set_id = ?").run(set)
-    }
-
     /// Whether a look at the leases is worth a write; the common flush finds nothing.
     private func hasNews() throws(WaybillError) -> Bool {
         if try pendingCount() > 0 { return true }
@@ -74,7 +67,11 @@ extension Store {
         for lease in leases {
             // Further ahead than a new lease would reach: of an earlier boot, whose uptime was higher.
             let hasExpired = lease.expires <= uptime || lease.expires > uptime + expiresIn
-            if lease.owner == owner || hasExpired || !isAlive(lease.owner) { try endLease(lease.set) } else { isFree = false }
+            if lease.owner == owner || hasExpired || !isAlive(lease.owner) {
+                try LeaseRows(connection: connection).end(lease.set)
+            } else {
+                isFree = false
+            }
         }
         return isFree
     }

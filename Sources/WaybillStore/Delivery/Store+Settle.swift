@@ -46,14 +46,7 @@ extension Store {
         try connection.statement("DELETE FROM ranges WHERE source = ? AND lease = ?").run(source, set)
         let rows = RangeRows(connection: connection)
         let before = try rows.booked(of: source)
-        let after = before.union(claimed)
-        try rows.replace(before, with: after, of: source)
-
-        // Facts go out in order of sequence, so that a part is settled when its last fact lies below the first that is pending.
-        let booked = after.union(try rows.dropped(of: source).sequences)
-        let firstPending = SequenceRanges([1...max(1, recorded + 1)]).subtracting(booked).ranges.first?.lowerBound ?? recorded + 1
-        try connection.statement(
-            "UPDATE parts SET settled = 1 WHERE source = ?1 AND settled = 0 AND sequence < ?2 AND last < ?2"
-        ).run(source, firstPending)
+        try rows.replace(before, with: before.union(claimed), of: source)
+        try rows.settleParts(of: source, recorded: recorded)
     }
 }

@@ -13,7 +13,9 @@ extension StoreReader {
             for source in try sourceRecords() { try check(source, &result) }
             try checkOrphans(&result)
             try checkLeaders(&result)
-            try checkNames(&result)
+            try checkErased(&result)
+            // No fault of the store: an app has renamed something, or a debug build within one version.
+            result.remarks += try nameConflicts().map(\.description)
             result.transactionCount = try connection.integer("SELECT count(*) FROM parts WHERE listed_us IS NOT NULL")
             result.factCount = result.sources.reduce(0) { $0 + $1.rowCount }
             return result
@@ -22,11 +24,12 @@ extension StoreReader {
 
     private func check(_ source: SourceRecord, _ result: inout StoreVerification) throws(WaybillError) {
         let row = try connection.integer("SELECT id FROM sources WHERE uuid = ?", source.id)
-        let booked = try RangeRows(connection: connection).booked(of: row).count
+        let ranges = try RangeRows(connection: connection).booked(of: row)
+        let booked = ranges.count
         let ledger = source.ledger
-        let dropped = ledger.dropped.values.reduce(0, +)
+        let rows = try factCounts(of: row, booked: ranges)
         let balance = StoreVerification.SourceBalance(
-            id: source.id, rowCount: try factCount(of: row), bookedCount: booked, ledger: ledger, gaps: source.gaps)
+            id: source.id, rowCount: rows.booked + rows.others, bookedCount: booked, ledger: ledger, gaps: source.gaps)
         result.sources.append(balance)
         let name = "Source \(source.id)"
         if !ledger.isBalanced {
@@ -36,9 +39,13 @@ extension StoreReader {
             result.problems.append(
                 "\(name): \(ledger.delivered + ledger.quarantined) facts were booked one by one, and \(booked) stand in the ranges.")
         }
-        let expected = source.heardMicroseconds == nil ? ledger.recorded - dropped : booked
-        if balance.rowCount != expected {
-            result.problems.append("\(name): \(expected) facts should be there, and \(balance.rowCount) are.")
+        if source.heardMicroseconds == nil {
+            // What is settled may have been erased.
+            if rows.others != ledger.pending {
+                result.problems.append("\(name): \(ledger.pending) pending facts should be there, and \(rows.others) are.")
+            }
+        } else if rows.booked != booked || rows.others != 0 {
+            result.problems.append("\(name): \(booked) facts should be there, and \(balance.rowCount) are.")
         }
         if !source.gaps.isEmpty {
             let list = source.gaps.prefix(5).map { $0.first == $0.last ? "\($0.first)" : "\($0.first) to \($0.last)" }.joined(
@@ -48,17 +55,34 @@ extension StoreReader {
         }
     }
 
-    /// Facts of a source, counted in their rows.
-    private func factCount(of source: Int) throws(WaybillError) -> Int {
-        try connection.integer(
+    /// Facts of a source, counted in their rows: those that are settled or received, and all others.
+    private func factCounts(of source: Int, booked: SequenceRanges) throws(WaybillError) -> (booked: Int, others: Int) {
+        var (inside, outside) = (0, 0)
+        try connection.statement(
             """
-            SELECT (SELECT count(guid) + count(closed) FROM parts WHERE source = ?1) + (SELECT count(*) FROM events WHERE source = ?1) \
-            + (SELECT count(method) + count(closed) FROM network_logs WHERE source = ?1)
-            """, source)
+            SELECT sequence FROM parts WHERE source = ?1 AND guid IS NOT NULL \
+            UNION ALL SELECT closed FROM parts WHERE source = ?1 AND closed IS NOT NULL \
+            UNION ALL SELECT sequence FROM events WHERE source = ?1 \
+            UNION ALL SELECT sequence FROM network_logs WHERE source = ?1 AND method IS NOT NULL \
+            UNION ALL SELECT closed FROM network_logs WHERE source = ?1 AND closed IS NOT NULL
+            """
+        ).forEachRow(source) { row in
+            if booked.contains(row.int(0)) { inside += 1 } else { outside += 1 }
+        }
+        return (inside, outside)
+    }
+
+    private func checkErased(_ result: inout StoreVerification) throws(WaybillError) {
+        let count = try connection.integer(
+            """
+            SELECT (SELECT count(*) FROM parts WHERE guid IN (SELECT guid FROM erased)) \
+            + (SELECT count(*) FROM sources WHERE heard_us IS NOT NULL AND installation IN (SELECT guid FROM erased))
+            """)
+        if count > 0 { result.problems.append("\(count) parts or sources are there although they were erased.") }
     }
 
     private func checkOrphans(_ result: inout StoreVerification) throws(WaybillError) {
-        for table in ["clocks", "parts", "events", "network_logs", "ranges", "dropped", "quarantine"] {
+        for table in Tables.bySource {
             let count = try connection.integer("SELECT count(*) FROM \(table) WHERE source NOT IN (SELECT id FROM sources)")
             if count > 0 { result.problems.append("\(count) rows of `\(table)` belong to no source.") }
         }
@@ -68,20 +92,6 @@ extension StoreReader {
         let count = try connection.integer(
             "SELECT count(*) FROM (SELECT 1 FROM parts WHERE guid IS NOT NULL GROUP BY guid HAVING count(listed_us) <> 1)")
         if count > 0 { result.problems.append("\(count) transactions have no leading part, or several.") }
-    }
-
-    private func checkNames(_ result: inout StoreVerification) throws(WaybillError) {
-        let ambiguous = try connection.statement(
-            """
-            SELECT use_case, event, app, app_version, group_concat(name, ', ') FROM names \
-            GROUP BY use_case, event, app, app_version HAVING count(*) > 1
-            """
-        ).rows { row in
-            let code = row.int(1) < 0 ? "Use case \(row.int(0))" : "Event \(row.int(1)) of use case \(row.int(0))"
-            return "\(code) has several names in \(row.text(2)) \(row.text(3)): \(row.text(4))."
-        }
-        // Reported, and no fault of the store: a debug build may have renamed an event within one version.
-        result.remarks += ambiguous
     }
 }
 

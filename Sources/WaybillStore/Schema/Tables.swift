@@ -2,6 +2,9 @@
 ///
 /// Every integer that ends in `_us` is microseconds: since the source started inside facts, since 1970-01-01T00:00:00Z where it says so.
 enum Tables {
+    /// Those whose rows belong to a source.
+    static let bySource = ["clocks", "parts", "events", "network_logs", "ranges", "dropped", "arrivals", "quarantine"]
+
     static let script = """
         CREATE TABLE sources( -- running recorders: launches of a process
           id INTEGER PRIMARY KEY, -- in this file only
@@ -125,6 +128,10 @@ enum Tables {
           reason TEXT NOT NULL, -- the collector's words
           at_us INTEGER NOT NULL, -- since 1970
           PRIMARY KEY(source, sequence)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE erased( -- of which nothing is taken in any more, where facts of others come in
+          guid BLOB PRIMARY KEY, -- 16 bytes: an installation's or a transaction's
+          at_us INTEGER NOT NULL -- since 1970
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE settings(
           key TEXT PRIMARY KEY,

@@ -37,7 +37,29 @@ struct RangeRows {
         }
     }
 
+    /// What an own source has recorded and is neither settled nor given up.
+    func pending(of source: Int, recorded: Int) throws(WaybillError) -> SequenceRanges {
+        guard recorded > 0 else { return SequenceRanges() }
+        return SequenceRanges([1...recorded]).subtracting(try booked(of: source)).subtracting(try dropped(of: source).sequences)
+    }
+
+    /// Marks the parts of which nothing is pending any more.
+    ///
+    /// Facts go out in order of sequence, so that a part is settled when its last fact lies below the first that is pending.
+    func settleParts(of source: Int, recorded: Int) throws(WaybillError) {
+        let firstPending = try pending(of: source, recorded: recorded).ranges.first?.lowerBound ?? recorded + 1
+        try connection.statement(
+            "UPDATE parts SET settled = 1 WHERE source = ?1 AND settled = 0 AND sequence < ?2 AND last < ?2"
+        ).run(source, firstPending)
+    }
+
     // MARK: Dropped
+
+    /// What was erased before it was delivered (own source), or is refused when it comes (any other).
+    func erased(of source: Int) throws(WaybillError) -> SequenceRanges {
+        let statement = try connection.statement("SELECT first, last FROM dropped WHERE source = ? AND reason = 'erased' ORDER BY first")
+        return SequenceRanges(try statement.rows(source) { row in row.int(0)...max(row.int(0), row.int(1)) })
+    }
 
     /// What was given up, in order of sequence.
     func dropped(of source: Int) throws(WaybillError) -> [DroppedRange] {
@@ -49,14 +71,14 @@ struct RangeRows {
 
     /// Books what was told to be dropped and what has arrived in spite of it: a fact that is there is not dropped.
     ///
-    /// The same rows in any order of telling and arriving; where two reasons are told for a sequence, the first in the list of reasons stands.
+    /// The same rows in any order of telling and arriving; where two reasons are told for a sequence, `erased` stands, else the first in the list of reasons.
     @discardableResult
     func drop(_ told: [DroppedRange], except present: SequenceRanges, of source: Int) throws(WaybillError) -> Bool {
         let before = try dropped(of: source)
         if told.isEmpty && before.isEmpty { return false }
         var claimed = present
         var after: [DroppedRange] = []
-        for reason in DropReason.allCases {
+        for reason in [.erased] + DropReason.allCases {
             let all = SequenceRanges((before + told).lazy.filter { $0.reason == reason }.map { $0.first...$0.last })
             let rest = all.subtracting(claimed)
             claimed = claimed.union(all)
@@ -70,6 +92,13 @@ struct RangeRows {
                 .run(source, range.first, range.last, range.reason.rawValue)
         }
         return true
+    }
+}
+
+extension SequenceRanges {
+    /// As rows of `dropped`.
+    func dropped(_ reason: DropReason) -> [DroppedRange] {
+        ranges.map { DroppedRange(first: $0.lowerBound, last: $0.upperBound, reason: reason) }
     }
 }
 

@@ -20,6 +20,19 @@ struct SourceRows {
         }
     }
 
+    /// The row of that number; nil where there is none.
+    func find(_ id: Int) throws(WaybillError) -> SourceRow? {
+        try connection.statement("SELECT id, heard_us IS NULL, ended, recorded FROM sources WHERE id = ?").first(id) { row in
+            SourceRow(id: row.int(0), isOwn: row.bool(1), hasEnded: row.bool(2), recorded: row.int(3))
+        }
+    }
+
+    /// Removes a source, and every row that belongs to it.
+    func remove(_ id: Int) throws(WaybillError) {
+        for table in Tables.bySource { try connection.statement("DELETE FROM \(table) WHERE source = ?").run(id) }
+        try connection.statement("DELETE FROM sources WHERE id = ?").run(id)
+    }
+
     /// Adds a source.
     ///
     /// - Parameter heard: When it was first heard of, in microseconds since 1970; nil for a source of this store.

@@ -31,15 +31,34 @@ extension Store {
             if let anchor = try rows.add(batch.clocks, to: source.id), anchor <= ownSources[batch.source]?.latest ?? .max {
                 try Leaders(connection: connection).decideAfterAnchor(at: anchor, of: source.id)
             }
-            var writer = try FactWriter(source, connection)
-            // A fact whose place is taken has no row; the next lease books it as damaged.
-            for fact in batch.facts { _ = try writer.write(fact) }
-            try writer.finish()
             try connection.statement("UPDATE sources SET recorded = max(recorded, ?), refused = max(refused, ?) WHERE id = ?")
                 .run(batch.facts.map(\.sequence).max() ?? 0, batch.refused, source.id)
+            try write(batch.facts, of: source)
             return batch.facts.map(\.atMicroseconds).max() ?? 0
         }
         if let known = ownSources[batch.source]?.latest { ownSources[batch.source]?.latest = max(known, latest) }
+    }
+
+    private func write(_ facts: [Fact], of source: SourceRow) throws(WaybillError) {
+        let ranges = RangeRows(connection: connection)
+        // A batch may come again after it was written; what of it was delivered may have been erased since, and must not come back.
+        let settled = try ranges.booked(of: source.id)
+        let erased = try ranges.erased(of: source.id)
+        var late = SequenceRanges()
+        var writer = try FactWriter(source, connection)
+        for fact in facts where !settled.contains(fact.sequence) {
+            // What belongs to something that was erased before it was delivered is erased with it.
+            if fact.isAmong(erased) {
+                late.insert(fact.sequence...fact.sequence)
+            } else {
+                // A fact whose place is taken has no row; the next lease books it as damaged.
+                _ = try writer.write(fact)
+            }
+        }
+        try writer.finish()
+        if !late.isEmpty, try ranges.drop(late.dropped(.erased), except: settled, of: source.id) {
+            try SourceRows(connection: connection).announce(source.id)
+        }
     }
 
     /// Marks the own sources that no longer run as ended, and ends their leases: what they left open was interrupted.
@@ -58,7 +77,7 @@ extension Store {
                 for set in try connection.statement("SELECT set_id FROM leases WHERE owner = ?").rows(
                     source, transform: { row in row.guid(0) })
                 {
-                    try endLease(set)
+                    try LeaseRows(connection: connection).end(set)
                 }
             }
             return dead.map(\.source)

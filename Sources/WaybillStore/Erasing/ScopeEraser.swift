@@ -1,0 +1,108 @@
+import WaybillCore
+
+/// Finds what a scope means in the tables, and erases it; inside one SQLite transaction.
+struct ScopeEraser {
+    private let connection: Connection
+    private let tombstones: Tombstones
+    private let sources: SourceRows
+    private var facts: FactEraser
+    /// What was found: sequences of openings, by source.
+    private var roots: [Int: [Int]] = [:]
+
+    init(_ connection: Connection, at wall: Int) throws(WaybillError) {
+        self.connection = connection
+        tombstones = try Tombstones(connection, at: wall)
+        sources = SourceRows(connection: connection)
+        facts = FactEraser(connection)
+    }
+
+    /// What was erased so far.
+    var erasure: Erasure { Erasure(transactionCount: facts.transactions.count, factCount: facts.count) }
+
+    mutating func erase(_ scope: ErasureScope) throws(WaybillError) {
+        switch scope {
+        case .all:
+            try tombstones.bury(try guids("SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL"))
+            try find("SELECT source, sequence FROM parts WHERE sequence > 0")
+            try find("SELECT source, sequence FROM network_logs WHERE part = 0")
+        case .transactions(let ids):
+            try find(ids)
+        case .begunBefore(let time):
+            try find(try guids("SELECT guid FROM parts WHERE listed_us < ?", time))
+            try find("SELECT source, sequence FROM network_logs WHERE part = 0 AND \(SQL.wall("at_us", source: "source")) < ?", time)
+        case .installation(let id):
+            try tombstones.bury([id])
+            let its = try connection.statement("SELECT id, heard_us IS NULL FROM sources WHERE installation = ?").rows(id) { row in
+                (id: row.int(0), isOwn: row.bool(1))
+            }
+            for source in its {
+                try find(try guids("SELECT guid FROM parts WHERE source = ? AND guid IS NOT NULL AND joined = 0", source.id))
+                try find("SELECT source, sequence FROM parts WHERE source = ? AND sequence > 0", source.id)
+                try find("SELECT source, sequence FROM network_logs WHERE source = ? AND part = 0", source.id)
+            }
+            try eraseFound()
+            for source in its where !source.isOwn { try sources.remove(source.id) }
+        case .pending:
+            try findPending()
+        }
+        try eraseFound()
+    }
+
+    private func guids<each Value: SQLValue>(_ sql: String, _ values: repeat each Value) throws(WaybillError) -> [GUID] {
+        try connection.statement(sql).rows(repeat each values) { row in row.guid(0) }
+    }
+
+    /// Openings, by a statement that gives their sources and sequences.
+    private mutating func find<each Value: SQLValue>(_ sql: String, _ values: repeat each Value) throws(WaybillError) {
+        for root in try connection.statement(sql).rows(repeat each values, transform: { row in (source: row.int(0), sequence: row.int(1)) })
+        {
+            roots[root.source, default: []].append(root.sequence)
+        }
+    }
+
+    /// Whole transactions.
+    private mutating func find(_ transactions: [GUID]) throws(WaybillError) {
+        try tombstones.bury(transactions)
+        for id in transactions { try find("SELECT source, sequence FROM parts WHERE guid = ?", id) }
+    }
+
+    /// Transactions with a pending fact; and what has one and belongs to none, or to one whose opening is not here.
+    private mutating func findPending() throws(WaybillError) {
+        var transactions: Set<GUID> = []
+        for source in try connection.statement("SELECT id, recorded FROM sources WHERE heard_us IS NULL").rows(transform: { row in
+            (id: row.int(0), recorded: row.int(1))
+        }) {
+            let pending = try RangeRows(connection: connection).pending(of: source.id, recorded: source.recorded)
+            guard !pending.isEmpty else { continue }
+            var found: Set<Int> = []
+            try connection.statement(Self.unsettledFacts).forEachRow(source.id) { row in
+                guard pending.contains(row.int(0)) else { return }
+                if let id = row.optionalGUID(2) { transactions.insert(id) } else { found.insert(row.int(1)) }
+            }
+            roots[source.id, default: []] += found
+        }
+        try find(Array(transactions))
+    }
+
+    private mutating func eraseFound() throws(WaybillError) {
+        for (id, sequences) in roots {
+            guard let source = try sources.find(id) else { continue }
+            try facts.erase(SequenceRanges(sequences.sorted().lazy.map { $0...$0 }), of: source)
+        }
+        roots = [:]
+        try facts.finish()
+    }
+
+    /// Sequence, root and transaction of every fact in the parts of a source that are not settled.
+    private static let unsettledFacts = """
+        SELECT sequence, sequence, guid FROM parts WHERE source = ?1 AND settled = 0 AND guid IS NOT NULL \
+        UNION ALL SELECT closed, sequence, guid FROM parts WHERE source = ?1 AND settled = 0 AND closed IS NOT NULL \
+        UNION ALL SELECT e.sequence, p.sequence, p.guid FROM parts p JOIN events e ON e.source = p.source AND e.part = p.sequence \
+        WHERE p.source = ?1 AND p.settled = 0 \
+        UNION ALL SELECT l.sequence, CASE p.sequence WHEN 0 THEN l.sequence ELSE p.sequence END, p.guid \
+        FROM parts p JOIN network_logs l ON l.source = p.source AND l.part = p.sequence WHERE p.source = ?1 AND p.settled = 0 \
+        UNION ALL SELECT l.closed, CASE p.sequence WHEN 0 THEN l.sequence ELSE p.sequence END, p.guid \
+        FROM parts p JOIN network_logs l ON l.source = p.source AND l.part = p.sequence \
+        WHERE p.source = ?1 AND p.settled = 0 AND l.closed IS NOT NULL
+        """
+}
