@@ -13,7 +13,9 @@ extension TransactionReport {
         self.init(records: try page.rows.compactMap { try reader.transaction($0.id, now: wall) }, madeMicroseconds: wall)
         selection = filter.words
         if page.next != nil { notes.append("These are the newest \(limit); there are more.") }
-        if records.isEmpty { notes.append("Nothing matches.") }
+        if records.isEmpty { notes.append(try reader.whyEmpty(filter, now: wall)) }
+        let useCases = Set(page.rows.map(\.useCase))
+        notes += try reader.nameConflicts().filter { useCases.contains($0.useCase) }.map(\.description)
     }
 
     /// Writes the file, whole or not at all, in place of what is there; only its owner may read it.

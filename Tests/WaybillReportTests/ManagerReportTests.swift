@@ -43,7 +43,7 @@ struct ManagerReportTests {
         let folder = try TemporaryDirectory()
         let transactions = TransactionManager.testing()
         let file = try await transactions.report(to: folder.file("report.html"))
-        #expect(try String(contentsOf: file, encoding: .utf8).contains("No transactions"))
+        #expect(try String(contentsOf: file, encoding: .utf8).contains("There is no transaction here: the store is empty."))
     }
 
     @Test func withoutAFileTheNameTellsTheAppAndTheTime() async throws {

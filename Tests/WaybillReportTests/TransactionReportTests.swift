@@ -32,6 +32,30 @@ struct TransactionReportTests {
         }
     }
 
+    @Test func aCodeWithTwoNamesIsToldWithTheVersions() throws {
+        let place = StorePlace.memory(name: GUID().description)
+        let store = try Store(place)
+        for (version, name) in [("1.2", "login"), ("1.3", "signIn")] {
+            var set = LoginHistory().clientSet()
+            set.sources[0].source.appVersion = version
+            set.sources[0].names = [RecordedName(useCase: 0, name: name)]
+            _ = try store.ingest(DecodedSet(set: set), receivedAt: LoginHistory.begun)
+        }
+        let report = try TransactionReport(
+            StoreReader(place), matching: TransactionFilter(), limit: 10, now: LoginHistory.begun + 1_000_000)
+        #expect(Self.html(report).contains("Use case 0 has several names: login (app 1.2), signIn (app 1.3)."))
+    }
+
+    @Test func aReportOfTheNewestSaysThatThereAreMore() throws {
+        let place = StorePlace.memory(name: GUID().description)
+        let store = try Store(place)
+        for _ in 0..<3 { _ = try store.ingest(DecodedSet(set: LoginHistory().clientSet()), receivedAt: LoginHistory.begun) }
+        let report = try TransactionReport(
+            StoreReader(place), matching: TransactionFilter(), limit: 2, now: LoginHistory.begun + 1_000_000)
+        #expect(report.records.count == 2)
+        #expect(Self.html(report).contains("These are the newest 2; there are more."))
+    }
+
     @Test func theNewestComesFirstWhateverOrderIsGiven() throws {
         let records = HostileText.records
         let html = Self.html(TransactionReport(records: records.shuffled()))
