@@ -4,10 +4,12 @@ import WaybillCore
 // Memory first: what the other rows leave behind would hide it.
 #if Collector
 let allRows: [Row] = [
-    .memory, .exportMemory, .log, .disabledLog, .guid, .store, .list, .encode, .decode, .exportNDJSON, .exportCSV, .collect,
+    .memory, .exportMemory, .log, .disabledLog, .guid, .store, .list, .encode, .decode, .report, .exportNDJSON, .exportCSV, .collect,
 ]
 #else
-let allRows: [Row] = [.memory, .exportMemory, .log, .disabledLog, .guid, .store, .list, .encode, .decode, .exportNDJSON, .exportCSV]
+let allRows: [Row] = [
+    .memory, .exportMemory, .log, .disabledLog, .guid, .store, .list, .encode, .decode, .report, .exportNDJSON, .exportCSV,
+]
 #endif
 
 do {

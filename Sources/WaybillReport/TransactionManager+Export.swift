@@ -25,10 +25,16 @@ extension TransactionManager {
     public func export(
         as format: ExportFormat, matching filter: TransactionFilter = TransactionFilter(), to file: URL, isCompressed: Bool? = nil
     ) async throws -> ExportSummary {
-        guard let source = recording.source else { throw WaybillError(.store, "Recording is off: there is nothing to export.") }
-        let export = try FileExport(as: format, to: file, isCompressed: isCompressed, redactor: source.settings.redactor)
-        let scope: ExportScope =
-            filter == TransactionFilter() ? .everything : .transactions(filter, now: source.settings.clock.wallMicroseconds())
-        return try await source.writer.read { reader in try export.run(scope, of: reader, to: file) }
+        guard let settings = sink.settings else { throw Self.nothingToExport }
+        let export = try FileExport(as: format, to: file, isCompressed: isCompressed, redactor: settings.redactor)
+        let summary = try await read { reader, now in
+            try export.run(filter == TransactionFilter() ? .everything : .transactions(filter, now: now), of: reader, to: file)
+        }
+        guard let summary else { throw Self.nothingToExport }
+        return summary
+    }
+
+    private static var nothingToExport: WaybillError {
+        WaybillError(.store, "Recording is off and nothing was recorded: there is nothing to export.")
     }
 }
