@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build test demo examples bench tsan lint format consumer schemas check clean
+.PHONY: help setup build test demo examples exports look bench tsan lint format consumer schemas check clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -33,6 +33,9 @@ examples: setup ## Run every example, and compare what it prints with its README
 	swift build --traits Collector $(IMPORTS)
 	@Scripts/check-examples
 
+exports: setup ## Have DuckDB and SQLite count the demo's exports, and run Examples/OfflineAnalysis; after `make examples` or `make demo`
+	@Scripts/check-exports
+
 bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,store runs some
 	swift build -c release --traits Collector --product Benchmarks
 	.build/release/Benchmarks $(if $(ROWS),--rows $(ROWS))
@@ -52,6 +55,13 @@ consumer: setup ## Build and run an app that depends on the last commit by URL a
 schemas: setup ## Validate golden files and the OpenAPI document with independent validators
 	@Scripts/check-schemas
 
+look: setup ## Look at reports in Chromium: phone and desk, light and dark, with and without script; screenshots in .build/look
+	@[[ -e .build/demo/collector/waybill.sqlite ]] || $(MAKE) --no-print-directory demo RUNS=40
+	swift build --traits Collector --product SampleReports $(IMPORTS)
+	@mkdir -p .build/look
+	.build/debug/SampleReports .build/look .build/demo/collector
+	@Scripts/python Scripts/check-report
+
 check: setup ## All that CI checks
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory schemas
@@ -59,6 +69,8 @@ check: setup ## All that CI checks
 	@$(MAKE) --no-print-directory tsan
 	@$(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory examples
+	@$(MAKE) --no-print-directory exports
+	@$(MAKE) --no-print-directory look
 
 clean: ## Remove everything that was built
 	rm -rf .build .build-tsan .build-simulator .build-tools

@@ -83,7 +83,11 @@ let package = Package(
 
         // What several test targets share: real servers and real child processes.
         .target(name: "TestSupport", dependencies: ["WaybillCore"], path: "Tests/TestSupport"),
-        .executableTarget(name: "TestProcess", dependencies: ["WaybillCore", "Waybill"], path: "Tests/TestProcess"),
+        .executableTarget(
+            name: "SampleReports", dependencies: ["WaybillCore", "WaybillStore", "WaybillReport", "TestSupport"],
+            path: "Tests/SampleReports"),
+        .executableTarget(
+            name: "TestProcess", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport"], path: "Tests/TestProcess"),
         .testTarget(name: "WaybillCoreTests", dependencies: ["WaybillCore", "TestSupport"]),
         .testTarget(name: "WaybillStoreTests", dependencies: ["WaybillCore", "WaybillStore", "TestSupport"]),
         .testTarget(

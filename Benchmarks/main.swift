@@ -3,9 +3,13 @@ import WaybillCore
 
 // Memory first: what the other rows leave behind would hide it.
 #if Collector
-let allRows: [Row] = [.memory, .log, .disabledLog, .guid, .store, .list, .encode, .decode, .collect]
+let allRows: [Row] = [
+    .memory, .exportMemory, .log, .disabledLog, .guid, .store, .list, .encode, .decode, .report, .exportNDJSON, .exportCSV, .collect,
+]
 #else
-let allRows: [Row] = [.memory, .log, .disabledLog, .guid, .store, .list, .encode, .decode]
+let allRows: [Row] = [
+    .memory, .exportMemory, .log, .disabledLog, .guid, .store, .list, .encode, .decode, .report, .exportNDJSON, .exportCSV,
+]
 #endif
 
 do {

@@ -4,9 +4,11 @@
 valid/            must fit.
 invalid/          the envelope (or receipt) must not fit.
 invalid-records/  the envelope must fit, and exactly one of its facts must not.
+export/           every NDJSON line must fit, and the CSV must hold the same values under the schema's columns.
 A name that starts with `rule-`: breaks a rule that a schema cannot express (see README.md), so here it must fit.
 """
 
+import csv
 import json
 import sys
 from pathlib import Path
@@ -18,7 +20,7 @@ HERE = Path(__file__).parent
 
 
 def load_validators():
-    schemas = {name: json.loads((HERE / f"{name}.v1.schema.json").read_text()) for name in ("fact", "transaction-set", "receipt")}
+    schemas = {name: json.loads((HERE / f"{name}.v1.schema.json").read_text()) for name in ("fact", "transaction-set", "receipt", "export")}
     registry = Registry().with_resources((schema["$id"], Resource.from_contents(schema)) for schema in schemas.values())
     for schema in schemas.values():
         Draft202012Validator.check_schema(schema)
@@ -47,13 +49,37 @@ def fault(path, validators):
     return None if found == expected else f"{found} facts do not fit, expected {expected}"
 
 
+def export_fault(path, validators):
+    """What is wrong with an NDJSON export and the CSV beside it; None if nothing is."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for number, row in enumerate(rows, 1):
+        error = next(validators["export"].iter_errors(row), None)
+        if error is not None:
+            return f"line {number}: {error.json_path}: {error.message[:200]}"
+    columns = list(validators["export"].schema["properties"])
+    if unknown := {key for row in rows for key in row}.difference(columns):
+        return f"not in the schema: {unknown}"
+    with path.with_suffix(".csv").open(newline="") as file:
+        table = list(csv.reader(file))
+    if table[0] != columns:
+        return "the CSV's header is not the schema's columns"
+    cell = lambda value: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    expected = [["" if row.get(column) is None else cell(row[column]) for column in columns] for row in rows]
+    return None if table[1:] == expected else "the CSV does not hold the same values"
+
+
 def main():
     validators = load_validators()
     passed = failed = 0
-    for path in sorted((HERE / "examples").glob("*/*.json")):
-        message = fault(path, validators)
+    examples = HERE / "examples"
+    for path in sorted([*examples.glob("*/*.json"), *examples.glob("*/*.ndjson")]):
+        message = (export_fault if path.suffix == ".ndjson" else fault)(path, validators)
         print(f"{'ok  ' if message is None else 'FAIL'} {path.relative_to(HERE)}{'' if message is None else ': ' + message}")
         passed, failed = passed + (message is None), failed + (message is not None)
+    exported = {key for path in examples.glob("export/*.ndjson") for line in path.open() for key in json.loads(line)}
+    for column in validators["export"].schema["properties"].keys() - exported:
+        print(f"FAIL examples/export: no example of the column {column}")
+        failed += 1
     print(f"{passed} passed, {failed} failed")
     return 0 if failed == 0 and passed > 0 else 1
 

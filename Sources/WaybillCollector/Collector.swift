@@ -25,6 +25,7 @@ public struct Collector: Sendable {
     public var asksForToken: Bool { token != nil }
     let token: BearerToken?
     let clock: any TransactionClock
+    let place: StorePlace
     let writer: StoreThread<Store>
     let queries: StoreQueries
 
@@ -46,6 +47,7 @@ public struct Collector: Sendable {
         self.bodyLimit = bodyLimit
         self.token = token
         self.clock = clock
+        self.place = place
         // An answer means synced: design rule 6.
         writer = try StoreThread(label: "waybill.collector") { () throws(WaybillError) in try Store(place, commitsAreSynced: true) }
         queries = try StoreQueries(place, clock: clock)

@@ -21,6 +21,8 @@ struct WaybillCommand: AsyncParsableCommand {
                   What went wrong?
               waybill show ./collected K7QD-3M2X
                   One transaction, by the support code that a user read out.
+              waybill export ./collected --format csv --output facts.csv
+                  Facts for other tools.
               waybill import ./outbox --to ./collected
                   Takes in sets that an app wrote to files.
               waybill verify ./collected
@@ -29,7 +31,7 @@ struct WaybillCommand: AsyncParsableCommand {
             EXIT CODES
               0 done, 1 nothing found or something wrong, 64 a wrong command line
             """,
-        subcommands: [List.self, Show.self, Serve.self, Import.self, Verify.self]
+        subcommands: [List.self, Show.self, Export.self, Serve.self, Import.self, Verify.self]
     )
 }
 #else

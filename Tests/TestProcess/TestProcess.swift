@@ -1,5 +1,7 @@
 import Foundation
 import Waybill
+import WaybillReport
+import WaybillStore
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -16,6 +18,9 @@ struct TestProcess {
     static func main() async throws {
         let arguments = CommandLine.arguments
         guard arguments.count == 3 else { exit(64) }
+        if let step = IncrementalExport.Step(rawValue: String(arguments[1].dropFirst("export-".count))) {
+            return try export(URL(filePath: arguments[2]), diesAt: step)
+        }
         var options = TransactionManager.Options()
         options.app = "test-process"
         let transactions = TransactionManager(store: .directory(URL(filePath: arguments[2])), options: options)
@@ -38,6 +43,15 @@ struct TestProcess {
         case "disabled": try await use(.disabled)
         case "default": try await use(TransactionManager(options: options))
         default: exit(64)
+        }
+    }
+
+    /// Exports what is new in `store` into `lake`, up to a step.
+    private static func export(_ folder: URL, diesAt last: IncrementalExport.Step) throws {
+        let export = IncrementalExport(as: .ndjson)
+        let lake = try IncrementalFolder(folder.appending(path: "lake"), suffix: export.suffix)
+        _ = try export.run(of: StoreReader(.folder(folder.appending(path: "store"))), into: lake) { step in
+            if step == last { kill(getpid(), SIGKILL) }
         }
     }
 

@@ -13,7 +13,7 @@ public final class RawClient: Sendable {
         public var status: Int
         /// In order of arrival.
         public var headers: [(name: String, value: String)]
-        /// As long as its `Content-Length` says.
+        /// As long as its `Content-Length` says, or put together from its chunks.
         public var body: Data
 
         /// The value of the first field of that name, whatever its case.
@@ -68,9 +68,30 @@ public final class RawClient: Sendable {
                 return (name: String(parts[0]), value: String(parts.count == 2 ? parts[1].drop { $0 == " " } : ""))
             }
             var response = Response(status: status, headers: headers, body: bytes[end.upperBound...])
+            if hasBody, response.header("Transfer-Encoding")?.lowercased() == "chunked" {
+                response.body = try Self.chunked(response.body) { try socket.receive() }
+                return response
+            }
             let length = hasBody ? response.header("Content-Length").flatMap { Int($0) } ?? 0 : 0
             while response.body.count < length { response.body += try socket.receive() }
             return response
+        }
+    }
+
+    /// A body of chunks (RFC 9112, section 7.1), without trailers.
+    private static func chunked(_ received: Data, more: () throws -> Data) throws -> Data {
+        var (body, rest) = (Data(), received)
+        let lineEnd = Data("\r\n".utf8)
+        while true {
+            guard let end = rest.range(of: lineEnd) else {
+                rest += try more()
+                continue
+            }
+            guard let length = Int(String(decoding: rest[..<end.lowerBound], as: UTF8.self), radix: 16) else { throw POSIXError(.EBADMSG) }
+            while rest.endIndex - end.upperBound < length + 2 { rest += try more() }
+            body += rest[end.upperBound..<(end.upperBound + length)]
+            guard length > 0 else { return body }
+            rest = Data(rest[(end.upperBound + length + 2)...])
         }
     }
 

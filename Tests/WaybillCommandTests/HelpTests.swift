@@ -22,6 +22,8 @@ import Testing
                       What went wrong?
                   waybill show ./collected K7QD-3M2X
                       One transaction, by the support code that a user read out.
+                  waybill export ./collected --format csv --output facts.csv
+                      Facts for other tools.
                   waybill import ./outbox --to ./collected
                       Takes in sets that an app wrote to files.
                   waybill verify ./collected
@@ -39,6 +41,8 @@ import Testing
                   list                    List transactions, newest first.
                   show                    Show one transaction: who took part, and what
                                           happened when.
+                  export                  Write facts for other tools: one a row, or as a store
+                                          of its own.
                   serve                   Run a collector: take in sets, and answer questions
                                           about them.
                   import                  Take in sets that were written to files.
@@ -51,7 +55,7 @@ import Testing
         #expect(try await Command.waybill().output == help.output)
     }
 
-    @Test(arguments: ["list", "show", "serve", "import", "verify"])
+    @Test(arguments: ["list", "show", "export", "serve", "import", "verify"])
     func everyVerbExplainsItselfByExamples(verb: String) async throws {
         let help = try await Command.waybill(verb, "--help")
         #expect(help.status == 0)

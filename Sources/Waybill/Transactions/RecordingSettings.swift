@@ -7,6 +7,7 @@ package struct RecordingSettings: Sendable {
     package var correlatedHosts: Set<String> = []
     package var headerName = TransactionHeader.fieldName
     package var redactor = Redactor()
+    package var additionalSecretNames: [String] = []
     package var keepsErrorTexts = false
     package var capacity = BufferedRecorder.defaultCapacity
     package var clock: any TransactionClock = SystemClock()
@@ -26,7 +27,8 @@ package struct RecordingSettings: Sendable {
     init(store: StoreLocation, correlatedHosts: [String], options: TransactionManager.Options, launch: LaunchSettings) {
         (place, problems) = (launch.store ?? store).resolved()
         problems += launch.problems
-        redactor = Redactor(additionalNames: options.additionalSecretNames)
+        additionalSecretNames = options.additionalSecretNames
+        redactor = Redactor(additionalNames: additionalSecretNames)
         keepsErrorTexts = options.keepsErrorTexts
         clock = options.clock
         offErasesPending = options.offErasesPending

@@ -30,6 +30,20 @@ package struct StoreQueries: Sendable {
         }
     }
 
+    /// What `body` reads, on the store's thread.
+    package func read<Value: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Value) async throws -> Value {
+        try await thread.run { reader in try body(reader) }
+    }
+
+    /// The facts of the transactions that a query means, whatever its page; everything where it names no condition.
+    package func exportScope(_ query: TransactionQuery) async throws -> ExportScope {
+        let now = clock.wallMicroseconds()
+        return try await thread.run { reader in
+            let filter = try query.filter(useCases: query.useCase == nil ? [] : reader.useCases(), now: now)
+            return filter == TransactionFilter() ? .everything : .transactions(filter, now: now)
+        }
+    }
+
     /// One transaction, by its ID or its support code, merged from all sources.
     ///
     /// - Throws: `QueryFailure` where there is none, or more than one; `WaybillError` where the store cannot be read.

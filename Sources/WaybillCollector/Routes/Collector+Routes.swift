@@ -45,6 +45,7 @@ extension Collector {
                 let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
                 return try .json(await queries.transaction(key))
             case .listSources: return try .json(await queries.sources())
+            case .export: return try await export(request)
             case .checkHealth: return try await checkHealth()
             }
         } catch let failure as QueryFailure {

@@ -7,6 +7,7 @@ package enum Route: String, CaseIterable, Sendable {
     case listTransactions = "GET /v1/transactions"
     case showTransaction = "GET /v1/transactions/{id}"
     case listSources = "GET /v1/sources"
+    case export = "GET /v1/export"
     case checkHealth = "GET /v1/health"
 
     package var method: HTTPRequest.Method { self == .addSet ? .post : .get }

@@ -29,6 +29,31 @@ struct CollectorClient: TransactionReader {
 
     func sources() async throws -> [SourceRecord] { try await get(["sources"]) }
 
+    /// The file that holds an export, for the caller to remove, and the cursor behind it.
+    func download(_ query: ExportQuery) async throws -> (file: URL, cursor: String) {
+        let request = request(["export"], query.items.map { URLQueryItem(name: $0.name, value: $0.value) })
+        let (file, response) = try await withCheckedThrowingContinuation { continuation in
+            session.downloadTask(with: request) { file, response, error in
+                // The file goes away when this returns.
+                let kept = FileManager.default.temporaryDirectory.appending(path: "waybill-export-\(UUID().uuidString)")
+                if let file, let response = response as? HTTPURLResponse, error == nil,
+                    (try? FileManager.default.moveItem(at: file, to: kept)) != nil
+                {
+                    continuation.resume(returning: (kept, response))
+                } else {
+                    continuation.resume(throwing: noAnswer(error))
+                }
+            }
+            .resume()
+        }
+        guard response.statusCode == 200, let cursor = response.value(forHTTPHeaderField: ExportQuery.cursorField) else {
+            defer { try? FileManager.default.removeItem(at: file) }
+            if response.statusCode == 200 { throw notACollector }
+            throw refusal(response, (try? Data(contentsOf: file)) ?? Data())
+        }
+        return (file, cursor)
+    }
+
     private func get<Value: Decodable>(_ path: [String], _ items: [URLQueryItem] = []) async throws -> Value {
         let answer = try await send(request(path, items))
         do {
@@ -50,11 +75,15 @@ struct CollectorClient: TransactionReader {
     private func send(_ request: URLRequest) async throws -> Data {
         let (body, response) = try await exchange(request)
         guard !(200..<300).contains(response.statusCode) else { return body }
+        throw refusal(response, body)
+    }
+
+    private func refusal(_ response: HTTPURLResponse, _ body: Data) -> WaybillError {
         guard let problem = try? JSONDecoder().decode(Problem.self, from: body) else {
-            throw WaybillError(.transport, "\(url) answered with status \(response.statusCode), and not as a collector does.")
+            return WaybillError(.transport, "\(url) answered with status \(response.statusCode), and not as a collector does.")
         }
         let hint = response.statusCode == 401 ? " Give it by --token-file or the variable \(TokenOptions.variable)." : ""
-        throw WaybillError(response.statusCode == 404 ? .notFound : .refused, problem.detail + hint)
+        return WaybillError(response.statusCode == 404 ? .notFound : .refused, problem.detail + hint)
     }
 
     /// A completion handler, since the async methods can trap or hang where Foundation is swift-corelibs-foundation.
@@ -64,12 +93,16 @@ struct CollectorClient: TransactionReader {
                 if let body, let response = response as? HTTPURLResponse, error == nil {
                     continuation.resume(returning: (body, response))
                 } else {
-                    let cause = error.map { ($0 as? URLError)?.localizedDescription ?? "\($0)" }
-                    continuation.resume(throwing: WaybillError(.transport, "There is no answer from \(url).", cause: cause))
+                    continuation.resume(throwing: noAnswer(error))
                 }
             }
             .resume()
         }
+    }
+
+    private func noAnswer(_ error: (any Error)?) -> WaybillError {
+        let cause = error.map { ($0 as? URLError)?.localizedDescription ?? "\($0)" }
+        return WaybillError(.transport, "There is no answer from \(url), or not a whole one.", cause: cause)
     }
 
     private var notACollector: WaybillError {

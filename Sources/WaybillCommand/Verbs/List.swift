@@ -19,20 +19,7 @@ struct List: AsyncParsableCommand {
 
     @OptionGroup var place: StoreOptions
 
-    @Option(help: "Only this use case: its name or its code.")
-    var useCase: String?
-
-    @Option(help: "Only these outcomes, separated by commas: \(Outcome.allCases.map(\.name).joined(separator: ", ")).")
-    var outcome: String?
-
-    @Option(help: ArgumentHelp("Begun at or after this time: \(TimeExpression.forms).", valueName: "time"))
-    var since: String?
-
-    @Option(help: ArgumentHelp("Begun before this time.", valueName: "time"))
-    var until: String?
-
-    @Option(help: "Found in the ID, support code, names, attributes, errors, or in the host or path of a request.")
-    var text: String?
+    @OptionGroup var filter: FilterOptions
 
     @Option(help: ArgumentHelp("How many at most, up to \(TransactionQuery.limits.upperBound).", valueName: "count"))
     var limit: String = "\(TransactionQuery.defaultLimit)"
@@ -61,9 +48,8 @@ struct List: AsyncParsableCommand {
     }
 
     private var query: TransactionQuery {
-        var query = TransactionQuery()
-        (query.useCase, query.outcome, query.since, query.until) = (useCase, outcome, since, until)
-        (query.text, query.limit, query.cursor) = (text, limit, cursor)
+        var query = filter.query
+        (query.limit, query.cursor) = (limit, cursor)
         return query
     }
 }

@@ -21,7 +21,26 @@ package struct JSONWriter {
     /// What was written so far, as text.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
+    /// Forgets what was written, and keeps the room for more.
+    package mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        needsComma = false
+    }
+
     // MARK: Structure
+
+    /// Ends a document of several lines' one: what comes next is a document of its own.
+    package mutating func endLine() {
+        bytes.append(0x0A)
+        needsComma = false
+    }
+
+    /// Members that another writer has written, without the braces.
+    package mutating func members(_ members: [UInt8]) {
+        guard !members.isEmpty else { return }
+        separate()
+        bytes.append(contentsOf: members)
+    }
 
     package mutating func beginObject() { begin(UInt8(ascii: "{")) }
     package mutating func endObject() { end(UInt8(ascii: "}")) }

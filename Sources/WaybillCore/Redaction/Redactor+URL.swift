@@ -44,9 +44,16 @@ extension Redactor {
             (result.host, result.port) = hostAndPort(authority)
             rest = rest[authority.endIndex...]
         }
-        let segments = rest.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        result.path = cut(text(Array(segments.map { piece($0, plusIsSpace: false) }.joined(separator: "/".utf8))), to: Limits.fieldLength)
+        result.path = cut(text(path(rest)), to: Limits.fieldLength)
         return result
+    }
+
+    /// The path of a URL alone: each segment goes by its shape once it is decoded.
+    package func path(_ path: String) -> String { text(self.path(Array(path.utf8)[...])) }
+
+    private func path(_ path: ArraySlice<UInt8>) -> [UInt8] {
+        let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return Array(segments.map { piece($0, plusIsSpace: false) }.joined(separator: "/".utf8))
     }
 
     /// A query or a form (`application/x-www-form-urlencoded`): values go by their name, and by their shape once they are decoded.

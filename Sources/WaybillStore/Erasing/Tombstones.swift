@@ -13,8 +13,11 @@ struct Tombstones {
         self.connection = connection
         self.wall = wall
         isKept =
-            try connection.integer("SELECT EXISTS(SELECT 1 FROM sources WHERE heard_us IS NOT NULL) OR NOT EXISTS(SELECT 1 FROM sources)")
-            != 0
+            try connection.integer(
+                """
+                SELECT EXISTS(SELECT 1 FROM sources WHERE heard_us IS NOT NULL) OR EXISTS(SELECT 1 FROM erased) \
+                OR NOT EXISTS(SELECT 1 FROM sources)
+                """) != 0
     }
 
     func bury(_ ids: some Sequence<GUID>) throws(WaybillError) {

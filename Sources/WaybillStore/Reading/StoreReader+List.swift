@@ -36,13 +36,6 @@ extension StoreReader {
         .rows(code.lastDigits) { row in row.guid(0) }
     }
 
-    /// The use cases that have a name, by code; a code with several names comes several times.
-    package func useCases() throws(WaybillError) -> [RecordedName] {
-        try connection.statement("SELECT DISTINCT use_case, name FROM names WHERE event = -1 ORDER BY use_case, name").rows { row in
-            RecordedName(useCase: row.int(0), name: row.text(1))
-        }
-    }
-
     /// The transaction that a leading part stands for.
     func summary(leader sequence: Int, of source: Int, now wall: Int) throws(WaybillError) -> TransactionSummary? {
         try connection.statement(Self.summaryQuery).first(source, sequence) { row in

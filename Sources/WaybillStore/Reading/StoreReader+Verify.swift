@@ -14,7 +14,8 @@ extension StoreReader {
             try checkOrphans(&result)
             try checkLeaders(&result)
             try checkErased(&result)
-            try checkNames(&result)
+            // No fault of the store: an app has renamed something, or a debug build within one version.
+            result.remarks += try nameConflicts().map(\.description)
             result.transactionCount = try connection.integer("SELECT count(*) FROM parts WHERE listed_us IS NOT NULL")
             result.factCount = result.sources.reduce(0) { $0 + $1.rowCount }
             return result
@@ -91,20 +92,6 @@ extension StoreReader {
         let count = try connection.integer(
             "SELECT count(*) FROM (SELECT 1 FROM parts WHERE guid IS NOT NULL GROUP BY guid HAVING count(listed_us) <> 1)")
         if count > 0 { result.problems.append("\(count) transactions have no leading part, or several.") }
-    }
-
-    private func checkNames(_ result: inout StoreVerification) throws(WaybillError) {
-        let ambiguous = try connection.statement(
-            """
-            SELECT use_case, event, app, app_version, group_concat(name, ', ') FROM names \
-            GROUP BY use_case, event, app, app_version HAVING count(*) > 1
-            """
-        ).rows { row in
-            let code = row.int(1) < 0 ? "Use case \(row.int(0))" : "Event \(row.int(1)) of use case \(row.int(0))"
-            return "\(code) has several names in \(row.text(2)) \(row.text(3)): \(row.text(4))."
-        }
-        // Reported, and no fault of the store: a debug build may have renamed an event within one version.
-        result.remarks += ambiguous
     }
 }
 

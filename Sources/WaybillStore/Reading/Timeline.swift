@@ -92,15 +92,3 @@ struct Timeline {
         }
     }
 }
-
-extension Fact.ExchangeOpened {
-    /// As far as its parts are known.
-    fileprivate var url: String {
-        var url = scheme.map { "\($0)://" } ?? ""
-        url += host ?? ""
-        if let port { url += ":\(port)" }
-        url += path
-        if let query { url += "?\(query)" }
-        return url
-    }
-}

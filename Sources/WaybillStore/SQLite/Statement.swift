@@ -29,6 +29,15 @@ final class Statement {
         while try step() { try body(Row(handle)) }
     }
 
+    /// Hands each row to `body` until that returns false.
+    func forRows<each Value: SQLValue>(
+        _ values: repeat each Value, while body: (Row) throws(WaybillError) -> Bool
+    ) throws(WaybillError) {
+        bind(repeat each values)
+        defer { reset() }
+        while try step(), try body(Row(handle)) {}
+    }
+
     /// What `transform` makes of each row.
     func rows<each Value: SQLValue, Element>(
         _ values: repeat each Value, transform: (Row) throws(WaybillError) -> Element
@@ -97,26 +106,34 @@ final class Statement {
 /// The row at which a statement stands. Columns count from 0.
 struct Row {
     private let handle: OpaquePointer
+    private var first: Int32 = 0
 
     fileprivate init(_ handle: OpaquePointer) { self.handle = handle }
 
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+    /// The same row without its first columns, so that several things can be read from one row.
+    func dropFirst(_ count: Int32) -> Row {
+        var rest = self
+        rest.first += count
+        return rest
+    }
 
-    func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
+    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, first + column) == SQLITE_NULL }
+
+    func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, first + column)) }
     func optionalInt(_ column: Int32) -> Int? { isNull(column) ? nil : int(column) }
     func bool(_ column: Int32) -> Bool { int(column) != 0 }
 
     func text(_ column: Int32) -> String { optionalText(column) ?? "" }
     func optionalText(_ column: Int32) -> String? {
-        guard let start = sqlite3_column_text(handle, column) else { return nil }
-        let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+        guard let start = sqlite3_column_text(handle, first + column) else { return nil }
+        let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, first + column)))
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// nil for NULL, and for anything but 16 bytes.
     func optionalGUID(_ column: Int32) -> GUID? {
-        guard let start = sqlite3_column_blob(handle, column) else { return nil }
-        return GUID(bytes: UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+        guard let start = sqlite3_column_blob(handle, first + column) else { return nil }
+        return GUID(bytes: UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, first + column))))
     }
     /// All zeros for anything but 16 bytes, which only a damaged store has in a column that must hold an ID.
     func guid(_ column: Int32) -> GUID { optionalGUID(column) ?? GUID(high: 0, low: 0) }

@@ -6,7 +6,9 @@ extension Store {
     /// All rows as text, in one order, with the sources' UUIDs in place of the numbers that depend on who came first.
     func dump() throws -> [String] {
         var lines: [String] = []
-        let tables = ["sources", "clocks", "names", "parts", "events", "network_logs", "ranges", "leases", "dropped", "quarantine"]
+        let tables = [
+            "sources", "clocks", "names", "parts", "events", "network_logs", "ranges", "leases", "dropped", "quarantine", "erased",
+        ]
         for table in tables {
             let columns = try connection.statement("SELECT name FROM pragma_table_info(?)").rows(table) { row in row.text(0) }
             let expressions = columns.filter { !(table == "sources" && ($0 == "id" || $0 == "heard_us")) }.map { column in

@@ -1,0 +1,107 @@
+import CSQLite
+import Foundation
+import WaybillCore
+import WaybillReport
+import WaybillStore
+
+extension Row {
+    /// A million events out of a store, as JSON lines in a file that is synced.
+    static let exportNDJSON = Row("exportNDJSON", unit: "events/s", against: "bare scan, bare write") { try ExportSample.measure(.ndjson) }
+
+    /// The same as CSV.
+    static let exportCSV = Row("exportCSV", unit: "events/s", against: "bare scan, bare write") { try ExportSample.measure(.csv) }
+
+    /// The most memory that the process takes while it exports, after it has opened the store.
+    static let exportMemory = Row("exportMemory", unit: "MB peak", against: "before the export") {
+        let sample = try ExportSample()
+        try PeakMemory.reset()
+        let before = PeakMemory.megabytes()
+        _ = try sample.export(.ndjson)
+        return Comparison(value: PeakMemory.megabytes(), baseline: before)
+    }
+}
+
+/// A store of a million events in transactions of 20.
+private final class ExportSample {
+    private static let eventCount = 1_000_000
+    private static let roundCount = 5
+
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+    private let reader: StoreReader
+
+    init() throws {
+        let source = Source(
+            id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1", os: "iOS",
+            osVersion: "18.5")
+        let store = try Store(.folder(folder))
+        try store.register(source)
+        let names =
+            [RecordedName(useCase: 0, name: "login")]
+            + (1...20).map { code in RecordedName(useCase: 0, event: code, name: "event\(code as Int)") }
+        let clocks = [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_760_518_800_000_000)]
+        // Of 22 facts, 20 are events.
+        for batch in Interleaved.batches(Self.eventCount * 22 / 20 / 5_000, of: 5_000) {
+            try store.append(RecordedBatch(source: source.id, facts: batch, names: names, clocks: clocks))
+        }
+        try store.checkpoint()
+        reader = try StoreReader(.folder(folder))
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    static func measure(_ format: ExportFormat) throws -> Comparison {
+        let sample = try ExportSample()
+        var values: [Double] = []
+        var baselines: [Double] = []
+        for _ in 0..<roundCount {
+            let start = ContinuousClock.now
+            let file = try sample.export(format)
+            let middle = ContinuousClock.now
+            try sample.scanAndWrite(byteCount: file.byteCount)
+            let end = ContinuousClock.now
+            values.append(Double(eventCount) / ((middle - start) / .seconds(1)))
+            baselines.append(Double(eventCount) / ((end - middle) / .seconds(1)))
+        }
+        return Comparison(value: values.median, baseline: baselines.median)
+    }
+
+    func export(_ format: ExportFormat) throws -> ExportSummary {
+        let file = folder.appending(path: "export.\(format.rawValue)")
+        return try FileExport(as: format, to: file).run(.everything, of: reader, to: file)
+    }
+
+    /// The least that there is to do: every row stepped over by SQLite, and as many bytes into a file that is synced.
+    private func scanAndWrite(byteCount: Int) throws {
+        var database: OpaquePointer?
+        var statement: OpaquePointer?
+        let path = folder.appending(path: "waybill.sqlite").path(percentEncoded: false)
+        sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, nil)
+        sqlite3_prepare_v2(database, "SELECT part, sequence, at_us, code, error_code, detail FROM events", -1, &statement, nil)
+        var count = 0
+        while sqlite3_step(statement) == SQLITE_ROW { count += Int(sqlite3_column_int64(statement, 3)) & 1 }
+        sqlite3_finalize(statement)
+        sqlite3_close(database)
+        guard count > 0 else { throw WaybillError(.store, "The bare scan has found nothing.") }
+
+        let file = try PartialFile(folder.appending(path: "bare"))
+        let piece = [UInt8](repeating: UInt8(ascii: "x"), count: TextExport.pieceByteCount)
+        while file.byteCount < byteCount { try file.write(piece) }
+        try file.finish()
+    }
+}
+
+/// The most memory that this process has taken, from Linux's `/proc/self`; 0 elsewhere.
+private enum PeakMemory {
+    static func megabytes() -> Double {
+        guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return 0 }
+        let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return (line?.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0) / 1024
+    }
+
+    /// From now on (proc(5), "clear_refs").
+    static func reset() throws {
+        #if os(Linux)
+        try Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
+        #endif
+    }
+}

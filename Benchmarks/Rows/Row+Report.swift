@@ -1,0 +1,81 @@
+import Foundation
+import WaybillCore
+import WaybillReport
+import WaybillStore
+
+extension Row {
+    /// A report of 500 transactions of 20 events and 2 requests each, out of a store, beside reading the same transactions alone.
+    ///
+    /// - Throws: Where it is larger than 1.5 MB, which is what may be sent around.
+    static let report = Row("report", unit: "ms", against: "reading alone") {
+        let place = StorePlace.memory(name: GUID().description)
+        let store = try Store(place)
+        _ = try store.ingest(DecodedSet(set: ReportSample.purchases(500)), receivedAt: ReportSample.begun)
+        let reader = try StoreReader(place)
+        let now = ReportSample.begun + 86_400_000_000
+        let filter = TransactionFilter()
+        let size = try TransactionReport(reader, matching: filter, limit: 500, now: now).html.count
+        guard size <= 1_500_000 else { throw WaybillError(.format, "The report has \(size) bytes, and 1,500,000 were allowed.") }
+        let nanoseconds = try Comparison.nanoseconds(operations: 1, rounds: 7) {
+            try TransactionReport(reader, matching: filter, limit: 500, now: now).html.count
+        } against: {
+            let page = try reader.transactions(matching: filter, limit: 500, after: nil, now: now)
+            return try page.rows.reduce(0) { try $0 + (reader.transaction($1.id, now: now)?.timeline.count ?? 0) }
+        }
+        return Comparison(value: nanoseconds.value / 1e6, baseline: nanoseconds.baseline / 1e6)
+    }
+}
+
+/// Purchases of 20 events and 2 requests each; one in four fails.
+private enum ReportSample {
+    /// 2026-03-01T12:00:00Z.
+    static let begun = 1_772_366_400_000_000
+
+    static func purchases(_ count: Int) -> TransactionSet {
+        var facts: [Fact] = []
+        var time = 0
+        func add(part: Int?, _ content: Fact.Content) -> Int {
+            time += 3_217
+            let sequence = facts.count + 1
+            facts.append(Fact(sequence: sequence, part: part ?? sequence, atMicroseconds: time, content: content))
+            return sequence
+        }
+        for purchase in 0..<count {
+            let error = purchase % 4 == 0 ? RecordedError(domain: "ShopError", code: 402) : nil
+            let part = add(part: nil, .opened(Fact.Opened(transaction: GUID(), useCase: 1, attributes: ["variant": "B", "items": 3])))
+            for code in 0..<20 {
+                _ = add(part: part, .event(Fact.Event(code: code, attributes: code % 8 == 7 ? ["screen": "checkout"] : [:])))
+                if code == 6 || code == 13 { request(code, error: error) }
+            }
+            _ = add(part: part, .closed(Fact.Closed(outcome: error == nil ? .succeeded : .failed, error: error)))
+
+            func request(_ code: Int, error: RecordedError?) {
+                let opened = add(
+                    part: part,
+                    .exchangeOpened(
+                        Fact.ExchangeOpened(
+                            method: "POST", scheme: "https", host: "api.example.com", path: "/v2/orders", query: "step=\(code)",
+                            headerFields: [
+                                Fact.HeaderField(name: "Authorization", value: "[redacted]"),
+                                Fact.HeaderField(name: "Content-Type", value: "application/json"),
+                            ])))
+                let status = error == nil ? 200 : 402
+                _ = add(
+                    part: part,
+                    .exchangeClosed(
+                        Fact.ExchangeClosed(
+                            exchange: opened, state: .completed, status: status, firstByteAtMicroseconds: time + 1_200, sentByteCount: 214,
+                            receivedByteCount: 1_840, headerFields: [Fact.HeaderField(name: "Content-Type", value: "application/json")])))
+            }
+        }
+        let source = Source(
+            id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1", os: "iOS",
+            osVersion: "18.5")
+        let names = (0..<20).map { (code: Int) in RecordedName(useCase: 1, event: code, name: "checkoutStep\(code)") }
+        let share = TransactionSet.Share(
+            source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: begun)],
+            names: names + [RecordedName(useCase: 1, name: "purchase")],
+            ledger: Ledger(recorded: facts.count, pending: facts.count), facts: facts)
+        return TransactionSet(id: GUID(), sources: [share])
+    }
+}

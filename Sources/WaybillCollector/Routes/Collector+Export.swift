@@ -1,0 +1,69 @@
+#if Collector
+import HTTPTypes
+import Hummingbird
+import WaybillCore
+import WaybillReport
+import WaybillStore
+
+extension Collector {
+    /// Streams facts as text. The store is read a piece at a time, when the client has taken the one before.
+    func export(_ request: Request) async throws -> Response {
+        let query = try ExportQuery(request.uri.queryParameters.map { (name: String($0.key), value: String($0.value)) })
+        let scope = try query.scope(now: clock.wallMicroseconds())
+        let isCompressed = request.acceptsGzip
+        let (place, format) = (place, query.format)
+        // A connection of its own for each: a client that takes hours keeps nobody waiting.
+        let thread = StoreThread(label: "waybill.export") { StreamedExport() }
+        let cursor: ExportCursor
+        do {
+            cursor = try await thread.run { export in try export.begin(scope, as: format, of: place, isCompressed: isCompressed) }
+        } catch let error as WaybillError where error.code == .format {
+            throw QueryFailure.parameter("after", error.message)
+        }
+        var headers: HTTPFields = [.contentType: format.mediaType, .cacheControl: "no-store", .vary: "Accept-Encoding"]
+        if let name = HTTPField.Name(ExportQuery.cursorField) { headers[name] = cursor.description }
+        if isCompressed { headers[.contentEncoding] = "gzip" }
+        return Response(
+            status: .ok, headers: headers,
+            body: ResponseBody { writer in
+                while let piece = try await thread.run({ export throws(WaybillError) in try export.piece() }) {
+                    if !piece.isEmpty { try await writer.write(ByteBuffer(bytes: piece)) }
+                }
+                try await writer.finish(nil)
+            })
+    }
+}
+
+extension Request {
+    /// RFC 9110, section 12.5.3: named, and not with a weight of 0.
+    fileprivate var acceptsGzip: Bool {
+        (headers[.acceptEncoding] ?? "").lowercased().split(separator: ",").contains { coding in
+            let words = coding.split(separator: ";").map { $0.filter { $0 != " " } }
+            return words.first == "gzip" && !words.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) == 0 }
+        }
+    }
+}
+
+/// An export with the connection that it reads from; confined to its thread.
+private final class StreamedExport {
+    private var reader: StoreReader?
+    private var export: TextExport?
+    private var gzip: Gzip?
+
+    func begin(_ scope: ExportScope, as format: TextFormat, of place: StorePlace, isCompressed: Bool) throws(WaybillError) -> ExportCursor {
+        let reader = try StoreReader(place)
+        let export = try reader.export(scope, as: format)
+        gzip = isCompressed ? try Gzip() : nil
+        self.reader = reader
+        self.export = export
+        return export.cursor
+    }
+
+    /// The next piece, empty where the compressor has kept it for now; nil after the last.
+    func piece() throws(WaybillError) -> [UInt8]? {
+        if let piece = try export?.piece() { return gzip?.compress(piece) ?? piece }
+        defer { gzip = nil }
+        return gzip?.finish()
+    }
+}
+#endif

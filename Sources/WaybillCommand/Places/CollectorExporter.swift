@@ -1,0 +1,69 @@
+#if Collector
+import Foundation
+import WaybillCollector
+import WaybillCore
+import WaybillReport
+import WaybillStore
+
+/// Through a collector, whose answer is kept in a temporary file until it is whole.
+struct CollectorExporter: Exporter {
+    private let client: CollectorClient
+    private let format: TextFormat
+
+    init(_ client: CollectorClient, as format: TextFormat) {
+        self.client = client
+        self.format = format
+    }
+
+    func write(_ query: TransactionQuery, as format: ExportFormat, isCompressed: Bool?, to file: URL) async throws -> ExportSummary {
+        try await withAnswer(after: nil) { answer, _ in
+            let partial = try PartialFile(file)
+            try copy(answer, isCompressed: isCompressed ?? (file.pathExtension.lowercased() == "gz"), to: partial.write)
+            try partial.finish()
+            return ExportSummary(file: file, factCount: 0, byteCount: partial.byteCount)
+        }
+    }
+
+    func print(_ query: TransactionQuery, as format: TextFormat, isCompressed: Bool) async throws {
+        try await withAnswer(after: nil) { answer, _ in
+            let output = try StandardOutput(isCompressed: false)
+            try copy(answer, isCompressed: isCompressed, to: output.write)
+        }
+    }
+
+    func add(to folder: URL, as format: TextFormat, isCompressed: Bool) async throws -> ExportSummary? {
+        let folder = try IncrementalFolder(folder, suffix: format.rawValue + (isCompressed ? ".gz" : ""))
+        do {
+            return try await withAnswer(after: folder.cursor) { answer, cursor in
+                let partial = try folder.next()
+                try copy(answer, isCompressed: isCompressed, to: partial.write)
+                try folder.finish(partial, cursor: cursor)
+                return ExportSummary(file: partial.file, factCount: 0, byteCount: partial.byteCount)
+            }
+        } catch let error as WaybillError where error.code == .notFound {
+            return nil
+        }
+    }
+
+    /// Hands over the answer's file and the cursor behind it.
+    private func withAnswer<Result>(after cursor: String?, _ body: (URL, String) throws -> Result) async throws -> Result {
+        var query = ExportQuery()
+        query.format = format
+        query.after = cursor
+        let (answer, next) = try await client.download(query)
+        defer { try? FileManager.default.removeItem(at: answer) }
+        let length = try FileManager.default.attributesOfItem(atPath: answer.path)[.size] as? Int ?? 0
+        guard length > format.header.count else { throw WaybillError(.notFound, "Nothing was exported: the collector holds nothing new.") }
+        return try body(answer, next)
+    }
+
+    private func copy(_ answer: URL, isCompressed: Bool, to write: ([UInt8]) throws -> Void) throws {
+        let gzip = isCompressed ? try Gzip() : nil
+        let input = try FileHandle(forReadingFrom: answer)
+        while let piece = try input.read(upToCount: TextExport.pieceByteCount), !piece.isEmpty {
+            try write(gzip?.compress(Array(piece)) ?? Array(piece))
+        }
+        if let gzip { try write(gzip.finish()) }
+    }
+}
+#endif

@@ -1,0 +1,103 @@
+#if Collector
+import ArgumentParser
+import Foundation
+import WaybillCollector
+import WaybillCore
+import WaybillReport
+import WaybillStore
+
+/// `waybill export`: facts for other tools.
+struct Export: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write facts for other tools: one a row, or as a store of its own.",
+        discussion: """
+            ndjson and csv have one fact a row, with the columns that Schemas/README.md lists. sqlite is a store in one file. All text is \
+            redacted once more. A file appears whole or not at all. Exits with 1 where nothing matches.
+
+            With --incremental each run adds one file with what is new since the last run, never a fact twice, never one left out. \
+            A collector's export takes no filter; export its folder for that.
+
+            EXAMPLES
+              waybill export ./collected --format csv --output facts.csv
+              waybill export ./collected --since 24h --outcome failed > failed.ndjson
+              waybill export ./collected --format sqlite --output copy.sqlite
+              waybill export ./collected --incremental ./lake --gzip
+              waybill export http://127.0.0.1:8477 --output facts.ndjson.gz
+            """)
+
+    @OptionGroup var place: StoreOptions
+
+    @Option(help: ArgumentHelp("\(FormatArgument.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "format"))
+    var format = FormatArgument.ndjson
+
+    @OptionGroup var filter: FilterOptions
+
+    @Option(help: ArgumentHelp("The file to write, in place of one of that name; - for standard output.", valueName: "file"))
+    var output = "-"
+
+    @Flag(help: "Compress, also where the file's name does not end with .gz.")
+    var gzip = false
+
+    @Option(help: ArgumentHelp("Add a file with what is new to this folder.", valueName: "folder"))
+    var incremental: String?
+
+    func validate() throws {
+        if incremental != nil {
+            guard filter.query == TransactionQuery() else {
+                throw ValidationError("An incremental export takes no filter: what it left out would be left out for good.")
+            }
+            guard output == "-" else { throw ValidationError("An incremental export names its files itself; leave --output out.") }
+            guard format.format.text != nil else { throw ValidationError("An incremental export is ndjson or csv.") }
+        }
+        if format.format.text == nil {
+            guard output != "-" else { throw ValidationError("Name the SQLite file with --output.") }
+            guard !gzip else { throw ValidationError("An SQLite file is not compressed as it is written; leave --gzip out.") }
+        }
+    }
+
+    func run() async throws {
+        switch place.store {
+        case .place(let store): try await run(StoreExporter(store))
+        case .collector(let url):
+            guard filter.query == TransactionQuery() else {
+                throw WaybillError(.setting, "A collector's export takes no filter. Export the collector's folder, or filter what comes.")
+            }
+            guard let format = format.format.text else {
+                throw WaybillError(.setting, "A collector exports ndjson and csv. Export the collector's folder for SQLite.")
+            }
+            try await run(CollectorExporter(CollectorClient(url, token: place.tokens.token()), as: format))
+        }
+    }
+
+    private func run(_ exporter: some Exporter) async throws {
+        if let incremental {
+            guard let format = format.format.text else { return }
+            let folder = URL(filePath: incremental, directoryHint: .isDirectory)
+            guard let summary = try await exporter.add(to: folder, as: format, isCompressed: gzip) else {
+                return Terminal.warn("Nothing is new.")
+            }
+            Terminal.write([summary.file.relativePath])
+        } else if output == "-" {
+            guard let format = format.format.text else { return }
+            try await exporter.print(filter.query, as: format, isCompressed: gzip)
+        } else {
+            let file = URL(filePath: output)
+            let summary = try await exporter.write(filter.query, as: format.format, isCompressed: gzip ? true : nil, to: file)
+            Terminal.warn("\(summary.file.relativePath): \(Words.count(summary.byteCount, "byte")).")
+        }
+    }
+}
+
+/// The formats of the command line.
+enum FormatArgument: String, CaseIterable, ExpressibleByArgument {
+    case ndjson, csv, sqlite
+
+    var format: ExportFormat {
+        switch self {
+        case .ndjson: .ndjson
+        case .csv: .csv
+        case .sqlite: .sqlite
+        }
+    }
+}
+#endif

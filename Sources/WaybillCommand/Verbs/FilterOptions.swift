@@ -1,0 +1,34 @@
+#if Collector
+import ArgumentParser
+import WaybillCollector
+import WaybillCore
+
+/// Which transactions; all conditions that are given must hold.
+struct FilterOptions: ParsableArguments {
+    @Option(help: "Only this use case: its name or its code.")
+    var useCase: String?
+
+    @Option(help: "Only these outcomes, separated by commas: \(Outcome.allCases.map(\.name).joined(separator: ", ")).")
+    var outcome: String?
+
+    @Option(help: ArgumentHelp("Begun at or after this time: \(TimeExpression.forms).", valueName: "time"))
+    var since: String?
+
+    @Option(help: ArgumentHelp("Begun before this time.", valueName: "time"))
+    var until: String?
+
+    @Option(help: "Found in the ID, support code, names, attributes, errors, or in the host or path of a request.")
+    var text: String?
+
+    /// As a URL's query has it.
+    var query: TransactionQuery {
+        var query = TransactionQuery()
+        (query.useCase, query.outcome, query.since, query.until, query.text) = (useCase, outcome, since, until, text)
+        return query
+    }
+
+    func validate() throws {
+        do throws(QueryFailure) { try query.validate() } catch { throw ValidationError(error.description) }
+    }
+}
+#endif

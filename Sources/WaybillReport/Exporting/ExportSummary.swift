@@ -1,0 +1,18 @@
+public import Foundation
+
+/// What an export has written.
+public struct ExportSummary: Sendable, Hashable {
+    /// The file.
+    public var file: URL
+    /// Facts in it.
+    public var factCount: Int
+    /// Its length in bytes.
+    public var byteCount: Int
+
+    /// Makes a summary.
+    public init(file: URL, factCount: Int, byteCount: Int) {
+        self.file = file
+        self.factCount = factCount
+        self.byteCount = byteCount
+    }
+}

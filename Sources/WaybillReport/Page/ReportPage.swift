@@ -1,0 +1,81 @@
+import Foundation
+import WaybillCore
+
+/// How a report is laid out: what it is about, how the transactions ended, then one after the other under the day on which they began.
+struct ReportPage {
+    private let report: TransactionReport
+
+    /// - Parameter report: Redacted and in order.
+    init(_ report: TransactionReport) { self.report = report }
+
+    var page: HTMLPage {
+        HTMLPage(title: report.title, style: ReportStyle.css, script: ReportScript.javaScript, body: body)
+    }
+
+    private var body: HTML {
+        """
+        \(ReportStyle.icons)
+        <header><p class=brand>Waybill</p><h1>\(report.title)</h1>
+        <dl>\(cells)</dl>
+        \(OutcomeBar(report.records.map(\.summary.outcome)).html)</header>
+        \(notes)<search hidden><input type=search aria-label="Search in this report" placeholder="Search: support code, name, host, error ..."><button type=button>\
+        Unfold all</button><output></output></search>
+        <main>
+        \(days)</main>
+        <footer><p>Values under names of secrets, and what looks like a token or a card number, were replaced by \(Redactor.placeholder). \
+        Bodies of requests are not recorded.</footer>
+        """
+    }
+
+    private var cells: HTML {
+        let made = WallTime(report.madeMicroseconds, in: report.timeZone)
+        let sources = report.records.flatMap(\.sources)
+        let zone = made.offset == "Z" ? "UTC" : "UTC\(made.offset)"
+        let cells: [(String, String)] = [
+            ("Selection", report.selection ?? "all"),
+            ("Begun", period),
+            ("Apps", Self.listed(sources.map { "\($0.app) \($0.appVersion)" })),
+            ("Devices", Self.listed(sources.map { "\($0.device) \($0.os) \($0.osVersion)" })),
+            ("Report made", "\(made.date) \(made.time.prefix(5)), times in \(zone)"),
+        ]
+        return "\(cells.filter { !$0.1.isEmpty }.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML })"
+    }
+
+    /// From the oldest to the newest.
+    private var period: String {
+        guard let first = report.records.last, let last = report.records.first else { return "" }
+        let (start, end) = (
+            WallTime(first.summary.begunMicroseconds, in: report.timeZone), WallTime(last.summary.begunMicroseconds, in: report.timeZone)
+        )
+        let day = start.date == end.date ? "" : "\(end.date) "
+        return "\(start.date) \(start.time.prefix(8)) to \(day)\(end.time.prefix(8))"
+    }
+
+    /// Different ones in the order in which they come; a few of many.
+    private static func listed(_ texts: [String]) -> String {
+        var seen: Set<String> = []
+        let different = texts.map { $0.split(separator: " ").joined(separator: " ") }.filter { !$0.isEmpty && seen.insert($0).inserted }
+        let short = different.prefix(4).map { $0.cut(to: 60).map { "\($0)…" } ?? $0 }
+        return short.joined(separator: ", ") + (different.count > 4 ? " and \(different.count - 4) more" : "")
+    }
+
+    private var notes: HTML {
+        guard !report.notes.isEmpty, !report.records.isEmpty else { return "" }
+        return "<aside>\(report.notes.map { "<p>\($0)</p>" as HTML })</aside>\n"
+    }
+
+    private var days: HTML {
+        var html = HTML()
+        var day: String?
+        for record in report.records {
+            let date = WallTime(record.summary.begunMicroseconds, in: report.timeZone).date
+            if date != day {
+                html += "\(day == nil ? HTML() : "</section>")<section><h2>\(date)</h2>\n"
+                day = date
+            }
+            html += TransactionSection(record, timeZone: report.timeZone).html
+        }
+        guard day != nil else { return "<div class=none><b>No transactions</b>\(report.notes.map { "<p>\($0)" as HTML })</div>\n" }
+        return "\(html)</section>\n"
+    }
+}

@@ -1,0 +1,54 @@
+package import WaybillCore
+
+/// Redacts what was stored once more, before it leaves the device: rules may have been added since it was captured, and what a collector
+/// received was redacted by somebody else.
+extension Redactor {
+    /// Every string of a record.
+    package func record(_ record: TransactionRecord) -> TransactionRecord {
+        var record = record
+        record.summary.useCaseName = text(record.summary.useCaseName)
+        record.summary.error = record.summary.error.map(error)
+        record.summary.attributes = attributes(record.summary.attributes).0
+        record.sources = record.sources.map(source)
+        for index in record.parts.indices {
+            record.parts[index].error = record.parts[index].error.map(error)
+            record.parts[index].attributes = attributes(record.parts[index].attributes).0
+        }
+        for index in record.timeline.indices {
+            record.timeline[index].label = text(record.timeline[index].label)
+            record.timeline[index].error = record.timeline[index].error.map(error)
+            record.timeline[index].attributes = attributes(record.timeline[index].attributes).0
+        }
+        record.exchanges = record.exchanges.map(exchange)
+        return record
+    }
+
+    private func source(_ source: TransactionRecord.Source) -> TransactionRecord.Source {
+        TransactionRecord.Source(
+            id: source.id, app: text(source.app), appVersion: text(source.appVersion), device: text(source.device), os: text(source.os),
+            osVersion: text(source.osVersion))
+    }
+
+    private func exchange(_ exchange: TransactionRecord.Exchange) -> TransactionRecord.Exchange {
+        var exchange = exchange
+        exchange.method = text(exchange.method)
+        exchange.url = wholeURL(exchange.url)
+        exchange.requestHeaderFields = headerFields(exchange.requestHeaderFields)
+        exchange.responseHeaderFields = headerFields(exchange.responseHeaderFields)
+        exchange.error = exchange.error.map(error)
+        return exchange
+    }
+
+    /// A URL as a record shows it: scheme, host and port as far as they are known, path, query.
+    private func wholeURL(_ url: String) -> String {
+        // Without a scheme, what a server recorded starts with the host, which must not be taken for a scheme: `localhost:8080/login`.
+        let hasScheme = url.contains("://")
+        let parts = self.url(hasScheme || url.hasPrefix("/") ? url : "//\(url)")
+        var result = parts.scheme.map { "\($0)://" } ?? ""
+        result += parts.host ?? ""
+        if let port = parts.port { result += ":\(port)" }
+        result += parts.path
+        if let query = parts.query { result += "?\(query)" }
+        return result
+    }
+}

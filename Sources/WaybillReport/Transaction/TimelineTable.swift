@@ -1,0 +1,59 @@
+import WaybillCore
+
+/// What happened in a transaction, in words: a row for each fact, under the name of its source wherever that changes.
+struct TimelineTable {
+    let record: TransactionRecord
+    let names: SourceNames
+
+    var html: HTML {
+        let times = record.timeline.map(\.timeMicroseconds)
+        let beginning = times.first ?? 0
+        let length = (times.max() ?? 0) - (times.min() ?? 0)
+        let scale = TimeScale(longest: length)
+        var html: HTML = "<table><caption>Timeline\(scale.unit.map { ", in \($0)" } ?? "")</caption>"
+        var previous: TransactionRecord.Entry?
+        for entry in record.timeline {
+            let source = entry.id.source
+            if previous?.id.source != source {
+                html += "\n<tbody\(names.laneAttribute(of: source))>"
+                if record.sources.count > 1 { html += "<tr><td><th scope=rowgroup>\(names[source])" }
+            }
+            // Where a good part of the whole passed since the row above, that is where the time went.
+            let since = previous.map { entry.timeMicroseconds - $0.timeMicroseconds } ?? 0
+            let pause: HTML = abs(since) > length / 20 ? "<s>\(since < 0 ? "" : "+")\(scale.text(since))</s>" : ""
+            let at = entry.timeMicroseconds - beginning
+            html += "<tr><td>\(pause)\(at == 0 ? "0" : scale.text(at))"
+            html += "<td\(kind(of: entry))>\(entry.label.replacing("_", with: " "))\(remark(on: entry))"
+            previous = entry
+        }
+        html += "</table>\n"
+        return html
+    }
+
+    /// What tells the kinds apart; events, of which there are most, have nothing.
+    private func kind(of entry: TransactionRecord.Entry) -> HTML {
+        switch entry.kind {
+        case .event: entry.error == nil ? "" : " class=bad"
+        case .opened: " class=from"
+        case .closed: entry.error == nil && entry.label != Outcome.failed.name ? " class=to" : " class=\"to bad\""
+        case .exchangeOpened: " class=out"
+        case .exchangeClosed: exchange(of: entry)?.hasFailed == true ? " class=\"in bad\"" : " class=in"
+        }
+    }
+
+    private func remark(on entry: TransactionRecord.Entry) -> HTML {
+        var remarks: [String] = []
+        if entry.kind == .exchangeClosed, let exchange = exchange(of: entry) {
+            remarks.append(Words.duration(entry.timeMicroseconds - exchange.openedMicroseconds))
+        }
+        if entry.kind == .exchangeOpened, exchange(of: entry)?.state == nil { remarks.append("no end recorded") }
+        if let error = entry.error { remarks.append(Words.error(error)) }
+        if entry.isLate { remarks.append("after the end") }
+        let text: HTML = remarks.isEmpty ? "" : "<small>\(remarks.joined(separator: " · "))</small>"
+        return "\(text)\(AttributeList(entry.attributes).html)"
+    }
+
+    private func exchange(of entry: TransactionRecord.Entry) -> TransactionRecord.Exchange? {
+        entry.exchange.flatMap { id in record.exchanges.first { $0.id == id } }
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import WaybillCore
+
+/// A transaction as bars in time: a line for each part with its events on it, a block for each request, and what the request caused below it.
+struct Waterfall {
+    /// One line of the picture.
+    struct Bar {
+        /// A share of a source, or a request as its sender saw it.
+        enum Kind { case part, exchange }
+
+        var kind: Kind
+        var label: String
+        /// How long it took, and how it went.
+        var note: String
+        /// The place of its source among the sources.
+        var lane: Int
+        /// How far it is set in: 0 for what nothing caused.
+        var depth: Int
+        /// Microseconds since 1970.
+        var start: Int
+        /// Microseconds since 1970.
+        var end: Int
+        /// When the response began; nil where it was not measured, and for a part.
+        var firstByte: Int?
+        /// Whether no end was recorded: `end` is then the last that was heard of it.
+        var isOpen: Bool
+        /// Whether it went wrong.
+        var hasFailed: Bool
+        /// The times of its events.
+        var events: [Int] = []
+        /// The times of events that tell an error.
+        var errors: [Int] = []
+    }
+
+    /// Callers before what they caused.
+    private(set) var bars: [Bar] = []
+    /// The first and the last moment, in microseconds since 1970; never the same.
+    let span: ClosedRange<Int>
+
+    private let record: TransactionRecord
+    private let names: SourceNames
+    private var drawn: Set<Fact.ID> = []
+
+    init(_ record: TransactionRecord, names: SourceNames) {
+        self.record = record
+        self.names = names
+        let times = record.timeline.map(\.timeMicroseconds)
+        let start = times.min() ?? record.summary.begunMicroseconds
+        span = start...max(times.max() ?? start, start + 1)
+        // Whoever was caused by a request that is not known, or by one that it caused itself, stands alone.
+        for part in record.parts where part.cause.map({ cause in !record.exchanges.contains { $0.id == cause } }) ?? true {
+            draw(part, depth: 0)
+        }
+        for part in record.parts { draw(part, depth: 0) }
+    }
+
+    /// Round times since the first moment: at most four, and none so late that its label would not fit.
+    var ticks: [Int] {
+        let length = span.upperBound - span.lowerBound
+        let step = Self.steps.first { length / $0 <= 4 } ?? length / 4
+        return Array(stride(from: step, to: length * 92 / 100, by: step))
+    }
+
+    /// 1 µs to 5 s in steps of 1, 2 and 5; then what clocks and calendars have.
+    private static let steps =
+        [1, 10, 100, 1000, 10_000, 100_000, 1_000_000].flatMap { [$0, 2 * $0, 5 * $0] }
+        + [10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21_600, 43_200, 86_400].map { $0 * 1_000_000 }
+
+    private mutating func draw(_ part: TransactionRecord.Part, depth: Int) {
+        guard drawn.insert(part.id).inserted else { return }
+        let entries = record.timeline.filter { $0.id.source == part.id.source && $0.part == part.id.sequence }
+        let exchanges = record.exchanges.filter { $0.id.source == part.id.source && $0.part == part.id.sequence }
+        let last = entries.map(\.timeMicroseconds).max() ?? part.openedMicroseconds
+        let events = entries.filter { $0.kind == .event }
+        let request = exchanges.first { $0.role == .server }.map { " · \($0.method) \($0.path)" } ?? ""
+        let end = part.closedMicroseconds
+        bars.append(
+            Bar(
+                kind: .part, label: names[part.id.source] + request,
+                note: end.map { Words.duration($0 - part.openedMicroseconds) } ?? Words.outcome(part.outcome),
+                lane: names.lane(of: part.id.source), depth: depth, start: part.openedMicroseconds,
+                end: max(part.openedMicroseconds, end ?? last), isOpen: end == nil, hasFailed: part.outcome == .failed,
+                events: events.filter { $0.error == nil }.map(\.timeMicroseconds),
+                errors: events.filter { $0.error != nil }.map(\.timeMicroseconds)))
+        for exchange in exchanges where exchange.role == .client {
+            draw(exchange, depth: depth + 1, last: last)
+            for caused in record.parts where caused.cause == exchange.id { draw(caused, depth: depth + 2) }
+        }
+    }
+
+    private mutating func draw(_ exchange: TransactionRecord.Exchange, depth: Int, last: Int) {
+        let end = exchange.closedMicroseconds
+        let took = end.map { Words.duration($0 - exchange.openedMicroseconds) }
+        bars.append(
+            Bar(
+                kind: .exchange, label: "\(exchange.method) \(exchange.path)",
+                note: [exchange.result, took].compactMap(\.self).joined(separator: " · "), lane: names.lane(of: exchange.id.source),
+                depth: depth, start: exchange.openedMicroseconds, end: max(exchange.openedMicroseconds, end ?? last),
+                firstByte: exchange.firstByteMicroseconds, isOpen: end == nil, hasFailed: exchange.hasFailed))
+    }
+}
+
+extension TransactionRecord.Exchange {
+    /// Without scheme, host and query.
+    var path: String {
+        let rest = url.prefix { $0 != "?" }
+        let authority = rest.range(of: "://").map { rest[$0.upperBound...] } ?? rest
+        return authority.firstIndex(of: "/").map { String(authority[$0...]) } ?? "/"
+    }
+
+    /// `401`, `failed`; `no end recorded` while it is in progress.
+    var result: String { status.map { "\($0)" } ?? state?.name ?? "no end recorded" }
+
+    /// Whether no whole response came, or one that tells an error.
+    var hasFailed: Bool { state == .failed || (status ?? 0) >= 400 }
+}

@@ -1,0 +1,150 @@
+import WaybillCore
+
+/// Writes rows, column by column, always in the same order; what is nil or empty is a column without a value.
+protocol RowFormat: Sendable {
+    /// What stands before the first row.
+    static func header(_ columns: [StaticString]) -> [UInt8]
+
+    init()
+    /// What was written so far.
+    var bytes: [UInt8] { get }
+    mutating func removeAll()
+
+    /// Begins a row with columns that were written before, by ``bytes`` of a row that was not ended.
+    mutating func beginRow(_ first: [UInt8])
+    mutating func endRow()
+
+    mutating func integer(_ column: StaticString, _ value: Int?)
+    mutating func bool(_ column: StaticString, _ value: Bool?)
+    mutating func guid(_ column: StaticString, _ value: GUID?)
+    mutating func text(_ column: StaticString, _ value: String?)
+    mutating func attributes(_ column: StaticString, _ value: Attributes)
+    mutating func headerFields(_ column: StaticString, _ value: [Fact.HeaderField])
+}
+
+/// One JSON object a line: https://github.com/ndjson/ndjson-spec.
+struct NDJSONFormat: RowFormat {
+    private var writer = JSONWriter()
+
+    static func header(_ columns: [StaticString]) -> [UInt8] { [] }
+
+    var bytes: [UInt8] { writer.bytes }
+    mutating func removeAll() { writer.removeAll() }
+
+    mutating func beginRow(_ first: [UInt8]) {
+        writer.beginObject()
+        writer.members(first)
+    }
+
+    mutating func endRow() {
+        writer.endObject()
+        writer.endLine()
+    }
+
+    mutating func integer(_ column: StaticString, _ value: Int?) { writer.member(column, value) }
+
+    mutating func bool(_ column: StaticString, _ value: Bool?) {
+        guard let value else { return }
+        writer.key(column)
+        writer.bool(value)
+    }
+
+    mutating func guid(_ column: StaticString, _ value: GUID?) {
+        guard let value else { return }
+        writer.member(column, value)
+    }
+
+    mutating func text(_ column: StaticString, _ value: String?) { writer.member(column, value) }
+    mutating func attributes(_ column: StaticString, _ value: Attributes) { writer.member(column, value) }
+    mutating func headerFields(_ column: StaticString, _ value: [Fact.HeaderField]) { writer.member(column, value) }
+}
+
+/// RFC 4180, with a header line; JSON where a column has several values, `""` for a text that is empty rather than absent.
+struct CSVFormat: RowFormat {
+    private(set) var bytes: [UInt8] = []
+    private var needsComma = false
+
+    static func header(_ columns: [StaticString]) -> [UInt8] {
+        Array((columns.map(\.description).joined(separator: ",") + "\r\n").utf8)
+    }
+
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        needsComma = false
+    }
+
+    mutating func beginRow(_ first: [UInt8]) {
+        bytes += first
+        needsComma = !first.isEmpty
+    }
+
+    mutating func endRow() {
+        bytes.append(0x0D)
+        bytes.append(0x0A)
+        needsComma = false
+    }
+
+    mutating func integer(_ column: StaticString, _ value: Int?) {
+        separate()
+        if let value { append(value) }
+    }
+
+    mutating func bool(_ column: StaticString, _ value: Bool?) {
+        separate()
+        if let value { bytes += value ? "true".utf8 : "false".utf8 }
+    }
+
+    mutating func guid(_ column: StaticString, _ value: GUID?) {
+        separate()
+        value?.writeText { bytes.append($0) }
+    }
+
+    mutating func text(_ column: StaticString, _ value: String?) {
+        separate()
+        guard var value else { return }
+        value.withUTF8 { append($0) }
+    }
+
+    mutating func attributes(_ column: StaticString, _ value: Attributes) {
+        json(value.isEmpty) { $0.attributes(value) }
+    }
+
+    mutating func headerFields(_ column: StaticString, _ value: [Fact.HeaderField]) {
+        json(value.isEmpty) { $0.headerFields(value) }
+    }
+
+    private mutating func json(_ isEmpty: Bool, _ write: (inout JSONWriter) -> Void) {
+        separate()
+        guard !isEmpty else { return }
+        var writer = JSONWriter()
+        write(&writer)
+        writer.bytes.withUnsafeBufferPointer { append($0) }
+    }
+
+    private mutating func separate() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+
+    private mutating func append(_ value: Int) {
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        var rest = value.magnitude
+        let start = bytes.count
+        repeat {
+            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        bytes[start...].reverse()
+    }
+
+    private mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
+        let isPlain = !text.isEmpty && text.allSatisfy { !(",\"\r\n".utf8.contains($0)) }
+        guard !isPlain else { return bytes.append(contentsOf: text) }
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text {
+            if byte == UInt8(ascii: "\"") { bytes.append(byte) }
+            bytes.append(byte)
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+}

@@ -1,0 +1,110 @@
+package import WaybillCore
+
+/// The formats of one row for each fact; see `Schemas/README.md`.
+package enum TextFormat: String, Sendable, CaseIterable {
+    /// One JSON object a line.
+    case ndjson
+    /// RFC 4180, with a header line.
+    case csv
+
+    /// What stands before the first row; empty for none.
+    package var header: [UInt8] {
+        switch self {
+        case .ndjson: NDJSONFormat.header(ExportColumns.all)
+        case .csv: CSVFormat.header(ExportColumns.all)
+        }
+    }
+
+    /// RFC 4180 for CSV; NDJSON has none that is registered.
+    package var mediaType: String {
+        switch self {
+        case .ndjson: "application/x-ndjson"
+        case .csv: "text/csv; charset=utf-8; header=present"
+        }
+    }
+}
+
+/// An export as text, in pieces: what it takes was decided when it began.
+///
+/// Confined to its reader's thread. No SQLite transaction is open between two pieces, so that whoever takes their time holds up no checkpoint.
+package final class TextExport {
+    /// Behind everything that this export takes.
+    package let cursor: ExportCursor
+    /// Facts in the pieces so far.
+    package private(set) var factCount = 0
+
+    private let connection: Connection
+    private let next: (_ factCount: inout Int) throws(WaybillError) -> [UInt8]?
+
+    /// About how many bytes a piece has.
+    package static let pieceByteCount = 64 << 10
+
+    fileprivate init<Format: RowFormat>(
+        _ selection: ExportSelection, as format: Format.Type, redactor: Redactor, _ connection: Connection
+    ) throws(WaybillError) {
+        cursor = selection.cursor
+        self.connection = connection
+        var scan = try FactScan(selection.shares, isFiltered: selection.isFiltered, connection)
+        var writer = FactRowWriter<Format>(limit: Self.pieceByteCount, redactor: redactor, connection)
+        var header: [UInt8]? = Format.header(ExportColumns.all)
+        var hasMore = true
+        next = { count throws(WaybillError) in
+            defer { header = nil }
+            if let header, !header.isEmpty { return header }
+            while hasMore {
+                writer.removeAll()
+                hasMore = try scan.run(&writer)
+                count = writer.count
+                if !writer.rows.bytes.isEmpty { return writer.rows.bytes }
+            }
+            return nil
+        }
+    }
+
+    /// The next piece, of whole rows; nil after the last.
+    package func piece() throws(WaybillError) -> [UInt8]? {
+        try connection.transaction("BEGIN") { () throws(WaybillError) in try next(&factCount) }
+    }
+
+    /// Hands over all pieces, within one state of the store.
+    fileprivate func forEachPiece(_ body: ([UInt8]) throws -> Void) throws {
+        while let piece = try next(&factCount) { try body(piece) }
+    }
+}
+
+extension StoreReader {
+    /// Begins an export that is read in pieces; for scopes other than a filter's.
+    ///
+    /// - Throws: `.format` for a cursor of another store.
+    package func export(_ scope: ExportScope, as format: TextFormat, redactor: Redactor = Redactor()) throws(WaybillError) -> TextExport {
+        try read { () throws(WaybillError) in try begin(scope, as: format, redactor) }
+    }
+
+    /// Exports within one read of the store, piece by piece.
+    ///
+    /// - Parameter body: Takes a piece of whole rows of about ``TextExport/pieceByteCount`` bytes.
+    /// - Returns: The export, at its end.
+    @discardableResult
+    package func export(
+        _ scope: ExportScope, as format: TextFormat, redactor: Redactor, to body: ([UInt8]) throws -> Void
+    ) throws -> TextExport {
+        try reading {
+            let export = try begin(scope, as: format, redactor)
+            try export.forEachPiece(body)
+            return export
+        }
+    }
+
+    private func begin(_ scope: ExportScope, as format: TextFormat, _ redactor: Redactor) throws(WaybillError) -> TextExport {
+        let selection = try ExportSelector(connection: connection).selection(scope)
+        switch format {
+        case .ndjson: return try TextExport(selection, as: NDJSONFormat.self, redactor: redactor, connection)
+        case .csv: return try TextExport(selection, as: CSVFormat.self, redactor: redactor, connection)
+        }
+    }
+
+    /// As `read`, for a body that throws more than the store does.
+    func reading<Result>(_ body: () throws -> Result) throws -> Result {
+        try read { () throws(WaybillError) in Swift.Result(catching: body) }.get()
+    }
+}

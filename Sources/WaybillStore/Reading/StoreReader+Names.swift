@@ -1,0 +1,49 @@
+import Foundation
+package import WaybillCore
+
+/// What codes are called.
+extension StoreReader {
+    /// The use cases that have a name, by code; a code with several names comes several times.
+    package func useCases() throws(WaybillError) -> [RecordedName] {
+        try connection.statement("SELECT DISTINCT use_case, name FROM names WHERE event = -1 ORDER BY use_case, name").rows { row in
+            RecordedName(useCase: row.int(0), name: row.text(1))
+        }
+    }
+
+    /// The codes that have several names, by use case and event; a use case itself comes before its events.
+    package func nameConflicts() throws(WaybillError) -> [NameConflict] {
+        let rows = try connection.statement(
+            """
+            SELECT use_case, event, app, name, app_version FROM names WHERE (use_case, event) IN \
+            (SELECT use_case, event FROM names GROUP BY use_case, event HAVING count(DISTINCT name) > 1) ORDER BY use_case, event, app, name
+            """
+        ).rows { row in (useCase: row.int(0), event: row.int(1), app: row.text(2), name: row.text(3), version: row.text(4)) }
+        var conflicts: [NameConflict] = []
+        for row in rows {
+            let event = row.event < 0 ? nil : row.event
+            if conflicts.last.map({ $0.useCase == row.useCase && $0.event == event }) != true {
+                conflicts.append(NameConflict(useCase: row.useCase, event: event, names: []))
+            }
+            let last = conflicts.count - 1
+            if let use = conflicts[last].names.indices.last, conflicts[last].names[use].app == row.app,
+                conflicts[last].names[use].name == row.name
+            {
+                conflicts[last].names[use].versions.append(row.version)
+            } else {
+                conflicts[last].names.append(NameConflict.Use(name: row.name, app: row.app, versions: [row.version]))
+            }
+        }
+        return conflicts.map { conflict in
+            var conflict = conflict
+            for use in conflict.names.indices { conflict.names[use].versions.sort(by: precedes) }
+            // A history: who had the name first comes first.
+            conflict.names.sort { left, right in
+                left.app == right.app ? precedes(left.versions.first ?? "", right.versions.first ?? "") : left.app < right.app
+            }
+            return conflict
+        }
+    }
+
+    /// `1.9` before `1.10`.
+    private func precedes(_ left: String, _ right: String) -> Bool { left.compare(right, options: .numeric) == .orderedAscending }
+}

@@ -1,0 +1,93 @@
+import Foundation
+package import WaybillCore
+
+/// Why a list shows nothing.
+extension StoreReader {
+    /// One sentence on why no transaction passes a filter, by the first of its conditions that lets none through.
+    ///
+    /// Where some do pass it says how many.
+    ///
+    /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
+    package func whyEmpty(_ filter: TransactionFilter, now wall: Int) throws(WaybillError) -> String {
+        try read { () throws(WaybillError) in
+            var passed = TransactionFilter()
+            var selection = "transaction"
+            guard try count(passed, now: wall) > 0 else { return "There is no transaction here: the store is empty." }
+            if let useCase = filter.useCase {
+                passed.useCase = useCase
+                guard try count(passed, now: wall) > 0 else { return try noSuchUseCase(useCase) }
+                selection = "transaction of \(try name(of: useCase))"
+            }
+            if !filter.outcomes.isEmpty {
+                let before = try count(passed, now: wall)
+                passed.outcomes = filter.outcomes
+                let words = filter.outcomes.sorted { $0.rawValue < $1.rawValue }.map { $0.name.replacing("_", with: " ") }
+                let outcomes = words.joined(separator: " or ")
+                guard try count(passed, now: wall) > 0 else {
+                    return "None of the \(before.of(selection)) here is \(outcomes)."
+                }
+                selection = "\(outcomes) \(selection)"
+            }
+            if filter.sinceMicroseconds != nil || filter.untilMicroseconds != nil {
+                let before = passed
+                passed.sinceMicroseconds = filter.sinceMicroseconds
+                passed.untilMicroseconds = filter.untilMicroseconds
+                guard try count(passed, now: wall) > 0 else { return try noneInTime(of: selection, before, passed, now: wall) }
+            }
+            let found = try count(passed, now: wall)
+            let place = passed == TransactionFilter() ? "here" : "that pass the other conditions"
+            passed.text = filter.text
+            guard let text = filter.text, !text.isEmpty, try count(passed, now: wall) == 0 else {
+                return "\(try count(passed, now: wall).of(selection)) can be listed."
+            }
+            return "None of the \(found.of(selection)) \(place) mentions “\(text)”."
+        }
+    }
+
+    private func count(_ filter: TransactionFilter, now wall: Int) throws(WaybillError) -> Int {
+        let query = ListQuery(filter, limit: .max, after: nil, now: wall)
+        var count = 0
+        try connection.statement("SELECT count(*) FROM (\(query.sql))").forEachRow(arguments: query.arguments) { row in count = row.int(0) }
+        return count
+    }
+
+    private func noSuchUseCase(_ code: Int) throws(WaybillError) -> String {
+        let codes = try connection.statement("SELECT DISTINCT use_case FROM parts WHERE listed_us IS NOT NULL ORDER BY use_case LIMIT 20")
+            .rows { row in row.int(0) }
+        var known: [String] = []
+        for code in codes { known.append(try name(of: code)) }
+        return "There is no transaction of use case \(code) here; there are some of \(known.joined(separator: ", "))."
+    }
+
+    private func noneInTime(
+        of selection: String, _ before: TransactionFilter, _ filter: TransactionFilter, now wall: Int
+    ) throws(WaybillError) -> String {
+        let found = try count(before, now: wall)
+        let times = [
+            filter.sinceMicroseconds.map { "since \(Self.text($0))" }, filter.untilMicroseconds.map { "before \(Self.text($0))" },
+        ].compactMap(\.self).joined(separator: " and ")
+        let query = ListQuery(before, limit: 1, after: nil, now: wall)
+        var newest = 0
+        try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in newest = row.int(0) }
+        return
+            "There \(found == 1 ? "is" : "are") \(found.of(selection)) here, but none began \(times); the newest began at \(Self.text(newest))."
+    }
+
+    /// `login`, or `use case 7` where it has no name.
+    private func name(of useCase: Int) throws(WaybillError) -> String {
+        try connection.statement("SELECT coalesce((SELECT min(name) FROM names WHERE use_case = ?1 AND event = -1), 'use case ' || ?1)")
+            .first(useCase) { row in row.text(0) } ?? "use case \(useCase)"
+    }
+
+    /// `2026-03-01T12:00:00Z`.
+    private static func text(_ microseconds: Int) -> String {
+        Date(timeIntervalSince1970: Double(microseconds / 1_000_000)).formatted(.iso8601)
+    }
+}
+
+extension Int {
+    /// `3 failed transactions of login`.
+    fileprivate func of(_ selection: String) -> String {
+        "\(self) " + (self == 1 ? selection : selection.replacing("transaction", with: "transactions", maxReplacements: 1))
+    }
+}
