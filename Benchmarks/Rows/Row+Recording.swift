@@ -25,7 +25,7 @@ extension Row {
         let record = [UInt8](repeating: 7, count: 48)
         try await transactions.sync()
         let comparison = Comparison.nanoseconds(
-            operations: count, before: { try? transactions.recording.source?.writer.runAndWait { _, _ in } }
+            operations: count, before: { try? transactions.sink.source?.writer.runAndWait { _, _ in } }
         ) {
             var taken = 0
             for _ in 0..<count where login.log(.initiated) == .journaled { taken += 1 }

@@ -10,10 +10,8 @@ package final class SourceWriter: Sendable {
     private static let batchAge = Duration.milliseconds(250)
     private static let retryAge = Duration.seconds(1)
     private static let batchLimit = 5_000
-    /// How long what is stored may stay unsynced: what a power cut costs at most.
-    private static let syncAge = Duration.seconds(5)
 
-    private struct State {
+    struct State {
         var newNames: [RecordedName] = []
         var writeProblem: WaybillError?
         /// Why there is no journal.
@@ -26,16 +24,16 @@ package final class SourceWriter: Sendable {
     }
 
     package var recorder: any Recorder { journaled }
-    private let journaled: JournaledRecorder
+    let journaled: JournaledRecorder
     private let source: GUID
     private let place: StorePlace
-    private let anchors: AnchorKeeper
+    let anchors: AnchorKeeper
     private let changes: ChangeFeed
-    private let thread: StoreThread<SourceStore>
+    let thread: StoreThread<SourceStore>
     private let readingThread = StoreThread(label: "waybill.reader") { ReadingEnd() }
-    private let writesByItself: Bool
-    private let startMicroseconds: Int
-    private let state = Locked(State())
+    let writesByItself: Bool
+    let startMicroseconds: Int
+    let state = Locked(State())
 
     /// Makes the writer of a source; its store is opened on the store's thread, later.
     ///
@@ -87,7 +85,7 @@ package final class SourceWriter: Sendable {
 
     private func problem(of store: SourceStore) -> WaybillError? {
         _ = try? store.opened()
-        return state.withLock { $0.writeProblem ?? $0.journalProblem } ?? store.problem
+        return state.withLock { $0.writeProblem ?? $0.journalProblem } ?? journaled.problem ?? store.problem
     }
 
     /// Whether there is a store, or something on its way to one: else whoever reads would make it.
@@ -153,49 +151,6 @@ package final class SourceWriter: Sendable {
         state.withLock { $0.hasTakenFacts = true }
         guard writesByItself else { return }
         thread.perform(after: batchIsFull ? .zero : Self.batchAge) { [weak self] store in self?.drain(into: store) }
-    }
-
-    /// Makes the journal, once, as soon as there is something to record.
-    private func askForJournal() {
-        let isFirst = state.withLock { state in
-            defer { state.isJournalAskedFor = true }
-            return !state.isJournalAskedFor
-        }
-        guard isFirst else { return }
-        thread.perform { [weak self] store in
-            guard let self, let anchor = anchors.due().first else { return }
-            do {
-                guard let file = try store.makeJournal(anchor: anchor, startMicroseconds: startMicroseconds) else { return }
-                journaled.begin(file, names: state.withLock { $0.newNames })
-            } catch {
-                state.withLock { $0.journalProblem = error as? WaybillError }
-            }
-        }
-    }
-
-    /// Syncs what was stored, if enough has come together, or later.
-    private func syncWhenDue(_ store: Store) throws(WaybillError) {
-        guard journaled.hasJournal else { return }
-        if journaled.wantsSync {
-            try store.sync()
-            journaled.confirmSync()
-        } else {
-            scheduleSync()
-        }
-    }
-
-    private func scheduleSync() {
-        let isFirst = state.withLock { state in
-            defer { state.isSyncScheduled = true }
-            return !state.isSyncScheduled
-        }
-        guard writesByItself, isFirst else { return }
-        thread.perform(after: Self.syncAge) { [weak self] store in
-            guard let self else { return }
-            state.withLock { $0.isSyncScheduled = false }
-            guard let store = try? store.opened(), (try? store.sync()) != nil else { return }
-            journaled.confirmSync()
-        }
     }
 
     /// One retry at a time, however many readers and batches stumble over the same trouble meanwhile.

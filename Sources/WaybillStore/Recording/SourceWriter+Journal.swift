@@ -1,0 +1,68 @@
+import WaybillCore
+
+/// The journal's life on the store's thread: made after the first fact, synced and freed while it is used.
+extension SourceWriter {
+    /// How long what is stored may stay unsynced, and in the journal: what a power cut costs at most.
+    private static let syncAge = Duration.seconds(5)
+
+    /// Has the journal made, as soon as there is something to record; asked again by a later batch where that was not possible.
+    func askForJournal() {
+        let isFirst = state.withLock { state in
+            defer { state.isJournalAskedFor = true }
+            return !state.isJournalAskedFor
+        }
+        guard isFirst else { return }
+        thread.perform { [weak self] store in self?.makeJournal(store) }
+    }
+
+    private func makeJournal(_ store: SourceStore) {
+        guard let anchor = anchors.first else { return }
+        do throws(WaybillError) {
+            guard let file = try store.makeJournal(anchor: anchor, startMicroseconds: startMicroseconds) else { return }
+            let isBegun = journaled.begin(file, names: state.withLock { $0.newNames })
+            state.withLock { state in
+                state.journalProblem = nil
+                state.isJournalAskedFor = isBegun  // what waits in memory did not fit: once it is stored
+            }
+        } catch {
+            state.withLock { state in
+                state.journalProblem = error
+                state.isJournalAskedFor = false
+            }
+        }
+    }
+
+    /// Syncs what was stored, if enough has come together, or later.
+    func syncWhenDue(_ store: Store) throws(WaybillError) {
+        guard journaled.hasJournal else { return }
+        if journaled.wantsSync {
+            try store.sync()
+            journaled.confirmSync()
+        } else {
+            scheduleSync()
+        }
+    }
+
+    private func scheduleSync() {
+        let isFirst = state.withLock { state in
+            defer { state.isSyncScheduled = true }
+            return !state.isSyncScheduled
+        }
+        guard writesByItself, isFirst else { return }
+        thread.perform(after: Self.syncAge) { [weak self] store in
+            guard let self else { return }
+            state.withLock { $0.isSyncScheduled = false }
+            // What cannot be synced is drained and synced with the next batch; the journal keeps it.
+            if let store = try? store.opened() { try? scrubJournal(store) }
+        }
+    }
+
+    /// Overwrites everything in this source's journal that is in the store; to be called on the store's thread.
+    ///
+    /// - Throws: Where the store cannot be synced: then the journal keeps everything.
+    package func scrubJournal(_ store: Store) throws(WaybillError) {
+        guard journaled.hasJournal else { return }
+        try store.sync()
+        journaled.scrub()
+    }
+}
