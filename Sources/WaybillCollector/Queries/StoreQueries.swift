@@ -19,9 +19,7 @@ package struct StoreQueries: Sendable {
     ///
     /// - Throws: `QueryFailure` for a parameter that cannot be read, `WaybillError` where the store cannot.
     package func transactions(_ query: TransactionQuery) async throws -> Page<TransactionSummary> {
-        let now = clock.wallMicroseconds()
-        return try await thread.run { reader in
-            let filter = try query.filter(useCases: query.useCase == nil ? [] : reader.useCases(), now: now)
+        try await read(query) { reader, filter, now in
             do {
                 return try reader.transactions(matching: filter, limit: query.pageSize(), after: query.cursor, now: now)
             } catch let error as WaybillError where error.code == .format {
@@ -37,10 +35,18 @@ package struct StoreQueries: Sendable {
 
     /// The facts of the transactions that a query means, whatever its page; everything where it names no condition.
     package func exportScope(_ query: TransactionQuery) async throws -> ExportScope {
+        try await read(query) { _, filter, now in filter == TransactionFilter() ? .everything : .transactions(filter, now: now) }
+    }
+
+    /// What `body` reads of the transactions that a query means, on the store's thread.
+    ///
+    /// - Parameter body: Given the filter, and now in microseconds since 1970.
+    package func read<Value: Sendable>(
+        _ query: TransactionQuery, _ body: @escaping @Sendable (StoreReader, TransactionFilter, Int) throws -> Value
+    ) async throws -> Value {
         let now = clock.wallMicroseconds()
         return try await thread.run { reader in
-            let filter = try query.filter(useCases: query.useCase == nil ? [] : reader.useCases(), now: now)
-            return filter == TransactionFilter() ? .everything : .transactions(filter, now: now)
+            try body(reader, query.filter(useCases: query.useCase == nil ? [] : reader.useCases(), now: now), now)
         }
     }
 
