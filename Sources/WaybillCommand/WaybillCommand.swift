@@ -27,11 +27,13 @@ struct WaybillCommand: AsyncParsableCommand {
                   Takes in sets that an app wrote to files.
               waybill verify ./collected
                   Is anything damaged or missing?
+              waybill erase ./collected --before 30d
+                  Takes away what is older than a month.
 
             EXIT CODES
               0 done, 1 nothing found or something wrong, 64 a wrong command line
             """,
-        subcommands: [List.self, Show.self, Export.self, Serve.self, Import.self, Verify.self]
+        subcommands: [List.self, Show.self, Export.self, Serve.self, Import.self, Verify.self, Erase.self]
     )
 }
 #else

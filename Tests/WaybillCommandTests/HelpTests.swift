@@ -28,6 +28,8 @@ import Testing
                       Takes in sets that an app wrote to files.
                   waybill verify ./collected
                       Is anything damaged or missing?
+                  waybill erase ./collected --before 30d
+                      Takes away what is older than a month.
 
                 EXIT CODES
                   0 done, 1 nothing found or something wrong, 64 a wrong command line
@@ -48,6 +50,8 @@ import Testing
                   import                  Take in sets that were written to files.
                   verify                  Check a store (integrity, balance, gaps), or a file
                                           that holds a set.
+                  erase                   Erase transactions, or all that an installation
+                                          recorded.
 
                   See 'waybill help <subcommand>' for detailed help.
 
@@ -55,7 +59,7 @@ import Testing
         #expect(try await Command.waybill().output == help.output)
     }
 
-    @Test(arguments: ["list", "show", "export", "serve", "import", "verify"])
+    @Test(arguments: ["list", "show", "export", "serve", "import", "verify", "erase"])
     func everyVerbExplainsItselfByExamples(verb: String) async throws {
         let help = try await Command.waybill(verb, "--help")
         #expect(help.status == 0)
@@ -69,7 +73,8 @@ import Testing
         ["lists"], ["list"], ["list", "here", "--limit", "0"], ["list", "here", "--limit", "many"], ["list", "here", "--outcome", "ok"],
         ["list", "here", "--since", "noon"], ["show", "here"], ["serve", "here", "--port", "65536"], ["import", "file"],
         ["import", "--to", "x"],
-        ["verify"], ["verify", ""], ["list", "here", "--no-such-option"],
+        ["verify"], ["verify", ""], ["erase", "here"], ["erase", "here", "--all", "--before", "1d"], ["erase", "here", "--before", "noon"],
+        ["erase", "http://localhost:1", "--all"], ["erase", "here", "--installation", "x"], ["list", "here", "--no-such-option"],
     ])
     func aWrongCommandLineIs64AndSaysWhy(arguments: [String]) async throws {
         let result = try await Command.waybill(arguments)

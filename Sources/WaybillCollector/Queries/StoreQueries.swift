@@ -21,7 +21,9 @@ package struct StoreQueries: Sendable {
     package func transactions(_ query: TransactionQuery) async throws -> Page<TransactionSummary> {
         try await read(query) { reader, filter, now in
             do {
-                return try reader.transactions(matching: filter, limit: query.pageSize(), after: query.cursor, now: now)
+                var page = try reader.transactions(matching: filter, limit: query.pageSize(), after: query.cursor, now: now)
+                if page.rows.isEmpty, query.cursor == nil { page.whyEmpty = try reader.whyEmpty(filter, now: now) }
+                return page
             } catch let error as WaybillError where error.code == .format {
                 throw QueryFailure.parameter("cursor", error.message)
             }
@@ -62,6 +64,18 @@ package struct StoreQueries: Sendable {
             }
             return record
         }
+    }
+
+    /// The transactions that are meant by IDs or support codes.
+    ///
+    /// - Throws: `QueryFailure` for what is neither, or a code that none or several have.
+    package func ids(of keys: [String]) async throws -> [GUID] {
+        try await thread.run { reader in try keys.map { try reader.id(of: $0) } }
+    }
+
+    /// The codes that have several names.
+    package func nameConflicts() async throws(WaybillError) -> [NameConflict] {
+        try await thread.run { reader throws(WaybillError) in try reader.nameConflicts() }
     }
 
     /// Every source that is known, with its ledger and gaps.
