@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import WaybillCollector
 import WaybillCore
+import WaybillReport
 import WaybillStore
 
 /// `waybill erase`: takes transactions away for good.
