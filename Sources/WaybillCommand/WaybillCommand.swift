@@ -23,6 +23,8 @@ struct WaybillCommand: AsyncParsableCommand {
                   One transaction, by the support code that a user read out.
               waybill export ./collected --format csv --output facts.csv
                   Facts for other tools.
+              waybill export ./collected --since 15m --format html --output report.html
+                  A page to send to somebody.
               waybill import ./outbox --to ./collected
                   Takes in sets that an app wrote to files.
               waybill verify ./collected

@@ -24,6 +24,8 @@ import Testing
                       One transaction, by the support code that a user read out.
                   waybill export ./collected --format csv --output facts.csv
                       Facts for other tools.
+                  waybill export ./collected --since 15m --format html --output report.html
+                      A page to send to somebody.
                   waybill import ./outbox --to ./collected
                       Takes in sets that an app wrote to files.
                   waybill verify ./collected
@@ -43,8 +45,8 @@ import Testing
                   list                    List transactions, newest first.
                   show                    Show one transaction: who took part, and what
                                           happened when.
-                  export                  Write facts for other tools: one a row, or as a store
-                                          of its own.
+                  export                  Write transactions for other tools, or as one page
+                                          for people.
                   serve                   Run a collector: take in sets, and answer questions
                                           about them.
                   import                  Take in sets that were written to files.
