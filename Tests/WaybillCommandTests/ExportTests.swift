@@ -58,10 +58,10 @@ import WaybillCore
             let export = try await Command.waybill("export", place, "--format", "html", "--output", file.path)
             #expect(export.status == 0 && export.output.isEmpty && export.errors == "\(file.path): 1 transaction.\n")
             let page = try String(contentsOf: file, encoding: .utf8)
-            #expect(page.hasPrefix("<!doctype html>") && page.contains(login.transaction.supportCode.description))
+            #expect(page.hasPrefix("<!DOCTYPE html>") && page.contains(login.transaction.supportCode.description))
         }
         let empty = try await Command.waybill("export", store, "--format", "html", "--use-case", "login", "--outcome", "open")
-        #expect(empty.output.contains("None of them is open"))
+        #expect(empty.output.contains("The only transaction of login here is not open."))
     }
 
     @Test func nothingThatMatchesIs1() async throws {

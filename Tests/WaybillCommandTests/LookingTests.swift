@@ -47,11 +47,11 @@ import WaybillCore
 
     @Test(arguments: [
         (["--use-case", "7"], "There is no transaction of use case 7 here; there are some of login."),
-        (["--outcome", "open"], "None of the 1 transaction here is open."),
+        (["--outcome", "open"], "The only transaction here is not open."),
         (
             ["--until", "2026-03-01"],
             "There is 1 transaction here, but none began before 2026-03-01T00:00:00Z; the newest began at 2026-03-01T12:00:00Z."
-        ), (["--text", "nowhere"], "None of the 1 transaction here mentions “nowhere”."),
+        ), (["--text", "nowhere"], "The only transaction here does not mention “nowhere”."),
     ])
     func nothingFoundIs1AndSaysWhy(arguments: [String], why: String) async throws {
         let list = try await Command.waybill(["list", store] + arguments)
