@@ -112,7 +112,7 @@ let package = Package(
         ),
         .testTarget(
             name: "WaybillCommandTests",
-            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillCommand", "TestSupport"]
+            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCommand", "TestSupport"]
         ),
     ],
     swiftLanguageModes: [.v6]

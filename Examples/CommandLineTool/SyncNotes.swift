@@ -13,7 +13,7 @@ enum Sync: Int, UseCase {
     case serverStarted = 10, notesRead = 11
 }
 
-/// Fetches notes and writes each into a file: `SyncNotes SERVER FOLDER`, with a collector's address in `WAYBILL_COLLECTOR` if there is one.
+/// Fetches notes and writes each into a file: `SyncNotes SERVER FOLDER`, and tells a collector what happened if `WAYBILL_COLLECTOR` says where.
 @main
 struct SyncNotes {
     static func main() async {
@@ -22,8 +22,9 @@ struct SyncNotes {
             print("usage: SyncNotes SERVER FOLDER")
             exit(64)
         }
-        let collector = ProcessInfo.processInfo.environment["WAYBILL_COLLECTOR"].flatMap { URL(string: $0) }
-        let transactions = TransactionManager(delivery: collector.map { .collector($0) }, correlatedHosts: [host])
+        var options = TransactionManager.Options()
+        options.obeysLaunchSettings = true  // WAYBILL_COLLECTOR, WAYBILL_RECORDING=off and so on
+        let transactions = TransactionManager(correlatedHosts: [host], options: options)
 
         let sync = transactions.begin(Sync.self)
         do {

@@ -24,6 +24,7 @@ public struct Collector: Sendable {
     /// Whether only those may read and write who have the token.
     public var asksForToken: Bool { token != nil }
     let token: BearerToken?
+    let adminToken: BearerToken?
     let clock: any TransactionClock
     let place: StorePlace
     let writer: StoreThread<Store>
@@ -34,18 +35,22 @@ public struct Collector: Sendable {
     /// - Parameters:
     ///   - folder: Holds `waybill.sqlite`.
     ///   - token: What every request but those for health must carry; nil: everybody who reaches the port may read and write.
+    ///   - adminToken: What a request to erase must carry; nil: nothing can be erased over HTTP.
     ///   - bodyLimit: In bytes.
     /// - Throws: where the folder cannot be written, or the store is no store, damaged, or made by a newer version.
-    public init(folder: URL, token: BearerToken? = nil, bodyLimit: Int = Collector.defaultBodyLimit) throws(WaybillError) {
-        try self.init(.folder(folder), token: token, bodyLimit: bodyLimit)
+    public init(
+        folder: URL, token: BearerToken? = nil, adminToken: BearerToken? = nil, bodyLimit: Int = Collector.defaultBodyLimit
+    ) throws(WaybillError) {
+        try self.init(.folder(folder), token: token, adminToken: adminToken, bodyLimit: bodyLimit)
     }
 
     package init(
-        _ place: StorePlace, token: BearerToken? = nil, bodyLimit: Int = Collector.defaultBodyLimit,
+        _ place: StorePlace, token: BearerToken? = nil, adminToken: BearerToken? = nil, bodyLimit: Int = Collector.defaultBodyLimit,
         clock: any TransactionClock = SystemClock()
     ) throws(WaybillError) {
         self.bodyLimit = bodyLimit
         self.token = token
+        self.adminToken = adminToken
         self.clock = clock
         self.place = place
         // An answer means synced: design rule 6.

@@ -23,15 +23,19 @@ struct WaybillCommand: AsyncParsableCommand {
                   One transaction, by the support code that a user read out.
               waybill export ./collected --format csv --output facts.csv
                   Facts for other tools.
+              waybill export ./collected --since 15m --format html --output report.html
+                  A page to send to somebody.
               waybill import ./outbox --to ./collected
                   Takes in sets that an app wrote to files.
               waybill verify ./collected
                   Is anything damaged or missing?
+              waybill erase ./collected --before 30d
+                  Takes away what is older than a month.
 
             EXIT CODES
               0 done, 1 nothing found or something wrong, 64 a wrong command line
             """,
-        subcommands: [List.self, Show.self, Export.self, Serve.self, Import.self, Verify.self]
+        subcommands: [List.self, Show.self, Export.self, Serve.self, Import.self, Verify.self, Erase.self]
     )
 }
 #else

@@ -4,9 +4,6 @@ import WaybillCore
 import WaybillStore
 
 extension TransactionManager {
-    /// The most transactions that a report holds: beyond it, a page is no longer something to read, and exports are for that.
-    package static let reportLimit = 2_000
-
     /// Writes one self-contained HTML file with what was recorded, to be handed to somebody: see ``TransactionReport``.
     ///
     /// Everything recorded until now is in it. Where nothing matches, the report says why it is empty: a person is about to send it. At most
@@ -29,7 +26,7 @@ extension TransactionManager {
         let made = try await read { [filter] reader, now in
             var filter = filter
             if let last { filter.sinceMicroseconds = max(filter.sinceMicroseconds ?? .min, now - last.microseconds) }
-            return try TransactionReport(reader, matching: filter, limit: Self.reportLimit, now: now)
+            return try TransactionReport(reader, matching: filter, limit: TransactionReport.limit, now: now)
         }
         guard var report = made, let settings = sink.settings else {
             throw WaybillError(.store, "Recording is off and nothing was recorded: there is nothing to report on.")

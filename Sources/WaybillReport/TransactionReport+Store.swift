@@ -5,6 +5,12 @@ package import WaybillStore
 
 /// Reports of a store at hand.
 extension TransactionReport {
+    /// The most transactions that a report holds: beyond it, a page is no longer something to read, and exports are for that.
+    package static let limit = 2_000
+
+    /// Said where there are more than ``limit``.
+    package static let thereAreMore = "These are the newest \(limit); there are more."
+
     /// Reads the newest transactions that pass a filter.
     ///
     /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.

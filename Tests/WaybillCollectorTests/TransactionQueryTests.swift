@@ -45,9 +45,10 @@ import WaybillCore
     }
 
     @Test(arguments: [
-        ("use_case", "logon", "There is no use case “logon”. Known here: login, sync."),
+        ("use_case", "logon", "There is no use case “logon” here; did you mean “login”?"),
         ("use_case", "sync", "The use cases 3, 4 are all called “sync”; give one of the codes."),
-        ("use_case", "requestSent", "There is no use case “requestSent”. Known here: login, sync."),
+        ("use_case", "Synk", "There is no use case “Synk” here; did you mean “sync”?"),
+        ("use_case", "requestSent", "There is no use case “requestSent” here; known are login, sync."),
         ("outcome", "ok", "“ok” is no outcome. They are: open, succeeded, failed, canceled, abandoned, interrupted, timed_out."),
         ("since", "noon", "“noon” is no time: give \(TimeExpression.forms)."),
         ("until", "-1", "“-1” is no time: give \(TimeExpression.forms)."),

@@ -50,6 +50,20 @@ import WaybillCore
             ])
     }
 
+    /// Breaks when the page of a collector is another than that of its folder, or a page without transactions does not say why.
+    @Test func aPageForPeopleComesFromAFolderAndFromACollector() async throws {
+        let serve = try await ServeProcess.start(folder)
+        for place in [store, serve.url] {
+            let file = work.file("report.html")
+            let export = try await Command.waybill("export", place, "--format", "html", "--output", file.path)
+            #expect(export.status == 0 && export.output.isEmpty && export.errors == "\(file.path): 1 transaction.\n")
+            let page = try String(contentsOf: file, encoding: .utf8)
+            #expect(page.hasPrefix("<!DOCTYPE html>") && page.contains(login.transaction.supportCode.description))
+        }
+        let empty = try await Command.waybill("export", store, "--format", "html", "--use-case", "login", "--outcome", "open")
+        #expect(empty.output.contains("The only transaction of login here is not open."))
+    }
+
     @Test func nothingThatMatchesIs1() async throws {
         let export = try await Command.waybill("export", store, "--outcome", "open")
         #expect(export.status == 1)

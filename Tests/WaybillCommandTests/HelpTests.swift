@@ -24,10 +24,14 @@ import Testing
                       One transaction, by the support code that a user read out.
                   waybill export ./collected --format csv --output facts.csv
                       Facts for other tools.
+                  waybill export ./collected --since 15m --format html --output report.html
+                      A page to send to somebody.
                   waybill import ./outbox --to ./collected
                       Takes in sets that an app wrote to files.
                   waybill verify ./collected
                       Is anything damaged or missing?
+                  waybill erase ./collected --before 30d
+                      Takes away what is older than a month.
 
                 EXIT CODES
                   0 done, 1 nothing found or something wrong, 64 a wrong command line
@@ -41,13 +45,15 @@ import Testing
                   list                    List transactions, newest first.
                   show                    Show one transaction: who took part, and what
                                           happened when.
-                  export                  Write facts for other tools: one a row, or as a store
-                                          of its own.
+                  export                  Write transactions for other tools, or as one page
+                                          for people.
                   serve                   Run a collector: take in sets, and answer questions
                                           about them.
                   import                  Take in sets that were written to files.
                   verify                  Check a store (integrity, balance, gaps), or a file
                                           that holds a set.
+                  erase                   Erase transactions, or all that an installation
+                                          recorded.
 
                   See 'waybill help <subcommand>' for detailed help.
 
@@ -55,7 +61,7 @@ import Testing
         #expect(try await Command.waybill().output == help.output)
     }
 
-    @Test(arguments: ["list", "show", "export", "serve", "import", "verify"])
+    @Test(arguments: ["list", "show", "export", "serve", "import", "verify", "erase"])
     func everyVerbExplainsItselfByExamples(verb: String) async throws {
         let help = try await Command.waybill(verb, "--help")
         #expect(help.status == 0)
@@ -69,7 +75,8 @@ import Testing
         ["lists"], ["list"], ["list", "here", "--limit", "0"], ["list", "here", "--limit", "many"], ["list", "here", "--outcome", "ok"],
         ["list", "here", "--since", "noon"], ["show", "here"], ["serve", "here", "--port", "65536"], ["import", "file"],
         ["import", "--to", "x"],
-        ["verify"], ["verify", ""], ["list", "here", "--no-such-option"],
+        ["verify"], ["verify", ""], ["erase", "here"], ["erase", "here", "--all", "--before", "1d"], ["erase", "here", "--before", "noon"],
+        ["erase", "http://localhost:1", "--all"], ["erase", "here", "--installation", "x"], ["list", "here", "--no-such-option"],
     ])
     func aWrongCommandLineIs64AndSaysWhy(arguments: [String]) async throws {
         let result = try await Command.waybill(arguments)

@@ -45,12 +45,19 @@ import WaybillCore
         #expect(try await Command.waybill(["list", store] + arguments).status == 0)
     }
 
-    @Test(arguments: [["--use-case", "7"], ["--outcome", "open"], ["--since", "1h"], ["--until", "2026-03-01"], ["--text", "nowhere"]])
-    func nothingFoundIs1(arguments: [String]) async throws {
+    @Test(arguments: [
+        (["--use-case", "7"], "There is no transaction of use case 7 here; there are some of login."),
+        (["--outcome", "open"], "The only transaction here is not open."),
+        (
+            ["--until", "2026-03-01"],
+            "There is 1 transaction here, but none began before 2026-03-01T00:00:00Z; the newest began at 2026-03-01T12:00:00Z."
+        ), (["--text", "nowhere"], "The only transaction here does not mention “nowhere”."),
+    ])
+    func nothingFoundIs1AndSaysWhy(arguments: [String], why: String) async throws {
         let list = try await Command.waybill(["list", store] + arguments)
         #expect(list.status == 1)
         #expect(list.output.isEmpty)
-        #expect(list.errors == "Nothing was found.\n")
+        #expect(list.errors == why + "\n")
         let json = try await Command.waybill(["list", store, "--json"] + arguments)
         #expect(json.status == 1)
         #expect(try JSONDecoder.waybill().decode(Page<TransactionSummary>.self, from: Data(json.output.utf8)).rows.isEmpty)
@@ -59,7 +66,7 @@ import WaybillCore
     @Test func anUnknownUseCaseIsToldWithThoseThatAreKnown() async throws {
         let list = try await Command.waybill("list", store, "--use-case", "logon")
         #expect(list.status == 1)
-        #expect(list.errors == "Error: There is no use case “logon”. Known here: login.\n")
+        #expect(list.errors == "Error: There is no use case “logon” here; did you mean “login”?\n")
     }
 
     @Test func aPageTellsTheCursorOfTheNext() async throws {

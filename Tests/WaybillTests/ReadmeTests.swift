@@ -48,4 +48,12 @@ struct ReadmeTests {
         }
         #expect(readme.split(separator: "\n", omittingEmptySubsequences: false).count <= 160)
     }
+
+    @Test func itsLinksLeadSomewhere() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
+        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        let links = readme.matches(of: /\]\(([^:)]+)\)/).map { String($0.output.1) }
+        #expect(links.count > 5)
+        for link in links { #expect(FileManager.default.fileExists(atPath: root.appending(path: link).path), "\(link)") }
+    }
 }

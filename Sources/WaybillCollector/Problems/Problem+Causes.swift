@@ -21,18 +21,30 @@ extension Problem {
     }
 
     static func methodNotAllowed(_ method: HTTPRequest.Method, on route: Route) -> Problem {
-        let allowed = route.methods.map(\.rawValue).joined(separator: ", ")
+        let allowed = route.methodsOfPath.map(\.rawValue).joined(separator: ", ")
         var problem = Problem(.methodNotAllowed, "\(route.path) does not take \(method.rawValue); it takes \(allowed).")
         problem.headers[.allow] = allowed
         return problem
     }
 
     /// RFC 6750, section 3.1: the error code is given only where a token was.
-    static func unauthorized(isTokenGiven: Bool) -> Problem {
+    static func unauthorized(isTokenGiven: Bool, kind: String = "token") -> Problem {
         var problem = Problem(
             .unauthorized,
-            isTokenGiven ? "This is not the collector's token." : "Send the collector's token as “Authorization: Bearer ...”.")
+            isTokenGiven ? "This is not the collector's \(kind)." : "Send the collector's \(kind) as “Authorization: Bearer ...”.")
         problem.headers[.wwwAuthenticate] = isTokenGiven ? #"Bearer error="invalid_token""# : "Bearer"
+        return problem
+    }
+
+    static var noAdminToken: Problem {
+        Problem(.forbidden, "This collector erases nothing, because it has no admin token: start it with --admin-token-file FILE.")
+    }
+
+    /// The rows may be gone already, and the bytes not.
+    static var unfinishedErasure: Problem {
+        var problem = Problem(
+            .serviceUnavailable, "The erasure was not finished: somebody reads the store, or it cannot be written. Send it again.")
+        problem.headers[.retryAfter] = "5"
         return problem
     }
 

@@ -19,11 +19,11 @@ package struct StoreQueries: Sendable {
     ///
     /// - Throws: `QueryFailure` for a parameter that cannot be read, `WaybillError` where the store cannot.
     package func transactions(_ query: TransactionQuery) async throws -> Page<TransactionSummary> {
-        let now = clock.wallMicroseconds()
-        return try await thread.run { reader in
-            let filter = try query.filter(useCases: query.useCase == nil ? [] : reader.useCases(), now: now)
+        try await read(query) { reader, filter, now in
             do {
-                return try reader.transactions(matching: filter, limit: query.pageSize(), after: query.cursor, now: now)
+                var page = try reader.transactions(matching: filter, limit: query.pageSize(), after: query.cursor, now: now)
+                if page.rows.isEmpty, query.cursor == nil { page.whyEmpty = try reader.whyEmpty(filter, now: now) }
+                return page
             } catch let error as WaybillError where error.code == .format {
                 throw QueryFailure.parameter("cursor", error.message)
             }
@@ -37,10 +37,18 @@ package struct StoreQueries: Sendable {
 
     /// The facts of the transactions that a query means, whatever its page; everything where it names no condition.
     package func exportScope(_ query: TransactionQuery) async throws -> ExportScope {
+        try await read(query) { _, filter, now in filter == TransactionFilter() ? .everything : .transactions(filter, now: now) }
+    }
+
+    /// What `body` reads of the transactions that a query means, on the store's thread.
+    ///
+    /// - Parameter body: Given the filter, and now in microseconds since 1970.
+    package func read<Value: Sendable>(
+        _ query: TransactionQuery, _ body: @escaping @Sendable (StoreReader, TransactionFilter, Int) throws -> Value
+    ) async throws -> Value {
         let now = clock.wallMicroseconds()
         return try await thread.run { reader in
-            let filter = try query.filter(useCases: query.useCase == nil ? [] : reader.useCases(), now: now)
-            return filter == TransactionFilter() ? .everything : .transactions(filter, now: now)
+            try body(reader, query.filter(useCases: query.useCase == nil ? [] : reader.useCases(), now: now), now)
         }
     }
 
@@ -56,6 +64,18 @@ package struct StoreQueries: Sendable {
             }
             return record
         }
+    }
+
+    /// The transactions that are meant by IDs or support codes.
+    ///
+    /// - Throws: `QueryFailure` for what is neither, or a code that none or several have.
+    package func ids(of keys: [String]) async throws -> [GUID] {
+        try await thread.run { reader in try keys.map { try reader.id(of: $0) } }
+    }
+
+    /// The codes that have several names.
+    package func nameConflicts() async throws(WaybillError) -> [NameConflict] {
+        try await thread.run { reader throws(WaybillError) in try reader.nameConflicts() }
     }
 
     /// Every source that is known, with its ledger and gaps.

@@ -89,9 +89,16 @@ package struct TransactionQuery: Sendable, Hashable {
         switch codes.count {
         case 1: return codes[0]
         case 0:
-            let known = Set(useCases.filter { $0.event == nil }.map(\.name)).sorted().joined(separator: ", ")
-            let hint = known.isEmpty ? "No names are known here; give a code." : "Known here: \(known)."
-            throw QueryFailure.parameter("use_case", "There is no use case “\(useCase)”. \(hint)")
+            let known = Set(useCases.filter { $0.event == nil }.map(\.name)).sorted()
+            let hint =
+                if let nearest = useCase.nearest(among: known) {
+                    "did you mean “\(nearest)”?"
+                } else if known.isEmpty {
+                    "no names are known; give a code."
+                } else {
+                    "known are \(known.joined(separator: ", "))."
+                }
+            throw QueryFailure.parameter("use_case", "There is no use case “\(useCase)” here; \(hint)")
         default:
             let list = codes.map(String.init).joined(separator: ", ")
             throw QueryFailure.parameter("use_case", "The use cases \(list) are all called “\(useCase)”; give one of the codes.")

@@ -19,7 +19,10 @@ extension Collector {
                     return method == .head ? response.createHeadResponse() : response
                 }
             }
-            let otherMethods = Self.methods.filter { !route.methods.contains($0) }
+        }
+        for route in Route.allCases where Route.allCases.first(where: { $0.path == route.path }) == route {
+            let path = RouterPath(route.path)
+            let otherMethods = Self.methods.filter { !route.methodsOfPath.contains($0) }
             for method in otherMethods {
                 router.on(path, method: method) { _, _ -> Response in throw Problem.methodNotAllowed(method, on: route) }
             }
@@ -29,9 +32,15 @@ extension Collector {
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete]
 
     private func authorize(_ request: Request, for route: Route) throws(Problem) {
-        guard let token, route.needsToken else { return }
         let field = request.headers[.authorization]
-        guard let field, token.matches(fieldValue: field) else { throw Problem.unauthorized(isTokenGiven: field != nil) }
+        if route.needsAdminToken {
+            guard let adminToken else { throw Problem.noAdminToken }
+            guard let field, adminToken.matches(fieldValue: field) else {
+                throw Problem.unauthorized(isTokenGiven: field != nil, kind: "admin token")
+            }
+        } else if let token, route.needsToken {
+            guard let field, token.matches(fieldValue: field) else { throw Problem.unauthorized(isTokenGiven: field != nil) }
+        }
     }
 
     private func answer(_ request: Request, to route: Route, _ context: some RequestContext) async throws -> Response {
@@ -39,8 +48,9 @@ extension Collector {
             switch route {
             case .addSet: return try await addSet(request)
             case .listTransactions:
-                let items = request.uri.queryParameters.map { (name: String($0.key), value: String($0.value)) }
-                return try .json(await queries.transactions(TransactionQuery(items)))
+                return try .json(await queries.transactions(TransactionQuery(request.queryItems)))
+            case .eraseTransactions: return try .json(await erase(request, context))
+            case .listNames: return try .json(await queries.nameConflicts())
             case .showTransaction:
                 let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
                 return try .json(await queries.transaction(key))
@@ -63,6 +73,11 @@ extension Collector {
         _ = try await queries.transactions(one)
         return try .json(["status": "ok"])
     }
+}
+
+extension Request {
+    /// The parameters of its URL, decoded.
+    var queryItems: [(name: String, value: String)] { uri.queryParameters.map { (String($0.key), String($0.value)) } }
 }
 
 extension Response {

@@ -5,12 +5,20 @@ package import Hummingbird
 package enum Route: String, CaseIterable, Sendable {
     case addSet = "POST /v1/sets"
     case listTransactions = "GET /v1/transactions"
+    case eraseTransactions = "DELETE /v1/transactions"
     case showTransaction = "GET /v1/transactions/{id}"
+    case listNames = "GET /v1/names"
     case listSources = "GET /v1/sources"
     case export = "GET /v1/export"
     case checkHealth = "GET /v1/health"
 
-    package var method: HTTPRequest.Method { self == .addSet ? .post : .get }
+    package var method: HTTPRequest.Method {
+        switch self {
+        case .addSet: .post
+        case .eraseTransactions: .delete
+        default: .get
+        }
+    }
 
     /// A path of Hummingbird's router and of OpenAPI alike.
     package var path: String { String(rawValue.drop { $0 != "/" }) }
@@ -18,7 +26,13 @@ package enum Route: String, CaseIterable, Sendable {
     /// Probes have no secrets, and health tells nothing of what is stored.
     var needsToken: Bool { self != .checkHealth }
 
-    /// The methods that are answered; all others get 405.
+    /// What it takes to erase.
+    var needsAdminToken: Bool { self == .eraseTransactions }
+
+    /// The methods that it answers.
     var methods: [HTTPRequest.Method] { method == .get ? [.get, .head] : [method] }
+
+    /// The methods that any route answers at this path; all others get 405.
+    var methodsOfPath: [HTTPRequest.Method] { Self.allCases.filter { $0.path == path }.flatMap(\.methods) }
 }
 #endif

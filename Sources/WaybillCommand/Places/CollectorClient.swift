@@ -54,8 +54,18 @@ struct CollectorClient: TransactionReader {
         return (file, cursor)
     }
 
+    /// Asks for an erasure, which takes the admin token.
+    func erase(_ query: ErasureQuery?) async throws -> Erasure {
+        var request = request(["transactions"], query?.items.map { URLQueryItem(name: $0.name, value: $0.value) } ?? [])
+        request.httpMethod = "DELETE"
+        return try decoded(try await send(request))
+    }
+
     private func get<Value: Decodable>(_ path: [String], _ items: [URLQueryItem] = []) async throws -> Value {
-        let answer = try await send(request(path, items))
+        try decoded(try await send(request(path, items)))
+    }
+
+    private func decoded<Value: Decodable>(_ answer: Data) throws -> Value {
         do {
             return try JSONDecoder.waybill().decode(Value.self, from: answer)
         } catch {

@@ -1,6 +1,7 @@
 #if Collector
 import WaybillCollector
 import WaybillCore
+import WaybillReport
 
 /// Answers questions about recorded transactions: from a store at hand, or through a collector.
 protocol TransactionReader: Sendable {
@@ -10,7 +11,33 @@ protocol TransactionReader: Sendable {
     func transaction(_ key: String) async throws -> TransactionRecord
     /// Every source that is known, with its ledger and gaps.
     func sources() async throws -> [SourceRecord]
+    /// The newest transactions of a query as a page to hand to somebody.
+    func report(_ query: TransactionQuery) async throws -> TransactionReport
 }
 
-extension StoreQueries: TransactionReader {}
+extension StoreQueries: TransactionReader {
+    func report(_ query: TransactionQuery) async throws -> TransactionReport {
+        try await read(query) { reader, filter, now in
+            try TransactionReport(reader, matching: filter, limit: TransactionReport.limit, now: now)
+        }
+    }
+}
+
+extension CollectorClient {
+    func report(_ query: TransactionQuery) async throws -> TransactionReport {
+        var query = query
+        query.limit = "\(TransactionQuery.limits.upperBound)"
+        var report = TransactionReport(records: [])
+        repeat {
+            let page = try await transactions(query)
+            for row in page.rows.prefix(TransactionReport.limit - report.records.count) {
+                report.records.append(try await transaction(row.id.description))
+            }
+            query.cursor = page.next
+        } while query.cursor != nil && report.records.count < TransactionReport.limit
+        if query.cursor != nil { report.notes.append(TransactionReport.thereAreMore) }
+        if report.records.isEmpty { report.notes.append("Nothing of what the collector has matches.") }
+        return report
+    }
+}
 #endif

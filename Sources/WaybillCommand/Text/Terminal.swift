@@ -15,6 +15,9 @@ enum Terminal {
         FileHandle.standardOutput.write(try encoder.encode(value) + Data("\n".utf8))
     }
 
+    /// A question, without the end of its line.
+    static func ask(_ question: String) { FileHandle.standardError.write(Data(question.utf8)) }
+
     static func warn(_ sentence: String) {
         FileHandle.standardError.write(Data((sentence.printable + "\n").utf8))
     }

@@ -1,5 +1,6 @@
 #if Collector
 import WaybillCore
+import WaybillReport
 
 /// What happened in a transaction, a line for each fact, with the sources in lanes beside each other.
 ///
@@ -26,7 +27,7 @@ struct Timeline {
             table.rows.append([
                 Cell(previous == nil ? "0" : Words.duration(entry.timeMicroseconds - beginning)),
                 Cell(previous.map { "+" + Words.duration(entry.timeMicroseconds - $0) }?.replacing("+-", with: "-") ?? "", .dim),
-                names[entry.id.source],
+                names.cell(entry.id.source),
                 label(of: entry),
                 remark(on: entry),
             ])
@@ -58,7 +59,7 @@ struct Timeline {
         switch entry.kind {
         case .event: entry.error == nil ? nil : .red
         case .opened: .bold
-        case .closed: part(of: entry).flatMap { Words.outcome($0.outcome).ink } ?? .bold
+        case .closed: part(of: entry).flatMap { Words.cell($0.outcome).ink } ?? .bold
         case .exchangeOpened: .bold
         case .exchangeClosed:
             exchange(of: entry).map { $0.state != .completed || $0.status ?? 0 >= 400 ? .red : .green } ?? .bold

@@ -1,5 +1,6 @@
 #if Collector
 import WaybillCore
+import WaybillReport
 
 extension TextTable {
     /// A page of transactions, a line for each.
@@ -12,7 +13,7 @@ extension TextTable {
             [
                 Cell(Words.time(transaction.begunMicroseconds)),
                 Cell(transaction.useCaseName, .bold),
-                Words.outcome(transaction.outcome),
+                Words.cell(transaction.outcome),
                 Cell(transaction.durationMicroseconds.map(Words.duration) ?? "-"),
                 Cell("\(transaction.sourceCount)"),
                 Cell("\(transaction.eventCount)"),

@@ -1,5 +1,6 @@
 #if Collector
 import WaybillCore
+import WaybillReport
 
 /// One transaction as `waybill show` prints it: what it was, who took part, and what happened when.
 struct TransactionText {
@@ -18,7 +19,7 @@ struct TransactionText {
 
     private func headline(_ palette: Palette) -> String {
         let summary = record.summary
-        let outcome = Words.outcome(summary.outcome)
+        let outcome = Words.cell(summary.outcome)
         let duration = summary.durationMicroseconds.map { " after \(Words.duration($0))" } ?? ""
         return palette.paint(summary.useCaseName.printable, .bold) + " " + palette.paint(outcome.text, outcome.ink) + duration
     }
@@ -46,9 +47,9 @@ struct TransactionText {
         table.rows = record.parts.map { part in
             let source = record.sources.first { $0.id == part.id.source }
             let device = [source?.device, source?.os, source?.osVersion].compactMap(\.self).filter { !$0.isEmpty }
-            let outcome = Words.outcome(part.outcome)
+            let outcome = Words.cell(part.outcome)
             return [
-                names[part.id.source],
+                names.cell(part.id.source),
                 Cell(source?.appVersion ?? ""),
                 Cell(device.joined(separator: " ")),
                 Cell("\(part.isJoined ? "joined" : "began"), \(outcome.text)", outcome.ink),

@@ -1,5 +1,6 @@
 #if Collector
 import WaybillCore
+import WaybillReport
 
 /// What `waybill verify` has found, for people.
 struct VerificationText {

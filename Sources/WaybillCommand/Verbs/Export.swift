@@ -9,10 +9,10 @@ import WaybillStore
 /// `waybill export`: facts for other tools.
 struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Write facts for other tools: one a row, or as a store of its own.",
+        abstract: "Write transactions for other tools, or as one page for people.",
         discussion: """
-            ndjson and csv have one fact a row, with the columns that Schemas/README.md lists. sqlite is a store in one file. All text is \
-            redacted once more. A file appears whole or not at all. Exits with 1 where nothing matches.
+            ndjson and csv have one fact a row, with the columns that Schemas/README.md lists. sqlite is a store in one file. html is a page \
+            to send to somebody, with the newest \(TransactionReport.limit) transactions. All text is redacted once more. A file appears whole or not at all. Exits with 1 where nothing matches.
 
             With --incremental each run adds one file with what is new since the last run, never a fact twice, never one left out. \
             A collector's export takes no filter; export its folder for that.
@@ -20,6 +20,7 @@ struct Export: AsyncParsableCommand {
             EXAMPLES
               waybill export ./collected --format csv --output facts.csv
               waybill export ./collected --since 24h --outcome failed > failed.ndjson
+              waybill export ./collected --since 15m --format html --output report.html
               waybill export ./collected --format sqlite --output copy.sqlite
               waybill export ./collected --incremental ./lake --gzip
               waybill export http://127.0.0.1:8477 --output facts.ndjson.gz
@@ -47,42 +48,52 @@ struct Export: AsyncParsableCommand {
                 throw ValidationError("An incremental export takes no filter: what it left out would be left out for good.")
             }
             guard output == "-" else { throw ValidationError("An incremental export names its files itself; leave --output out.") }
-            guard format.format.text != nil else { throw ValidationError("An incremental export is ndjson or csv.") }
+            guard format.export?.text != nil else { throw ValidationError("An incremental export is ndjson or csv.") }
         }
-        if format.format.text == nil {
+        if format == .sqlite {
             guard output != "-" else { throw ValidationError("Name the SQLite file with --output.") }
-            guard !gzip else { throw ValidationError("An SQLite file is not compressed as it is written; leave --gzip out.") }
+        }
+        if format.export?.text == nil {
+            guard !gzip else { throw ValidationError("Only ndjson and csv are compressed as they are written; leave --gzip out.") }
         }
     }
 
     func run() async throws {
+        guard let format = format.export else { return try await writeReport() }
         switch place.store {
-        case .place(let store): try await run(StoreExporter(store))
+        case .place(let store): try await run(StoreExporter(store), format)
         case .collector(let url):
             guard filter.query == TransactionQuery() else {
                 throw WaybillError(.setting, "A collector's export takes no filter. Export the collector's folder, or filter what comes.")
             }
-            guard let format = format.format.text else {
-                throw WaybillError(.setting, "A collector exports ndjson and csv. Export the collector's folder for SQLite.")
+            guard let text = format.text else {
+                throw WaybillError(.setting, "A collector exports ndjson, csv and html. Export the collector's folder for SQLite.")
             }
-            try await run(CollectorExporter(CollectorClient(url, token: place.tokens.token()), as: format))
+            try await run(CollectorExporter(CollectorClient(url, token: place.tokens.token()), as: text), format)
         }
     }
 
-    private func run(_ exporter: some Exporter) async throws {
+    private func writeReport() async throws {
+        let report = try await place.reader().report(filter.query)
+        if output == "-" { return FileHandle.standardOutput.write(report.html) }
+        try report.write(to: URL(filePath: output))
+        Terminal.warn("\(output): \(Words.count(report.records.count, "transaction")).")
+    }
+
+    private func run(_ exporter: some Exporter, _ format: ExportFormat) async throws {
         if let incremental {
-            guard let format = format.format.text else { return }
+            guard let format = format.text else { return }
             let folder = URL(filePath: incremental, directoryHint: .isDirectory)
             guard let summary = try await exporter.add(to: folder, as: format, isCompressed: gzip) else {
                 return Terminal.warn("Nothing is new.")
             }
             Terminal.write([summary.file.relativePath])
         } else if output == "-" {
-            guard let format = format.format.text else { return }
+            guard let format = format.text else { return }
             try await exporter.print(filter.query, as: format, isCompressed: gzip)
         } else {
             let file = URL(filePath: output)
-            let summary = try await exporter.write(filter.query, as: format.format, isCompressed: gzip ? true : nil, to: file)
+            let summary = try await exporter.write(filter.query, as: format, isCompressed: gzip ? true : nil, to: file)
             Terminal.warn("\(summary.file.relativePath): \(Words.count(summary.byteCount, "byte")).")
         }
     }
@@ -90,10 +101,12 @@ struct Export: AsyncParsableCommand {
 
 /// The formats of the command line.
 enum FormatArgument: String, CaseIterable, ExpressibleByArgument {
-    case ndjson, csv, sqlite
+    case ndjson, csv, sqlite, html
 
-    var format: ExportFormat {
+    /// nil for the page, which is not for other tools.
+    var export: ExportFormat? {
         switch self {
+        case .html: nil
         case .ndjson: .ndjson
         case .csv: .csv
         case .sqlite: .sqlite

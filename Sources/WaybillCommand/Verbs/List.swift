@@ -42,7 +42,7 @@ struct List: AsyncParsableCommand {
             Terminal.write(TextTable(transactions: page.rows).lines(.standardOutput()))
             if let next = page.next { Terminal.warn("There are more: --cursor \(next)") }
         } else {
-            Terminal.warn("Nothing was found.")
+            Terminal.warn(page.whyEmpty ?? "Nothing was found.")
         }
         if page.rows.isEmpty { throw ExitCode.failure }
     }

@@ -33,12 +33,17 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup var tokens: TokenOptions
 
+    @Option(help: ArgumentHelp("A file that holds the token for erasing; without one nothing can be erased over HTTP.", valueName: "file"))
+    var adminTokenFile: String?
+
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("A port is a number from 0 to 65535.") }
     }
 
     func run() async throws {
-        let collector = try Collector(folder: URL(filePath: folder, directoryHint: .isDirectory), token: tokens.token())
+        let collector = try Collector(
+            folder: URL(filePath: folder, directoryHint: .isDirectory), token: tokens.token(),
+            adminToken: adminTokenFile.map { try BearerToken(contentsOf: URL(filePath: $0)) })
         if !collector.asksForToken, !["127.0.0.1", "::1", "localhost"].contains(host) {
             Terminal.warn("There is no token: whoever reaches \(host) can read everything, and add to it. See --token-file.")
         }

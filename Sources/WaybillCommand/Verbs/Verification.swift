@@ -1,5 +1,6 @@
 #if Collector
 import WaybillCore
+import WaybillReport
 import WaybillStore
 
 /// What `waybill verify` has found.

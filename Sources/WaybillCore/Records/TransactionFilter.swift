@@ -21,10 +21,13 @@ public struct Page<Row: Sendable & Codable>: Sendable, Codable {
     public var rows: [Row]
     /// Hand it back for the rows that follow; nil when there are none.
     public var next: String?
+    /// One sentence on why there are no rows; nil where there are some, or where nobody asked.
+    public var whyEmpty: String?
 
     /// Makes a page.
-    public init(rows: [Row], next: String?) {
+    public init(rows: [Row], next: String?, whyEmpty: String? = nil) {
         self.rows = rows
         self.next = next
+        self.whyEmpty = whyEmpty
     }
 }

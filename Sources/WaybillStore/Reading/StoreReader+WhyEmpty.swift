@@ -24,7 +24,9 @@ extension StoreReader {
                 let words = filter.outcomes.sorted { $0.rawValue < $1.rawValue }.map { $0.name.replacing("_", with: " ") }
                 let outcomes = words.joined(separator: " or ")
                 guard try count(passed, now: wall) > 0 else {
-                    return "None of the \(before.of(selection)) here is \(outcomes)."
+                    return before == 1
+                        ? "The only \(selection) here is not \(outcomes)."
+                        : "None of the \(before.of(selection)) here is \(outcomes)."
                 }
                 selection = "\(outcomes) \(selection)"
             }
@@ -35,12 +37,14 @@ extension StoreReader {
                 guard try count(passed, now: wall) > 0 else { return try noneInTime(of: selection, before, passed, now: wall) }
             }
             let found = try count(passed, now: wall)
-            let place = passed == TransactionFilter() ? "here" : "that pass the other conditions"
+            let place = passed == TransactionFilter() ? "here" : "under the other conditions"
             passed.text = filter.text
             guard let text = filter.text, !text.isEmpty, try count(passed, now: wall) == 0 else {
                 return "\(try count(passed, now: wall).of(selection)) can be listed."
             }
-            return "None of the \(found.of(selection)) \(place) mentions “\(text)”."
+            return found == 1
+                ? "The only \(selection) \(place) does not mention “\(text)”."
+                : "None of the \(found.of(selection)) \(place) mentions “\(text)”."
         }
     }
 

@@ -1,6 +1,7 @@
 #if Collector
 import Testing
 import WaybillCore
+import WaybillReport
 @testable import WaybillCommand
 
 @Suite struct TransactionTextTests {
@@ -62,7 +63,7 @@ import WaybillCore
         var sources = try Login.record().sources
         sources[1].app = "app"
         let names = SourceNames(sources)
-        #expect(sources.map { names[$0.id].text } == ["app #1", "app #2"])
+        #expect(sources.map { names.cell($0.id).text } == ["app #1", "app #2"])
     }
 }
 

@@ -1,7 +1,6 @@
-#if Collector
 import Testing
 import WaybillCore
-@testable import WaybillCommand
+import WaybillReport
 
 @Suite struct WordsTests {
     @Test(arguments: [
@@ -34,4 +33,3 @@ import WaybillCore
         #expect(Words.attributes(["wide": true, "attempt": 2, "variant": "B"]) == "attempt=2 variant=B wide=true")
     }
 }
-#endif

@@ -1,0 +1,100 @@
+#if Collector
+import ArgumentParser
+import Foundation
+import WaybillCollector
+import WaybillCore
+import WaybillReport
+import WaybillStore
+
+/// `waybill erase`: takes transactions away for good.
+struct Erase: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Erase transactions, or all that an installation recorded.",
+        discussion: """
+            What is erased is gone from the rows and from the bytes of the store. At a collector it is refused when it comes again. \
+            Over HTTP, --id and --installation go to the collector, whose admin token it takes.
+
+            EXAMPLES
+              waybill erase ./collected --id K7QD-3M2X
+              waybill erase ./collected --before 30d --yes
+              waybill erase http://127.0.0.1:8477 --yes --token-file admin.txt \\
+                --installation 01890a5d-ac96-774b-bcce-b302099a8057
+            """)
+
+    @OptionGroup var place: StoreOptions
+
+    @Flag(help: "Everything.")
+    var all = false
+
+    @Option(help: ArgumentHelp("This transaction: its ID or support code; may be given several times.", valueName: "id"))
+    var id: [String] = []
+
+    @Option(help: ArgumentHelp("What began before this time: \(TimeExpression.forms).", valueName: "time"))
+    var before: String?
+
+    @Option(help: ArgumentHelp("What this installation recorded, and the transactions that it began.", valueName: "guid"))
+    var installation: String?
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    @Flag(help: "Print JSON, as a collector answers it.")
+    var json = false
+
+    func validate() throws {
+        let given = [all, !id.isEmpty, before != nil, installation != nil].filter(\.self).count
+        guard given == 1 else { throw ValidationError("Say what to erase, by one of --all, --id, --before and --installation.") }
+        if let before, TimeExpression.microseconds(before, now: 0) == nil {
+            throw ValidationError("“\(before)” is no time: give \(TimeExpression.forms).")
+        }
+        if case .collector = place.store, all || before != nil {
+            throw ValidationError("A collector erases by --id or --installation. For --all and --before name its folder.")
+        }
+        do throws(QueryFailure) { _ = try query } catch { throw ValidationError(error.description) }
+    }
+
+    func run() async throws {
+        try confirm()
+        let erasure =
+            switch place.store {
+            case .collector(let url): try await CollectorClient(url, token: place.tokens.token()).erase(query)
+            case .place(let place): try await erase(place)
+            }
+        if json { return try Terminal.write(json: erasure) }
+        Terminal.write(["\(Words.count(erasure.transactionCount, "transaction")) erased, \(Words.count(erasure.factCount, "fact"))."])
+    }
+
+    /// What a collector is asked for; the scopes of a folder alone are not in it.
+    private var query: ErasureQuery? {
+        get throws(QueryFailure) {
+            if all || before != nil { return nil }
+            return try ErasureQuery(installation.map { [("installation", $0)] } ?? id.map { ("id", $0) })
+        }
+    }
+
+    private func confirm() throws {
+        guard !yes else { return }
+        guard isatty(STDIN_FILENO) == 1 else {
+            throw WaybillError(.setting, "Nothing was erased: without a terminal to ask at, --yes has to be given.")
+        }
+        Terminal.ask("This cannot be undone. Erase? Type yes: ")
+        guard readLine() == "yes" else { throw WaybillError(.setting, "Nothing was erased.") }
+    }
+
+    private func erase(_ place: StorePlace) async throws -> Erasure {
+        // Read first, so that a mistyped path is told, and not made into a new store.
+        let queries = try StoreQueries(place)
+        let now = SystemClock().wallMicroseconds()
+        let scope: ErasureScope =
+            if let query = try query {
+                try await queries.erasureScope(query)
+            } else if let time = before.flatMap({ TimeExpression.microseconds($0, now: now) }) {
+                .begunBefore(time)
+            } else {
+                .all
+            }
+        let thread = try StoreThread(label: "waybill.erase") { () throws(WaybillError) in try Store(place, commitsAreSynced: true) }
+        return try await thread.run { store throws(WaybillError) in try store.erase(scope, at: now) }
+    }
+}
+#endif

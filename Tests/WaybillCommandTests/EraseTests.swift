@@ -1,0 +1,62 @@
+#if Collector
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+
+@Suite struct EraseTests {
+    private let folder: TemporaryDirectory
+    private let login = LoginHistory()
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        try folder.makeStore(of: login.clientSet(), login.serverSet(), LoginHistory().clientSet())
+    }
+
+    private func count() async throws -> Int {
+        let list = try await Command.waybill("list", folder.url.path, "--json")
+        return try JSONDecoder.waybill().decode(Page<TransactionSummary>.self, from: Data(list.output.utf8)).rows.count
+    }
+
+    /// Breaks when a script erases what nobody has confirmed.
+    @Test func withoutATerminalAndWithoutYesNothingIsErased() async throws {
+        let result = try await Command.waybill("erase", folder.url.path, "--all")
+        #expect(result.status == 1)
+        #expect(result.errors == "Error: Nothing was erased: without a terminal to ask at, --yes has to be given.\n")
+        #expect(try await count() == 2)
+    }
+
+    @Test func aTransactionIsErasedBySupportCode() async throws {
+        let result = try await Command.waybill("erase", folder.url.path, "--id", login.transaction.supportCode.description, "--yes")
+        #expect(result.status == 0)
+        #expect(result.text == "1 transaction erased, 9 facts.")
+        #expect(try await count() == 1)
+        #expect(try await Command.waybill("verify", folder.url.path).status == 0)
+    }
+
+    @Test func everythingIsErasedBeforeATimeAndAtOnce() async throws {
+        let old = try await Command.waybill("erase", folder.url.path, "--before", "2026-03-01", "--yes", "--json")
+        #expect(old.output.contains(#""transaction_count" : 0"#))
+        let all = try await Command.waybill("erase", folder.url.path, "--all", "--yes")
+        #expect(all.text == "2 transactions erased, 15 facts.")
+        #expect(try await count() == 0)
+    }
+
+    @Test func aCollectorIsAskedOverHTTP() async throws {
+        let token = folder.file("admin.txt")
+        try Data("fedcba9876543210\n".utf8).write(to: token)
+        let serve = try await ServeProcess.start(folder, "--admin-token-file", token.path)
+        let arguments = ["erase", serve.url, "--id", "\(login.transaction)", "--yes"]
+        let refused = try await Command.waybill(arguments)
+        #expect(refused.status == 1 && refused.errors.contains("admin token"))
+        let result = try await Command.waybill(arguments + ["--token-file", token.path])
+        #expect(result.text == "1 transaction erased, 9 facts.")
+    }
+
+    @Test func aMistypedFolderIsNotMadeIntoAStore() async throws {
+        let result = try await Command.waybill("erase", folder.file("colected").path, "--all", "--yes")
+        #expect(result.status == 1)
+        #expect(try !folder.names().contains("colected"))
+    }
+}
+#endif
