@@ -94,7 +94,7 @@ import WaybillCore
                 var mine: [Int: (Int, Int)] = [:]
                 while number < 5_000 {
                     switch journal.append(.event(Fact.Event(code: thread * 100_000 + number)), part: 7, atMicroseconds: number) {
-                    case .done(let sequence), .doneInNewSegment(let sequence):
+                    case .done(let sequence, _, _):
                         mine[sequence] = (thread, number)
                         number += 1
                     case .refused: sched_yield()  // full: the reader is behind
@@ -134,7 +134,7 @@ import WaybillCore
         let file = try file(isMapped: isMapped)
         let journal = journal(file)
         var parts: [Int] = []
-        while case .done(let part) = journal.append(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0, atMicroseconds: 0) {
+        while case .done(let part, _, _) = journal.append(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0, atMicroseconds: 0) {
             parts.append(part)
             if parts.count == 20 { break }
         }

@@ -60,9 +60,9 @@ final class Journal: @unchecked Sendable {  // right because words are written b
 
     /// What became of a record.
     enum Appended {
-        case done(sequence: Int)
-        /// It was the first of a segment: a good moment to store what is there.
-        case doneInNewSegment(sequence: Int)
+        /// - isKept: Whether the file has it.
+        /// - isFirst: Whether it is the first of a segment: a good moment to store what is there.
+        case done(sequence: Int, isKept: Bool, isFirst: Bool)
         case refused
     }
 
@@ -158,11 +158,8 @@ final class Journal: @unchecked Sendable {  // right because words are written b
             write(&writer)
             let checksum = JournalChecksum.sum(record, count: wordCount, salt: layout.salt, position: position)
             waybill_store_release(record, JournalHeading(kind, wordCount: wordCount, checksum: checksum).word)
-            if !file.isMapped {
-                let index = layout.index(of: position)
-                file.write(index..<index + wordCount)
-            }
-            return isNewSegment ? .doneInNewSegment(sequence: sequence) : .done(sequence: sequence)
+            let index = record - words
+            return .done(sequence: sequence, isKept: file.write(index..<index + wordCount), isFirst: isNewSegment)
         }
     }
 
@@ -208,7 +205,7 @@ final class Journal: @unchecked Sendable {  // right because words are written b
     func take(limit: Int) -> [Fact] {
         reading.withLock { state in
             var facts: [Fact] = []
-            let end = Int(head.load(ordering: .acquiring) & Self.positionMask)
+            let end = Int(head.load(ordering: .sequentiallyConsistent) & Self.positionMask)
             while facts.count < limit, state.taken < end {
                 if state.taken % layout.segmentWordCount == 0 {
                     state.taken += JournalLayout.segmentHeaderWordCount
@@ -226,6 +223,12 @@ final class Journal: @unchecked Sendable {  // right because words are written b
             return facts
         }
     }
+
+    /// Whether something is there that was not handed out: not yet published, when it was looked at.
+    var hasMore: Bool { reading.withLock { $0.taken } < Int(head.load(ordering: .sequentiallyConsistent) & Self.positionMask) }
+
+    /// Why the file cannot be written; nil when it can.
+    var problem: WaybillError? { file.problem }
 
     /// What was handed out is in the store.
     func confirm() {

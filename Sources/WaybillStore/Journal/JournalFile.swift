@@ -1,5 +1,6 @@
 import CJournal
 import Foundation
+import Synchronization
 import WaybillCore
 
 /// The file of a journal, locked for as long as its source runs, and its words in memory.
@@ -13,6 +14,7 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
     let isMapped: Bool
 
     private let mark: LifeMark
+    private let failure = Atomic<Int32>(0)
 
     /// Segments: 8 of 256 KiB, room for about 50,000 events.
     static let segmentCount = 8
@@ -57,11 +59,23 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
     /// Takes the file away: everything in it is in the store.
     func remove() { unlink(mark.path) }
 
-    /// Brings words to the file, where they do not get there by themselves.
-    func write(_ range: Range<Int>) {
-        guard !isMapped else { return }
-        // A journal that can no longer be written is still drained from memory; what fails here is told by the store, on the same disk.
-        _ = pwrite(mark.descriptor, words + range.lowerBound, range.count * 8, off_t(range.lowerBound * 8))
+    /// Brings words to the file, where they do not get there by themselves; false where that fails, as ``problem`` says.
+    ///
+    /// A journal that can no longer be written is still drained from memory, and what is missing in the file reads as room that was never used.
+    @discardableResult
+    func write(_ range: Range<Int>) -> Bool {
+        if isMapped { return true }
+        let isWritten = pwrite(mark.descriptor, words + range.lowerBound, range.count * 8, off_t(range.lowerBound * 8)) == range.count * 8
+        failure.store(isWritten ? 0 : errno, ordering: .relaxed)
+        return isWritten
+    }
+
+    /// Why the last write failed; nil when it did not.
+    var problem: WaybillError? {
+        let code = failure.load(ordering: .relaxed)
+        guard code != 0 else { return nil }
+        return WaybillError(
+            .store, "The journal \(mark.path) cannot be written; what is recorded waits in memory.", cause: String(cString: strerror(code)))
     }
 
     /// Sets one of the header's words that change.

@@ -27,6 +27,11 @@ final class AnchorKeeper: Sendable {
         return hasParted || isOld ? [ClockAnchor(atMicroseconds: uptime, offsetMicroseconds: offset)] : []
     }
 
+    /// The anchor that holds now, recorded or due.
+    func current() -> ClockAnchor {
+        due().first ?? latest.withLock { $0 } ?? ClockAnchor(atMicroseconds: 0, offsetMicroseconds: clock.wallMicroseconds())
+    }
+
     /// Anchors that are in the store now.
     func confirm(_ anchors: [ClockAnchor]) {
         guard let last = anchors.last else { return }

@@ -38,13 +38,14 @@ package final class JournaledRecorder: Recorder {
         Unmanaged<Journal>.fromOpaque(pointer)._withUnsafeGuaranteedRef { journal in
             let at = max(0, clock.uptimeMicroseconds() - startMicroseconds)
             switch journal.append(content, part: part, atMicroseconds: at) {
-            case .done(let sequence):
-                if !isAwake.load(ordering: .relaxed), !isAwake.exchange(true, ordering: .acquiringAndReleasing) { wake(false) }
-                return Recorded(sequence: sequence, result: .journaled)
-            case .doneInNewSegment(let sequence):
-                isAwake.store(true, ordering: .releasing)
-                wake(true)
-                return Recorded(sequence: sequence, result: .journaled)
+            case .done(let sequence, let isKept, let isFirst):
+                if isFirst {
+                    isAwake.store(true, ordering: .releasing)
+                    wake(true)
+                } else if !isAwake.load(ordering: .relaxed), !isAwake.exchange(true, ordering: .acquiringAndReleasing) {
+                    wake(false)
+                }
+                return Recorded(sequence: sequence, result: isKept ? .journaled : .inMemory)
             case .refused:
                 wake(true)
                 return .refused
@@ -55,8 +56,10 @@ package final class JournaledRecorder: Recorder {
     /// Whether a journal has taken over.
     var hasJournal: Bool { journal.load(ordering: .acquiring) != 0 }
 
-    /// Goes on in a journal, with everything that waits in memory; stays in memory where that does not fit.
-    func begin(_ file: JournalFile, names: [RecordedName]) {
+    /// Goes on in a journal, with everything that waits in memory.
+    ///
+    /// - Returns: Whether it fits; else memory goes on.
+    func begin(_ file: JournalFile, names: [RecordedName]) -> Bool {
         memory.handOver { facts, lastSequence, openCount, refusedCount in
             let first = facts.first?.sequence ?? lastSequence + 1
             // What the facts open and close is counted in `openCount`, and counted again as they are appended.
@@ -71,7 +74,9 @@ package final class JournaledRecorder: Recorder {
             journal.store(UInt(bitPattern: Unmanaged.passUnretained(made).toOpaque()), ordering: .releasing)
             return true
         }
-        if hasJournal { wake(false) }
+        guard hasJournal else { return false }
+        wake(false)
+        return true
     }
 
     /// Keeps names for whoever has to recover the journal; they reach the store besides.
@@ -88,6 +93,12 @@ package final class JournaledRecorder: Recorder {
         isAwake.store(false, ordering: .sequentiallyConsistent)
         return journal.take(limit: limit)
     }
+
+    /// Whether something that was just recorded could not be handed out yet: its thread was stopped while it wrote.
+    var hasMore: Bool { owned.withLock { $0 }?.hasMore ?? false }
+
+    /// Why the journal cannot be written; nil when it can, or there is none.
+    var problem: WaybillError? { owned.withLock { $0 }?.problem }
 
     package func confirmBatch() { owned.withLock { $0 }.map { $0.confirm() } ?? memory.confirmBatch() }
 

@@ -1,4 +1,4 @@
-import WaybillCore
+package import WaybillCore
 
 /// The journal's life on the store's thread: made after the first fact, synced and freed while it is used.
 extension SourceWriter {
@@ -16,9 +16,8 @@ extension SourceWriter {
     }
 
     private func makeJournal(_ store: SourceStore) {
-        guard let anchor = anchors.first else { return }
         do throws(WaybillError) {
-            guard let file = try store.makeJournal(anchor: anchor, startMicroseconds: startMicroseconds) else { return }
+            guard let file = try store.makeJournal(anchor: anchors.current(), startMicroseconds: startMicroseconds) else { return }
             let isBegun = journaled.begin(file, names: state.withLock { $0.newNames })
             state.withLock { state in
                 state.journalProblem = nil

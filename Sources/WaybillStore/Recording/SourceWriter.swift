@@ -186,7 +186,11 @@ package final class SourceWriter: Sendable {
                 return (state.newNames, refused != state.storedRefusedCount)
             }
             let clocks = anchors.due()
-            guard !(facts.isEmpty && names.isEmpty && clocks.isEmpty && !isRefusedNews) else { return }
+            guard !(facts.isEmpty && names.isEmpty && clocks.isEmpty && !isRefusedNews) else {
+                // Who was stopped between reserving and publishing may not wake us: the next look finds it.
+                if journaled.hasMore { scheduleDrain(batchIsFull: false) }
+                return
+            }
             do {
                 try opened.opened().append(
                     RecordedBatch(source: source, facts: facts, names: names, clocks: clocks, refused: refused))
