@@ -7,7 +7,7 @@ extension TransactionManager {
     ///
     /// What was not delivered yet is told to the collector as a count, no more. What was delivered is not taken back: erase it there, too. A
     /// transaction that is still open goes as well, and what its handle records later is booked as erased; unless its beginning was delivered
-    /// already: then its end is, too, or the collector would see it open for ever.
+    /// already: then what follows is recorded and delivered as before, or the collector would see it open for ever.
     ///
     /// - Returns: What was there to erase.
     /// - Throws: ``WaybillError`` when the store cannot be written; or when the rows are gone, and somebody who reads the store keeps the bytes:
