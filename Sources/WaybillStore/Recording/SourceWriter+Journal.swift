@@ -56,6 +56,27 @@ extension SourceWriter {
         }
     }
 
+    /// As ``drain()``, and until it is on the disk: there it survives a power cut, too.
+    ///
+    /// - Throws: ``problem``, or that it could not be synced.
+    package func sync() async throws(WaybillError) {
+        try await thread.run { [self] opened throws(WaybillError) in
+            try drainOrThrow(opened)
+            guard hasStore else { return }
+            try opened.opened().sync()
+            journaled.confirmSync()
+        }
+    }
+
+    /// Erases facts from the store, and everything that was drained from this source's journal; to be called on the store's thread.
+    ///
+    /// - Parameter wall: Now, in microseconds since 1970.
+    /// - Throws: What `Store.erase` throws, or that the store could not be synced: then nothing is erased.
+    package func erase(_ scope: ErasureScope, from store: Store, at wall: Int) throws(WaybillError) -> Erasure {
+        try scrubJournal(store)
+        return try store.erase(scope, at: wall)
+    }
+
     /// Overwrites everything in this source's journal that is in the store; to be called on the store's thread.
     ///
     /// - Throws: Where the store cannot be synced: then the journal keeps everything.

@@ -118,12 +118,14 @@ package final class SourceWriter: Sendable {
     /// Waits until everything recorded so far was written, and everything asked for was done; makes no store.
     ///
     /// - Throws: ``problem``.
-    package func sync() async throws(WaybillError) {
-        try await thread.run { [self] store throws(WaybillError) in
-            guard hasStore else { return }
-            drain(into: store)
-            if let problem = problem(of: store) { throw problem }
-        }
+    package func drain() async throws(WaybillError) {
+        try await thread.run { [self] store throws(WaybillError) in try drainOrThrow(store) }
+    }
+
+    func drainOrThrow(_ store: SourceStore) throws(WaybillError) {
+        guard hasStore else { return }
+        drain(into: store)
+        if let problem = problem(of: store) { throw problem }
     }
 
     /// Runs on the store's thread, after what was recorded so far, and does not wait.
