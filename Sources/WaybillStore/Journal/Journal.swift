@@ -256,7 +256,8 @@ final class Journal: @unchecked Sendable {  // right because words are written b
     /// What was stored until now is on the disk: its segments are free.
     func confirmSync() {
         reading.withLock { state in
-            let turn = state.stored / layout.segmentWordCount
+            // The segment of the last word that is stored stays, also when that word is its last: the next one takes its base from there.
+            let turn = (state.stored - 1) / layout.segmentWordCount
             while state.freedTurn < turn {
                 let index = layout.index(of: state.freedTurn * layout.segmentWordCount)
                 (words + index).update(repeating: 0, count: layout.segmentWordCount)
