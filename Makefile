@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build test demo examples exports look bench tsan lint format consumer schemas check clean
+.PHONY: help setup build test demo examples exports look bench soak fuzz model tsan lint format consumer schemas check clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -40,6 +40,9 @@ bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,store 
 	swift build -c release --traits Collector --product Benchmarks
 	.build/release/Benchmarks $(if $(ROWS),--rows $(ROWS))
 
+model: setup ## Check the protocols in Models/ with spin, and that it finds mistakes put in on purpose; MODELS=journal checks one
+	@MODELS="$(MODELS)" Scripts/check-models
+
 tsan: setup ## Run the library's tests under the thread sanitizer
 	@Scripts/run-tests --thread-sanitizer
 
@@ -65,6 +68,7 @@ look: setup ## Look at reports in Chromium: phone and desk, light and dark, with
 check: setup ## All that CI checks
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory schemas
+	@$(MAKE) --no-print-directory model
 	@$(MAKE) --no-print-directory consumer
 	@$(MAKE) --no-print-directory tsan
 	@$(MAKE) --no-print-directory test
