@@ -9,6 +9,7 @@ SHELL := /bin/bash
 export WAYBILL_WARNINGS_AS_ERRORS := 1
 
 RUNS ?= 200
+SECONDS ?= 60
 IMPORTS := --explicit-target-dependency-import-check error
 SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks
 
@@ -39,6 +40,13 @@ exports: setup ## Have DuckDB and SQLite count the demo's exports, and run Examp
 bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,store runs some
 	swift build -c release --traits Collector --product Benchmarks
 	.build/release/Benchmarks $(if $(ROWS),--rows $(ROWS))
+
+fuzz: setup ## Fuzz the decoders of sets and journals; SECONDS=60 each, KEEP=1 keeps what it found in Tests/Corpora
+	@KEEP=$(KEEP) Scripts/fuzz $(SECONDS)
+
+soak: setup ## Record at a steady rate and see whether memory, file and latency stay flat; MINUTES=10, writes .build/soak.json
+	swift build -c release --traits Collector --product Benchmarks
+	.build/release/Benchmarks --soak $(or $(MINUTES),10)
 
 model: setup ## Check the protocols in Models/ with spin, and that it finds mistakes put in on purpose; MODELS=journal checks one
 	@MODELS="$(MODELS)" Scripts/check-models

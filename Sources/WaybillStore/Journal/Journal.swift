@@ -324,7 +324,8 @@ extension Fact {
             let content = Content(kind, UnsafeBufferPointer(start: record + prefix, count: wordCount - prefix))
         else { return nil }
         let numbers = (Int(truncatingIfNeeded: record[1]), Int(truncatingIfNeeded: record[3]), Int(truncatingIfNeeded: record[2]))
-        guard numbers.0 > 0, numbers.1 >= 0, numbers.2 >= 0 else { return nil }
+        let range = 0...Limits.largestInteger
+        guard numbers.0 > 0, range.contains(numbers.0), range.contains(numbers.1), range.contains(numbers.2) else { return nil }
         self.init(sequence: numbers.0, part: numbers.1, atMicroseconds: numbers.2, content: content)
     }
 }
