@@ -45,7 +45,7 @@ fuzz: setup ## Fuzz the decoders of sets and journals; SECONDS=60 each, KEEP=1 k
 	@KEEP=$(KEEP) Scripts/fuzz $(SECONDS)
 
 soak: setup ## Record at a steady rate and see whether memory, file and latency stay flat; MINUTES=10, writes .build/soak.json
-	swift build -c release --traits Collector --product Benchmarks
+	swift build -c release --product Benchmarks
 	.build/release/Benchmarks --soak $(or $(MINUTES),10)
 
 model: setup ## Check the protocols in Models/ with spin, and that it finds mistakes put in on purpose; MODELS=journal checks one
@@ -85,4 +85,4 @@ check: setup ## All that CI checks
 	@$(MAKE) --no-print-directory look
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-tsan .build-simulator .build-tools
+	rm -rf .build .build-tsan .build-fuzz .build-simulator .build-tools
