@@ -3,12 +3,13 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build test demo examples exports look bench tsan lint format consumer schemas check clean
+.PHONY: help setup build test demo examples exports look bench soak fuzz model tsan lint format consumer schemas check clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
 
 RUNS ?= 200
+SECONDS ?= 60
 IMPORTS := --explicit-target-dependency-import-check error
 SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks
 
@@ -40,6 +41,16 @@ bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,store 
 	swift build -c release --traits Collector --product Benchmarks
 	.build/release/Benchmarks $(if $(ROWS),--rows $(ROWS))
 
+fuzz: setup ## Fuzz the decoders of sets and journals; SECONDS=60 each, KEEP=1 keeps what it found in Tests/Corpora
+	@KEEP=$(KEEP) Scripts/fuzz $(SECONDS)
+
+soak: setup ## Record at a steady rate and see whether memory, file and latency stay flat; MINUTES=10, writes .build/soak.json
+	swift build -c release --product Benchmarks
+	.build/release/Benchmarks --soak $(or $(MINUTES),10)
+
+model: setup ## Check the protocols in Models/ with spin, and that it finds mistakes put in on purpose; MODELS=journal checks one
+	@MODELS="$(MODELS)" Scripts/check-models
+
 tsan: setup ## Run the library's tests under the thread sanitizer
 	@Scripts/run-tests --thread-sanitizer
 
@@ -65,6 +76,7 @@ look: setup ## Look at reports in Chromium: phone and desk, light and dark, with
 check: setup ## All that CI checks
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory schemas
+	@$(MAKE) --no-print-directory model
 	@$(MAKE) --no-print-directory consumer
 	@$(MAKE) --no-print-directory tsan
 	@$(MAKE) --no-print-directory test
@@ -73,4 +85,4 @@ check: setup ## All that CI checks
 	@$(MAKE) --no-print-directory look
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-tsan .build-simulator .build-tools
+	rm -rf .build .build-tsan .build-fuzz .build-simulator .build-tools

@@ -131,6 +131,22 @@ extension Target.Dependency {
         name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Collector"]))
 }
 
+// Set by `make fuzz` alone: what links the fuzzer must not be in anybody's build. Tests go, because the fuzzers share sources with them.
+if Context.environment["WAYBILL_FUZZING"] != nil {
+    package.targets.removeAll { $0.type == .test }
+    package.targets += [
+        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzzing/CFuzzer"),
+        .executableTarget(
+            name: "FuzzSet", dependencies: ["WaybillCore", "CFuzzer"], path: "Tests",
+            sources: ["Fuzzing/FuzzSet.swift", "WaybillCoreTests/Sets/SetBytes.swift"]
+        ),
+        .executableTarget(
+            name: "FuzzJournal", dependencies: ["WaybillCore", "WaybillStore", "CFuzzer"], path: "Tests",
+            sources: ["Fuzzing/FuzzJournal.swift", "WaybillStoreTests/Support/JournalBytes.swift"]
+        ),
+    ]
+}
+
 for target in package.targets where target.type != .system {
     var settings: [SwiftSetting] = [
         .enableUpcomingFeature("ExistentialAny"),

@@ -10,6 +10,9 @@ allRows += [.collect]
 #endif
 
 do {
+    if CommandLine.arguments.dropFirst().first == "--soak" {
+        exit(try await Soak(CommandLine.arguments.dropFirst()).run().finish() ? 0 : 1)
+    }
     let rows = try chosenRows(CommandLine.arguments.dropFirst(), among: allRows)
     let table = Table(rows)
     print(table.head)

@@ -188,6 +188,21 @@ import WaybillCore
         #expect(sequences.suffix(second) == Array((first + 1)...(first + second))[...])
     }
 
+    /// Breaks when a segment that is full to its last word, and stored, is freed before the next one took over its count of sequences.
+    @Test func sequencesGoOnAfterASegmentThatWasFilledToItsLastWord() throws {
+        let file = try file(kibibytes: 16, isMapped: true)
+        let journal = journal(file)
+        let wordsOfAnEvent = JournalRecord.prefixWordCount + 1
+        let (count, rest) = file.layout.largestRecordWordCount.quotientAndRemainder(dividingBy: wordsOfAnEvent)
+        try #require(rest == 0)
+        for round in 0..<6 {
+            for _ in 0..<count { _ = journal.append(.event(Fact.Event(code: 1)), part: 1, atMicroseconds: 0) }
+            #expect(journal.take(limit: .max).map(\.sequence) == Array((round * count + 1)...((round + 1) * count)))
+            journal.confirm()
+            journal.scrub()
+        }
+    }
+
     /// Breaks when facts that could not be stored are not handed out again, or in another order.
     @Test func whatWasGivenBackComesAgain() throws {
         let journal = journal(try file(isMapped: true))

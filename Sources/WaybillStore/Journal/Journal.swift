@@ -259,7 +259,8 @@ final class Journal: @unchecked Sendable {  // right because words are written b
     /// What was stored until now is on the disk: its segments are free.
     func confirmSync() {
         reading.withLock { state in
-            let turn = state.stored / layout.segmentWordCount
+            // The segment of the last word that is stored stays, also when that word is its last: the next one takes its base from there.
+            let turn = (state.stored - 1) / layout.segmentWordCount
             while state.freedTurn < turn {
                 let index = layout.index(of: state.freedTurn * layout.segmentWordCount)
                 (words + index).update(repeating: 0, count: layout.segmentWordCount)
@@ -326,7 +327,8 @@ extension Fact {
             let content = Content(kind, UnsafeBufferPointer(start: record + prefix, count: wordCount - prefix))
         else { return nil }
         let numbers = (Int(truncatingIfNeeded: record[1]), Int(truncatingIfNeeded: record[3]), Int(truncatingIfNeeded: record[2]))
-        guard numbers.0 > 0, numbers.1 >= 0, numbers.2 >= 0 else { return nil }
+        let range = 0...Limits.largestInteger
+        guard numbers.0 > 0, range.contains(numbers.0), range.contains(numbers.1), range.contains(numbers.2) else { return nil }
         self.init(sequence: numbers.0, part: numbers.1, atMicroseconds: numbers.2, content: content)
     }
 }

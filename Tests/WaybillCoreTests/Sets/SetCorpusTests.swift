@@ -1,0 +1,16 @@
+import Foundation
+import Testing
+import WaybillCore
+
+/// What `make fuzz` found to be different sets: each is read or refused, and what is read is the same when it is written and read again.
+@Suite struct SetCorpusTests {
+    static let folder = Schemas.folder.deletingLastPathComponent().appending(path: "Tests/Corpora/set")
+
+    @Test func everySetOfTheCorpusIsReadOrRefused() throws {
+        var readable = 0
+        for name in try FileManager.default.contentsOfDirectory(atPath: Self.folder.path) where !name.hasPrefix(".") {
+            if try SetBytes.check(Array(try Data(contentsOf: Self.folder.appending(path: name)))) { readable += 1 }
+        }
+        #expect(readable > 0)
+    }
+}
