@@ -9,8 +9,8 @@ extension Row {
         defer { try? FileManager.default.removeItem(at: folder) }
         let source = try JournalFiller(in: folder.appending(path: "ours"))
         let bare = try BareStore(folder: folder.appending(path: "bare"), isSynced: false)
-        // As many as the journal has room for.
-        let (batchCount, batchSize) = (8, 5_000)
+        // As many as the journal has room for, whatever segment it stands in.
+        let (batchCount, batchSize) = (6, 5_000)
         var interleaved = Interleaved()
         var sequence = 0
         var batches: [[Fact]] = []
