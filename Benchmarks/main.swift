@@ -2,11 +2,13 @@ import Foundation
 import WaybillCore
 
 // Memory first: what the other rows leave behind would hide it.
-var allRows: [Row] = [.memory, .exportMemory, .log, .disabledLog, .guid, .drain, .recover]
+var allRows: [Row] = [.memory, .exportMemory, .log, .log8, .logAllocations]
+allRows += Row.logLatencies
+allRows += [.disabledLog, .guid, .drain, .recover]
 allRows += Row.bytesPerEvent
 allRows += [.list, .encode, .decode, .report, .exportNDJSON, .exportCSV]
 #if Collector
-allRows.append(.collect)
+allRows += [.collect]
 #endif
 
 do {

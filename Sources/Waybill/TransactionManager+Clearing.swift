@@ -7,7 +7,8 @@ extension TransactionManager {
     ///
     /// What was not delivered yet is told to the collector as a count, no more. What was delivered is not taken back: erase it there, too. A
     /// transaction that is still open goes as well, and what its handle records later is booked as erased; unless its beginning was delivered
-    /// already: then its end is, too, or the collector would see it open for ever.
+    /// already: then what follows is recorded and delivered as before, or the collector would see it open for ever. Another process that
+    /// records into the same store keeps what it recorded in its own journal for up to five seconds.
     ///
     /// - Returns: What was there to erase.
     /// - Throws: ``WaybillError`` when the store cannot be written; or when the rows are gone, and somebody who reads the store keeps the bytes:
@@ -17,8 +18,9 @@ extension TransactionManager {
         guard let source = await sink.drainedSource() else { return Erasure() }
         defer { sink.changes.tell(.reload) }
         let wall = source.settings.clock.wallMicroseconds()
+        for source in sink.liveForerunners { try await source.writer.run { _, store in try source.writer.scrubJournal(store) } }
         return try await source.writer.run { opened, store in
-            try store.erase(selection.scope(installation: opened.source.installation), at: wall)
+            try source.writer.erase(selection.scope(installation: opened.source.installation), from: store, at: wall)
         }
     }
 

@@ -66,7 +66,10 @@ extension TransactionManager {
         await flush()
     }
 
-    /// Waits until everything recorded until now is in the store, and until it is remembered whether ``recording`` is on.
+    /// Waits until everything recorded until now is on the disk, where it survives a power cut; and until it is remembered whether
+    /// ``recording`` is on.
+    ///
+    /// What `log` called `.journaled` survives the death of the process without it, and a power cut five seconds later.
     ///
     /// - Throws: ``WaybillError`` when it could not be written; what was recorded stays in memory and is tried again.
     public func sync() async throws {

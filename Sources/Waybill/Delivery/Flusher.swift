@@ -33,7 +33,7 @@ final class Flusher: Sendable {
             let (earlier, delivery) = (state.latest, state.delivery)
             let task = Task {
                 _ = await earlier?.value
-                for source in forerunners { try? await source.writer.sync() }
+                for source in forerunners { try? await source.writer.drain() }
                 let report = await Self.flush(source, over: delivery?.transport)
                 self.state.withLock { $0.problem = report.error }
                 return report

@@ -41,7 +41,7 @@ package final class Recording: Sendable {
     /// As ``readableSource``, once everything is written that handles from before the installation was reset still had in memory.
     func drainedSource() async -> RunningSource? {
         // What cannot be written stays in memory and shows in the source's own problem.
-        for source in liveForerunners { try? await source.writer.sync() }
+        for source in liveForerunners { try? await source.writer.drain() }
         return readableSource
     }
 
@@ -57,7 +57,7 @@ package final class Recording: Sendable {
     func renewInstallation() async throws {
         // Where nothing was recorded, there is no installation yet.
         guard let settings, let old = readableSource else { return }
-        try await old.writer.sync()
+        try await old.writer.drain()
         try await old.writer.run { _, store in try store.set("installation", to: GUID().description) }
         let new = RunningSource(settings: settings, power: power, counters: counters, changes: changes)
         // Opened before the old one is let go, which may be all that keeps a store in memory.
@@ -84,7 +84,7 @@ package final class Recording: Sendable {
                 guard settings.mark != nil || settings.offErasesPending else { return }
                 for source in liveForerunners + [source] {
                     source.writer.perform { [self] store in
-                        let problem = follow(newValue, settings, store)
+                        let problem = follow(newValue, settings, source, store)
                         switchProblem.withLock { $0 = problem }
                     }
                 }
@@ -96,12 +96,12 @@ package final class Recording: Sendable {
     var problem: WaybillError? { switchProblem.withLock { $0 } }
 
     /// What turning recording on or off means for the disk; gives what went wrong.
-    private func follow(_ mode: RecordingMode, _ settings: RecordingSettings, _ store: Store?) -> WaybillError? {
+    private func follow(_ mode: RecordingMode, _ settings: RecordingSettings, _ source: RunningSource, _ store: Store?) -> WaybillError? {
         do throws(WaybillError) {
             try settings.mark?.set(isOn: mode == .on)
             if mode == .off, settings.offErasesPending, let store {
                 defer { changes.tell(.reload) }
-                _ = try store.erase(.pending, at: settings.clock.wallMicroseconds())
+                _ = try source.writer.erase(.pending, from: store, at: settings.clock.wallMicroseconds())
             }
             return nil
         } catch {

@@ -18,7 +18,7 @@ extension SourceWriter {
     private func makeJournal(_ store: SourceStore) {
         do throws(WaybillError) {
             guard let file = try store.makeJournal(anchor: anchors.current(), startMicroseconds: startMicroseconds) else { return }
-            let isBegun = journaled.begin(file, names: state.withLock { $0.newNames })
+            let isBegun = recorder.begin(file, names: state.withLock { $0.newNames })
             state.withLock { state in
                 state.journalProblem = nil
                 state.isJournalAskedFor = isBegun  // what waits in memory did not fit: once it is stored
@@ -33,10 +33,10 @@ extension SourceWriter {
 
     /// Syncs what was stored, if enough has come together, or later.
     func syncWhenDue(_ store: Store) throws(WaybillError) {
-        guard journaled.hasJournal else { return }
-        if journaled.wantsSync {
+        guard recorder.hasJournal else { return }
+        if recorder.wantsSync {
             try store.sync()
-            journaled.confirmSync()
+            recorder.confirmSync()
         } else {
             scheduleSync()
         }
@@ -56,12 +56,33 @@ extension SourceWriter {
         }
     }
 
+    /// As ``drain()``, and until it is on the disk: there it survives a power cut, too.
+    ///
+    /// - Throws: ``problem``, or that it could not be synced.
+    package func sync() async throws(WaybillError) {
+        try await thread.run { [self] opened throws(WaybillError) in
+            try drainOrThrow(opened)
+            guard hasStore else { return }
+            try opened.opened().sync()
+            recorder.confirmSync()
+        }
+    }
+
+    /// Erases facts from the store, and everything that was drained from this source's journal; to be called on the store's thread.
+    ///
+    /// - Parameter wall: Now, in microseconds since 1970.
+    /// - Throws: What `Store.erase` throws, or that the store could not be synced: then nothing is erased.
+    package func erase(_ scope: ErasureScope, from store: Store, at wall: Int) throws(WaybillError) -> Erasure {
+        try scrubJournal(store)
+        return try store.erase(scope, at: wall)
+    }
+
     /// Overwrites everything in this source's journal that is in the store; to be called on the store's thread.
     ///
     /// - Throws: Where the store cannot be synced: then the journal keeps everything.
     package func scrubJournal(_ store: Store) throws(WaybillError) {
-        guard journaled.hasJournal else { return }
+        guard recorder.hasJournal else { return }
         try store.sync()
-        journaled.scrub()
+        recorder.scrub()
     }
 }
