@@ -25,7 +25,7 @@ extension Row {
         var buffer = [UInt8](repeating: 0, count: 48 * 1024)
         let record = [UInt8](repeating: 7, count: 48)
         try await transactions.sync()
-        let comparison = try Comparison.nanoseconds(
+        let comparison = Comparison.nanoseconds(
             operations: count, before: { try? transactions.sink.source?.writer.runAndWait { _, _ in } }
         ) {
             var taken = 0

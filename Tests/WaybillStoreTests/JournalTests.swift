@@ -24,10 +24,14 @@ import WaybillCore
 
     /// What recovery would find: a copy, since the journal that is read must not be locked by us.
     private func recovered(_ name: String = "journal") throws -> (facts: [Fact], journal: RecoveredJournal) {
+        var journal = try RecoveredJournal(LifeMark(path: copy(name).path))
+        return (journal.next(limit: .max), journal)
+    }
+
+    private func copy(_ name: String = "journal") throws -> URL {
         let copy = folder.file("\(GUID())")
         try FileManager.default.copyItem(at: folder.file(name), to: copy)
-        var journal = try RecoveredJournal(LifeMark(path: copy.path))
-        return (journal.next(limit: .max), journal)
+        return copy
     }
 
     /// One of each kind, with everything that a fact can say.
@@ -227,6 +231,23 @@ import WaybillCore
             try FileManager.default.removeItem(at: path)
         }
         #expect(found > 0)
+    }
+
+    /// Breaks when recovery loses, repeats or reorders what stands where one batch ends and the next begins.
+    @Test(arguments: [1, 2, 7, 64]) func aJournalIsReadTheSameInBatchesOfAnySize(limit: Int) throws {
+        let journal = journal(try file(kibibytes: 64, isMapped: true))
+        for number in 1...200 {
+            _ = journal.append(contents[number % contents.count], part: 1, atMicroseconds: number)
+            if number % 50 == 0 { journal.append(RecordedName(useCase: number, name: "name")) }
+        }
+        let whole = try recovered().facts
+        #expect(whole.count == 200)
+        var left = try RecoveredJournal(LifeMark(path: copy().path))
+        var batches: [[Fact]] = []
+        repeat { batches.append(left.next(limit: limit)) } while batches.last?.count == limit
+        #expect(batches.flatMap { $0 } == whole)
+        #expect(batches.allSatisfy { $0.count <= limit })
+        #expect(left.names.map(\.useCase) == [50, 100, 150, 200])
     }
 
     /// Breaks when an unknown file is deleted, or taken for ours.

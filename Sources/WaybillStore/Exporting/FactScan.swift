@@ -134,7 +134,7 @@ extension FactScan {
         """
     private static let chosenParts = "\(allParts) AND p.guid IN (SELECT guid FROM temp.chosen) ORDER BY p.sequence"
 
-    private static let selectEvents =
+    static let selectEvents =
         "SELECT \(FactRows.eventColumns) FROM events e WHERE e.source = ?1 AND e.part = ?2 AND e.after BETWEEN ?3 - ?2 AND ?4 - ?2 ORDER BY e.after"
 
     private static let selectExchanges = """

@@ -64,7 +64,7 @@ extension Detail {
             switch key {
             case "attributes": attributes = try reader.attributes()
             case "error_domain": errorDomain = try reader.string(limit: Limits.labelLength)
-            case "error_code": errorCode = try reader.integer(in: .min ... .max)
+            case "error_code": errorCode = try reader.integer(in: -Limits.largestInteger...Limits.largestInteger)
             case "error_text": errorText = try reader.string(limit: Limits.textLength)
             case "scheme": scheme = try reader.string(limit: Limits.labelLength)
             case "port": port = try reader.integer(in: 0...65_535)
