@@ -47,7 +47,7 @@ enum Tables {
           guid BLOB, -- the transaction's, 16 bytes; NULL: the fact `opened` has not arrived
           use_case INTEGER,
           joined INTEGER, -- 0: it began the transaction
-          own_timeout_us INTEGER, -- NULL: the usual one
+          own_timeout_us INTEGER, -- NULL: 24 hours
           at_us INTEGER,
           cause_source BLOB, -- the exchange that caused a joined part: its source's uuid,
           cause INTEGER, -- and its sequence
