@@ -37,7 +37,7 @@ examples: setup ## Run every example, and compare what it prints with its README
 exports: setup ## Have DuckDB and SQLite count the demo's exports, and run Examples/OfflineAnalysis; after `make examples` or `make demo`
 	@Scripts/check-exports
 
-bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,store runs some
+bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,drain runs some
 	swift build -c release --traits Collector --product Benchmarks
 	.build/release/Benchmarks $(if $(ROWS),--rows $(ROWS))
 

@@ -3,10 +3,11 @@ struct UsageError: Error {
     var sentence: String
 }
 
-/// All rows for no arguments; those named, in the table's order, for `--rows log,store`.
+/// All rows for no arguments; those named, in the table's order, for `--rows log,drain`.
 func chosenRows(_ arguments: some Collection<String>, among rows: [Row]) throws -> [Row] {
     guard !arguments.isEmpty else { return rows }
-    let names = rows.map(\.name)
+    // Rows that belong together share a name.
+    let names = rows.map(\.name).reduce(into: [String]()) { names, name in if !names.contains(name) { names.append(name) } }
     let arguments = Array(arguments)
     guard arguments.count == 2, arguments[0] == "--rows" else {
         throw UsageError(sentence: "Usage: Benchmarks [--rows NAME,NAME...]; the names are \(names.joined(separator: ", ")).")

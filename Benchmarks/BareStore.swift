@@ -15,9 +15,9 @@ final class BareStore {
         guard sqlite3_open(path, &database) == SQLITE_OK else { throw WaybillError(.store, "The bare store cannot be opened.") }
         try run("PRAGMA journal_mode = WAL; PRAGMA synchronous = \(isSynced ? "FULL" : "NORMAL")")
         for sql in [
-            "INSERT INTO parts(source, sequence, guid, use_case, joined, at_us, listed_us, last, last_at_us, timeout_us, outcome, settled) VALUES(1, ?, ?, ?, 0, ?, ?, ?, ?, 86400000000, 0, 0)",
-            "INSERT INTO events(source, part, sequence, at_us, code, error_code, detail) VALUES(1, ?, ?, ?, ?, NULL, NULL)",
-            "UPDATE parts SET closed = ?, closed_at_us = ?, outcome = ? WHERE source = 1 AND sequence = ?",
+            "INSERT INTO parts(source, sequence, guid, use_case, joined, at_us, listed_us, beyond, beyond_at_us, outcome, settled) VALUES(1, ?, ?, ?, 0, ?, ?, ?, ?, 0, 0)",
+            "INSERT INTO events(source, part, after, at_us, code, detail) VALUES(1, ?, ?, ?, ?, NULL)",
+            "UPDATE parts SET closed = ?, closed_at_us = ?, outcome = ?, beyond = NULL, beyond_at_us = NULL WHERE source = 1 AND sequence = ?",
         ] {
             var statement: OpaquePointer?
             guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else {
@@ -48,7 +48,7 @@ final class BareStore {
                         1: fact.sequence, 3: opened.useCase, 4: fact.atMicroseconds, 5: fact.atMicroseconds, 6: fact.sequence,
                         7: fact.atMicroseconds,
                     ])
-            case .event(let event): try step(1, [1: fact.part, 2: fact.sequence, 3: fact.atMicroseconds, 4: event.code])
+            case .event(let event): try step(1, [1: fact.part, 2: fact.sequence - fact.part, 3: fact.atMicroseconds, 4: event.code])
             case .closed(let closed): try step(2, [1: fact.sequence, 2: fact.atMicroseconds, 3: closed.outcome.rawValue, 4: fact.part])
             case .exchangeOpened, .exchangeClosed: throw WaybillError(.store, "The bare store takes no exchanges.")
             }

@@ -27,13 +27,13 @@ struct Comparison: Sendable {
     ///
     /// Both closures do `operations` operations and return something that depends on their work, so that it cannot be optimized away.
     static func nanoseconds(
-        operations: Int, rounds: Int = 15, before prepare: () -> Void = {}, of value: () throws -> Int,
+        operations: Int, rounds: Int = 15, before prepare: () throws -> Void = {}, of value: () throws -> Int,
         against baseline: () throws -> Int
     ) rethrows -> Comparison {
         var values: [Double] = []
         var baselines: [Double] = []
         for round in -1..<rounds {
-            prepare()
+            try prepare()
             let first = try time(value)
             let second = try time(baseline)
             guard round >= 0 else { continue }  // caches, lazy globals, page faults

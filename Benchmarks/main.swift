@@ -4,7 +4,9 @@ import WaybillCore
 // Memory first: what the other rows leave behind would hide it.
 var allRows: [Row] = [.memory, .exportMemory, .log, .log8, .logAllocations, .logFaults]
 allRows += Row.logLatencies
-allRows += [.disabledLog, .guid, .store, .list, .encode, .decode, .report, .exportNDJSON, .exportCSV]
+allRows += [.disabledLog, .guid, .drain, .recover]
+allRows += Row.bytesPerEvent
+allRows += [.list, .encode, .decode, .report, .exportNDJSON, .exportCSV]
 #if Collector
 allRows += [.collect]
 #endif

@@ -44,7 +44,7 @@ CREATE TABLE parts( -- one source's share in a transaction; part 0 holds what is
   guid BLOB, -- the transaction's, 16 bytes; NULL: the fact `opened` has not arrived
   use_case INTEGER,
   joined INTEGER, -- 0: it began the transaction
-  timeout_us INTEGER,
+  own_timeout_us INTEGER, -- NULL: 24 hours
   at_us INTEGER,
   cause_source BLOB, -- the exchange that caused a joined part: its source's uuid,
   cause INTEGER, -- and its sequence
@@ -55,9 +55,12 @@ CREATE TABLE parts( -- one source's share in a transaction; part 0 holds what is
   closed_detail TEXT, -- JSON: attributes, error_domain, error_text
   outcome INTEGER NOT NULL, -- 0 open, 1 succeeded, 2 failed, 3 canceled, 4 abandoned; derived without a fact `closed`: 5 interrupted
   listed_us INTEGER, -- derived: since 1970, when the transaction began; only in its leading part
-  last INTEGER NOT NULL, -- derived: the highest sequence of its facts
-  last_at_us INTEGER NOT NULL, -- derived: their latest time
+  beyond INTEGER, -- derived: the highest sequence of its facts, where that is not `closed`
+  beyond_at_us INTEGER, -- derived: their latest time, where that is not `closed_at_us`
   settled INTEGER NOT NULL, -- derived: 1 when none of its facts is pending
+  timeout_us INTEGER AS (ifnull(own_timeout_us, 86400000000)),
+  last INTEGER AS (ifnull(beyond, closed)),
+  last_at_us INTEGER AS (ifnull(beyond_at_us, closed_at_us)),
   PRIMARY KEY(source, sequence)
 ) STRICT, WITHOUT ROWID;
 
@@ -72,12 +75,12 @@ CREATE INDEX parts_unsettled ON parts(source, sequence) WHERE settled = 0;
 CREATE TABLE events(
   source INTEGER NOT NULL, -- sources.id
   part INTEGER NOT NULL, -- parts.sequence
-  sequence INTEGER NOT NULL,
+  after INTEGER NOT NULL, -- its sequence, counted from the part's: a small number takes less room
   at_us INTEGER NOT NULL,
   code INTEGER NOT NULL,
-  error_code INTEGER,
-  detail TEXT, -- JSON: attributes, error_domain, error_text
-  PRIMARY KEY(source, part, sequence)
+  detail TEXT, -- JSON: attributes, error_domain, error_code, error_text
+  sequence INTEGER AS (part + after),
+  PRIMARY KEY(source, part, after)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE network_logs( -- HTTP exchanges
@@ -197,7 +200,7 @@ FROM (
   FROM parts p WHERE p.guid IS NOT NULL AND p.closed IS NOT NULL
   UNION ALL
   SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, e.sequence, 'event',
-    NULL, e.code, e.error_code, e.detail, (e.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = e.source AND c.at_us <= e.at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = e.source ORDER BY c.at_us LIMIT 1), 0))
+    NULL, e.code, json_extract(e.detail, '$.error_code'), e.detail, (e.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = e.source AND c.at_us <= e.at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = e.source ORDER BY c.at_us LIMIT 1), 0))
   FROM parts p JOIN events e ON e.source = p.source AND e.part = p.sequence WHERE p.guid IS NOT NULL
   UNION ALL
   SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, l.sequence, 'exchange_opened',

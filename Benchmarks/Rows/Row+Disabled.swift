@@ -10,7 +10,7 @@ extension Row {
         var calls: [(UseCaseTransaction<Login>) -> LogResult] = [{ $0.log(.initiated) }, { _ in .off }]
         if CommandLine.arguments.isEmpty { calls.reverse() }
         let (logged, nothing) = (calls[0], calls[1])
-        return Comparison.nanoseconds(operations: count) {
+        return try Comparison.nanoseconds(operations: count) {
             var off = 0
             for _ in 0..<count where logged(login) == .off { off += 1 }
             return off

@@ -9,7 +9,7 @@ extension Row {
     /// A new transaction ID.
     static let guid = Row("guid", unit: "ns/ID", against: "clock_gettime") {
         let count = 200_000
-        return Comparison.nanoseconds(operations: count) {
+        return try Comparison.nanoseconds(operations: count) {
             var sum: UInt64 = 0
             for _ in 0..<count { sum &+= GUID().low }
             return Int(truncatingIfNeeded: sum)

@@ -23,10 +23,15 @@ import WaybillCore
     private func journal(_ file: JournalFile) -> Journal { Journal(file, lastSequence: 0, openCount: 0, refusedCount: 0) }
 
     /// What recovery would find: a copy, since the journal that is read must not be locked by us.
-    private func recovered(_ name: String = "journal") throws -> RecoveredJournal {
+    private func recovered(_ name: String = "journal") throws -> (facts: [Fact], journal: RecoveredJournal) {
+        var journal = try RecoveredJournal(LifeMark(path: copy(name).path))
+        return (journal.next(limit: .max), journal)
+    }
+
+    private func copy(_ name: String = "journal") throws -> URL {
         let copy = folder.file("\(GUID())")
         try FileManager.default.copyItem(at: folder.file(name), to: copy)
-        return try RecoveredJournal(LifeMark(path: copy.path))
+        return copy
     }
 
     /// One of each kind, with everything that a fact can say.
@@ -74,10 +79,10 @@ import WaybillCore
         #expect(taken.map(\.atMicroseconds) == contents.indices.map { $0 * 1_000 })
         #expect(taken.map(\.part) == [1, 2] + Array(repeating: 1, count: contents.count - 2))
         #expect(left.facts == taken)
-        #expect(left.damagedCount == 0)
-        #expect(left.source == source)
-        #expect(left.clocks == [anchor])
-        #expect(left.names == [RecordedName(useCase: 3, name: "purchase"), RecordedName(useCase: 3, event: 12, name: "paid")])
+        #expect(left.journal.damagedCount == 0)
+        #expect(left.journal.source == source)
+        #expect(left.journal.clocks == [anchor])
+        #expect(left.journal.names == [RecordedName(useCase: 3, name: "purchase"), RecordedName(useCase: 3, event: 12, name: "paid")])
     }
 
     /// Breaks when two threads get one sequence, or one record, or when the reader passes over what is not published yet.
@@ -230,16 +235,34 @@ import WaybillCore
             try damaged.write(to: path)
             let mark = try LifeMark(path: path.path)
             do throws(RecoveredJournal.Failure) {
-                let left = try RecoveredJournal(mark)
-                #expect(Set(left.facts).subtracting(facts).isEmpty, "byte \(position)")
-                #expect(left.facts.count >= facts.count - 1 || left.facts.isEmpty, "byte \(position)")
-                found += left.damagedCount
+                var journal = try RecoveredJournal(mark)
+                let left = journal.next(limit: .max)
+                #expect(Set(left).subtracting(facts).isEmpty, "byte \(position)")
+                #expect(left.count >= facts.count - 1 || left.isEmpty, "byte \(position)")
+                found += journal.damagedCount
             } catch {
                 #expect(position < file.layout.headerWordCount * 8, "byte \(position)")
             }
             try FileManager.default.removeItem(at: path)
         }
         #expect(found > 0)
+    }
+
+    /// Breaks when recovery loses, repeats or reorders what stands where one batch ends and the next begins.
+    @Test(arguments: [1, 2, 7, 64]) func aJournalIsReadTheSameInBatchesOfAnySize(limit: Int) throws {
+        let journal = journal(try file(kibibytes: 64, isMapped: true))
+        for number in 1...200 {
+            _ = journal.append(contents[number % contents.count], part: 1, atMicroseconds: number)
+            if number % 50 == 0 { journal.append(RecordedName(useCase: number, name: "name")) }
+        }
+        let whole = try recovered().facts
+        #expect(whole.count == 200)
+        var left = try RecoveredJournal(LifeMark(path: copy().path))
+        var batches: [[Fact]] = []
+        repeat { batches.append(left.next(limit: limit)) } while batches.last?.count == limit
+        #expect(batches.flatMap { $0 } == whole)
+        #expect(batches.allSatisfy { $0.count <= limit })
+        #expect(left.names.map(\.useCase) == [50, 100, 150, 200])
     }
 
     /// Breaks when an unknown file is deleted, or taken for ours.

@@ -168,4 +168,15 @@ import WaybillCore
                     == true, "\(plan)")
         }
     }
+
+    /// Breaks when the events of a window are found by reading all of their part: one that lives for days has a hundred thousand.
+    @Test func theEventsOfAWindowAreFoundByTheirKey() throws {
+        let statements = PendingFacts.queries.map(\.0).filter { $0.contains("JOIN events") } + [FactScan.selectEvents]
+        #expect(statements.count == 2)
+        for sql in statements {
+            let plan = try plan(sql)
+            #expect(plan.contains { $0.contains("(source=? AND part=? AND after>? AND after<?)") }, "\(plan)")
+            #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
+        }
+    }
 }

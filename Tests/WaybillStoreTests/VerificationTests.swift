@@ -42,7 +42,7 @@ import WaybillCore
         ("UPDATE ranges SET last = 2 WHERE source = 1", "booked one by one"),
         ("UPDATE sources SET recorded = 2 WHERE id = 1", "does not balance"),
         ("INSERT INTO quarantine VALUES (1, 2, 'no', 0)", "does not balance"),
-        ("INSERT INTO events VALUES (9, 1, 1, 0, 0, NULL, NULL)", "belong to no source"),
+        ("INSERT INTO events VALUES (9, 1, 1, 0, 0, NULL)", "belong to no source"),
         ("UPDATE parts SET listed_us = NULL", "no leading part"),
         ("INSERT INTO erased SELECT guid, 0 FROM parts WHERE guid IS NOT NULL", "although they were erased"),
     ])

@@ -32,7 +32,7 @@ struct PendingFacts {
         (
             """
             SELECT \(FactRows.eventColumns) FROM parts p INDEXED BY parts_unsettled CROSS JOIN events e \
-            ON e.source = p.source AND e.part = p.sequence AND e.sequence BETWEEN ?2 AND ?3 \
+            ON e.source = p.source AND e.part = p.sequence AND e.after BETWEEN ?2 - p.sequence AND ?3 - p.sequence \
             WHERE p.source = ?1 AND p.sequence <= ?3 AND p.last >= ?2 AND p.settled = 0
             """, FactRows.event
         ),

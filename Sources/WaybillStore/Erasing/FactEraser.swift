@@ -129,7 +129,7 @@ struct FactEraser {
         """
 
     private static let deriveLatest = """
-        UPDATE parts SET (last, last_at_us) = (SELECT max(sequence), max(at_us) FROM ( \
+        UPDATE parts SET (beyond, beyond_at_us) = (SELECT nullif(max(sequence), closed), nullif(max(at_us), closed_at_us) FROM ( \
         SELECT CASE WHEN guid IS NULL THEN 0 ELSE sequence END AS sequence, ifnull(at_us, 0) AS at_us \
         UNION ALL SELECT ifnull(closed, 0), ifnull(closed_at_us, 0) \
         UNION ALL SELECT e.sequence, e.at_us FROM events e WHERE e.source = ?1 AND e.part = ?2 \

@@ -134,8 +134,8 @@ extension FactScan {
         """
     private static let chosenParts = "\(allParts) AND p.guid IN (SELECT guid FROM temp.chosen) ORDER BY p.sequence"
 
-    private static let selectEvents =
-        "SELECT \(FactRows.eventColumns) FROM events e WHERE e.source = ? AND e.part = ? AND e.sequence BETWEEN ? AND ? ORDER BY e.sequence"
+    static let selectEvents =
+        "SELECT \(FactRows.eventColumns) FROM events e WHERE e.source = ?1 AND e.part = ?2 AND e.after BETWEEN ?3 - ?2 AND ?4 - ?2 ORDER BY e.after"
 
     private static let selectExchanges = """
         SELECT \(FactRows.exchangeOpenedColumns), \(FactRows.exchangeClosedColumns) FROM network_logs l \

@@ -1,18 +1,23 @@
 import Foundation
 import WaybillCore
 
-/// What a journal still holds whose process is gone.
+/// What a journal still holds whose process is gone: read a batch at a time, so that memory does not grow with what is left.
 struct RecoveredJournal {
-    var source: Source
-    var clocks: [ClockAnchor]
-    var names: [RecordedName] = []
-    /// In order of sequence; some may be in the store already.
-    var facts: [Fact] = []
+    let source: Source
+    let clocks: [ClockAnchor]
     /// The highest sequence that was drained.
-    var drained: Int
-    var refused: Int
-    /// Records whose checksum does not fit what they say.
-    var damagedCount = 0
+    let drained: Int
+    let refused: Int
+    /// Those that were passed so far.
+    var names: [RecordedName] = []
+    /// Records passed so far whose checksum does not fit what they say.
+    private(set) var damagedCount = 0
+
+    private let words: [UInt64]
+    private let layout: JournalLayout
+    /// The segments that are not read to their end, and where the first one is to be read on.
+    private var segments: ArraySlice<(turn: Int, index: Int)>
+    private var offset = JournalLayout.segmentHeaderWordCount
 
     /// Why a journal cannot be read.
     enum Failure: Error {
@@ -22,7 +27,6 @@ struct RecoveredJournal {
         case damaged
     }
 
-    /// Reads a whole journal. What was reserved and not published, or does not pass its checksum, is stepped over.
     init(_ mark: LifeMark) throws(Failure) {
         guard let words = mark.words() else { throw .damaged }
         let layout = try JournalLayout(header: words)
@@ -35,42 +39,60 @@ struct RecoveredJournal {
         clocks = share.clocks
         drained = Int(truncatingIfNeeded: words[Word.drained])
         refused = Int(truncatingIfNeeded: words[Word.refused])
-        words.withUnsafeBufferPointer { words in
-            for (turn, index) in layout.turns(words) { read(segment: index, turn: turn, words, layout) }
-        }
-        facts.sort { $0.sequence < $1.sequence }
+        segments = words.withUnsafeBufferPointer { layout.turns($0) }[...]
+        self.words = words
+        self.layout = layout
     }
 
-    private mutating func read(segment: Int, turn: Int, _ words: UnsafeBufferPointer<UInt64>, _ layout: JournalLayout) {
-        var offset = JournalLayout.segmentHeaderWordCount
-        while offset < layout.segmentWordCount {
-            let heading = JournalHeading(word: words[segment + offset])
-            let position = turn * layout.segmentWordCount + offset
-            guard heading.word != 0 else {
-                offset += 1
-                continue
+    /// The next facts, in order of sequence; fewer than `limit` when there are no more. Some may be in the store already.
+    ///
+    /// What was reserved and not published, or does not pass its checksum, is stepped over.
+    mutating func next(limit: Int) -> [Fact] {
+        var facts: [Fact] = []
+        let words = words
+        words.withUnsafeBufferPointer { words in
+            while facts.count < limit, let segment = segments.first {
+                if offset >= layout.segmentWordCount {
+                    segments.removeFirst()
+                    offset = JournalLayout.segmentHeaderWordCount
+                } else if let fact = step(in: segment, words) {
+                    facts.append(fact)
+                }
             }
-            guard let kind = heading.kind, heading.wordCount > 0, heading.wordCount <= layout.segmentWordCount - offset else {
-                damagedCount += 1
-                offset += 1
-                continue
-            }
-            if kind == .filler { return }
-            let record = UnsafeBufferPointer(rebasing: words[(segment + offset)..<(segment + offset + heading.wordCount)])
-            guard let start = record.baseAddress,
-                JournalChecksum.sum(start, count: record.count, salt: layout.salt, position: position) == heading.checksum
-            else {
-                damagedCount += 1
-                offset += 1
-                continue
-            }
-            if kind == .name {
-                if let name = RecordedName(record) { names.append(name) }
-            } else if let fact = Fact(kind, start, wordCount: record.count) {
-                facts.append(fact)
-            }
-            offset += heading.wordCount
         }
+        return facts
+    }
+
+    /// Goes past the next record, or the next word that is none; gives a fact where that was one.
+    private mutating func step(in segment: (turn: Int, index: Int), _ words: UnsafeBufferPointer<UInt64>) -> Fact? {
+        let start = segment.index + offset
+        let heading = JournalHeading(word: words[start])
+        guard heading.word != 0 else {
+            offset += 1
+            return nil
+        }
+        guard let kind = heading.kind, heading.wordCount > 0, heading.wordCount <= layout.segmentWordCount - offset else {
+            damagedCount += 1
+            offset += 1
+            return nil
+        }
+        if kind == .filler {
+            offset = layout.segmentWordCount
+            return nil
+        }
+        let record = UnsafeBufferPointer(rebasing: words[start..<start + heading.wordCount])
+        let position = segment.turn * layout.segmentWordCount + offset
+        guard let first = record.baseAddress,
+            JournalChecksum.sum(first, count: record.count, salt: layout.salt, position: position) == heading.checksum
+        else {
+            damagedCount += 1
+            offset += 1
+            return nil
+        }
+        offset += heading.wordCount
+        guard kind == .name else { return Fact(kind, first, wordCount: record.count) }
+        if let name = RecordedName(record) { names.append(name) }
+        return nil
     }
 }
 

@@ -26,13 +26,13 @@ enum FactRows {
                     attributes: detail.attributes)))
     }
 
-    static let eventColumns = "e.sequence, e.part, e.at_us, e.code, e.error_code, e.detail"
+    static let eventColumns = "e.sequence, e.part, e.at_us, e.code, e.detail"
 
     static func event(_ row: Row) -> Fact {
-        let detail = Detail(row.optionalText(5))
+        let detail = Detail(row.optionalText(4))
         return Fact(
             sequence: row.int(0), part: row.int(1), atMicroseconds: row.int(2),
-            content: .event(Fact.Event(code: row.int(3), error: detail.error(code: row.optionalInt(4)), attributes: detail.attributes)))
+            content: .event(Fact.Event(code: row.int(3), error: detail.error(code: detail.errorCode), attributes: detail.attributes)))
     }
 
     static let exchangeOpenedColumns = "l.sequence, l.part, l.at_us, l.role, l.method, l.host, l.path, l.opened_detail"

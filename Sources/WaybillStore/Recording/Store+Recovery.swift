@@ -26,20 +26,26 @@ extension Store {
         return problems
     }
 
+    /// Facts that are in memory at a time.
+    private static let recoveryBatch = 5_000
+
     private func keep(_ journal: RecoveredJournal, installation: GUID?, at path: String) throws(RecoveredJournal.Failure) -> WaybillError? {
         do throws(WaybillError) {
             var source = journal.source
             source.installation = installation
             try register(source)
             let recorded = try connection.integer("SELECT recorded FROM sources WHERE uuid = ?", source.id)
-            var rest = journal.facts.drop { $0.sequence <= recorded }
-            repeat {
+            var journal = journal
+            var isRead = false
+            while !isRead {
+                let facts = journal.next(limit: Self.recoveryBatch)
+                isRead = facts.count < Self.recoveryBatch
                 try append(
                     RecordedBatch(
-                        source: source.id, facts: Array(rest.prefix(5_000)), names: journal.names, clocks: journal.clocks,
+                        source: source.id, facts: facts.filter { $0.sequence > recorded }, names: journal.names, clocks: journal.clocks,
                         refused: journal.refused))
-                rest = rest.dropFirst(5_000)
-            } while !rest.isEmpty
+                journal.names = []
+            }
             try sync()
             unlink(path)
             return nil

@@ -20,6 +20,15 @@ final class Statement {
         while try step() {}
     }
 
+    /// Runs it to its end, with the arguments that `bind` appends: for a statement that takes the values of several rows.
+    func run(_ bind: (inout Arguments) -> Void) throws(WaybillError) {
+        var arguments = Arguments(handle)
+        bind(&arguments)
+        check(arguments.result)
+        defer { reset() }
+        while try step() {}
+    }
+
     /// Hands each row to `body`.
     func forEachRow<each Value: SQLValue>(
         _ values: repeat each Value, body: (Row) throws(WaybillError) -> Void
@@ -100,6 +109,21 @@ final class Statement {
     private func reset() {
         sqlite3_reset(handle)
         bindingResult = SQLITE_OK
+    }
+}
+
+/// The arguments of a statement, appended one after the other.
+struct Arguments {
+    private let handle: OpaquePointer
+    private var count: Int32 = 0
+    fileprivate private(set) var result = SQLITE_OK
+
+    fileprivate init(_ handle: OpaquePointer) { self.handle = handle }
+
+    mutating func append(_ value: some SQLValue) {
+        count += 1
+        let code = value.bind(to: handle, at: count)
+        if code != SQLITE_OK { result = code }
     }
 }
 

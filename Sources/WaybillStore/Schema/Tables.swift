@@ -1,9 +1,13 @@
 /// The tables. A fact's row is the fact; what is derived from others can be rebuilt from them.
 ///
+/// Columns with `AS` take no room: they are computed when they are read.
 /// Every integer that ends in `_us` is microseconds: since the source started inside facts, since 1970-01-01T00:00:00Z where it says so.
 enum Tables {
     /// Those whose rows belong to a source.
     static let bySource = ["clocks", "parts", "events", "network_logs", "ranges", "dropped", "arrivals", "quarantine"]
+
+    /// What `parts.own_timeout_us` leaves out: 24 hours. Part of the schema, whatever the library's default becomes.
+    static let usualTimeoutMicroseconds = 86_400_000_000
 
     static let script = """
         CREATE TABLE sources( -- running recorders: launches of a process
@@ -43,7 +47,7 @@ enum Tables {
           guid BLOB, -- the transaction's, 16 bytes; NULL: the fact `opened` has not arrived
           use_case INTEGER,
           joined INTEGER, -- 0: it began the transaction
-          timeout_us INTEGER,
+          own_timeout_us INTEGER, -- NULL: 24 hours
           at_us INTEGER,
           cause_source BLOB, -- the exchange that caused a joined part: its source's uuid,
           cause INTEGER, -- and its sequence
@@ -54,9 +58,12 @@ enum Tables {
           closed_detail TEXT, -- JSON: attributes, error_domain, error_text
           outcome INTEGER NOT NULL, -- 0 open, 1 succeeded, 2 failed, 3 canceled, 4 abandoned; derived without a fact `closed`: 5 interrupted
           listed_us INTEGER, -- derived: since 1970, when the transaction began; only in its leading part
-          last INTEGER NOT NULL, -- derived: the highest sequence of its facts
-          last_at_us INTEGER NOT NULL, -- derived: their latest time
+          beyond INTEGER, -- derived: the highest sequence of its facts, where that is not `closed`
+          beyond_at_us INTEGER, -- derived: their latest time, where that is not `closed_at_us`
           settled INTEGER NOT NULL, -- derived: 1 when none of its facts is pending
+          timeout_us INTEGER AS (ifnull(own_timeout_us, \(usualTimeoutMicroseconds))),
+          last INTEGER AS (ifnull(beyond, closed)),
+          last_at_us INTEGER AS (ifnull(beyond_at_us, closed_at_us)),
           PRIMARY KEY(source, sequence)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX parts_by_guid ON parts(guid) WHERE guid IS NOT NULL;
@@ -66,12 +73,12 @@ enum Tables {
         CREATE TABLE events(
           source INTEGER NOT NULL, -- sources.id
           part INTEGER NOT NULL, -- parts.sequence
-          sequence INTEGER NOT NULL,
+          after INTEGER NOT NULL, -- its sequence, counted from the part's: a small number takes less room
           at_us INTEGER NOT NULL,
           code INTEGER NOT NULL,
-          error_code INTEGER,
-          detail TEXT, -- JSON: attributes, error_domain, error_text
-          PRIMARY KEY(source, part, sequence)
+          detail TEXT, -- JSON: attributes, error_domain, error_code, error_text
+          sequence INTEGER AS (part + after),
+          PRIMARY KEY(source, part, after)
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE network_logs( -- HTTP exchanges
           source INTEGER NOT NULL, -- sources.id

@@ -51,7 +51,7 @@ enum Views {
           FROM parts p WHERE p.guid IS NOT NULL AND p.closed IS NOT NULL
           UNION ALL
           SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, e.sequence, 'event',
-            NULL, e.code, e.error_code, e.detail, \(SQL.wall("e.at_us", source: "e.source"))
+            NULL, e.code, json_extract(e.detail, '$.error_code'), e.detail, \(SQL.wall("e.at_us", source: "e.source"))
           FROM parts p JOIN events e ON e.source = p.source AND e.part = p.sequence WHERE p.guid IS NOT NULL
           UNION ALL
           SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, l.sequence, 'exchange_opened',

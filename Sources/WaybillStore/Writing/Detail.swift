@@ -4,6 +4,8 @@ import WaybillCore
 struct Detail {
     var attributes: Attributes = [:]
     var errorDomain = ""
+    /// Only in events, which have no column for it: most of them have no error, and each would pay for the column.
+    var errorCode: Int?
     var errorText: String?
     var scheme: String?
     var port: Int?
@@ -13,13 +15,15 @@ struct Detail {
     /// nil where there is nothing to say: most events have no detail.
     var text: String? {
         guard
-            !attributes.isEmpty || !errorDomain.isEmpty || errorText != nil || scheme != nil || port != nil || query != nil
+            !attributes.isEmpty || !errorDomain.isEmpty || errorCode != nil || errorText != nil || scheme != nil || port != nil
+                || query != nil
                 || !headerFields.isEmpty
         else { return nil }
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("attributes", attributes)
         writer.member("error_domain", errorDomain)
+        writer.member("error_code", errorCode)
         writer.member("error_text", errorText)
         writer.member("scheme", scheme)
         writer.member("port", port)
@@ -29,7 +33,7 @@ struct Detail {
         return writer.text
     }
 
-    /// The error whose code stands in a column of its own.
+    /// The error of that code, which closings have in a column of their own.
     func error(code: Int?) -> RecordedError? {
         code.map { RecordedError(domain: errorDomain, code: $0, text: errorText) }
     }
@@ -60,6 +64,7 @@ extension Detail {
             switch key {
             case "attributes": attributes = try reader.attributes()
             case "error_domain": errorDomain = try reader.string(limit: Limits.labelLength)
+            case "error_code": errorCode = try reader.integer(in: -Limits.largestInteger...Limits.largestInteger)
             case "error_text": errorText = try reader.string(limit: Limits.textLength)
             case "scheme": scheme = try reader.string(limit: Limits.labelLength)
             case "port": port = try reader.integer(in: 0...65_535)

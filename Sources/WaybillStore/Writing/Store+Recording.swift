@@ -32,9 +32,9 @@ extension Store {
                 try Leaders(connection: connection).decideAfterAnchor(at: anchor, of: source.id)
             }
             try connection.statement("UPDATE sources SET recorded = max(recorded, ?), refused = max(refused, ?) WHERE id = ?")
-                .run(batch.facts.map(\.sequence).max() ?? 0, batch.refused, source.id)
+                .run(batch.facts.lazy.map(\.sequence).max() ?? 0, batch.refused, source.id)
             try write(batch.facts, of: source)
-            return batch.facts.map(\.atMicroseconds).max() ?? 0
+            return batch.facts.lazy.map(\.atMicroseconds).max() ?? 0
         }
         if let known = ownSources[batch.source]?.latest { ownSources[batch.source]?.latest = max(known, latest) }
     }

@@ -1,0 +1,42 @@
+import Foundation
+import WaybillCore
+import WaybillStore
+
+/// A source whose facts stay in its journal until somebody drains them.
+final class JournalFiller {
+    let writer: SourceWriter
+    private let clock = StandingClock()
+    private var facts = Interleaved()
+
+    init(in folder: URL) throws {
+        let source = Source(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
+        writer = SourceWriter(source: source, place: .folder(folder), clock: clock, capacity: 16_384, writesByItself: false)
+        // The first fact has the journal made.
+        facts.next { content, part in record(content, part: part).sequence }
+        try writer.runAndWait { _, _ in }
+    }
+
+    func fill(_ count: Int) throws {
+        for _ in 0..<count {
+            try facts.next { content, part in
+                let recorded = record(content, part: part)
+                guard recorded.result == .journaled else { throw WaybillError(.store, "A fact of the benchmark was not journaled.") }
+                return recorded.sequence
+            }
+        }
+    }
+
+    private func record(_ content: Fact.Content, part: Int) -> Recorded {
+        clock.advance(by: Interleaved.microsecondsPerFact)
+        return writer.recorder.record(content, part: part)
+    }
+}
+
+/// A clock that goes when it is told to.
+private final class StandingClock: TransactionClock {
+    private let microseconds = Locked(0)
+
+    func advance(by microseconds: Int) { self.microseconds.withLock { $0 += microseconds } }
+    func uptimeMicroseconds() -> Int { microseconds.withLock { $0 } }
+    func wallMicroseconds() -> Int { 1_760_518_800_000_000 + uptimeMicroseconds() }
+}
