@@ -22,7 +22,8 @@ package final class RunningSource: Sendable {
         self.power = power
         self.counters = counters
         writer = SourceWriter(
-            source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity, changes: changes,
+            source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity, retention: settings.retention,
+            changes: changes,
             writesByItself: settings.writesByItself)
     }
 

@@ -7,18 +7,24 @@ package import WaybillCore
 package final class SourceStore {
     /// The source, with the installation that the store knows.
     package private(set) var source: Source
-    /// Why this is not the store that was asked for; nil when it is.
-    package private(set) var problem: WaybillError?
+    /// Why this is not the store that was asked for, or not kept within its limits; nil when all is well.
+    package var problem: WaybillError? { openingProblem ?? retentionProblem }
+    private var openingProblem: WaybillError?
 
     /// Where the store lies: what was asked for, or memory.
     private(set) var place: StorePlace
     private var store: Store?
     private var storeReader: StoreReader?
     private var life: LifeMark?
+    private let clock: any TransactionClock
+    private var keeper: RetentionKeeper
+    private var retentionProblem: WaybillError?
 
-    init(source: Source, place: StorePlace) {
+    init(source: Source, place: StorePlace, clock: any TransactionClock, retention: Retention = Retention()) {
         self.source = source
         self.place = place
+        self.clock = clock
+        keeper = RetentionKeeper(retention)
     }
 
     /// The store; or one in memory, where the one that was asked for cannot be opened: recording goes on, and ``problem`` says what happened.
@@ -29,7 +35,7 @@ package final class SourceStore {
         do {
             return try open()
         } catch {
-            problem = problem ?? error
+            openingProblem = openingProblem ?? error
             place = .memory(name: source.id.description)
             return try open()
         }
@@ -72,8 +78,30 @@ package final class SourceStore {
         return mark
     }
 
+    // MARK: Retention
+
+    /// Keeps the store within its limits, a step at a time; what goes wrong shows in ``problem``, and is tried again.
+    ///
+    /// - Parameters:
+    ///   - count: Facts that were just written: at least twice as many may go.
+    ///   - wasSettled: Whether something was delivered, and may be too old for that reason.
+    /// - Returns: The transactions that went.
+    @discardableResult
+    package func retain(afterWriting count: Int = 0, wasSettled: Bool = false) -> Set<GUID> {
+        if wasSettled { keeper.checkAgeSoon() }
+        do throws(WaybillError) {
+            let gone = try keeper.step(try opened(), at: Moment(clock), budget: max(2_000, 2 * count))
+            retentionProblem = nil
+            return gone
+        } catch {
+            retentionProblem = error
+            return []
+        }
+    }
+
     private func open() throws(WaybillError) -> Store {
         let store = try Store(place)
+        try keeper.look(at: Moment(clock), in: store)
         if let known = try store.setting("installation").flatMap({ GUID($0) }) {
             source.installation = known
         } else {
@@ -84,7 +112,7 @@ package final class SourceStore {
         try store.register(source)
         if case .folder(let folder) = place {
             _ = try lifeMark(in: folder)
-            problem = try store.recoverJournals(in: folder, installation: source.installation).first ?? problem
+            openingProblem = try store.recoverJournals(in: folder, installation: source.installation).first ?? openingProblem
         }
         _ = try store.endSources(isAlive: { isAlive($0) })
         self.store = store

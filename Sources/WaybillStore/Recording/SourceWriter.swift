@@ -39,10 +39,12 @@ package final class SourceWriter: Sendable {
     ///
     /// - Parameters:
     ///   - capacity: Facts that may wait in memory.
+    ///   - retention: What the store keeps.
     ///   - changes: Told what has reached the store.
     ///   - writesByItself: false in tests: facts are then written when somebody reads.
     package init(
-        source: Source, place: StorePlace, clock: any TransactionClock, capacity: Int, changes: ChangeFeed = ChangeFeed(),
+        source: Source, place: StorePlace, clock: any TransactionClock, capacity: Int, retention: Retention = Retention(),
+        changes: ChangeFeed = ChangeFeed(),
         writesByItself: Bool = true
     ) {
         let start = clock.uptimeMicroseconds()
@@ -54,7 +56,9 @@ package final class SourceWriter: Sendable {
         startMicroseconds = start
         journaled = JournaledRecorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
         anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
-        thread = StoreThread(label: "waybill.store") { SourceStore(source: source, place: place) }  // opened when first needed
+        thread = StoreThread(label: "waybill.store") {  // opened when first needed
+            SourceStore(source: source, place: place, clock: clock, retention: retention)
+        }
         waker.wake = { [weak self] batchIsFull in
             self?.askForJournal()
             self?.scheduleDrain(batchIsFull: batchIsFull)
@@ -200,6 +204,8 @@ package final class SourceWriter: Sendable {
                 try syncWhenDue(opened.opened())
                 anchors.confirm(clocks)
                 tell(of: facts, in: opened)
+                let gone = opened.retain(afterWriting: facts.count)
+                if !gone.isEmpty { changes.tell(.reload) }
                 state.withLock { state in
                     state.writeProblem = nil
                     state.storedRefusedCount = refused

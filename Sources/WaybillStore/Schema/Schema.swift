@@ -13,7 +13,8 @@ enum Schema {
 
     /// In order; the version of a store (`PRAGMA user_version`) is how many of them it has. Only ever appended to: a released one never changes.
     static let migrations = [
-        Migration(name: "facts, ranges and leases", script: Tables.script + Views.script)
+        Migration(name: "facts, ranges and leases", script: Tables.script + Views.script),
+        Migration(name: "retention", script: Tables.retention),
     ]
 
     /// The version that this code reads and writes.
