@@ -240,6 +240,63 @@ import WaybillCore
         try expectSound()
     }
 
+    // MARK: Totals
+
+    /// Breaks when each launch leaves something behind for ever, or what it leaves does not add up.
+    @Test(arguments: [true, false]) func aThousandLaunchesDoNotGrowTheFile(isDelivered: Bool) throws {
+        let folder = try TemporaryDirectory()
+        var sizes: [Int] = []
+        for launch in 0..<1_000 {
+            let store = try Store(.folder(folder.url))
+            var keeper = isDelivered ? RetentionKeeper(.thisLaunchOnly) : keeper(1)
+            try keeper.look(at: moment(days: launch), in: store)
+            let scribe = Scribe()
+            scribe.close(scribe.open(GUID()), .succeeded)
+            try scribe.record(into: store)
+            _ = try store.endSources { $0 == scribe.id }
+            _ = try keeper.step(store, at: moment(days: launch))
+            if isDelivered { #expect(try store.lease().map { try store.settle($0.id, rejections: [], at: 0) } == true) }
+            if launch % 100 == 99 { sizes.append(try store.connection.usedByteCount()) }
+        }
+        #expect(sizes.last.map { $0 <= sizes[isDelivered ? 0 : 3] + 8_192 } == true, "\(sizes)")
+        let store = try Store(.folder(folder.url))
+        let verification = try StoreReader(.folder(folder.url)).verify()
+        #expect(verification.problems == [])
+        let total = try #require(verification.totals.first)
+        #expect(total.sourceCount + (try store.connection.integer("SELECT count(*) FROM sources")) == 1_000)
+        #expect(
+            total.ledger
+                == Ledger(
+                    recorded: 2 * total.sourceCount, delivered: isDelivered ? 2 * total.sourceCount : 0,
+                    dropped: isDelivered ? [:] : ["age": 2 * total.sourceCount]))
+    }
+
+    /// Breaks when a source is forgotten of which a journal would bring everything back as new, or of which the collector has something to hear.
+    @Test func aSourceStaysWhileSomethingSpeaksOfIt() throws {
+        _ = try write(1)
+        _ = try store.endSources(isAlive: { _ in false })
+        _ = try sweep()
+        let totals = Totals(connection: store.connection)
+        let count = { try store.connection.integer("SELECT count(*) FROM sources") }
+        try totals.fold { _ in false }
+        #expect(try count() == 1, "its dropped range was not told")
+        try deliver()
+        try totals.fold { _ in true }
+        #expect(try count() == 1, "its journal is there")
+        try totals.fold { _ in false }
+        #expect(try count() == 0)
+        #expect(try totals.all().map(\.ledger) == [Ledger(recorded: 3, dropped: ["quota": 3])])
+        try expectSound()
+    }
+
+    @Test func verifyTellsWhatAnEventCostsByTable() throws {
+        _ = try write(100)
+        let tables = try StoreReader(place).verify().tables
+        let events = try #require(tables.first { $0.name == "events" })
+        #expect(events.bytesPerEvent == Double(events.byteCount) / 100)
+        #expect(try tables.reduce(0) { $0 + $1.byteCount } == store.connection.usedByteCount())
+    }
+
     /// Breaks when a store from before there was a retention cannot be kept within it.
     @Test func aStoreOfTheFirstVersionIsBroughtUpToDate() throws {
         let folder = try TemporaryDirectory()

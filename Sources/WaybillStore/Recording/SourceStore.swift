@@ -19,6 +19,10 @@ package final class SourceStore {
     private let clock: any TransactionClock
     private var keeper: RetentionKeeper
     private var retentionProblem: WaybillError?
+    /// Which file was found to be damaged.
+    private var damaged: StoreFile.Identity?
+    private var salvageCount = 0
+    private var wasOpened = false
 
     init(source: Source, place: StorePlace, clock: any TransactionClock, retention: Retention = Retention()) {
         self.source = source
@@ -33,12 +37,46 @@ package final class SourceStore {
     func opened() throws(WaybillError) -> Store {
         if let store { return store }
         do {
-            return try open()
+            return try openOrSalvage()
         } catch {
             openingProblem = openingProblem ?? error
+            // What is recorded waits in the journal for a store that was there before.
+            guard !wasOpened else { throw error }
             place = .memory(name: source.id.description)
             return try open()
         }
+    }
+
+    /// Takes notice of what went wrong: where the store's file is damaged or gone, it is made anew when it is needed next.
+    func notice(_ error: any Error) {
+        guard let error = error as? WaybillError, error.code == .damaged, case .folder = place, damaged == nil else { return }
+        damaged = store?.identity
+        (store, storeReader) = (nil, nil)
+    }
+
+    private func openOrSalvage() throws(WaybillError) -> Store {
+        if damaged != nil { try salvage() }
+        do throws(WaybillError) {
+            return try open()
+        } catch {
+            guard error.code == .damaged || place.path.map({ HeaderRepair.isNeeded(for: $0) }) == true else { throw error }
+            (store, storeReader) = (nil, nil)
+            damaged = place.path.flatMap { StoreFile(path: $0).identity }
+            try salvage()
+            return try open()
+        }
+    }
+
+    /// Replaces the damaged file; where a disk damages one after the other, no more.
+    private func salvage() throws(WaybillError) {
+        guard case .folder = place, let path = place.path, salvageCount < 3 else {
+            throw WaybillError(.damaged, "The store at \(place.description) is damaged. Check the disk.")
+        }
+        salvageCount += 1
+        if let told = try Salvage.replace(StoreFile(path: path), damaged: damaged, at: clock.wallMicroseconds()) {
+            openingProblem = told
+        }
+        damaged = nil
     }
 
     /// A reader of the same store.
@@ -90,13 +128,19 @@ package final class SourceStore {
     package func retain(afterWriting count: Int = 0, wasSettled: Bool = false) -> Set<GUID> {
         if wasSettled { keeper.checkAgeSoon() }
         do throws(WaybillError) {
-            let gone = try keeper.step(try opened(), at: Moment(clock), budget: max(2_000, 2 * count))
+            let gone = try keeper.step(try opened(), at: Moment(clock), budget: max(2_000, 2 * count)) { hasJournal($0) }
             retentionProblem = nil
             return gone
         } catch {
+            notice(error)
             retentionProblem = error
             return []
         }
+    }
+
+    private func hasJournal(_ source: GUID) -> Bool {
+        guard case .folder(let folder) = place else { return false }
+        return access(LifeMark.path(of: source, in: folder), F_OK) == 0
     }
 
     private func open() throws(WaybillError) -> Store {
@@ -116,6 +160,7 @@ package final class SourceStore {
         }
         _ = try store.endSources(isAlive: { isAlive($0) })
         self.store = store
+        wasOpened = true
         return store
     }
 }

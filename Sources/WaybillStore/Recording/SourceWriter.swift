@@ -107,7 +107,7 @@ package final class SourceWriter: Sendable {
     package func run<Result: Sendable>(_ body: @escaping @Sendable (SourceStore, Store) throws -> Result) async throws -> Result {
         try await thread.run { [self] store in
             drain(into: store)
-            return try body(store, try store.opened())
+            return try noticing(store) { try body(store, try store.opened()) }
         }
     }
 
@@ -115,7 +115,7 @@ package final class SourceWriter: Sendable {
     package func runAndWait<Result: Sendable>(_ body: @Sendable (SourceStore, Store) throws -> Result) throws -> Result {
         try thread.sync { store in
             drain(into: store)
-            return try body(store, try store.opened())
+            return try noticing(store) { try body(store, try store.opened()) }
         }
     }
 
@@ -150,7 +150,21 @@ package final class SourceWriter: Sendable {
     package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Result) async throws -> Result {
         let place = try await run { opened, _ in opened.place }
         if case .memory = place { return try await run { opened, _ in try body(opened.reader()) } }
-        return try await readingThread.run { end in try body(try end.reader(of: place)) }
+        do {
+            return try await readingThread.run { end in try body(try end.reader(of: place)) }
+        } catch {
+            thread.perform { store in store.notice(error) }
+            throw error
+        }
+    }
+
+    private func noticing<Result>(_ store: SourceStore, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            store.notice(error)
+            throw error
+        }
     }
 
     private func scheduleDrain(batchIsFull: Bool) {
@@ -211,6 +225,7 @@ package final class SourceWriter: Sendable {
                     state.storedRefusedCount = refused
                 }
             } catch {
+                opened.notice(error)
                 recorder.returnBatch()
                 state.withLock { state in
                     state.newNames = names + state.newNames

@@ -46,6 +46,7 @@ struct RetentionKeeper {
             var sweep = try RetentionSweep(connection, budget: budget)
             if isAgeDue { try sweep.removeOld(retention, device: now, wall: moment.wall) }
             if !sweep.isExhausted { try sweep.shrink(to: retention.maximumBytes) }
+            if isAgeDue { try Totals(connection: connection).fold(hasJournal: hasJournal) }
             return sweep
         }
         if isAgeDue { ageChecked = sweep.isExhausted ? nil : now.now }
