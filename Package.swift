@@ -76,10 +76,13 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCollector", "CSQLite", .hummingbird, .logging, .nio,
+                "WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCollector", "CSQLite", "AllocationCounter",
+                .hummingbird, .logging, .nio,
             ],
-            path: "Benchmarks"
+            path: "Benchmarks",
+            exclude: ["AllocationCounter"]
         ),
+        .target(name: "AllocationCounter", path: "Benchmarks/AllocationCounter"),
 
         // What several test targets share: real servers and real child processes.
         .target(name: "TestSupport", dependencies: ["WaybillCore"], path: "Tests/TestSupport"),
