@@ -114,8 +114,9 @@ public final class TransactionManager: Sendable {
     }
 
     package init(settings: RecordingSettings?, delivery: Delivery?, diagnostics: @escaping @Sendable (String) -> Void) {
-        self.diagnostics = Diagnostics(diagnostics)
-        sink = Recording(settings)
+        let told = Diagnostics(diagnostics)
+        self.diagnostics = told
+        sink = Recording(settings) { told.once($0.message) }
         flusher = Flusher(delivery: delivery)
         for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
     }

@@ -17,7 +17,10 @@ package final class RunningSource: Sendable {
     private let borrowedRecorder: Unmanaged<JournaledRecorder>
     private let named = Locked<Set<Int>>([])
 
-    init(settings: RecordingSettings, power: RecordingSwitch, counters: Counters, changes: ChangeFeed) {
+    init(
+        settings: RecordingSettings, power: RecordingSwitch, counters: Counters, changes: ChangeFeed,
+        tell: @escaping @Sendable (WaybillError) -> Void
+    ) {
         let source = settings.describe(GUID())
         id = source.id
         self.settings = settings

@@ -9,7 +9,10 @@ package final class SourceStore {
     package private(set) var source: Source
     /// Why this is not the store that was asked for, or not kept within its limits; nil when all is well.
     package var problem: WaybillError? { openingProblem ?? retentionProblem }
-    private var openingProblem: WaybillError?
+    private var openingProblem: WaybillError? {
+        didSet { if let openingProblem, openingProblem != oldValue { tell(openingProblem) } }
+    }
+    private let tell: @Sendable (WaybillError) -> Void
 
     /// Where the store lies: what was asked for, or memory.
     private(set) var place: StorePlace
@@ -24,10 +27,14 @@ package final class SourceStore {
     private var salvageCount = 0
     private var wasOpened = false
 
-    init(source: Source, place: StorePlace, clock: any TransactionClock, retention: Retention = Retention()) {
+    init(
+        source: Source, place: StorePlace, clock: any TransactionClock, retention: Retention,
+        tell: @escaping @Sendable (WaybillError) -> Void
+    ) {
         self.source = source
         self.place = place
         self.clock = clock
+        self.tell = tell
         keeper = RetentionKeeper(retention)
     }
 

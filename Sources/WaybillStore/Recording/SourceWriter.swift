@@ -41,11 +41,12 @@ package final class SourceWriter: Sendable {
     ///   - capacity: Facts that may wait in memory.
     ///   - retention: What the store keeps.
     ///   - changes: Told what has reached the store.
+    ///   - tell: Told when the store is not the one that was asked for, or not as it was left; on the store's thread.
     ///   - writesByItself: false in tests: facts are then written when somebody reads.
     package init(
         source: Source, place: StorePlace, clock: any TransactionClock, capacity: Int, retention: Retention = Retention(),
         changes: ChangeFeed = ChangeFeed(),
-        writesByItself: Bool = true
+        tell: @escaping @Sendable (WaybillError) -> Void = { _ in }, writesByItself: Bool = true
     ) {
         let start = clock.uptimeMicroseconds()
         let waker = Waker()
@@ -57,7 +58,7 @@ package final class SourceWriter: Sendable {
         recorder = JournaledRecorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
         anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
         thread = StoreThread(label: "waybill.store") {  // opened when first needed
-            SourceStore(source: source, place: place, clock: clock, retention: retention)
+            SourceStore(source: source, place: place, clock: clock, retention: retention, tell: tell)
         }
         waker.wake = { [weak self] batchIsFull in
             self?.askForJournal()
