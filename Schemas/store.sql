@@ -1,8 +1,8 @@
--- A Waybill store, version 1: one schema for an app's, a server's and a collector's.
+-- A Waybill store, version 2: one schema for an app's, a server's and a collector's.
 -- SQLite 3.38 or later. Made by the library; a test keeps this page equal to it.
 -- To look at one: sqlite3 -readonly -box waybill.sqlite 'SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20'
 PRAGMA application_id = 1463961932; -- 'WBIL'
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 CREATE TABLE sources( -- running recorders: launches of a process
   id INTEGER PRIMARY KEY, -- in this file only
@@ -20,7 +20,7 @@ CREATE TABLE sources( -- running recorders: launches of a process
   delivered INTEGER NOT NULL DEFAULT 0, -- booked with each verdict: here accepted by the collector, or there accepted from the source
   ended INTEGER NOT NULL DEFAULT 0, -- 1: what it left open was interrupted
   news INTEGER NOT NULL DEFAULT 0 -- apart from facts, the collector 0: knows all, 1: has to be told, 2: is being told by a lease
-) STRICT;
+, born_us INTEGER NOT NULL DEFAULT 0 /* own: device_time.seen_us when it was registered */) STRICT;
 
 CREATE TABLE clocks( -- since 1970 = since the source started + offset_us, from at_us to the next row
   source INTEGER NOT NULL, -- sources.id
@@ -236,3 +236,24 @@ SELECT (substr(lower(hex(s.uuid)), 1, 8) || '-' || substr(lower(hex(s.uuid)), 9,
     - (SELECT ifnull(sum(d.last - d.first + 1), 0) FROM dropped d WHERE d.source = s.id) AS pending,
   s.refused
 FROM sources s;
+
+CREATE TABLE device_time( -- one row: what the age of own facts goes by, since nobody can turn it
+  id INTEGER PRIMARY KEY CHECK(id = 1),
+  seen_us INTEGER NOT NULL, -- how long the device was seen running since the store was made
+  boot_us INTEGER NOT NULL, -- seen_us when the device was last started
+  uptime_us INTEGER NOT NULL, -- of the device, when it was last looked at
+  boot TEXT NOT NULL -- the system's ID of that boot
+) STRICT;
+
+CREATE TABLE totals( -- own sources that have ended, and of which nothing is left but these sums
+  app TEXT PRIMARY KEY,
+  sources INTEGER NOT NULL, -- how many they were
+  recorded INTEGER NOT NULL,
+  refused INTEGER NOT NULL,
+  delivered INTEGER NOT NULL,
+  quarantined INTEGER NOT NULL,
+  quota INTEGER NOT NULL, -- dropped, by reason
+  age INTEGER NOT NULL,
+  erased INTEGER NOT NULL,
+  damaged INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -45,6 +45,8 @@ public final class TransactionManager: Sendable {
         public var keepsErrorTexts = false
         /// Facts that may wait in memory for the store.
         public var memoryCapacity = 16_384
+        /// How much of what was recorded stays on the device, and for how long. Default: 64 MiB, 30 days.
+        public var retention = Retention()
         /// Whether recording is on until ``TransactionManager/recording`` is set; `.off` for an app that has to ask first.
         public var recording = RecordingMode.on
         /// Whether ``TransactionManager/recording`` holds for later launches, too: an empty file in the store's folder says which it was.
@@ -112,8 +114,9 @@ public final class TransactionManager: Sendable {
     }
 
     package init(settings: RecordingSettings?, delivery: Delivery?, diagnostics: @escaping @Sendable (String) -> Void) {
-        self.diagnostics = Diagnostics(diagnostics)
-        sink = Recording(settings)
+        let told = Diagnostics(diagnostics)
+        self.diagnostics = told
+        sink = Recording(settings) { told.once($0.message) }
         flusher = Flusher(delivery: delivery)
         for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
     }

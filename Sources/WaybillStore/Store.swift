@@ -20,6 +20,9 @@ package import WaybillCore
 package final class Store {
     let connection: Connection
     private let lock: FileLock?
+    let file: StoreFile?
+    /// The file that is open, which another process may move away or delete.
+    let identity: StoreFile.Identity?
     /// Own sources seen so far, by ID.
     var ownSources: [GUID: OwnSource] = [:]
 
@@ -31,14 +34,19 @@ package final class Store {
     /// - Parameter commitsAreSynced: Whether a write waits for the disk (`synchronous=FULL`), so that it outlives a power cut.
     /// - Throws: What is in the way: no permission, a folder in place of the file, not a store, a newer version.
     package init(_ place: StorePlace, commitsAreSynced: Bool = false) throws(WaybillError) {
-        if let path = place.path {
-            try Self.prepare(place, path)
-            lock = try FileLock(path: path + "-lock")
+        file = place.path.map { StoreFile(path: $0) }
+        if let file {
+            if case .folder(let url) = place { try StoreFolder.make(url) }
+            lock = try FileLock(path: file.path + "-lock")
+            try Self.finishSalvage(file, lock)
+            try Self.prepare(file.path)
         } else {
             lock = nil
         }
+        identity = file?.identity
         connection = try Connection(place.uri(), place.path == nil ? .create : .readWrite, at: place.description)
         try locked { () throws(WaybillError) in
+            try Schema.checkOwnership(connection)
             if place.path != nil { try connection.execute("PRAGMA journal_mode = WAL") }
             // What is erased must be gone from the file's bytes, also where a page was split before.
             try connection.execute("PRAGMA secure_delete = ON")
@@ -49,9 +57,16 @@ package final class Store {
         }
     }
 
-    /// Makes the folder and an empty file of its own, so that they get their modes before there is anything in them.
-    private static func prepare(_ place: StorePlace, _ path: String) throws(WaybillError) {
-        if case .folder(let url) = place { try StoreFolder.make(url) }
+    /// Puts a store that was made of a damaged one into its place, where that was interrupted.
+    private static func finishSalvage(_ file: StoreFile, _ lock: FileLock?) throws(WaybillError) {
+        guard access(file.successor, F_OK) == 0 else { return }
+        try lock?.acquire()
+        defer { lock?.release() }
+        try file.succeed(at: Int(Date.now.timeIntervalSince1970) * 1_000_000)
+    }
+
+    /// Makes an empty file, so that it gets its mode before there is anything in it.
+    private static func prepare(_ path: String) throws(WaybillError) {
         // Exclusive, because a file that is there must not be opened here: closing it would drop the locks of SQLite in this process.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         let reason = errno
@@ -70,6 +85,9 @@ package final class Store {
     /// One SQLite transaction under the lock between processes, and a checkpoint when the WAL has grown.
     func write<Result>(_ body: () throws(WaybillError) -> Result) throws(WaybillError) -> Result {
         try locked { () throws(WaybillError) in
+            guard identity == file?.identity else {
+                throw WaybillError(.damaged, "The store's file \(connection.place) was moved away or deleted while it was open.")
+            }
             let result = try connection.transaction("BEGIN IMMEDIATE", body)
             // What was asked for is committed: a checkpoint that fails now is tried again after the next write.
             if connection.walPageCount > Self.checkpointPageCount { try? connection.checkpoint(.passive) }

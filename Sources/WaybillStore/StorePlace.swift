@@ -36,8 +36,8 @@ package enum StorePlace: Sendable, Hashable {
     /// - Parameter isImmutable: Whether SQLite shall take neither locks nor notice of a WAL (sqlite.org/c3ref/open.html, "immutable").
     func uri(isImmutable: Bool = false) -> String {
         // The VFS `memdb` rather than a shared cache, whose readers get SQLITE_LOCKED at once instead of waiting for the writer.
-        guard let path else { return "file:/\(escaped("waybill-\(name)"))?vfs=memdb" }
-        return "file:\(escaped(path))" + (isImmutable ? "?immutable=1" : "")
+        guard let path else { return "file:/\(Self.escaped("waybill-\(name)"))?vfs=memdb" }
+        return "file:\(Self.escaped(path))" + (isImmutable ? "?immutable=1" : "")
     }
 
     private var name: String {
@@ -45,7 +45,7 @@ package enum StorePlace: Sendable, Hashable {
     }
 
     /// sqlite.org/uri.html: `%`, `?` and `#` have a meaning in a URI.
-    private func escaped(_ text: String) -> String {
+    static func escaped(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? text
     }
 

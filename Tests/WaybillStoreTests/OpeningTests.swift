@@ -71,7 +71,7 @@ import WaybillCore
         try store.connection.execute("PRAGMA user_version = 99")
         let file = folder.file("waybill.sqlite")
         let expected =
-            "The store at \(file.path) was written by a newer version of Waybill (schema 99, known here up to 1). Update Waybill to read it."
+            "The store at \(file.path) was written by a newer version of Waybill (schema 99, known here up to \(Schema.version)). Update Waybill to read it."
         #expect(message { _ = try StoreReader(.file(file)) } == expected)
         #expect(message { _ = try Store(.file(file)) } == expected)
     }
@@ -123,7 +123,7 @@ import WaybillCore
             #expect(message { _ = try Store(.folder(folder.file("new"))) }.contains("permissions"))
             let reader = try StoreReader(.folder(folder.url))
             #expect(reader.warnings.count == 1 && reader.warnings[0].contains("cannot be written"))
-            #expect(try reader.connection.integer("PRAGMA user_version") == 1)
+            #expect(try reader.connection.integer("PRAGMA user_version") == Schema.version)
         }
     }
 

@@ -41,6 +41,15 @@ struct GuideTests {
         #expect(try await transactions.list().rows.isEmpty)
     }
 
+    @Test func limitingIt() {
+        var options = TransactionManager.Options()
+        options.retention.maximumBytes = 16 << 20
+        options.retention.maximumAge = .seconds(7 * 86_400)
+        #expect(options.retention.maximumBytes == 16_777_216 && options.retention.maximumAge == .seconds(604_800))
+        options.retention = .thisLaunchOnly
+        #expect(options.retention.isForThisLaunchOnly && options.retention.maximumBytes == 64 << 20)
+    }
+
     @Test func keepingItOutAndSteeringIt() {
         func make() -> TransactionManager {
             let transactions = TransactionManager.isDebugBuild ? TransactionManager(store: .inMemory) : .disabled

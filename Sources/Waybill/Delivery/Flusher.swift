@@ -63,6 +63,9 @@ final class Flusher: Sendable {
                     report.rejected += receipt.rejections.count
                     remaining -= set.factCount
                 } while remaining > 0 && !Task.isCancelled
+                if report.delivered + report.rejected > 0 {
+                    try await source.writer.run { opened, _ in _ = opened.retain(wasSettled: true) }
+                }
             }
         } catch {
             report.error = error as? WaybillError ?? WaybillError(.transport, "The set could not be sent.", cause: "\(type(of: error))")

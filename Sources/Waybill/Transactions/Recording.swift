@@ -13,12 +13,16 @@ package final class Recording: Sendable {
     private let forerunners = Locked<[Forerunner]>([])
     private let switchProblem = Locked<WaybillError?>(nil)
 
-    init(_ settings: RecordingSettings?) {
+    private let tell: @Sendable (WaybillError) -> Void
+
+    /// - Parameter tell: Told, on the store's thread, when the store is not the one that was asked for.
+    init(_ settings: RecordingSettings?, tell: @escaping @Sendable (WaybillError) -> Void) {
+        self.tell = tell
         self.settings = settings
         power = RecordingSwitch(isOn: settings?.recording == .on)
         running = Locked(
             settings.map { [power, counters, changes] in
-                RunningSource(settings: $0, power: power, counters: counters, changes: changes)
+                RunningSource(settings: $0, power: power, counters: counters, changes: changes, tell: tell)
             })
     }
 
@@ -59,7 +63,7 @@ package final class Recording: Sendable {
         guard let settings, let old = readableSource else { return }
         try await old.writer.drain()
         try await old.writer.run { _, store in try store.set("installation", to: GUID().description) }
-        let new = RunningSource(settings: settings, power: power, counters: counters, changes: changes)
+        let new = RunningSource(settings: settings, power: power, counters: counters, changes: changes, tell: tell)
         // Opened before the old one is let go, which may be all that keeps a store in memory.
         try await new.writer.run { _, _ in }
         running.withLock { running in
@@ -116,7 +120,7 @@ package final class Recording: Sendable {
             if let old = running, old.generation != ProcessGeneration.current {
                 // The parent's locks, connection and threads are none of the child's: they are left alone for good.
                 _ = Unmanaged.passRetained(old)
-                running = RunningSource(settings: settings, power: power, counters: counters, changes: changes)
+                running = RunningSource(settings: settings, power: power, counters: counters, changes: changes, tell: tell)
             }
             return running
         }

@@ -10,6 +10,7 @@ package struct RecordingSettings: Sendable {
     package var additionalSecretNames: [String] = []
     package var keepsErrorTexts = false
     package var capacity = BufferedRecorder.defaultCapacity
+    package var retention = Retention()
     package var clock: any TransactionClock = SystemClock()
     package var writesByItself = true
     /// Whether recording is on at first.
@@ -36,6 +37,7 @@ package struct RecordingSettings: Sendable {
         describe = { Source.thisProcess(id: $0, app: app, appVersion: appVersion, attributes: attributes) }
 
         decideMode(options, launch)
+        decideRetention(options.retention)
         if options.memoryCapacity >= 16 {
             capacity = options.memoryCapacity
         } else {
@@ -70,6 +72,19 @@ package struct RecordingSettings: Sendable {
             }
         }
         recording = launch.recording ?? recording
+    }
+
+    private mutating func decideRetention(_ asked: Retention) {
+        retention = asked
+        if asked.maximumBytes < Retention.leastBytes {
+            retention.maximumBytes = Retention.leastBytes
+            problems.append(
+                WaybillError(.setting, "A store of \(asked.maximumBytes) bytes is too small; \(Retention.leastBytes) bytes are used."))
+        }
+        if asked.maximumAge <= .zero {
+            retention.maximumAge = Retention().maximumAge
+            problems.append(WaybillError(.setting, "A maximum age of \(asked.maximumAge) would keep nothing; 30 days are used."))
+        }
     }
 
     /// A token of RFC 9110, section 5.6.2.

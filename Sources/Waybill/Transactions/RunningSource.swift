@@ -17,14 +17,18 @@ package final class RunningSource: Sendable {
     private let borrowedRecorder: Unmanaged<JournaledRecorder>
     private let named = Locked<Set<Int>>([])
 
-    init(settings: RecordingSettings, power: RecordingSwitch, counters: Counters, changes: ChangeFeed) {
+    init(
+        settings: RecordingSettings, power: RecordingSwitch, counters: Counters, changes: ChangeFeed,
+        tell: @escaping @Sendable (WaybillError) -> Void
+    ) {
         let source = settings.describe(GUID())
         id = source.id
         self.settings = settings
         self.power = power
         self.counters = counters
         writer = SourceWriter(
-            source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity, changes: changes,
+            source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity, retention: settings.retention,
+            changes: changes,
             writesByItself: settings.writesByItself)
         borrowedRecorder = Unmanaged.passUnretained(writer.recorder)
     }

@@ -12,7 +12,7 @@ struct VerificationText {
     func lines(_ palette: Palette) -> [String] {
         let verdict = verification.isSound ? palette.paint("sound", .green) : palette.paint("not sound", .red)
         let lines = [counts.isEmpty ? verdict : "\(verdict): \(counts)"]
-        return lines + remarks(palette) + ledgers(palette)
+        return lines + remarks(palette) + ledgers(palette) + sizes(palette)
     }
 
     private var counts: String {
@@ -36,13 +36,39 @@ struct VerificationText {
         for source in verification.sources {
             guard let ledger = source.ledger else { continue }
             let gaps = source.gaps.map { $0.first == $0.last ? "\($0.first)" : "\($0.first)-\($0.last)" }
-            let counts = [
-                ledger.recorded, ledger.delivered, ledger.quarantined, ledger.dropped.values.reduce(0, +), ledger.pending, ledger.refused,
-            ]
             let list = gaps.prefix(5).joined(separator: " ") + (gaps.count > 5 ? " and \(gaps.count - 5) more" : "")
-            table.rows.append([Cell("\(source.id)")] + counts.map { Cell("\($0)") } + [Cell(list.isEmpty ? "none" : list)])
+            table.rows.append([Cell("\(source.id)")] + counts(ledger) + [Cell(list.isEmpty ? "none" : list)])
+        }
+        for total in verification.totals ?? [] {
+            let name = "\(Words.count(total.sourceCount, "ended source")) of \(total.app.printable)"
+            table.rows.append([Cell(name)] + counts(total.ledger) + [Cell("none")])
         }
         return table.rows.isEmpty ? [] : [""] + table.lines(palette)
+    }
+
+    private func counts(_ ledger: Ledger) -> [Cell] {
+        [ledger.recorded, ledger.delivered, ledger.quarantined, ledger.dropped.values.reduce(0, +), ledger.pending, ledger.refused]
+            .map { Cell("\($0)") }
+    }
+
+    private func sizes(_ palette: Palette) -> [String] {
+        guard let tables = verification.tables else { return [] }
+        var text = TextTable(columns: [("TABLE WITH INDEXES", .left), ("BYTES", .right), ("PER EVENT", .right)])
+        for table in tables {
+            text.rows.append([
+                Cell(table.name.printable), Cell("\(table.byteCount)"), Cell(table.bytesPerEvent.map(Self.rounded) ?? "none"),
+            ])
+        }
+        let sum = tables.reduce(0) { $0 + $1.byteCount }
+        let all = tables.compactMap(\.bytesPerEvent).reduce(0, +)
+        text.rows.append([Cell("all"), Cell("\(sum)"), Cell(all > 0 ? Self.rounded(all) : "none")])
+        return [""] + text.lines(palette)
+    }
+
+    /// With one decimal.
+    private static func rounded(_ value: Double) -> String {
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
     }
 }
 #endif

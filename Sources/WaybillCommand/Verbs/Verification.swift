@@ -13,6 +13,10 @@ struct Verification: Encodable {
     var transactionCount: Int?
     var factCount: Int?
     var sources: [Source] = []
+    /// Sums of the sources that were folded; only of a store.
+    var totals: [StoreVerification.Total]?
+    /// How large the tables are; nil where that cannot be told.
+    var tables: [StoreVerification.TableSize]?
 
     /// One source's ledger, and what is missing of it.
     struct Source: Encodable {
@@ -30,6 +34,8 @@ struct Verification: Encodable {
         transactionCount = store.transactionCount
         factCount = store.factCount
         sources = store.sources.map { Source(id: $0.id, ledger: $0.ledger, gaps: $0.gaps) }
+        totals = store.totals.isEmpty ? nil : store.totals
+        tables = store.tables.isEmpty ? nil : store.tables
     }
 
     /// What a collector tells of its sources.

@@ -5,11 +5,13 @@
 public struct WaybillError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure, to branch on.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Kind: String { case store, format, transport, refused, setting, notFound }
+        private enum Kind: String { case store, damaged, format, transport, refused, setting, notFound }
         private let kind: Kind
 
         /// The store cannot be opened, read or written.
         public static let store = Code(kind: .store)
+        /// The store's file is not what was written: damaged, replaced or taken away. A store that is recorded into is made anew from what is left.
+        public static let damaged = Code(kind: .damaged)
         /// Bytes that are not what they should be: a set, a receipt, an ID.
         public static let format = Code(kind: .format)
         /// A set could not be handed over; its facts stay pending.

@@ -1,6 +1,6 @@
 import WaybillCore
 
-/// Takes facts out of their rows and books them as erased.
+/// Takes facts out of their rows and books those that were not delivered as dropped.
 ///
 /// A fact is erased with what it belongs to: its part or, outside of one, its exchange. The sequence of that opening is its root.
 struct FactEraser {
@@ -11,11 +11,13 @@ struct FactEraser {
 
     private let connection: Connection
     private let ranges: RangeRows
+    private let reason: DropReason
     /// Transactions that have to be decided again.
     private var undecided: Set<GUID> = []
 
-    init(_ connection: Connection) {
+    init(_ connection: Connection, because reason: DropReason = .erased) {
         self.connection = connection
+        self.reason = reason
         ranges = RangeRows(connection: connection)
     }
 
@@ -149,7 +151,7 @@ struct FactEraser {
                 source.id, transform: { row in (id: row.guid(0), claimed: SequenceRanges([row.int(1)...row.int(2)])) })
             where set.claimed.subtracting(erased) != set.claimed { try LeaseRows(connection: connection).end(set.id) }
             // What the collector said of a fact may repeat a piece of it.
-            for range in erased.ranges {
+            for range in erased.ranges where reason == .erased {
                 try connection.statement("UPDATE quarantine SET reason = 'erased' WHERE source = ? AND sequence BETWEEN ? AND ?")
                     .run(source.id, range.lowerBound, range.upperBound)
             }
@@ -158,13 +160,20 @@ struct FactEraser {
             try ranges.replace(before, with: after, of: source.id)
             try connection.statement("UPDATE sources SET delivered = delivered - ? WHERE id = ?").run(before.count - after.count, source.id)
         }
-        guard try ranges.drop(erased.dropped(.erased), except: after, of: source.id), source.isOwn else { return }
+        // What was given up for another reason stays so; only an erasure is said of it, too.
+        let given = reason == .erased ? SequenceRanges() : try ranges.dropped(of: source.id).sequences
+        guard try ranges.drop(erased.subtracting(given).dropped(reason), except: after, of: source.id), source.isOwn else { return }
         try SourceRows(connection: connection).announce(source.id)
         try ranges.settleParts(of: source.id, recorded: source.recorded)
     }
 }
 
 extension Fact {
+    /// Whether it was given up for that reason, or goes with what was. What is left of something that was damaged stays.
+    func isAmong(_ dropped: SequenceRanges, because reason: DropReason) -> Bool {
+        reason == .damaged ? dropped.contains(sequence) : isAmong(dropped)
+    }
+
     /// Whether it, or what it belongs to, is among these.
     func isAmong(_ erased: SequenceRanges) -> Bool {
         if erased.isEmpty { return false }

@@ -16,6 +16,8 @@ extension Store {
             try eraser.erase(scope)
             return eraser.erasure
         }
+        // A damaged file that was moved aside cannot be erased from; all that could be read of it is here.
+        file?.removeAside()
         do throws(WaybillError) {
             // Also when nothing was found: the bytes of an erasure before this one may be there still.
             try checkpoint()

@@ -14,6 +14,11 @@ extension StoreReader {
             try checkOrphans(&result)
             try checkLeaders(&result)
             try checkErased(&result)
+            result.totals = try Totals(connection: connection).all()
+            for total in result.totals where !total.ledger.isBalanced {
+                result.problems.append("The totals of \(total.app) do not balance: \(total.ledger.recorded) recorded.")
+            }
+            result.tables = try tableSizes()
             // No fault of the store: an app has renamed something, or a debug build within one version.
             result.remarks += try nameConflicts().map(\.description)
             result.transactionCount = try connection.integer("SELECT count(*) FROM parts WHERE listed_us IS NOT NULL")
@@ -70,6 +75,22 @@ extension StoreReader {
             if booked.contains(row.int(0)) { inside += 1 } else { outside += 1 }
         }
         return (inside, outside)
+    }
+
+    /// sqlite.org/dbstat.html: an option of SQLite's that Debian and macOS have switched on; without it there is no way to tell but to read the file.
+    private func tableSizes() throws(WaybillError) -> [StoreVerification.TableSize] {
+        let eventCount = try connection.integer("SELECT count(*) FROM events")
+        let sizes = try? connection.statement(
+            """
+            SELECT ifnull(x.tbl_name, d.name), sum(d.pgsize) FROM dbstat d LEFT JOIN sqlite_schema x ON x.name = d.name \
+            WHERE d.aggregate = TRUE GROUP BY 1 ORDER BY 2 DESC, 1
+            """
+        ).rows { row in (name: row.text(0), byteCount: row.int(1)) }
+        return (sizes ?? []).map { size in
+            StoreVerification.TableSize(
+                name: size.name, byteCount: size.byteCount,
+                bytesPerEvent: eventCount > 0 ? Double(size.byteCount) / Double(eventCount) : nil)
+        }
     }
 
     private func checkErased(_ result: inout StoreVerification) throws(WaybillError) {

@@ -12,6 +12,10 @@ package struct StoreVerification: Hashable, Sendable, Codable {
     package var factCount: Int
     /// Each source as it was recounted.
     package var sources: [SourceBalance]
+    /// Own sources that have ended and of which nothing but sums is left, by app.
+    package var totals: [Total] = []
+    /// How large each table is with its indexes, the largest first; empty where this SQLite cannot tell (it lacks `dbstat`).
+    package var tables: [TableSize] = []
 
     /// Whether there is no problem.
     package var isSound: Bool { problems.isEmpty }
@@ -26,5 +30,20 @@ package struct StoreVerification: Hashable, Sendable, Codable {
         /// Booked verdict by verdict.
         package var ledger: Ledger
         package var gaps: [SourceRecord.Gap]
+    }
+
+    /// The sums of one app.
+    package struct Total: Hashable, Sendable, Codable {
+        package var app: String
+        package var sourceCount: Int
+        package var ledger: Ledger
+    }
+
+    /// A table's share in the file.
+    package struct TableSize: Hashable, Sendable, Codable {
+        package var name: String
+        package var byteCount: Int
+        /// Its bytes for each row of the table of events, so that the sum over all tables is what an event costs, everything included; nil without any.
+        package var bytesPerEvent: Double?
     }
 }

@@ -7,18 +7,35 @@ package import WaybillCore
 package final class SourceStore {
     /// The source, with the installation that the store knows.
     package private(set) var source: Source
-    /// Why this is not the store that was asked for; nil when it is.
-    package private(set) var problem: WaybillError?
+    /// Why this is not the store that was asked for, or not kept within its limits; nil when all is well.
+    package var problem: WaybillError? { openingProblem ?? retentionProblem }
+    private var openingProblem: WaybillError? {
+        didSet { if let openingProblem, openingProblem != oldValue { tell(openingProblem) } }
+    }
+    private let tell: @Sendable (WaybillError) -> Void
 
     /// Where the store lies: what was asked for, or memory.
     private(set) var place: StorePlace
     private var store: Store?
     private var storeReader: StoreReader?
     private var life: LifeMark?
+    private let clock: any TransactionClock
+    private var keeper: RetentionKeeper
+    private var retentionProblem: WaybillError?
+    /// Which file was found to be damaged.
+    private var damaged: StoreFile.Identity?
+    private var salvageCount = 0
+    private var wasOpened = false
 
-    init(source: Source, place: StorePlace) {
+    init(
+        source: Source, place: StorePlace, clock: any TransactionClock, retention: Retention,
+        tell: @escaping @Sendable (WaybillError) -> Void
+    ) {
         self.source = source
         self.place = place
+        self.clock = clock
+        self.tell = tell
+        keeper = RetentionKeeper(retention)
     }
 
     /// The store; or one in memory, where the one that was asked for cannot be opened: recording goes on, and ``problem`` says what happened.
@@ -27,12 +44,46 @@ package final class SourceStore {
     func opened() throws(WaybillError) -> Store {
         if let store { return store }
         do {
-            return try open()
+            return try openOrSalvage()
         } catch {
-            problem = problem ?? error
+            openingProblem = openingProblem ?? error
+            // What is recorded waits in the journal for a store that was there before.
+            guard !wasOpened else { throw error }
             place = .memory(name: source.id.description)
             return try open()
         }
+    }
+
+    /// Takes notice of what went wrong: where the store's file is damaged or gone, it is made anew when it is needed next.
+    func notice(_ error: any Error) {
+        guard let error = error as? WaybillError, error.code == .damaged, case .folder = place, damaged == nil else { return }
+        damaged = store?.identity
+        (store, storeReader) = (nil, nil)
+    }
+
+    private func openOrSalvage() throws(WaybillError) -> Store {
+        if damaged != nil { try salvage() }
+        do throws(WaybillError) {
+            return try open()
+        } catch {
+            guard error.code == .damaged || place.path.map({ HeaderRepair.isNeeded(for: $0) }) == true else { throw error }
+            (store, storeReader) = (nil, nil)
+            damaged = place.path.flatMap { StoreFile(path: $0).identity }
+            try salvage()
+            return try open()
+        }
+    }
+
+    /// Replaces the damaged file; where a disk damages one after the other, no more.
+    private func salvage() throws(WaybillError) {
+        guard case .folder = place, let path = place.path, salvageCount < 3 else {
+            throw WaybillError(.damaged, "The store at \(place.description) is damaged. Check the disk.")
+        }
+        salvageCount += 1
+        if let told = try Salvage.replace(StoreFile(path: path), damaged: damaged, at: clock.wallMicroseconds()) {
+            openingProblem = told
+        }
+        damaged = nil
     }
 
     /// A reader of the same store.
@@ -72,8 +123,36 @@ package final class SourceStore {
         return mark
     }
 
+    // MARK: Retention
+
+    /// Keeps the store within its limits, a step at a time; what goes wrong shows in ``problem``, and is tried again.
+    ///
+    /// - Parameters:
+    ///   - count: Facts that were just written: at least twice as many may go.
+    ///   - wasSettled: Whether something was delivered, and may be too old for that reason.
+    /// - Returns: The transactions that went.
+    @discardableResult
+    package func retain(afterWriting count: Int = 0, wasSettled: Bool = false) -> Set<GUID> {
+        if wasSettled { keeper.checkAgeSoon() }
+        do throws(WaybillError) {
+            let gone = try keeper.step(try opened(), at: Moment(clock), budget: max(2_000, 2 * count)) { hasJournal($0) }
+            retentionProblem = nil
+            return gone
+        } catch {
+            notice(error)
+            retentionProblem = error
+            return []
+        }
+    }
+
+    private func hasJournal(_ source: GUID) -> Bool {
+        guard case .folder(let folder) = place else { return false }
+        return access(LifeMark.path(of: source, in: folder), F_OK) == 0
+    }
+
     private func open() throws(WaybillError) -> Store {
         let store = try Store(place)
+        try keeper.look(at: Moment(clock), in: store)
         if let known = try store.setting("installation").flatMap({ GUID($0) }) {
             source.installation = known
         } else {
@@ -84,10 +163,11 @@ package final class SourceStore {
         try store.register(source)
         if case .folder(let folder) = place {
             _ = try lifeMark(in: folder)
-            problem = try store.recoverJournals(in: folder, installation: source.installation).first ?? problem
+            openingProblem = try store.recoverJournals(in: folder, installation: source.installation).first ?? openingProblem
         }
         _ = try store.endSources(isAlive: { isAlive($0) })
         self.store = store
+        wasOpened = true
         return store
     }
 }

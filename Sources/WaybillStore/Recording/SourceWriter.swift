@@ -39,11 +39,14 @@ package final class SourceWriter: Sendable {
     ///
     /// - Parameters:
     ///   - capacity: Facts that may wait in memory.
+    ///   - retention: What the store keeps.
     ///   - changes: Told what has reached the store.
+    ///   - tell: Told when the store is not the one that was asked for, or not as it was left; on the store's thread.
     ///   - writesByItself: false in tests: facts are then written when somebody reads.
     package init(
-        source: Source, place: StorePlace, clock: any TransactionClock, capacity: Int, changes: ChangeFeed = ChangeFeed(),
-        writesByItself: Bool = true
+        source: Source, place: StorePlace, clock: any TransactionClock, capacity: Int, retention: Retention = Retention(),
+        changes: ChangeFeed = ChangeFeed(),
+        tell: @escaping @Sendable (WaybillError) -> Void = { _ in }, writesByItself: Bool = true
     ) {
         let start = clock.uptimeMicroseconds()
         let waker = Waker()
@@ -54,7 +57,9 @@ package final class SourceWriter: Sendable {
         startMicroseconds = start
         recorder = JournaledRecorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
         anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
-        thread = StoreThread(label: "waybill.store") { SourceStore(source: source, place: place) }  // opened when first needed
+        thread = StoreThread(label: "waybill.store") {  // opened when first needed
+            SourceStore(source: source, place: place, clock: clock, retention: retention, tell: tell)
+        }
         waker.wake = { [weak self] batchIsFull in
             self?.askForJournal()
             self?.scheduleDrain(batchIsFull: batchIsFull)
@@ -103,7 +108,7 @@ package final class SourceWriter: Sendable {
     package func run<Result: Sendable>(_ body: @escaping @Sendable (SourceStore, Store) throws -> Result) async throws -> Result {
         try await thread.run { [self] store in
             drain(into: store)
-            return try body(store, try store.opened())
+            return try noticing(store) { try body(store, try store.opened()) }
         }
     }
 
@@ -111,7 +116,7 @@ package final class SourceWriter: Sendable {
     package func runAndWait<Result: Sendable>(_ body: @Sendable (SourceStore, Store) throws -> Result) throws -> Result {
         try thread.sync { store in
             drain(into: store)
-            return try body(store, try store.opened())
+            return try noticing(store) { try body(store, try store.opened()) }
         }
     }
 
@@ -146,7 +151,21 @@ package final class SourceWriter: Sendable {
     package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Result) async throws -> Result {
         let place = try await run { opened, _ in opened.place }
         if case .memory = place { return try await run { opened, _ in try body(opened.reader()) } }
-        return try await readingThread.run { end in try body(try end.reader(of: place)) }
+        do {
+            return try await readingThread.run { end in try body(try end.reader(of: place)) }
+        } catch {
+            thread.perform { store in store.notice(error) }
+            throw error
+        }
+    }
+
+    private func noticing<Result>(_ store: SourceStore, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            store.notice(error)
+            throw error
+        }
     }
 
     private func scheduleDrain(batchIsFull: Bool) {
@@ -200,11 +219,14 @@ package final class SourceWriter: Sendable {
                 try syncWhenDue(opened.opened())
                 anchors.confirm(clocks)
                 tell(of: facts, in: opened)
+                let gone = opened.retain(afterWriting: facts.count)
+                if !gone.isEmpty { changes.tell(.reload) }
                 state.withLock { state in
                     state.writeProblem = nil
                     state.storedRefusedCount = refused
                 }
             } catch {
+                opened.notice(error)
                 recorder.returnBatch()
                 state.withLock { state in
                     state.newNames = names + state.newNames

@@ -35,6 +35,23 @@ extension GUID: SQLValue {
     }
 }
 
+/// A value as a column holds it, whatever its type.
+enum ColumnValue: SQLValue {
+    case null
+    case integer(Int)
+    case text(String)
+    case blob([UInt8])
+
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        switch self {
+        case .null: sqlite3_bind_null(statement, index)
+        case .integer(let value): value.bind(to: statement, at: index)
+        case .text(let text): text.bind(to: statement, at: index)
+        case .blob(let bytes): sqlite3_bind_blob(statement, index, bytes, Int32(clamping: bytes.count), copied)
+        }
+    }
+}
+
 extension Optional: SQLValue where Wrapped: SQLValue {
     func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         switch self {

@@ -9,7 +9,8 @@ enum SQLiteError {
     static func error(_ code: Int32, on connection: OpaquePointer?, at place: String) -> WaybillError {
         let words = connection.flatMap { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
         let cause = "SQLite \(code): \(words.map { String(cString: $0) } ?? "unknown")"
-        return WaybillError(.store, sentence(for: code & 0xFF, at: place), cause: cause)
+        let isDamaged = [SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF)
+        return WaybillError(isDamaged ? .damaged : .store, sentence(for: code & 0xFF, at: place), cause: cause)
     }
 
     private static func sentence(for code: Int32, at place: String) -> String {

@@ -154,6 +154,18 @@ struct Row {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// What a column holds; a number that is no integer counts as nothing, since no table of ours has one.
+    func value(_ column: Int32) -> ColumnValue {
+        switch sqlite3_column_type(handle, first + column) {
+        case SQLITE_INTEGER: return .integer(int(column))
+        case SQLITE_TEXT: return .text(text(column))
+        case SQLITE_BLOB:
+            guard let start = sqlite3_column_blob(handle, first + column) else { return .blob([]) }
+            return .blob(Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, first + column)))))
+        default: return .null
+        }
+    }
+
     /// nil for NULL, and for anything but 16 bytes.
     func optionalGUID(_ column: Int32) -> GUID? {
         guard let start = sqlite3_column_blob(handle, first + column) else { return nil }

@@ -13,7 +13,8 @@ enum Schema {
 
     /// In order; the version of a store (`PRAGMA user_version`) is how many of them it has. Only ever appended to: a released one never changes.
     static let migrations = [
-        Migration(name: "facts, ranges and leases", script: Tables.script + Views.script)
+        Migration(name: "facts, ranges and leases", script: Tables.script + Views.script),
+        Migration(name: "retention", script: Tables.retention),
     ]
 
     /// The version that this code reads and writes.
@@ -26,7 +27,7 @@ enum Schema {
         let version = try connection.integer("PRAGMA user_version")
         if version == 0 {
             // Somebody else's database must not get our tables.
-            guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else { throw notAStore(connection.place) }
+            guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else { throw try notAStore(connection) }
             try connection.execute("PRAGMA application_id = \(applicationID)")
         } else {
             try check(connection)
@@ -37,9 +38,15 @@ enum Schema {
         return true
     }
 
+    /// Makes sure that nothing of somebody else's is in it, before anything is changed.
+    static func checkOwnership(_ connection: Connection) throws(WaybillError) {
+        guard try connection.integer("PRAGMA application_id") != applicationID else { return }
+        guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else { throw try notAStore(connection) }
+    }
+
     /// Makes sure that it is a store, and none of a newer version.
     static func check(_ connection: Connection) throws(WaybillError) {
-        guard try connection.integer("PRAGMA application_id") == applicationID else { throw notAStore(connection.place) }
+        guard try connection.integer("PRAGMA application_id") == applicationID else { throw try notAStore(connection) }
         let version = try connection.integer("PRAGMA user_version")
         guard version <= self.version else {
             throw WaybillError(
@@ -49,7 +56,11 @@ enum Schema {
         }
     }
 
-    private static func notAStore(_ place: String) -> WaybillError {
-        WaybillError(.store, "\(place) is not a Waybill store: it is an SQLite database of something else.")
+    private static func notAStore(_ connection: Connection) throws(WaybillError) -> WaybillError {
+        let tables = try connection.integer(
+            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('sources', 'parts', 'network_logs', 'ranges')")
+        // All of ours: then it is only the header that says otherwise.
+        return WaybillError(
+            tables == 4 ? .damaged : .store, "\(connection.place) is not a Waybill store: it is an SQLite database of something else.")
     }
 }

@@ -146,4 +146,29 @@ enum Tables {
         ) STRICT, WITHOUT ROWID;
 
         """
+
+    /// What keeping a store within its limits needs.
+    static let retention = """
+        ALTER TABLE sources ADD COLUMN born_us INTEGER NOT NULL DEFAULT 0 /* own: device_time.seen_us when it was registered */;
+        CREATE TABLE device_time( -- one row: what the age of own facts goes by, since nobody can turn it
+          id INTEGER PRIMARY KEY CHECK(id = 1),
+          seen_us INTEGER NOT NULL, -- how long the device was seen running since the store was made
+          boot_us INTEGER NOT NULL, -- seen_us when the device was last started
+          uptime_us INTEGER NOT NULL, -- of the device, when it was last looked at
+          boot TEXT NOT NULL -- the system's ID of that boot
+        ) STRICT;
+        CREATE TABLE totals( -- own sources that have ended, and of which nothing is left but these sums
+          app TEXT PRIMARY KEY,
+          sources INTEGER NOT NULL, -- how many they were
+          recorded INTEGER NOT NULL,
+          refused INTEGER NOT NULL,
+          delivered INTEGER NOT NULL,
+          quarantined INTEGER NOT NULL,
+          quota INTEGER NOT NULL, -- dropped, by reason
+          age INTEGER NOT NULL,
+          erased INTEGER NOT NULL,
+          damaged INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        """
 }

@@ -55,10 +55,16 @@ struct RangeRows {
 
     // MARK: Dropped
 
-    /// What was erased before it was delivered (own source), or is refused when it comes (any other).
+    /// What is refused when it comes, because it was erased.
     func erased(of source: Int) throws(WaybillError) -> SequenceRanges {
         let statement = try connection.statement("SELECT first, last FROM dropped WHERE source = ? AND reason = 'erased' ORDER BY first")
         return SequenceRanges(try statement.rows(source) { row in row.int(0)...max(row.int(0), row.int(1)) })
+    }
+
+    /// What was given up, for each reason that there was.
+    func droppedByReason(of source: Int) throws(WaybillError) -> [(reason: DropReason, sequences: SequenceRanges)] {
+        let dropped = try dropped(of: source)
+        return Dictionary(grouping: dropped, by: \.reason).map { ($0.key, $0.value.sequences) }
     }
 
     /// What was given up, in order of sequence.

@@ -17,6 +17,12 @@ struct SequenceRanges: Hashable, Sendable {
         return index < ranges.count && ranges[index].lowerBound <= sequence
     }
 
+    /// Whether it holds a sequence of that range.
+    func meets(_ range: ClosedRange<Int>) -> Bool {
+        let index = firstIndex(endingAtOrAfter: range.lowerBound)
+        return index < ranges.count && ranges[index].lowerBound <= range.upperBound
+    }
+
     /// Adds a range, merged with those that it meets.
     mutating func insert(_ range: ClosedRange<Int>) {
         // Facts mostly come in order.

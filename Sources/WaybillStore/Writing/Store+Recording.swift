@@ -14,7 +14,9 @@ extension Store {
         ownSources[source.id] = try write { () throws(WaybillError) in
             let rows = SourceRows(connection: connection)
             if let row = try rows.find(source.id) { return OwnSource(id: row.id, latest: nil) }
-            return OwnSource(id: try rows.insert(source, heard: nil).id, latest: 0)
+            let id = try rows.insert(source, heard: nil).id
+            try connection.statement("UPDATE sources SET born_us = ifnull((SELECT seen_us FROM device_time), 0) WHERE id = ?").run(id)
+            return OwnSource(id: id, latest: 0)
         }
     }
 
@@ -43,20 +45,20 @@ extension Store {
         let ranges = RangeRows(connection: connection)
         // A batch may come again after it was written; what of it was delivered may have been erased since, and must not come back.
         let settled = try ranges.booked(of: source.id)
-        let erased = try ranges.erased(of: source.id)
-        var late = SequenceRanges()
+        let dropped = try ranges.droppedByReason(of: source.id)
+        var late: [DropReason: SequenceRanges] = [:]
         var writer = try FactWriter(source, connection)
         for fact in facts where !settled.contains(fact.sequence) {
-            // What belongs to something that was erased before it was delivered is erased with it.
-            if fact.isAmong(erased) {
-                late.insert(fact.sequence...fact.sequence)
+            // What belongs to something that was given up before it was delivered is given up with it.
+            if let reason = dropped.first(where: { fact.isAmong($0.sequences, because: $0.reason) })?.reason {
+                late[reason, default: SequenceRanges()].insert(fact.sequence...fact.sequence)
             } else {
                 // A fact whose place is taken has no row; the next lease books it as damaged.
                 _ = try writer.write(fact)
             }
         }
         try writer.finish()
-        if !late.isEmpty, try ranges.drop(late.dropped(.erased), except: settled, of: source.id) {
+        if !late.isEmpty, try ranges.drop(late.flatMap { $1.dropped($0) }, except: settled, of: source.id) {
             try SourceRows(connection: connection).announce(source.id)
         }
     }

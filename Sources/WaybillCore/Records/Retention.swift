@@ -1,0 +1,31 @@
+/// How much of what was recorded a device keeps, and for how long.
+///
+/// Whole transactions go, the oldest first: those that were delivered before those that were not, and open ones last. What was not delivered is
+/// counted and told to the collector as dropped. What is being delivered stays until the collector has answered.
+public struct Retention: Sendable, Hashable {
+    /// Bytes that the store's rows and indexes may take; its file stops growing there. Default: 64 MiB, at least 1 MiB.
+    public var maximumBytes = 64 << 20
+    /// How long after its last event a transaction is kept. Default: 30 days.
+    ///
+    /// Measured by time that nobody can turn: within one boot of the device it is the time that has passed, asleep or not. Of transactions from
+    /// earlier boots, those that were delivered go by the wall clock, too; those that were not go by the time that the device was seen running,
+    /// which is never more than has really passed.
+    public var maximumAge: Duration = .seconds(30 * 86_400)
+    /// Whether transactions of earlier launches go as soon as they are delivered. Default: false.
+    ///
+    /// Those that are not delivered stay until they are, or until bytes or age say otherwise: what led to a crash is worth the most.
+    public var isForThisLaunchOnly = false
+
+    /// Below this the tables alone would not fit.
+    package static let leastBytes = 1 << 20
+
+    /// The defaults.
+    public init() {}
+
+    /// Keeps what this launch records, and of earlier ones only what is still to be delivered.
+    public static var thisLaunchOnly: Retention {
+        var retention = Retention()
+        retention.isForThisLaunchOnly = true
+        return retention
+    }
+}

@@ -1,0 +1,61 @@
+import WaybillCore
+
+/// Keeps a store within its limits, a step at a time.
+struct RetentionKeeper {
+    let retention: Retention
+
+    private var device: DeviceTime?
+    /// ``DeviceTime/now`` when age was looked at last; nil: there is something left to do.
+    private var ageChecked: Int?
+
+    private static let minuteMicroseconds = 60_000_000
+    private static let hourMicroseconds = 60 * minuteMicroseconds
+
+    init(_ retention: Retention = Retention()) { self.retention = retention }
+
+    /// Notes how long the device was seen running; to be done before a source is registered, whose birth goes by it.
+    mutating func look(at moment: Moment, in store: Store) throws(WaybillError) {
+        let connection = store.connection
+        device = try store.write { () throws(WaybillError) in
+            var device = try DeviceTime(connection) ?? DeviceTime(moment)
+            device.pass(to: moment)
+            try device.save(connection)
+            return device
+        }
+    }
+
+    /// One step: takes away what is too old, and then the oldest until the bytes suffice.
+    ///
+    /// - Parameters:
+    ///   - budget: About how many facts may go at once.
+    ///   - hasJournal: Whether there is a journal of a source still, which would bring its facts back.
+    /// - Returns: The transactions that went.
+    mutating func step(
+        _ store: Store, at moment: Moment, budget: Int = 2_000, hasJournal: (GUID) -> Bool = { _ in false }
+    ) throws(WaybillError) -> Set<GUID> {
+        var now = device ?? DeviceTime(moment)
+        now.pass(to: moment)
+        if device == nil || now.now - (device?.now ?? 0) >= Self.minuteMicroseconds || now.bootBegan != device?.bootBegan {
+            try look(at: moment, in: store)
+        }
+        let connection = store.connection
+        let isAgeDue = ageChecked.map { now.now - $0 >= ageInterval } ?? true
+        let isTooLarge = try connection.usedByteCount() > retention.maximumBytes
+        guard isAgeDue || isTooLarge else { return [] }
+        let sweep = try store.write { () throws(WaybillError) in
+            var sweep = try RetentionSweep(connection, budget: budget)
+            if isAgeDue { try sweep.removeOld(retention, device: now, wall: moment.wall) }
+            if !sweep.isExhausted { try sweep.shrink(to: retention.maximumBytes) }
+            if isAgeDue { try Totals(connection: connection).fold(hasJournal: hasJournal) }
+            return sweep
+        }
+        if isAgeDue { ageChecked = sweep.isExhausted ? nil : now.now }
+        return sweep.transactions
+    }
+
+    /// Has the next step look at age again, because something was settled.
+    mutating func checkAgeSoon() { ageChecked = nil }
+
+    /// A hundredth of the age is precise enough, and an hour seldom enough to cost nothing.
+    private var ageInterval: Int { min(Self.hourMicroseconds, max(0, retention.maximumAge.microseconds) / 100) }
+}

@@ -1,0 +1,112 @@
+import WaybillCore
+
+/// Copies what can be read of a damaged database, row by row, around what cannot be read.
+struct SalvagedRows {
+    private let damaged: Connection
+    private let connection: Connection
+
+    /// Tables by the columns of their keys, sources first: no row is taken over whose source is unknown.
+    private static let tables: [(name: String, keys: [String], condition: String)] = [
+        ("sources", ["id"], "1"), ("settings", ["key"], "1"), ("device_time", ["id"], "1"), ("totals", ["app"], "1"),
+        ("erased", ["guid"], "1"), ("names", ["use_case", "event", "app", "app_version", "name"], "1"), ("arrivals", ["id"], "1"),
+        ("clocks", ["source", "at_us"], "1"), ("parts", ["source", "sequence"], "1"), ("events", ["source", "part", "sequence"], "1"),
+        ("network_logs", ["source", "part", "sequence"], "1"), ("dropped", ["source", "first"], "1"),
+        ("quarantine", ["source", "sequence"], "1"),
+        // What is being delivered goes out again: the lease is gone.
+        ("ranges", ["source", "first"], "lease IS NULL"),
+    ]
+
+    /// - Parameter connection: To the new store.
+    init(from damaged: Connection, into connection: Connection) {
+        self.damaged = damaged
+        self.connection = connection
+    }
+
+    func copy() throws(WaybillError) {
+        for (name, keys, condition) in Self.tables {
+            let columns = try commonColumns(of: name)
+            guard !columns.isEmpty else { continue }
+            let table = Table(name: name, columns: columns, condition: condition)
+            if keys.first == "source" {
+                for source in try connection.statement("SELECT id FROM sources").rows(transform: { row in row.int(0) }) {
+                    try copy(table, of: source, by: Array(keys.dropFirst()))
+                }
+            } else {
+                for direction in ["", " DESC"] {
+                    try? scan(table, "ORDER BY " + keys.map { $0 + direction }.joined(separator: ", "), []) { _ in }
+                }
+            }
+        }
+    }
+
+    private struct Table {
+        var name: String
+        var columns: [String]
+        var condition: String
+
+        var insertion: String {
+            "INSERT OR IGNORE INTO \(name)(\(columns.joined(separator: ", "))) "
+                + "VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
+        }
+    }
+
+    /// Those that the damaged store has, too: it may be of an older version. Empty where not even that can be read.
+    private func commonColumns(of table: String) throws(WaybillError) -> [String] {
+        let sql = "SELECT name FROM pragma_table_info(?)"
+        let there = Set((try? damaged.statement(sql).rows(table) { row in row.text(0) }) ?? [])
+        return try connection.statement(sql).rows(table) { row in row.text(0) }.filter(there.contains)
+    }
+
+    /// Copies rows until the end, or until one cannot be read.
+    private func scan(
+        _ table: Table, _ rest: String, _ arguments: [any SQLValue], then body: (Row) -> Void
+    ) throws(WaybillError) {
+        let insertion = try connection.statement(table.insertion)
+        let rows = try damaged.statement(
+            "SELECT \(table.columns.joined(separator: ", ")) FROM \(table.name) WHERE \(table.condition) \(rest)")
+        try rows.forEachRow(arguments: arguments) { row in
+            // A row that is not what its table asks for is left.
+            try? insertion.forEachRow(arguments: table.columns.indices.map { row.value(Int32($0)) }) { _ in }
+            body(row)
+        }
+    }
+
+    /// Around what cannot be read: after an error the keys behind it are tried in ever longer steps.
+    private func copy(_ table: Table, of source: Int, by keys: [String]) throws(WaybillError) {
+        let places = keys.compactMap { table.columns.firstIndex(of: $0) }.map { Int32($0) }
+        guard places.count == keys.count, let first = places.first else { return }
+        let second = places.count > 1 ? places[1] : nil
+        let isBehind = second == nil ? "\(keys[0]) > ?2 AND ?3 = ?3" : "(\(keys[0]), \(keys[1])) > (?2, ?3)"
+        let rest = "AND source = ?1 AND \(isBehind) ORDER BY \(keys.joined(separator: ", "))"
+        var reached = Key(first: .min, second: .min)
+        var attempt = 0
+        while let from = reached.skipping(attempt, hasSecond: second != nil) {
+            let before = reached
+            do throws(WaybillError) {
+                try scan(table, rest, [source, from.first, from.second]) { row in
+                    reached = max(reached, Key(first: row.int(first), second: second.map { row.int($0) } ?? 0))
+                }
+                return
+            } catch {
+                attempt = reached > before ? 1 : attempt + 1
+            }
+        }
+    }
+
+    /// Where a scan stands, within a source.
+    struct Key: Comparable {
+        var first: Int
+        var second: Int
+
+        static func < (left: Key, right: Key) -> Bool { (left.first, left.second) < (right.first, right.second) }
+
+        /// Where to try next, the further the more attempts have failed; nil: that was all.
+        func skipping(_ attempt: Int, hasSecond: Bool) -> Key? {
+            if attempt == 0 { return self }
+            let steps = 53  // as many powers of 2 as a sequence may have
+            let jump = hasSecond ? attempt - steps : attempt
+            if jump <= 0 { return Key(first: first, second: max(0, second) &+ 1 << (attempt - 1)) }
+            return jump > steps ? nil : Key(first: max(-1, first) &+ 1 << (jump - 1), second: -1)
+        }
+    }
+}
