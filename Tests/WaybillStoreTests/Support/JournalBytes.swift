@@ -20,10 +20,11 @@ enum JournalBytes {
 
     private static func read(_ bytes: [UInt8], at path: String) throws -> Int {
         try Data(bytes).write(to: URL(filePath: path))
-        guard let journal = try? RecoveredJournal(LifeMark(path: path)) else { return 0 }
-        guard journal.facts.count * JournalRecord.prefixWordCount * 8 < bytes.count else { throw Failure(text: "more facts than room") }
+        guard var journal = try? RecoveredJournal(LifeMark(path: path)) else { return 0 }
+        let facts = journal.next(limit: .max)
+        guard facts.count * JournalRecord.prefixWordCount * 8 < bytes.count else { throw Failure(text: "more facts than room") }
         var latest = 0
-        for fact in journal.facts {
+        for fact in facts {
             let numbers = [fact.sequence, fact.part, fact.atMicroseconds]
             guard numbers.allSatisfy({ (0...Limits.largestInteger).contains($0) }), fact.sequence > 0 else {
                 throw Failure(text: "a fact that no store can count: \(numbers)")
@@ -37,7 +38,7 @@ enum JournalBytes {
                 throw Failure(text: "another fact at \(fact.sequence) when read again")
             }
         }
-        return journal.facts.count
+        return facts.count
     }
 
     /// A fact as the words that follow a record's prefix.
@@ -63,10 +64,10 @@ enum JournalBytes {
         words[Header.version] = JournalLayout.version
         let numbers = [Header.wordCount, Header.segmentWordCount, Header.segmentCount].map { Int(clamping: words[$0]) }
         guard (Header.count...words.count).contains(numbers[0]), (4...words.count).contains(numbers[1]),
-            (1...words.count).contains(numbers[2]), numbers[0] + numbers[1] * numbers[2] == words.count
+            (1...words.count).contains(numbers[2]), numbers[0] + numbers[1] * numbers[2] == words.count,
+            let layout = JournalLayout(
+                headerWordCount: numbers[0], segmentWordCount: numbers[1], segmentCount: numbers[2], salt: words[Header.salt])
         else { return bytes }
-        let layout = JournalLayout(
-            headerWordCount: numbers[0], segmentWordCount: numbers[1], segmentCount: numbers[2], salt: words[Header.salt])
         words[Header.checksum] = words.withUnsafeBufferPointer { $0.baseAddress.map { JournalFile.headerChecksum($0, numbers[0]) } ?? 0 }
         for segment in 0..<layout.segmentCount { seal(segment, of: &words, layout) }
         return words.withUnsafeBytes { Array($0) }
