@@ -54,6 +54,7 @@ final class Journal: @unchecked Sendable {  // right because words are written b
         refused = Atomic(refusedCount)
         reading = Locked(ReadingState(stored: start, taken: start, lastSequence: lastSequence, takenSequence: lastSequence))
         beginSegment(turn: 0, base: lastSequence)
+        noteDrained(lastSequence)
     }
 
     var refusedCount: Int { refused.load(ordering: .relaxed) }
@@ -235,9 +236,13 @@ final class Journal: @unchecked Sendable {  // right because words are written b
         reading.withLock { state in
             state.stored = state.taken
             state.lastSequence = state.takenSequence
-            file.setHeader(JournalLayout.HeaderWord.drained, to: state.lastSequence)
-            file.setHeader(JournalLayout.HeaderWord.refused, to: refusedCount)
+            noteDrained(state.lastSequence)
         }
+    }
+
+    private func noteDrained(_ sequence: Int) {
+        file.setHeader(JournalLayout.HeaderWord.drained, to: sequence)
+        file.setHeader(JournalLayout.HeaderWord.refused, to: refusedCount)
     }
 
     /// What was handed out is not in the store: it is handed out again.

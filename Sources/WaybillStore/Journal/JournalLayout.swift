@@ -18,9 +18,9 @@ struct JournalLayout: Hashable {
     enum HeaderWord {
         static let magic = 0, version = 1, wordCount = 2, salt = 3, segmentWordCount = 4, segmentCount = 5, startMicroseconds = 6
         static let descriptionByteCount = 7, checksum = 8
-        /// The highest sequence that was drained: outside SQLite, so that a database that is rolled back cannot balance by forgetting.
+        /// The highest sequence that was drained, sealed: outside SQLite, so that a database that is rolled back cannot balance by forgetting.
         static let drained = 9
-        /// Facts refused so far, when it was last drained.
+        /// Facts refused so far, when it was last drained; sealed.
         static let refused = 10
         static let count = 11
     }
@@ -41,6 +41,20 @@ struct JournalLayout: Hashable {
         let (turn, offset) = position.quotientAndRemainder(dividingBy: segmentWordCount)
         return headerWordCount + turn % segmentCount * segmentWordCount + offset
     }
+
+    /// A count in one word with its own checksum, because the header's does not cover what changes.
+    func sealed(_ count: Int) -> UInt64 {
+        let value = UInt64(count) & Self.countMask
+        return JournalChecksum.mix(salt, value) & ~Self.countMask | value
+    }
+
+    /// The count in a word; nil where the word is damaged.
+    func unsealed(_ word: UInt64) -> Int? {
+        let count = Int(word & Self.countMask)
+        return sealed(count) == word ? count : nil
+    }
+
+    private static let countMask: UInt64 = 1 << 44 - 1
 
     /// Checks what a segment's first words say of it.
     func checksum(ofTurn turn: Int, base: UInt64) -> UInt64 { JournalChecksum.mix(JournalChecksum.mix(salt, UInt64(turn) &+ 1), base) }

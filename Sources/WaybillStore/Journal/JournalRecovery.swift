@@ -33,8 +33,8 @@ struct RecoveredJournal {
         guard let share = try? TransactionSet.decode(description).set.sources.first else { throw .damaged }
         source = share.source
         clocks = share.clocks
-        drained = Int(truncatingIfNeeded: words[Word.drained])
-        refused = Int(truncatingIfNeeded: words[Word.refused])
+        drained = layout.unsealed(words[Word.drained]) ?? 0
+        refused = layout.unsealed(words[Word.refused]) ?? 0
         words.withUnsafeBufferPointer { words in
             for (turn, index) in layout.turns(words) { read(segment: index, turn: turn, words, layout) }
         }

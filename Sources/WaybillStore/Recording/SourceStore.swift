@@ -16,9 +16,12 @@ package final class SourceStore {
     private var storeReader: StoreReader?
     private var life: LifeMark?
 
-    init(source: Source, place: StorePlace) {
+    private let journalSize: JournalSize
+
+    init(source: Source, place: StorePlace, journalSize: JournalSize) {
         self.source = source
         self.place = place
+        self.journalSize = journalSize
     }
 
     /// The store; or one in memory, where the one that was asked for cannot be opened: recording goes on, and ``problem`` says what happened.
@@ -62,7 +65,8 @@ package final class SourceStore {
         // What recovery has to know of the source is an empty set of it.
         let description = TransactionSet(
             id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], facts: [])])
-        return try JournalFile(lifeMark(in: folder), description: description.encoded(), startMicroseconds: startMicroseconds)
+        return try JournalFile(
+            lifeMark(in: folder), description: description.encoded(), startMicroseconds: startMicroseconds, size: journalSize)
     }
 
     private func lifeMark(in folder: URL) throws(WaybillError) -> LifeMark {
@@ -79,6 +83,8 @@ package final class SourceStore {
         } else {
             let installation = GUID()
             try store.set("installation", to: installation.description)
+            // What is sent under it must be found again by it, also after a power cut in the first seconds.
+            try store.sync()
             source.installation = installation
         }
         try store.register(source)

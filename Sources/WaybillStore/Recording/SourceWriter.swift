@@ -8,12 +8,14 @@ package import WaybillCore
 package final class SourceWriter: Sendable {
     /// How old a fact may get before it is written.
     private static let batchAge = Duration.milliseconds(250)
-    private static let retryAge = Duration.seconds(1)
+    static let retryAge = Duration.seconds(1)
     private static let batchLimit = 5_000
 
     struct State {
         var newNames: [RecordedName] = []
         var writeProblem: WaybillError?
+        /// Why what is stored is not on the disk.
+        var syncProblem: WaybillError?
         /// Why there is no journal.
         var journalProblem: WaybillError?
         var storedRefusedCount = 0
@@ -26,7 +28,7 @@ package final class SourceWriter: Sendable {
     package var recorder: any Recorder { journaled }
     let journaled: JournaledRecorder
     private let source: GUID
-    private let place: StorePlace
+    let place: StorePlace
     let anchors: AnchorKeeper
     private let changes: ChangeFeed
     let thread: StoreThread<SourceStore>
@@ -40,10 +42,11 @@ package final class SourceWriter: Sendable {
     /// - Parameters:
     ///   - capacity: Facts that may wait in memory.
     ///   - changes: Told what has reached the store.
+    ///   - timer: Calls the store's thread when a batch or a sync is due.
     ///   - writesByItself: false in tests: facts are then written when somebody reads.
     package init(
         source: Source, place: StorePlace, clock: any TransactionClock, capacity: Int, changes: ChangeFeed = ChangeFeed(),
-        writesByItself: Bool = true
+        timer: any StoreTimer = SystemTimer(), journalSize: JournalSize = JournalSize(), writesByItself: Bool = true
     ) {
         let start = clock.uptimeMicroseconds()
         let waker = Waker()
@@ -54,7 +57,9 @@ package final class SourceWriter: Sendable {
         startMicroseconds = start
         journaled = JournaledRecorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
         anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
-        thread = StoreThread(label: "waybill.store") { SourceStore(source: source, place: place) }  // opened when first needed
+        thread = StoreThread(label: "waybill.store", timer: timer) {
+            SourceStore(source: source, place: place, journalSize: journalSize)  // opened when first needed
+        }
         waker.wake = { [weak self] batchIsFull in
             self?.askForJournal()
             self?.scheduleDrain(batchIsFull: batchIsFull)
@@ -85,7 +90,7 @@ package final class SourceWriter: Sendable {
 
     private func problem(of store: SourceStore) -> WaybillError? {
         _ = try? store.opened()
-        return state.withLock { $0.writeProblem ?? $0.journalProblem } ?? journaled.problem ?? store.problem
+        return state.withLock { $0.writeProblem ?? $0.syncProblem ?? $0.journalProblem } ?? journaled.problem ?? store.problem
     }
 
     /// Whether there is a store, or something on its way to one: else whoever reads would make it.

@@ -31,14 +31,20 @@ extension Store {
             var source = journal.source
             source.installation = installation
             try register(source)
-            let recorded = try connection.integer("SELECT recorded FROM sources WHERE uuid = ?", source.id)
+            var recorded = try connection.integer("SELECT recorded FROM sources WHERE uuid = ?", source.id)
             var rest = journal.facts.drop { $0.sequence <= recorded }
             repeat {
+                let facts = rest.prefix(5_000)
+                rest = rest.dropFirst(5_000)
+                // Had the source not come so far, a later fact would not be there, nor the journal's word for it.
+                let last = max(recorded, facts.last?.sequence ?? 0, rest.isEmpty ? journal.drained : 0)
+                let missing = SequenceRanges(recorded < last ? [recorded + 1...last] : [])
+                    .subtracting(SequenceRanges(facts.lazy.map { $0.sequence...$0.sequence }))
                 try append(
                     RecordedBatch(
-                        source: source.id, facts: Array(rest.prefix(5_000)), names: journal.names, clocks: journal.clocks,
-                        refused: journal.refused))
-                rest = rest.dropFirst(5_000)
+                        source: source.id, facts: Array(facts), names: journal.names, clocks: journal.clocks,
+                        dropped: missing.dropped(.damaged), refused: journal.refused))
+                recorded = last
             } while !rest.isEmpty
             try sync()
             unlink(path)

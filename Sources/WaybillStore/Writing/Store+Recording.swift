@@ -31,15 +31,16 @@ extension Store {
             if let anchor = try rows.add(batch.clocks, to: source.id), anchor <= ownSources[batch.source]?.latest ?? .max {
                 try Leaders(connection: connection).decideAfterAnchor(at: anchor, of: source.id)
             }
+            let recorded = (batch.facts.lazy.map(\.sequence) + batch.dropped.lazy.map(\.last)).max() ?? 0
             try connection.statement("UPDATE sources SET recorded = max(recorded, ?), refused = max(refused, ?) WHERE id = ?")
-                .run(batch.facts.map(\.sequence).max() ?? 0, batch.refused, source.id)
-            try write(batch.facts, of: source)
+                .run(recorded, batch.refused, source.id)
+            try write(batch.facts, dropped: batch.dropped, of: source)
             return batch.facts.map(\.atMicroseconds).max() ?? 0
         }
         if let known = ownSources[batch.source]?.latest { ownSources[batch.source]?.latest = max(known, latest) }
     }
 
-    private func write(_ facts: [Fact], of source: SourceRow) throws(WaybillError) {
+    private func write(_ facts: [Fact], dropped: [DroppedRange], of source: SourceRow) throws(WaybillError) {
         let ranges = RangeRows(connection: connection)
         // A batch may come again after it was written; what of it was delivered may have been erased since, and must not come back.
         let settled = try ranges.booked(of: source.id)
@@ -56,7 +57,8 @@ extension Store {
             }
         }
         try writer.finish()
-        if !late.isEmpty, try ranges.drop(late.dropped(.erased), except: settled, of: source.id) {
+        let news = dropped + late.dropped(.erased)
+        if !news.isEmpty, try ranges.drop(news, except: settled, of: source.id) {
             try SourceRows(connection: connection).announce(source.id)
         }
     }
