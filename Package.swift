@@ -80,6 +80,12 @@ let package = Package(
             ],
             path: "Benchmarks"
         ),
+        // What is promised about facts, tried on processes that are killed: `make faults`.
+        .executableTarget(
+            name: "Faults",
+            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "TestSupport", "CSQLite", .argumentParser],
+            path: "Faults"
+        ),
 
         // What several test targets share: real servers and real child processes.
         .target(name: "TestSupport", dependencies: ["WaybillCore"], path: "Tests/TestSupport"),
