@@ -11,7 +11,7 @@ struct Faults: AsyncParsableCommand {
 
     /// Every case, in the order of the table.
     static let cases: [FaultCase] = [
-        .killed
+        .killed, .drain, .flush, .answer, .two, .four, .clock,
     ]
 
     struct Run: AsyncParsableCommand {

@@ -40,16 +40,20 @@ final class Station: Sendable {
     /// Kills a worker and keeps what it had called journaled.
     func kill(_ worker: WorkerProcess) {
         worker.kill()
-        keep(worker)
+        state.withLock { $0.journaled += worker.journaled }
     }
 
-    /// Has a worker deliver everything, and keeps what it had called journaled.
-    func finish(_ worker: WorkerProcess) throws {
-        defer { keep(worker) }
-        try worker.finish()
-    }
+    /// Has workers stop recording and deliver everything, and keeps what they had called journaled.
+    func finish(_ workers: WorkerProcess...) throws { try finish(workers) }
 
-    private func keep(_ worker: WorkerProcess) { state.withLock { $0.journaled += worker.journaled } }
+    /// As ``finish(_:)``: none of them is done before all have stopped recording.
+    func finish(_ workers: [WorkerProcess]) throws {
+        for worker in workers { try worker.askToEnd() }
+        for worker in workers {
+            defer { kill(worker) }
+            try worker.wait(for: "end", seconds: 60)
+        }
+    }
 
     /// Has a last worker recover and deliver what others left behind, ends the collector, and counts.
     ///

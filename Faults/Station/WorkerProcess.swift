@@ -91,11 +91,10 @@ final class WorkerProcess: @unchecked Sendable {  // right because everything th
         news.withLock { while !hasEnded { news.wait() } }
     }
 
-    /// Has it deliver everything and end.
-    func finish(seconds: Double = 60) throws {
+    /// Has it stop recording, deliver everything, and end.
+    func askToEnd() throws {
+        try wait(for: "ready")
         process.terminate()
-        defer { kill() }
-        try wait(for: "end", seconds: seconds)
     }
 
     /// How it ended: by its own status, or by a signal.

@@ -42,10 +42,14 @@ extension Faults {
                 store: .directory(URL(filePath: folder)), delivery: collector.flatMap { URL(string: $0) }.map { .collector($0) },
                 options: options)
             let end = EndSignal()
+            signal(SIGPIPE, SIG_DFL)
             Output.line("ready")
             let health = Task.detached { await Self.watch(transactions) }
             let delivery = Task.detached { [delivers] in
-                while delivers, !Task.isCancelled { await transactions.flush() }
+                while delivers, !Task.isCancelled {
+                    await transactions.flush()
+                    try? await Task.sleep(for: .milliseconds(5))
+                }
             }
             let clocks = Task.detached { [jumps] in
                 for jump in jumps {
@@ -88,7 +92,10 @@ extension Faults {
 
         private static func watch(_ transactions: TransactionManager) async {
             var last = ""
+            let parent = getppid()
             while !Task.isCancelled {
+                // Nobody is left to be told.
+                if getppid() != parent { _exit(1) }
                 let problems = transactions.health.problems
                 let line = problems.isEmpty ? "well" : "ill \(problems.map(\.description).joined(separator: " "))"
                 if line != last { Output.line(line) }

@@ -134,7 +134,8 @@ import WaybillCore
         let file = try file(isMapped: isMapped)
         let journal = journal(file)
         var parts: [Int] = []
-        while case .done(let part, _, _) = journal.append(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0, atMicroseconds: 0) {
+        while case .done(let part, _, _) = journal.append(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0, atMicroseconds: 0)
+        {
             parts.append(part)
             if parts.count == 20 { break }
         }

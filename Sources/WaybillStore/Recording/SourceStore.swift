@@ -74,6 +74,8 @@ package final class SourceStore {
 
     private func open() throws(WaybillError) -> Store {
         let store = try Store(place)
+        // Before the source can be seen in the store: others take a source without a mark for dead.
+        if case .folder(let folder) = place { _ = try lifeMark(in: folder) }
         if let known = try store.setting("installation").flatMap({ GUID($0) }) {
             source.installation = known
         } else {
@@ -83,7 +85,6 @@ package final class SourceStore {
         }
         try store.register(source)
         if case .folder(let folder) = place {
-            _ = try lifeMark(in: folder)
             problem = try store.recoverJournals(in: folder, installation: source.installation).first ?? problem
         }
         _ = try store.endSources(isAlive: { isAlive($0) })
