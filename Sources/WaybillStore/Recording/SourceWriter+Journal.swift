@@ -18,7 +18,7 @@ extension SourceWriter {
     private func makeJournal(_ store: SourceStore) {
         do throws(WaybillError) {
             guard let file = try store.makeJournal(anchor: anchors.current(), startMicroseconds: startMicroseconds) else { return }
-            let isBegun = journaled.begin(file, names: state.withLock { $0.newNames })
+            let isBegun = recorder.begin(file, names: state.withLock { $0.newNames })
             state.withLock { state in
                 state.journalProblem = nil
                 state.isJournalAskedFor = isBegun  // what waits in memory did not fit: once it is stored
@@ -33,10 +33,10 @@ extension SourceWriter {
 
     /// Syncs what was stored, if enough has come together, or later.
     func syncWhenDue(_ store: Store) throws(WaybillError) {
-        guard journaled.hasJournal else { return }
-        if journaled.wantsSync {
+        guard recorder.hasJournal else { return }
+        if recorder.wantsSync {
             try store.sync()
-            journaled.confirmSync()
+            recorder.confirmSync()
         } else {
             scheduleSync()
         }
@@ -64,7 +64,7 @@ extension SourceWriter {
             try drainOrThrow(opened)
             guard hasStore else { return }
             try opened.opened().sync()
-            journaled.confirmSync()
+            recorder.confirmSync()
         }
     }
 
@@ -81,8 +81,8 @@ extension SourceWriter {
     ///
     /// - Throws: Where the store cannot be synced: then the journal keeps everything.
     package func scrubJournal(_ store: Store) throws(WaybillError) {
-        guard journaled.hasJournal else { return }
+        guard recorder.hasJournal else { return }
         try store.sync()
-        journaled.scrub()
+        recorder.scrub()
     }
 }

@@ -23,8 +23,8 @@ package final class SourceWriter: Sendable {
         var isJournalAskedFor = false
     }
 
-    package var recorder: any Recorder { journaled }
-    let journaled: JournaledRecorder
+    /// What takes facts from callers.
+    package let recorder: JournaledRecorder
     private let source: GUID
     private let place: StorePlace
     let anchors: AnchorKeeper
@@ -52,7 +52,7 @@ package final class SourceWriter: Sendable {
         self.changes = changes
         self.writesByItself = writesByItself
         startMicroseconds = start
-        journaled = JournaledRecorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
+        recorder = JournaledRecorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
         anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
         thread = StoreThread(label: "waybill.store") { SourceStore(source: source, place: place) }  // opened when first needed
         waker.wake = { [weak self] batchIsFull in
@@ -64,7 +64,7 @@ package final class SourceWriter: Sendable {
     deinit {
         guard writesByItself else { return }
         // What is still in memory when the manager goes away is written all the same. Nobody is left to hear of an error.
-        let (recorder, source, anchors, names) = (journaled, source, anchors, state.withLock { $0.newNames })
+        let (recorder, source, anchors, names) = (recorder, source, anchors, state.withLock { $0.newNames })
         thread.perform { store in
             let facts = recorder.takeBatch(limit: .max)
             do {
@@ -85,7 +85,7 @@ package final class SourceWriter: Sendable {
 
     private func problem(of store: SourceStore) -> WaybillError? {
         _ = try? store.opened()
-        return state.withLock { $0.writeProblem ?? $0.journalProblem } ?? journaled.problem ?? store.problem
+        return state.withLock { $0.writeProblem ?? $0.journalProblem } ?? recorder.problem ?? store.problem
     }
 
     /// Whether there is a store, or something on its way to one: else whoever reads would make it.
@@ -94,7 +94,7 @@ package final class SourceWriter: Sendable {
     /// Adds names to the next batch.
     package func note(_ names: [RecordedName]) {
         state.withLock { $0.newNames += names }
-        journaled.keep(names)
+        recorder.keep(names)
     }
 
     /// Runs on the store's thread after everything recorded so far was written: whoever reads, reads their own writes.
@@ -190,7 +190,7 @@ package final class SourceWriter: Sendable {
             let clocks = anchors.due()
             guard !(facts.isEmpty && names.isEmpty && clocks.isEmpty && !isRefusedNews) else {
                 // Who was stopped between reserving and publishing may not wake us: the next look finds it.
-                if journaled.hasMore { scheduleDrain(batchIsFull: false) }
+                if recorder.hasMore { scheduleDrain(batchIsFull: false) }
                 return
             }
             do {
