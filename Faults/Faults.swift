@@ -11,7 +11,7 @@ struct Faults: AsyncParsableCommand {
 
     /// Every case, in the order of the table.
     static let cases: [FaultCase] = [
-        .killed, .drain, .flush, .answer, .two, .four, .clock,
+        .killed, .drain, .flush, .answer, .two, .four, .clock, .full, .busy, .failing, .readOnly, .permissions, .deleted,
     ]
 
     struct Run: AsyncParsableCommand {

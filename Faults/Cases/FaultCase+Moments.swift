@@ -66,26 +66,6 @@ extension FaultCase {
     }
 }
 
-/// The lock that a process holds while it writes to a store, as another process sees it.
-private struct WriterLock {
-    private let path: String
-
-    init(in folder: URL) { path = folder.appending(path: "waybill.sqlite-lock").path() }
-
-    /// Returns while it is held.
-    func waitUntilHeld(seconds: Double = 20) throws {
-        let descriptor = open(path, O_RDWR | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Trouble("There is no lock \(path).") }
-        defer { close(descriptor) }
-        let limit = Date(timeIntervalSinceNow: seconds)
-        while flock(descriptor, LOCK_SH | LOCK_NB) == 0 {
-            flock(descriptor, LOCK_UN)
-            guard Date() < limit else { throw Trouble("Nobody has written to the store for \(seconds) s.") }
-            usleep(100)
-        }
-    }
-}
-
 /// The time that something happens after it has happened so many times before.
 private final class Moment: Sendable {
     private let left: Locked<Int>

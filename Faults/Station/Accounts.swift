@@ -12,11 +12,11 @@ struct Accounts {
     private let client: [SourceRecord]
     private let collector: [SourceRecord]
 
-    init(client: URL, collector: URL) throws {
+    init(client: URL, collector: URL, mayDrop: Bool) throws {
         self.client = try Self.sources(of: client, "client", &problems)
         self.collector = try Self.sources(of: collector, "collector", &problems)
         numbers = try Self.numbers(in: collector)
-        compare()
+        compare(mayDrop: mayDrop)
     }
 
     private static func sources(of folder: URL, _ name: String, _ problems: inout [String]) throws -> [SourceRecord] {
@@ -33,7 +33,7 @@ struct Accounts {
         defer { sqlite3_finalize(statement) }
         let sql = """
             SELECT use_case FROM parts WHERE guid IS NOT NULL \
-            UNION ALL SELECT error_code FROM parts WHERE closed IS NOT NULL AND error_code IS NOT NULL \
+            UNION ALL SELECT -use_case FROM parts WHERE guid IS NOT NULL AND closed IS NOT NULL \
             UNION ALL SELECT code FROM events
             """
         guard sqlite3_open_v2(folder.appending(path: "waybill.sqlite").path(), &database, SQLITE_OPEN_READONLY, nil) == SQLITE_OK,
@@ -44,8 +44,8 @@ struct Accounts {
         return numbers
     }
 
-    /// What client and collector say of each source must be the same.
-    private mutating func compare() {
+    /// What client and collector say of each source must be the same; a client that has lost its store may have heard of less than was delivered.
+    private mutating func compare(mayDrop: Bool) {
         let received = Dictionary(collector.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         for source in client {
             let ledger = source.ledger
@@ -56,7 +56,7 @@ struct Accounts {
                 problems.append("collector: \(source.id) is not known, which has recorded \(ledger.recorded) facts.")
                 continue
             }
-            if other.ledger.delivered != ledger.delivered {
+            if mayDrop ? other.ledger.delivered < ledger.delivered : other.ledger.delivered != ledger.delivered {
                 problems.append(
                     "\(source.id): \(ledger.delivered) facts are settled at the client, \(other.ledger.delivered) received at the collector."
                 )
@@ -71,12 +71,14 @@ struct Accounts {
         let there = Set(numbers)
         counts.doubled = numbers.count - there.count
         counts.journaled = journaled.count
-        counts.delivered = journaled.count { there.contains($0) }
-        let missing = journaled.count - counts.delivered
+        let absent = journaled.filter { !there.contains($0) }
+        let missing = absent.count
+        counts.delivered = journaled.count - missing
         let booked = collector.reduce(0) { $0 + $1.ledger.dropped.values.reduce(0, +) }
         counts.dropped = mayDrop ? min(missing, booked) : 0
         counts.lost = missing - counts.dropped
         counts.problems = problems
+        if counts.lost > 0 { counts.problems.append("lost, the first of them: \(absent.prefix(10))") }
         return counts
     }
 }

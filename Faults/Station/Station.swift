@@ -61,7 +61,7 @@ final class Station: Sendable {
     func count(mayDrop: Bool = false) throws -> FaultCounts {
         try finish(worker("--facts", "0"))
         collector.stop()
-        var accounts = try Accounts(client: client, collector: collector.folder)
+        var accounts = try Accounts(client: client, collector: collector.folder, mayDrop: mayDrop)
         return accounts.counts(journaled: state.withLock { $0.journaled }, mayDrop: mayDrop)
     }
 }

@@ -97,10 +97,7 @@ final class WorkerProcess: @unchecked Sendable {  // right because everything th
         process.terminate()
     }
 
-    /// How it ended: by its own status, or by a signal.
-    var wasKilledByOther: Bool {
-        !process.isRunning && process.terminationReason == .uncaughtSignal && process.terminationStatus != SIGKILL
-    }
+    var processID: Int32 { process.processIdentifier }
 }
 
 /// What keeps a case from being done.

@@ -4,8 +4,9 @@ import WaybillCore
 
 /// Records numbered facts in several transactions at once, as one thread of a worker.
 ///
-/// A number is the use case of an opening, the code of an event, the error code of a closing, so that it can be read in the store's columns. What
-/// `begin` and `finish` do not say, whether their fact was journaled, the next event says: once there is a journal, everything goes there.
+/// A number is the use case of an opening and the code of an event, so that it can be read in the store's columns; a closing is told by the number of
+/// its opening, negative. What `begin` and `finish` do not say, whether their fact was journaled, the next event says: once there is a journal,
+/// everything goes there.
 struct Pen {
     private let transactions: TransactionManager
     private var next: Int
@@ -13,7 +14,7 @@ struct Pen {
     var chance: Chance
     private let padding: Int
     private(set) var count = 0
-    private var open: [UseCaseTransaction<Int>] = []
+    private var open: [(number: Int, transaction: UseCaseTransaction<Int>)] = []
     /// Openings and closings since the last event that was journaled.
     private var unconfirmed: [Int] = []
     private var isJournaling = false
@@ -37,21 +38,21 @@ struct Pen {
         for _ in 0..<Int.random(in: 1...20, using: &chance) {
             if open.isEmpty || (open.count < 5 && Int.random(in: 0..<8, using: &chance) == 0) { begin() }
             let index = Int.random(in: 0..<open.count, using: &chance)
-            log(in: open[index])
+            log(in: open[index].transaction)
             if Int.random(in: 0..<12, using: &chance) == 0 { finish(open.remove(at: index)) }
         }
     }
 
     private mutating func begin() {
         let number = number()
-        open.append(transactions.begin(useCase: number))
-        unconfirmed.append(number)
+        let transaction = transactions.begin(useCase: number)
+        open.append((number, transaction))
+        if transaction.part.sequence > 0 { unconfirmed.append(number) }
     }
 
-    private mutating func finish(_ transaction: UseCaseTransaction<Int>) {
-        let number = number()
-        transaction.finish(.failed, error: number)
-        unconfirmed.append(number)
+    private mutating func finish(_ opened: (number: Int, transaction: UseCaseTransaction<Int>)) {
+        opened.transaction.finish()
+        if opened.transaction.part.sequence > 0 { unconfirmed.append(-opened.number) }
     }
 
     private mutating func log(in transaction: UseCaseTransaction<Int>) {

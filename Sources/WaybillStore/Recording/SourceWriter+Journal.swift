@@ -17,7 +17,10 @@ extension SourceWriter {
 
     private func makeJournal(_ store: SourceStore) {
         do throws(WaybillError) {
-            guard let file = try store.makeJournal(anchor: anchors.current(), startMicroseconds: startMicroseconds) else { return }
+            guard let file = try store.makeJournal(anchor: anchors.current(), startMicroseconds: startMicroseconds) else {
+                state.withLock { $0.isJournalAskedFor = !store.hasFallenBack }
+                return
+            }
             let isBegun = recorder.begin(file, names: state.withLock { $0.newNames })
             state.withLock { state in
                 state.journalProblem = nil

@@ -12,6 +12,7 @@ package final class SourceWriter: Sendable {
     private static let batchLimit = 5_000
 
     struct State {
+        var names: [RecordedName] = []
         var newNames: [RecordedName] = []
         var writeProblem: WaybillError?
         /// Why there is no journal.
@@ -93,7 +94,10 @@ package final class SourceWriter: Sendable {
 
     /// Adds names to the next batch.
     package func note(_ names: [RecordedName]) {
-        state.withLock { $0.newNames += names }
+        state.withLock { state in
+            state.names += names
+            state.newNames += names
+        }
         recorder.keep(names)
     }
 
@@ -181,6 +185,11 @@ package final class SourceWriter: Sendable {
     /// Moves all that waits into the store, one SQLite transaction for each batch.
     private func drain(into opened: SourceStore) {
         while true {
+            if opened.wasReplaced {
+                opened.wasReplaced = false
+                anchors.forget()
+                state.withLock { $0.newNames = $0.names }
+            }
             let facts = recorder.takeBatch(limit: Self.batchLimit)
             let refused = recorder.refusedCount
             let (names, isRefusedNews) = state.withLock { state in
