@@ -3,14 +3,15 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build test demo examples exports look bench tsan lint format consumer schemas check clean
+.PHONY: help setup build test demo examples exports look bench faults tsan lint format consumer schemas check clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
 
 RUNS ?= 200
+KILLS ?= 50
 IMPORTS := --explicit-target-dependency-import-check error
-SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks
+SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks Faults
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +40,10 @@ exports: setup ## Have DuckDB and SQLite count the demo's exports, and run Examp
 bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,store runs some
 	swift build -c release --traits Collector --product Benchmarks
 	.build/release/Benchmarks $(if $(ROWS),--rows $(ROWS))
+
+faults: setup ## Kill processes, fill disks, flip bits, count every fact; KILLS=1000, SEED=n, CASES=kill,drain; writes .build/faults.json
+	swift build --traits Collector $(IMPORTS)
+	.build/debug/Faults run --kills $(KILLS) $(if $(SEED),--seed $(SEED)) $(if $(CASES),--cases $(CASES))
 
 tsan: setup ## Run the library's tests under the thread sanitizer
 	@Scripts/run-tests --thread-sanitizer
@@ -71,6 +76,7 @@ check: setup ## All that CI checks
 	@$(MAKE) --no-print-directory examples
 	@$(MAKE) --no-print-directory exports
 	@$(MAKE) --no-print-directory look
+	@$(MAKE) --no-print-directory faults KILLS=50
 
 clean: ## Remove everything that was built
 	rm -rf .build .build-tsan .build-simulator .build-tools

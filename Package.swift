@@ -76,9 +76,18 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCollector", "CSQLite", .hummingbird, .logging, .nio,
+                "WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCollector", "CSQLite", "AllocationCounter",
+                .hummingbird, .logging, .nio,
             ],
-            path: "Benchmarks"
+            path: "Benchmarks",
+            exclude: ["AllocationCounter"]
+        ),
+        .target(name: "AllocationCounter", path: "Benchmarks/AllocationCounter"),
+        // What is promised about facts, tried on processes that are killed: `make faults`.
+        .executableTarget(
+            name: "Faults",
+            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "TestSupport", "PowerLoss", "CSQLite", .argumentParser],
+            path: "Faults"
         ),
 
         // What several test targets share: real servers and real child processes.

@@ -2,14 +2,11 @@ import Foundation
 import WaybillCore
 
 // Memory first: what the other rows leave behind would hide it.
+var allRows: [Row] = [.memory, .exportMemory, .log, .log8, .logAllocations]
+allRows += Row.logLatencies
+allRows += [.disabledLog, .guid, .store, .list, .encode, .decode, .report, .exportNDJSON, .exportCSV]
 #if Collector
-let allRows: [Row] = [
-    .memory, .exportMemory, .log, .disabledLog, .guid, .store, .list, .encode, .decode, .report, .exportNDJSON, .exportCSV, .collect,
-]
-#else
-let allRows: [Row] = [
-    .memory, .exportMemory, .log, .disabledLog, .guid, .store, .list, .encode, .decode, .report, .exportNDJSON, .exportCSV,
-]
+allRows += [.collect]
 #endif
 
 do {

@@ -1,3 +1,4 @@
+import AllocationCounter
 import Foundation
 import Waybill
 import WaybillCore
@@ -8,7 +9,7 @@ import CDispatch  // where `timespec` is defined, once Dispatch is among the imp
 #endif
 
 /// What the rows record.
-private enum Login: Int, UseCase {
+enum Login: Int, UseCase {
     static let code = 0
     case initiated = 0
 }
@@ -47,6 +48,23 @@ extension Row {
         login.finish()
         try await transactions.sync()
         return comparison
+    }
+
+    /// What recording an event without attributes asks of the allocator, on the caller's thread.
+    static let logAllocations = Row("logAllocations", unit: "per event", against: "an event with an attribute") {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let transactions = TransactionManager(store: .directory(folder))
+        let login = transactions.begin(Login.self)
+        try await transactions.sync()
+        let allocations = { (log: () -> LogResult) in
+            let before = allocation_count()
+            for _ in 0..<1_000 where log() != .journaled { preconditionFailure("it was refused: the figure would be of something else") }
+            return Double(allocation_count() - before) / 1_000
+        }
+        return Comparison(
+            value: allocations { login.log(.initiated) },
+            baseline: allocations { login.log(.initiated, attributes: ["screen": "login"]) })
     }
 
     /// Memory that a manager at rest takes from the machine: pages of this process alone that were written to.

@@ -20,6 +20,8 @@ package import WaybillCore
 package final class Store {
     let connection: Connection
     private let lock: FileLock?
+    private let place: StorePlace
+    private var files: StoreFiles?
     /// Own sources seen so far, by ID.
     var ownSources: [GUID: OwnSource] = [:]
 
@@ -31,6 +33,7 @@ package final class Store {
     /// - Parameter commitsAreSynced: Whether a write waits for the disk (`synchronous=FULL`), so that it outlives a power cut.
     /// - Throws: What is in the way: no permission, a folder in place of the file, not a store, a newer version.
     package init(_ place: StorePlace, commitsAreSynced: Bool = false) throws(WaybillError) {
+        self.place = place
         if let path = place.path {
             try Self.prepare(place, path)
             lock = try FileLock(path: path + "-lock")
@@ -47,7 +50,11 @@ package final class Store {
             // So that a new store is one also for those who cannot read its WAL.
             if isNew && place.path != nil { try connection.checkpoint(.truncate) }
         }
+        files = StoreFiles(of: place)
     }
+
+    /// Whether the files that are open are still the ones of that name: SQLite goes on writing to deleted ones.
+    var isInPlace: Bool { StoreFiles(of: place) == files }
 
     /// Makes the folder and an empty file of its own, so that they get their modes before there is anything in them.
     private static func prepare(_ place: StorePlace, _ path: String) throws(WaybillError) {

@@ -20,7 +20,7 @@ struct Inquest {
         device = .folder(Site.device(in: folder))
         collector = .folder(Site.collector(in: folder))
         self.time = time
-        result.cuts = 1
+        result.cutCount = 1
         let needed = facts.needed(after: moment, uptime: uptime)
         let acknowledged = facts.acknowledged(before: moment)
         let recorded = facts.entries.mapValues(\.fact)
@@ -52,14 +52,14 @@ struct Inquest {
         let undelivered = Set(onDevice.keys).subtracting(inTheEnd.keys)
         if !undelivered.isEmpty { complain("\(undelivered.count) facts of the device are not at the collector in the end") }
 
-        result.journaled = needed.count
-        result.delivered = needed.keys.count { inTheEnd[$0] != nil }
-        result.lost = Set(needed.keys.filter { inTheEnd[$0] == nil }).union(missing).union(forgotten).count
+        result.neededCount = needed.count
+        result.deliveredCount = needed.keys.count { inTheEnd[$0] != nil }
+        result.lostCount = Set(needed.keys.filter { inTheEnd[$0] == nil }).union(missing).union(forgotten).count
         for (source, ledger) in try writer.runAndWait({ _, store in try store.ledgers() }) {
             if !ledger.isBalanced || ledger.pending > 0 { complain("the ledger of \(source) is \(ledger)") }
             let last = onDevice.keys.lazy.filter { $0.source == source }.map(\.sequence).max() ?? 0
             if ledger.recorded < last { complain("\(source) forgets: \(ledger.recorded) of \(last)") }
-            result.dropped += ledger.dropped.values.reduce(0, +)
+            result.droppedCount += ledger.dropped.values.reduce(0, +)
         }
     }
 
@@ -76,7 +76,7 @@ struct Inquest {
             let known = set.sources.reduce(0) { sum, share in
                 sum + share.facts.count { before[Fact.ID(source: share.source.id, sequence: $0.sequence)] != nil }
             }
-            result.doubled += max(0, known - receipt.knownCount)
+            result.doubledCount += max(0, known - receipt.knownCount)
             if receipt.knownCount != known || receipt.acceptedCount != set.factCount - known { complain("a receipt says \(receipt)") }
             guard try writer.settle(set, time) else { return complain("a lease is gone") }
         }

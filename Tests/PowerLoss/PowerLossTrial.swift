@@ -7,28 +7,29 @@ import WaybillStore
 package struct PowerLossTrial {
     /// What was found, over all cuts.
     package struct Result: Sendable {
-        package var cuts = 0
+        package var cutCount = 0
         /// Facts that had to survive, by their age or because they were synced.
-        package var journaled = 0
+        package var neededCount = 0
         /// Of these, those at the collector in the end.
-        package var delivered = 0
-        /// Booked as given up, though they had to survive or not.
-        package var dropped = 0
-        package var lost = 0
+        package var deliveredCount = 0
+        /// Of these, and of those that were acknowledged, what is gone from either side.
+        package var lostCount = 0
         /// Taken by the collector as new though it had them.
-        package var doubled = 0
+        package var doubledCount = 0
+        /// Booked by devices as damaged: of the last five seconds, whether the collector has them or not.
+        package var droppedCount = 0
         /// What else is wrong; sentences.
         package var problems: [String] = []
 
         package init() {}
 
         package static func += (left: inout Result, right: Result) {
-            left.cuts += right.cuts
-            left.journaled += right.journaled
-            left.delivered += right.delivered
-            left.dropped += right.dropped
-            left.lost += right.lost
-            left.doubled += right.doubled
+            left.cutCount += right.cutCount
+            left.neededCount += right.neededCount
+            left.deliveredCount += right.deliveredCount
+            left.lostCount += right.lostCount
+            left.doubledCount += right.doubledCount
+            left.droppedCount += right.droppedCount
             left.problems += right.problems
         }
     }

@@ -26,6 +26,7 @@ struct TestProcess {
         let transactions = TransactionManager(store: .directory(URL(filePath: arguments[2])), options: options)
         switch arguments[1] {
         case "die": try await die(transactions)
+        case "journal": journal(transactions)
         case "mark": try await mark(transactions)
         case "erase":
             try await mark(transactions)
@@ -64,6 +65,18 @@ struct TestProcess {
         fflush(nil)
         kill(getpid(), SIGKILL)
         withExtendedLifetime(login) {}
+    }
+
+    /// Records numbers until somebody kills it, and says each once it is journaled.
+    private static func journal(_ transactions: TransactionManager) {
+        let login = transactions.begin(Login.self)
+        var number = 0
+        while true {
+            // In memory for the first few milliseconds, and refused where the disk is behind: then it is not said.
+            guard login.log(.requestSent, attributes: ["number": .integer(number)]) == .journaled else { continue }
+            FileHandle.standardOutput.write(Data("\(number)\n".utf8))
+            number += 1
+        }
     }
 
     /// Records the folder's name in every place that takes a text.

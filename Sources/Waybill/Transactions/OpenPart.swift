@@ -13,6 +13,8 @@ package final class OpenPart: Sendable {
     package let sequence: Int
     /// nil: recording is off.
     package let source: RunningSource?
+    /// The same, kept alive by it: on the way of every event no reference is counted, which would cost more than the event.
+    private let borrowedSource: Unmanaged<RunningSource>?
     /// Whether anything can ever come of it. Looked at before the call, so that what is disabled costs next to nothing.
     @usableFromInline let canRecord: Bool
 
@@ -23,6 +25,7 @@ package final class OpenPart: Sendable {
         self.useCase = useCase
         self.sequence = sequence
         self.source = source
+        borrowedSource = source.map { Unmanaged.passUnretained($0) }
         canRecord = source != nil
         isClosed = Atomic(sequence == 0)
     }
@@ -32,13 +35,20 @@ package final class OpenPart: Sendable {
     /// Records an event; also after the part was closed, and then it counts as late.
     @usableFromInline
     func log(_ code: Int, error: (any Error)?, attributes: Attributes) -> LogResult {
-        log(code, recorded: source?.recorded(error), attributes: attributes)
+        if error == nil, attributes.isEmpty { return log(code) }
+        return log(code, recorded: source?.recorded(error), attributes: attributes)
     }
 
     /// As ``log(_:error:attributes:)``; a number needs no box on the heap.
     @usableFromInline
     func log(_ code: Int, error: Int, attributes: Attributes) -> LogResult {
         log(code, recorded: RecordedError(code: error), attributes: attributes)
+    }
+
+    @inline(__always)
+    private func log(_ code: Int) -> LogResult {
+        guard let borrowedSource else { return .off }
+        return borrowedSource._withUnsafeGuaranteedRef { $0.record(event: code, part: sequence) }
     }
 
     private func log(_ code: Int, recorded error: RecordedError?, attributes: Attributes) -> LogResult {

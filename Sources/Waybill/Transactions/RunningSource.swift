@@ -13,6 +13,8 @@ package final class RunningSource: Sendable {
     let generation = ProcessGeneration.current
 
     private let power: RecordingSwitch
+    /// The writer's, which keeps it alive.
+    private let borrowedRecorder: Unmanaged<JournaledRecorder>
     private let named = Locked<Set<Int>>([])
 
     init(settings: RecordingSettings, power: RecordingSwitch, counters: Counters, changes: ChangeFeed) {
@@ -24,6 +26,7 @@ package final class RunningSource: Sendable {
         writer = SourceWriter(
             source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity, changes: changes,
             writesByItself: settings.writesByItself)
+        borrowedRecorder = Unmanaged.passUnretained(writer.recorder)
     }
 
     /// Whether recording is on.
@@ -34,12 +37,22 @@ package final class RunningSource: Sendable {
 
     /// Takes a fact; never blocks, never throws.
     package func record(_ content: Fact.Content, part: Int) -> Recorded {
-        guard generation == ProcessGeneration.current else { return .off }
+        guard generation == ProcessGeneration.latest else { return .off }
         guard isOn else {
             if content.isClosing { writer.recorder.forgoClosing() }
             return .off
         }
         return writer.recorder.record(content, part: part)
+    }
+
+    /// Takes an event of which there is no more to say.
+    ///
+    /// - Parameter part: 0 where its opening was not taken.
+    @inline(__always)
+    func record(event code: Int, part: Int) -> LogResult {
+        guard isOn, generation == ProcessGeneration.latest else { return .off }
+        guard part > 0, isCode(code) else { return .refused }
+        return borrowedRecorder._withUnsafeGuaranteedRef { $0.record(event: code, part: part).result }
     }
 
     /// Opens a part in a transaction that this source begins or joins.

@@ -11,6 +11,10 @@ package enum ProcessGeneration {
         return count.load(ordering: .relaxed)
     }
 
+    /// As ``current``, for who has asked for that before: a load, and nothing to make sure of first.
+    @inline(__always)
+    package static var latest: Int { count.load(ordering: .relaxed) }
+
     private static let count = Atomic<Int>(0)
     private static let registered: Void = {
         _ = pthread_atfork(nil, nil) { ProcessGeneration.count.add(1, ordering: .relaxed) }

@@ -25,6 +25,7 @@ public struct SystemClock: TransactionClock {
 
     public func wallMicroseconds() -> Int { Self.read(CLOCK_REALTIME) }
 
+    @inline(__always)
     private static func read(_ clock: clockid_t) -> Int {
         var time = timespec()
         clock_gettime(clock, &time)

@@ -67,12 +67,15 @@ final class Journal: @unchecked Sendable {  // right because words are written b
         case refused
     }
 
-    /// Appends a fact. For an `opened` the part is its own sequence.
+    /// Appends an event of which there is no more to say.
     @inline(__always)
+    func append(event code: Int, part: Int, atMicroseconds: Int) -> Appended {
+        append(.event, 1, part: part, atMicroseconds: atMicroseconds, isOpening: false) { $0.integer(code) }
+    }
+
+    /// Appends a fact. For an `opened` the part is its own sequence.
     func append(_ content: Fact.Content, part: Int, atMicroseconds: Int) -> Appended {
         switch content {
-        case .event(let event) where event.error == nil && event.attributes.isEmpty:
-            return append(.event, 1, part: part, atMicroseconds: atMicroseconds, isOpening: false) { $0.integer(event.code) }
         case .event:
             return appendCounted(content, part: part, atMicroseconds: atMicroseconds, isOpening: false)
         case .opened, .exchangeOpened:
@@ -121,19 +124,19 @@ final class Journal: @unchecked Sendable {  // right because words are written b
             switch kind {
             case .closed, .exchangeClosed: 0
             default:
-                Self.marginWordCount + openCount.load(ordering: .relaxed) * Self.closingWordCount
-                    + (isOpening ? layout.segmentWordCount * layout.segmentCount / 8 : 0)
+                Self.marginWordCount &+ openCount.load(ordering: .relaxed) &* Self.closingWordCount
+                    &+ (isOpening ? layout.segmentWordCount * layout.segmentCount / 8 : 0)
             }
         var isNewSegment = false
         var old = head.load(ordering: .acquiring)
         while true {
-            let position = Int(old & Self.positionMask)
-            let offset = position % layout.segmentWordCount
-            guard position + wordCount + kept <= limit.load(ordering: .acquiring), wordCount <= layout.largestRecordWordCount else {
+            let position = Int(truncatingIfNeeded: old & Self.positionMask)
+            let offset = layout.offset(of: position)
+            guard position &+ wordCount &+ kept <= limit.load(ordering: .acquiring), wordCount <= layout.largestRecordWordCount else {
                 refused.add(1, ordering: .relaxed)
                 return .refused
             }
-            guard offset >= JournalLayout.segmentHeaderWordCount, offset + wordCount <= layout.segmentWordCount else {
+            guard offset >= JournalLayout.segmentHeaderWordCount, offset &+ wordCount <= layout.segmentWordCount else {
                 guard turn(from: position) else {
                     refused.add(1, ordering: .relaxed)
                     return .refused
@@ -142,25 +145,25 @@ final class Journal: @unchecked Sendable {  // right because words are written b
                 old = head.load(ordering: .acquiring)
                 continue
             }
-            let new = old + UInt64(wordCount) + (isFact ? 1 << 44 : 0)
+            let new = old &+ UInt64(truncatingIfNeeded: wordCount) &+ (isFact ? 1 << 44 : 0)
             let (isExchanged, found) = head.weakCompareExchange(
                 expected: old, desired: new, successOrdering: .acquiringAndReleasing, failureOrdering: .acquiring)
             guard isExchanged else {
                 old = found
                 continue
             }
-            let record = words + layout.index(of: position)
-            let base = (record - offset)[1]
-            let sequence = isFact ? Int(base) + Int(old >> 44) + 1 : 0
-            record[1] = UInt64(sequence)
-            record[2] = UInt64(atMicroseconds)
-            record[3] = UInt64(kind == .opened ? sequence : part)
+            let index = layout.index(of: position)
+            let record = words + index
+            let base = words[index &- offset &+ 1]
+            let sequence = isFact ? Int(truncatingIfNeeded: base &+ old >> 44) &+ 1 : 0
+            record[1] = UInt64(truncatingIfNeeded: sequence)
+            record[2] = UInt64(truncatingIfNeeded: atMicroseconds)
+            record[3] = UInt64(truncatingIfNeeded: kind == .opened ? sequence : part)
             var writer = JournalWordWriter(at: record + JournalRecord.prefixWordCount)
             write(&writer)
             let checksum = JournalChecksum.sum(record, count: wordCount, salt: layout.salt, position: position)
             waybill_store_release(record, JournalHeading(kind, wordCount: wordCount, checksum: checksum).word)
-            let index = record - words
-            return .done(sequence: sequence, isKept: file.write(index..<index + wordCount), isFirst: isNewSegment)
+            return .done(sequence: sequence, isKept: file.isMapped || file.write(index..<index &+ wordCount), isFirst: isNewSegment)
         }
     }
 

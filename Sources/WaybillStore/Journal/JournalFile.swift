@@ -28,9 +28,13 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
     ) throws(WaybillError) {
         let headerBytes = (JournalLayout.HeaderWord.count + JournalWordCounter.words(description.count)) * 8
         let pageBytes = JournalLayout.pageWordCount * 8
-        layout = JournalLayout(
+        let layout = JournalLayout(
             headerWordCount: (headerBytes + pageBytes - 1) / pageBytes * JournalLayout.pageWordCount,
             segmentWordCount: size.segmentByteCount / 8, segmentCount: size.segmentCount, salt: salt)
+        guard let layout else {
+            throw WaybillError(.store, "\(size.segmentCount) segments of \(size.segmentByteCount) bytes: both must be powers of two.")
+        }
+        self.layout = layout
         self.mark = mark
         let byteCount = layout.wordCount * 8
         guard mark.allocate(byteCount) else {
@@ -46,6 +50,8 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
                 cause: String(cString: strerror(errno)))
         }
         words = memory.bindMemory(to: UInt64.self, capacity: layout.wordCount)
+        // Touched here, so that nobody who records waits for a page.
+        words.update(repeating: 0, count: layout.wordCount)
         writeHeader(description, startMicroseconds: startMicroseconds)
     }
 

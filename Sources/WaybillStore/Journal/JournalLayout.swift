@@ -25,11 +25,27 @@ struct JournalLayout: Hashable {
         static let count = 11
     }
 
-    var headerWordCount: Int
-    var segmentWordCount: Int
-    var segmentCount: Int
+    let headerWordCount: Int
+    /// A power of two, so that places are found without a division.
+    let segmentWordCount: Int
+    /// A power of two.
+    let segmentCount: Int
     /// Random, for each file: what another journal left on the disk does not pass for a record of this one.
-    var salt: UInt64
+    let salt: UInt64
+
+    private let turnShift: Int
+
+    /// - Returns: nil where a number of segments, or of their words, is not a power of two.
+    init?(headerWordCount: Int, segmentWordCount: Int, segmentCount: Int, salt: UInt64) {
+        guard segmentWordCount > Self.segmentHeaderWordCount, segmentWordCount.nonzeroBitCount == 1, segmentCount.nonzeroBitCount == 1,
+            segmentCount > 0
+        else { return nil }
+        self.headerWordCount = headerWordCount
+        self.segmentWordCount = segmentWordCount
+        self.segmentCount = segmentCount
+        self.salt = salt
+        turnShift = segmentWordCount.trailingZeroBitCount
+    }
 
     var wordCount: Int { headerWordCount + segmentWordCount * segmentCount }
     /// The longest record.
@@ -38,8 +54,7 @@ struct JournalLayout: Hashable {
     /// Where in the file a position lies.
     @inline(__always)
     func index(of position: Int) -> Int {
-        let (turn, offset) = position.quotientAndRemainder(dividingBy: segmentWordCount)
-        return headerWordCount + turn % segmentCount * segmentWordCount + offset
+        headerWordCount &+ position & (segmentCount &<< turnShift &- 1)
     }
 
     /// A count in one word with its own checksum, because the header's does not cover what changes.
@@ -56,27 +71,40 @@ struct JournalLayout: Hashable {
 
     private static let countMask: UInt64 = 1 << 44 - 1
 
+    /// Where in its segment a position lies.
+    @inline(__always)
+    func offset(of position: Int) -> Int { position & (segmentWordCount &- 1) }
+
     /// Checks what a segment's first words say of it.
     func checksum(ofTurn turn: Int, base: UInt64) -> UInt64 { JournalChecksum.mix(JournalChecksum.mix(salt, UInt64(turn) &+ 1), base) }
 }
 
 /// The checksum of records: 32 bits that depend on the words, the file's salt and the position.
 ///
-/// Against torn and stale records, not against forgery. One multiplication a word, folded: the mixing step of wyhash and similar functions.
+/// Against torn and stale records, not against forgery. Made of full multiplications, folded: the mixing step of wyhash and similar functions.
 enum JournalChecksum {
     @inline(__always)
     static func mix(_ sum: UInt64, _ word: UInt64) -> UInt64 {
-        let product = (sum ^ word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
-        return product.high ^ product.low
+        fold((sum ^ word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93))
     }
 
-    /// Of the words after the heading.
+    /// Of the words after the heading: two for each multiplication, which do not wait for one another.
     @inline(__always)
     static func sum(_ words: UnsafePointer<UInt64>, count: Int, salt: UInt64, position: Int) -> UInt32 {
-        var sum = salt ^ UInt64(truncatingIfNeeded: position)
-        for index in 1..<max(count, 1) { sum = mix(sum, words[index]) }
-        return UInt32(truncatingIfNeeded: mix(sum, UInt64(count)) >> 16)
+        var seed = salt &+ UInt64(truncatingIfNeeded: position) &* 0xA076_1D64_78BD_642F
+        var sum = UInt64(truncatingIfNeeded: count)
+        var index = 1
+        while index &+ 1 < count {
+            sum &+= fold((words[index] ^ seed).multipliedFullWidth(by: words[index &+ 1] ^ 0xE703_7ED1_A0B4_28DB))
+            seed &+= 0x8EBC_6AF0_9C88_C6E3
+            index &+= 2
+        }
+        if index < count { sum &+= fold((words[index] ^ seed).multipliedFullWidth(by: 0xE703_7ED1_A0B4_28DB)) }
+        return UInt32(truncatingIfNeeded: mix(seed, sum) >> 16)
     }
+
+    @inline(__always)
+    private static func fold(_ product: (high: UInt64, low: UInt64)) -> UInt64 { product.high ^ product.low }
 }
 
 /// The first word of a record, published last: checksum, size and kind.

@@ -83,9 +83,12 @@ extension JournalLayout {
         guard words[Word.version] <= Self.version else { throw .newer }
         let numbers = [Word.wordCount, Word.segmentWordCount, Word.segmentCount, Word.descriptionByteCount].map { words[$0] }
         guard numbers.allSatisfy({ $0 > 0 && $0 < 1 << 32 }) else { throw .damaged }
-        self.init(
-            headerWordCount: Int(numbers[0]), segmentWordCount: Int(numbers[1]), segmentCount: Int(numbers[2]), salt: words[Word.salt])
-        guard segmentWordCount > Self.segmentHeaderWordCount, headerWordCount <= words.count,
+        guard
+            let layout = Self(
+                headerWordCount: Int(numbers[0]), segmentWordCount: Int(numbers[1]), segmentCount: Int(numbers[2]), salt: words[Word.salt])
+        else { throw .damaged }
+        self = layout
+        guard headerWordCount <= words.count,
             segmentWordCount.multipliedReportingOverflow(by: segmentCount).partialValue == words.count - headerWordCount,
             Int(numbers[3]) <= (headerWordCount - Word.count) * 8,
             words.withUnsafeBufferPointer({ $0.baseAddress.map { JournalFile.headerChecksum($0, headerWordCount) } })

@@ -47,6 +47,8 @@ package final class BufferedRecorder: Recorder {
 
     package func record(_ content: Fact.Content, part: Int) -> Recorded { recordUnlessHandedOver(content, part: part) ?? .refused }
 
+    package func record(event code: Int, part: Int) -> Recorded { record(.event(Fact.Event(code: code)), part: part) }
+
     /// nil once a journal has taken over.
     func recordUnlessHandedOver(_ content: Fact.Content, part: Int) -> Recorded? {
         let taken = state.withLock { state -> (Recorded, Int)? in

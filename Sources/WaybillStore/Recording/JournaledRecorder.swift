@@ -6,6 +6,7 @@ package import WaybillCore
 /// The journal is made on the store's thread, a few milliseconds after the first fact: nobody who records waits for a file.
 package final class JournaledRecorder: Recorder {
     private let clock: any TransactionClock
+    private let isSystemClock: Bool
     private let startMicroseconds: Int
     private let memory: BufferedRecorder
     private let wake: @Sendable (_ batchIsFull: Bool) -> Void
@@ -19,25 +20,32 @@ package final class JournaledRecorder: Recorder {
         clock: any TransactionClock, startMicroseconds: Int, capacity: Int, wake: @escaping @Sendable (_ batchIsFull: Bool) -> Void
     ) {
         self.clock = clock
+        isSystemClock = clock is SystemClock
         self.startMicroseconds = startMicroseconds
         self.wake = wake
         memory = BufferedRecorder(clock: clock, startMicroseconds: startMicroseconds, capacity: capacity, wake: wake)
     }
 
     package func record(_ content: Fact.Content, part: Int) -> Recorded {
-        if let pointer = journalPointer { return record(content, part: part, in: pointer) }
+        if let pointer = journalPointer { return record(in: pointer) { $0.append(content, part: part, atMicroseconds: $1) } }
         if let recorded = memory.recordUnlessHandedOver(content, part: part) { return recorded }
         guard let pointer = journalPointer else { return .refused }
-        return record(content, part: part, in: pointer)
+        return record(in: pointer) { $0.append(content, part: part, atMicroseconds: $1) }
+    }
+
+    package func record(event code: Int, part: Int) -> Recorded {
+        guard let pointer = journalPointer else { return record(.event(Fact.Event(code: code)), part: part) }
+        return record(in: pointer) { $0.append(event: code, part: part, atMicroseconds: $1) }
     }
 
     private var journalPointer: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: journal.load(ordering: .acquiring)) }
 
     @inline(__always)
-    private func record(_ content: Fact.Content, part: Int, in pointer: UnsafeRawPointer) -> Recorded {
+    private func record(in pointer: UnsafeRawPointer, _ append: (Journal, _ atMicroseconds: Int) -> Journal.Appended) -> Recorded {
         Unmanaged<Journal>.fromOpaque(pointer)._withUnsafeGuaranteedRef { journal in
-            let at = max(0, clock.uptimeMicroseconds() - startMicroseconds)
-            switch journal.append(content, part: part, atMicroseconds: at) {
+            // Asked by its own type, the clock costs no call through a table.
+            let uptime = isSystemClock ? SystemClock().uptimeMicroseconds() : clock.uptimeMicroseconds()
+            switch append(journal, max(0, uptime &- startMicroseconds)) {
             case .done(let sequence, let isKept, let isFirst):
                 if isFirst {
                     isAwake.store(true, ordering: .releasing)

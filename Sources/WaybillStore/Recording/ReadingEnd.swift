@@ -2,12 +2,13 @@ import WaybillCore
 
 /// The reader of a store that is being written, opened when first needed; confined to its thread.
 final class ReadingEnd {
-    private var opened: StoreReader?
+    private var opened: (reader: StoreReader, files: StoreFiles)?
 
     func reader(of place: StorePlace) throws(WaybillError) -> StoreReader {
-        if let opened { return opened }
+        let files = StoreFiles(of: place)
+        if let opened, opened.files == files { return opened.reader }
         let reader = try StoreReader(place)
-        opened = reader
+        opened = (reader, files)
         return reader
     }
 }

@@ -7,6 +7,9 @@ package protocol Recorder: AnyObject, Sendable {
     /// Takes a fact. For an `opened` fact the part is its own sequence, whatever is given.
     func record(_ content: Fact.Content, part: Int) -> Recorded
 
+    /// Takes an event of which there is no more to say: what most facts are.
+    func record(event code: Int, part: Int) -> Recorded
+
     /// Hands over up to `limit` facts that no earlier call handed over, oldest first; empty when there are none.
     func takeBatch(limit: Int) -> [Fact]
 

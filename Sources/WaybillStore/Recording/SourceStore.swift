@@ -12,6 +12,9 @@ package final class SourceStore {
 
     /// Where the store lies: what was asked for, or memory.
     private(set) var place: StorePlace
+    private let wanted: StorePlace
+    /// Whether its files were found deleted, and made anew: what was told once has to be told again. Set back by who has done so.
+    var wasReplaced = false
     private var store: Store?
     private var storeReader: StoreReader?
     private var life: LifeMark?
@@ -22,13 +25,23 @@ package final class SourceStore {
         self.source = source
         self.place = place
         self.journalSize = journalSize
+        wanted = place
     }
 
-    /// The store; or one in memory, where the one that was asked for cannot be opened: recording goes on, and ``problem`` says what happened.
+    /// Whether the store is in memory because it cannot be where it was asked for.
+    var hasFallenBack: Bool { place != wanted }
+
+    /// The store; or one in memory, while the one that was asked for cannot be opened: recording goes on, and ``problem`` says what happened.
+    ///
+    /// Where the files were deleted, a new store is made; what was only in them is booked as damaged.
     ///
     /// - Throws: ``problem`` when there is not even that.
     func opened() throws(WaybillError) -> Store {
-        if let store { return store }
+        if hasFallenBack { leaveMemory() }
+        if let store {
+            if store.isInPlace { return store }
+            (self.store, storeReader, wasReplaced) = (nil, nil, true)
+        }
         do {
             return try open()
         } catch {
@@ -38,10 +51,24 @@ package final class SourceStore {
         }
     }
 
+    /// Goes on where the store was asked for, if that can be opened by now, with what was kept in memory meanwhile.
+    private func leaveMemory() {
+        guard let memory = store else { return }
+        let before = (place, problem)
+        (place, problem) = (wanted, nil)
+        do throws(WaybillError) {
+            try open().adopt(source.id, from: before.0)
+            storeReader = nil
+        } catch {
+            (place, problem) = before
+            store = memory
+        }
+    }
+
     /// A reader of the same store.
     package func reader() throws(WaybillError) -> StoreReader {
-        if let storeReader { return storeReader }
         _ = try opened()
+        if let storeReader { return storeReader }
         let reader = try StoreReader(place)
         storeReader = reader
         return reader
@@ -78,10 +105,12 @@ package final class SourceStore {
 
     private func open() throws(WaybillError) -> Store {
         let store = try Store(place)
+        // Before the source can be seen in the store: others take a source without a mark for dead.
+        if case .folder(let folder) = place { _ = try lifeMark(in: folder) }
         if let known = try store.setting("installation").flatMap({ GUID($0) }) {
             source.installation = known
         } else {
-            let installation = GUID()
+            let installation = source.installation ?? GUID()
             try store.set("installation", to: installation.description)
             // What is sent under it must be found again by it, also after a power cut in the first seconds.
             try store.sync()
@@ -89,7 +118,6 @@ package final class SourceStore {
         }
         try store.register(source)
         if case .folder(let folder) = place {
-            _ = try lifeMark(in: folder)
             problem = try store.recoverJournals(in: folder, installation: source.installation).first ?? problem
         }
         _ = try store.endSources(isAlive: { isAlive($0) })

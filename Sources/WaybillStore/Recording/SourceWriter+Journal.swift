@@ -18,8 +18,11 @@ extension SourceWriter {
 
     private func makeJournal(_ store: SourceStore) {
         do throws(WaybillError) {
-            guard let file = try store.makeJournal(anchor: anchors.current(), startMicroseconds: startMicroseconds) else { return }
-            let isBegun = journaled.begin(file, names: state.withLock { $0.newNames })
+            guard let file = try store.makeJournal(anchor: anchors.current(), startMicroseconds: startMicroseconds) else {
+                state.withLock { $0.isJournalAskedFor = !store.hasFallenBack }
+                return
+            }
+            let isBegun = recorder.begin(file, names: state.withLock { $0.newNames })
             state.withLock { state in
                 state.journalProblem = nil
                 state.isJournalAskedFor = isBegun  // what waits in memory did not fit: once it is stored
@@ -36,9 +39,9 @@ extension SourceWriter {
 
     /// Syncs what was stored, if enough has come together, or later.
     func syncWhenDue(_ store: Store) throws(WaybillError) {
-        if journaled.wantsSync {
+        if recorder.wantsSync {
             try store.sync()
-            journaled.confirmSync()
+            recorder.confirmSync()
         } else {
             scheduleSync()
         }
@@ -72,7 +75,7 @@ extension SourceWriter {
             try drainOrThrow(opened)
             guard hasStore else { return }
             try opened.opened().sync()
-            journaled.confirmSync()
+            recorder.confirmSync()
         }
     }
 
@@ -90,6 +93,6 @@ extension SourceWriter {
     /// - Throws: Where the store cannot be synced: then the journal keeps everything.
     package func scrubJournal(_ store: Store) throws(WaybillError) {
         try store.sync()
-        journaled.scrub()
+        recorder.scrub()
     }
 }

@@ -12,6 +12,7 @@ package final class SourceWriter: Sendable {
     private static let batchLimit = 5_000
 
     struct State {
+        var names: [RecordedName] = []
         var newNames: [RecordedName] = []
         var writeProblem: WaybillError?
         /// Why what is stored is not on the disk.
@@ -25,8 +26,8 @@ package final class SourceWriter: Sendable {
         var isJournalAskedFor = false
     }
 
-    package var recorder: any Recorder { journaled }
-    let journaled: JournaledRecorder
+    /// What takes facts from callers.
+    package let recorder: JournaledRecorder
     private let source: GUID
     let place: StorePlace
     let anchors: AnchorKeeper
@@ -55,7 +56,7 @@ package final class SourceWriter: Sendable {
         self.changes = changes
         self.writesByItself = writesByItself
         startMicroseconds = start
-        journaled = JournaledRecorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
+        recorder = JournaledRecorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
         anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
         thread = StoreThread(label: "waybill.store", timer: timer) {
             SourceStore(source: source, place: place, journalSize: journalSize)  // opened when first needed
@@ -69,7 +70,7 @@ package final class SourceWriter: Sendable {
     deinit {
         guard writesByItself else { return }
         // What is still in memory when the manager goes away is written all the same. Nobody is left to hear of an error.
-        let (recorder, source, anchors, names) = (journaled, source, anchors, state.withLock { $0.newNames })
+        let (recorder, source, anchors, names) = (recorder, source, anchors, state.withLock { $0.newNames })
         thread.perform { store in
             let facts = recorder.takeBatch(limit: .max)
             do {
@@ -90,7 +91,7 @@ package final class SourceWriter: Sendable {
 
     private func problem(of store: SourceStore) -> WaybillError? {
         _ = try? store.opened()
-        return state.withLock { $0.writeProblem ?? $0.syncProblem ?? $0.journalProblem } ?? journaled.problem ?? store.problem
+        return state.withLock { $0.writeProblem ?? $0.syncProblem ?? $0.journalProblem } ?? recorder.problem ?? store.problem
     }
 
     /// Whether there is a store, or something on its way to one: else whoever reads would make it.
@@ -98,8 +99,11 @@ package final class SourceWriter: Sendable {
 
     /// Adds names to the next batch.
     package func note(_ names: [RecordedName]) {
-        state.withLock { $0.newNames += names }
-        journaled.keep(names)
+        state.withLock { state in
+            state.names += names
+            state.newNames += names
+        }
+        recorder.keep(names)
     }
 
     /// Runs on the store's thread after everything recorded so far was written: whoever reads, reads their own writes.
@@ -186,6 +190,11 @@ package final class SourceWriter: Sendable {
     /// Moves all that waits into the store, one SQLite transaction for each batch.
     private func drain(into opened: SourceStore) {
         while true {
+            if opened.wasReplaced {
+                opened.wasReplaced = false
+                anchors.forget()
+                state.withLock { $0.newNames = $0.names }
+            }
             let facts = recorder.takeBatch(limit: Self.batchLimit)
             let refused = recorder.refusedCount
             let (names, isRefusedNews) = state.withLock { state in
@@ -195,7 +204,7 @@ package final class SourceWriter: Sendable {
             let clocks = anchors.due()
             guard !(facts.isEmpty && names.isEmpty && clocks.isEmpty && !isRefusedNews) else {
                 // Who was stopped between reserving and publishing may not wake us: the next look finds it.
-                if journaled.hasMore { scheduleDrain(batchIsFull: false) }
+                if recorder.hasMore { scheduleDrain(batchIsFull: false) }
                 return
             }
             do {

@@ -12,8 +12,8 @@ import Testing
         var trial = PowerLossTrial(seed: seed, in: folder.url)
         let result = try await trial.run()
         #expect(result.problems == [])
-        #expect(result.lost == 0)
-        #expect(result.doubled == 0)
+        #expect(result.lostCount == 0)
+        #expect(result.doubledCount == 0)
     }
 }
 #endif

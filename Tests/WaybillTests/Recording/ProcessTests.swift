@@ -21,6 +21,28 @@ struct ProcessTests {
         #expect(next.health.isGood)
     }
 
+    /// Broken, what `log` called journaled would be lost in a crash, or stand there twice.
+    @Test func whatWasJournaledSurvivesSIGKILLOnce() async throws {
+        let child = try ChildProcess("TestProcess", ["journal", folder.url.path()])
+        for _ in 0..<2_000 { try #require(child.line() != nil) }
+        child.kill()
+        let said = 2_000 + child.finish().output.split(separator: "\n").count
+        let next = TransactionManager(store: .directory(folder.url))
+        let record = try #require(try next.allRecords().first)
+        let numbers = record.timeline.compactMap { entry -> Int? in
+            if case .integer(let number) = entry.attributes["number"] { number } else { nil }
+        }
+        // What was refused or in memory has the number of the one that was journaled after it.
+        var journaled: [Int] = []
+        for number in numbers where journaled.last != number { journaled.append(number) }
+        #expect(journaled.prefix(said) == ArraySlice(0..<said))
+        #expect(journaled.count <= said + 1, "one may have been journaled and not said")
+        #expect(record.timeline.map(\.id.sequence) == Array(1...record.timeline.count))
+        #expect(record.summary.outcome == .interrupted)
+        #expect(next.health.isGood)
+        #expect(try !folder.names().contains("journal-\(record.sources[0].id)"), "what it held is in the store")
+    }
+
     /// Broken, two running processes on one store would take each other for dead.
     @Test func aSourceThatStillRunsIsNotTakenForDead() async throws {
         let first = TransactionManager(store: .directory(folder.url))
