@@ -9,7 +9,15 @@ package struct PowerCut {
     private let reach: Reach
     private var random: RandomNumbers
 
-    private enum Reach: CaseIterable { case nothing, some, everything }
+    /// What of that which was not synced has reached the disk.
+    package enum Reach: Sendable { case nothing, some, everything }
+
+    /// A cut that leaves as little as it can, or as much.
+    package init(after moment: Int, reach: Reach) {
+        self.moment = moment
+        self.reach = reach
+        random = RandomNumbers(seed: moment)
+    }
 
     /// - Parameter random: The same numbers, the same cut.
     package init(after moment: Int, _ random: RandomNumbers) {

@@ -22,8 +22,8 @@ final class Site {
         self.random = random
         disk = try RecordingDisk(folder, clock: time)
         collector = try Store(.folder(Self.collector(in: disk.folder)), commitsAreSynced: true)
-        // Small, so that its segments come round. In both modes alike, for both end in the system's cache.
-        journalSize = JournalSize(segmentCount: 4, segmentByteCount: 8 * 1024, isMapped: self.random.oneIn(2))
+        // Small, so that its segments come round, or large enough that only time brings a sync. Mapped or not, it ends in the system's cache.
+        journalSize = JournalSize(segmentCount: 4, segmentByteCount: (self.random.oneIn(2) ? 8 : 64) * 1024, isMapped: self.random.oneIn(2))
     }
 
     static func device(in folder: URL) -> URL { folder.appending(path: "device", directoryHint: .isDirectory) }
@@ -56,7 +56,7 @@ final class Site {
     }
 
     private func pass() {
-        let steps: [Duration] = [.microseconds(900), .milliseconds(120), .milliseconds(400), .seconds(1), .seconds(3)]
+        let steps: [Duration] = [.microseconds(900), .milliseconds(120), .milliseconds(400), .seconds(1), .seconds(3), .seconds(7)]
         time.advance(by: steps.randomElement(using: &random) ?? .seconds(1))
         disk.look()
     }

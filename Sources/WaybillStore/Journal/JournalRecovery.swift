@@ -8,9 +8,9 @@ struct RecoveredJournal {
     var names: [RecordedName] = []
     /// In order of sequence; some may be in the store already.
     var facts: [Fact] = []
-    /// The highest sequence that was drained.
-    var drained: Int
-    var refused: Int
+    /// How far the source had come at least, as the header and the segments say, whatever is left of the facts.
+    var recorded = 0
+    var refused = 0
     /// Records whose checksum does not fit what they say.
     var damagedCount = 0
 
@@ -21,7 +21,9 @@ struct RecoveredJournal {
         case newer
         case damaged
     }
+}
 
+extension RecoveredJournal {
     /// Reads a whole journal. What was reserved and not published, or does not pass its checksum, is stepped over.
     init(_ mark: LifeMark) throws(Failure) {
         guard let words = mark.words() else { throw .damaged }
@@ -33,10 +35,13 @@ struct RecoveredJournal {
         guard let share = try? TransactionSet.decode(description).set.sources.first else { throw .damaged }
         source = share.source
         clocks = share.clocks
-        drained = layout.unsealed(words[Word.drained]) ?? 0
+        recorded = layout.unsealed(words[Word.drained]) ?? 0
         refused = layout.unsealed(words[Word.refused]) ?? 0
         words.withUnsafeBufferPointer { words in
-            for (turn, index) in layout.turns(words) { read(segment: index, turn: turn, words, layout) }
+            for (turn, index) in layout.turns(words) {
+                recorded = max(recorded, Int(truncatingIfNeeded: words[index + 1]))
+                read(segment: index, turn: turn, words, layout)
+            }
         }
         facts.sort { $0.sequence < $1.sequence }
     }
@@ -55,7 +60,10 @@ struct RecoveredJournal {
                 offset += 1
                 continue
             }
-            if kind == .filler { return }
+            guard kind != .filler else {
+                offset += 1  // not to the segment's end: a closing's heading is one flipped bit away from this
+                continue
+            }
             let record = UnsafeBufferPointer(rebasing: words[(segment + offset)..<(segment + offset + heading.wordCount)])
             guard let start = record.baseAddress,
                 JournalChecksum.sum(start, count: record.count, salt: layout.salt, position: position) == heading.checksum

@@ -17,8 +17,14 @@ extension Store {
             // Locked: its source runs, or somebody else is recovering it.
             guard let mark = try? LifeMark(path: path) else { continue }
             do throws(RecoveredJournal.Failure) {
-                let journal = try RecoveredJournal(mark)
-                if let problem = try keep(journal, installation: installation, at: path) { problems.append(problem) }
+                var journal = try RecoveredJournal(mark)
+                journal.source.installation = installation
+                do throws(WaybillError) {
+                    try store(journal)
+                    unlink(path)
+                } catch {
+                    problems.append(error)  // the journal stays for the next opening
+                }
             } catch {
                 problems.append(contentsOf: setAside(path, error))
             }
@@ -26,33 +32,24 @@ extension Store {
         return problems
     }
 
-    private func keep(_ journal: RecoveredJournal, installation: GUID?, at path: String) throws(RecoveredJournal.Failure) -> WaybillError? {
-        do throws(WaybillError) {
-            var source = journal.source
-            source.installation = installation
-            try register(source)
-            var recorded = try connection.integer("SELECT recorded FROM sources WHERE uuid = ?", source.id)
-            var rest = journal.facts.drop { $0.sequence <= recorded }
-            repeat {
-                let facts = rest.prefix(5_000)
-                rest = rest.dropFirst(5_000)
-                // Had the source not come so far, a later fact would not be there, nor the journal's word for it.
-                let last = max(recorded, facts.last?.sequence ?? 0, rest.isEmpty ? journal.drained : 0)
-                let missing = SequenceRanges(recorded < last ? [recorded + 1...last] : [])
-                    .subtracting(SequenceRanges(facts.lazy.map { $0.sequence...$0.sequence }))
-                try append(
-                    RecordedBatch(
-                        source: source.id, facts: Array(facts), names: journal.names, clocks: journal.clocks,
-                        dropped: missing.dropped(.damaged), refused: journal.refused))
-                recorded = last
-            } while !rest.isEmpty
-            try sync()
-            unlink(path)
-            return nil
-        } catch {
-            // The journal stays for the next opening.
-            return error
-        }
+    /// Stores what is not in the store yet, synced. What was recorded and is in neither is booked as damaged.
+    func store(_ journal: RecoveredJournal) throws(WaybillError) {
+        try register(journal.source)
+        var recorded = try connection.integer("SELECT recorded FROM sources WHERE uuid = ?", journal.source.id)
+        var rest = journal.facts.drop { $0.sequence <= recorded }
+        repeat {
+            let facts = rest.prefix(5_000)
+            rest = rest.dropFirst(5_000)
+            let last = max(recorded, facts.last?.sequence ?? 0, rest.isEmpty ? journal.recorded : 0)
+            let missing = SequenceRanges(recorded < last ? [recorded + 1...last] : [])
+                .subtracting(SequenceRanges(facts.lazy.map { $0.sequence...$0.sequence }))
+            try append(
+                RecordedBatch(
+                    source: journal.source.id, facts: Array(facts), names: journal.names, clocks: journal.clocks,
+                    dropped: missing.dropped(.damaged), refused: journal.refused))
+            recorded = last
+        } while !rest.isEmpty
+        try sync()
     }
 
     private func setAside(_ path: String, _ failure: RecoveredJournal.Failure) -> [WaybillError] {
