@@ -160,7 +160,7 @@ final class Journal: @unchecked Sendable {  // right because words are written b
             record[3] = UInt64(truncatingIfNeeded: kind == .opened ? sequence : part)
             var writer = JournalWordWriter(at: record + JournalRecord.prefixWordCount)
             write(&writer)
-            let checksum = JournalChecksum.sum(record, count: wordCount, salt: layout.salt, position: position)
+            let checksum = JournalChecksum.sum(kind, record, count: wordCount, salt: layout.salt, position: position)
             waybill_store_release(record, JournalHeading(kind, wordCount: wordCount, checksum: checksum).word)
             return .done(sequence: sequence, isKept: file.isMapped || file.write(index..<index &+ wordCount), isFirst: isNewSegment)
         }

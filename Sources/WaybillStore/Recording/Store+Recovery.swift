@@ -34,15 +34,20 @@ extension Store {
             let recorded = try connection.integer("SELECT recorded FROM sources WHERE uuid = ?", source.id)
             var rest = journal.facts.drop { $0.sequence <= recorded }
             repeat {
+                let facts = Array(rest.prefix(5_000))
+                rest = rest.dropFirst(5_000)
                 try append(
                     RecordedBatch(
-                        source: source.id, facts: Array(rest.prefix(5_000)), names: journal.names, clocks: journal.clocks,
-                        refused: journal.refused))
-                rest = rest.dropFirst(5_000)
+                        source: source.id, facts: facts, names: journal.names, clocks: journal.clocks, refused: journal.refused,
+                        recorded: rest.isEmpty ? journal.recorded : 0))
             } while !rest.isEmpty
             try sync()
             unlink(path)
-            return nil
+            guard journal.damagedCount > 0 else { return nil }
+            return WaybillError(
+                .store,
+                "The journal \(path) was damaged in \(journal.damagedCount) places; the facts that could not be read are booked as damaged."
+            )
         } catch {
             // The journal stays for the next opening.
             return error

@@ -12,12 +12,18 @@ package struct RecordedBatch: Sendable {
     package var clocks: [ClockAnchor]
     /// Facts refused since the source started, for want of room.
     package var refused: Int
+    /// The highest sequence that was given, where facts are missing after the last one; 0: none are.
+    package var recorded: Int
 
-    package init(source: GUID, facts: [Fact], names: [RecordedName] = [], clocks: [ClockAnchor] = [], refused: Int = 0) {
+    package init(
+        source: GUID, facts: [Fact], names: [RecordedName] = [], clocks: [ClockAnchor] = [], refused: Int = 0,
+        recorded: Int = 0
+    ) {
         self.source = source
         self.facts = facts
         self.names = names
         self.clocks = clocks
         self.refused = refused
+        self.recorded = recorded
     }
 }

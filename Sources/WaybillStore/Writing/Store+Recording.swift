@@ -32,7 +32,7 @@ extension Store {
                 try Leaders(connection: connection).decideAfterAnchor(at: anchor, of: source.id)
             }
             try connection.statement("UPDATE sources SET recorded = max(recorded, ?), refused = max(refused, ?) WHERE id = ?")
-                .run(batch.facts.map(\.sequence).max() ?? 0, batch.refused, source.id)
+                .run(max(batch.recorded, batch.facts.map(\.sequence).max() ?? 0), batch.refused, source.id)
             try write(batch.facts, of: source)
             return batch.facts.map(\.atMicroseconds).max() ?? 0
         }
