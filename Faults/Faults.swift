@@ -10,9 +10,10 @@ struct Faults: AsyncParsableCommand {
         subcommands: [Run.self, Worker.self], defaultSubcommand: Run.self)
 
     /// Every case, in the order of the table.
-    static let cases: [FaultCase] = [
-        .killed, .drain, .flush, .answer, .two, .four, .clock, .full, .busy, .failing, .readOnly, .permissions, .deleted, .power,
-    ]
+    static let cases: [FaultCase] =
+        [
+            .killed, .drain, .flush, .answer, .two, .four, .clock, .full, .busy, .failing, .readOnly, .permissions, .deleted, .power,
+        ] + FaultCase.journals
 
     struct Run: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Run the cases, print a table, and write .build/faults.json.")

@@ -9,13 +9,17 @@ struct Accounts {
     private var problems: [String] = []
     /// Of every fact that the collector has a row for.
     private let numbers: [Int]
+    /// Closings of parts whose openings are missing, which would tell the number.
+    private let closingCount: Int
     private let client: [SourceRecord]
     private let collector: [SourceRecord]
 
     init(client: URL, collector: URL, mayDrop: Bool) throws {
         self.client = try Self.sources(of: client, "client", &problems)
         self.collector = try Self.sources(of: collector, "collector", &problems)
-        numbers = try Self.numbers(in: collector)
+        let found = try Self.numbers(in: collector)
+        numbers = found.filter { $0 != 0 }
+        closingCount = found.count - numbers.count
         compare(mayDrop: mayDrop)
     }
 
@@ -25,7 +29,7 @@ struct Accounts {
         return try reader.sources()
     }
 
-    /// Read by SQLite alone, not by what is tried here.
+    /// Read by SQLite alone, not by what is tried here; 0 for a closing that cannot be told.
     private static func numbers(in folder: URL) throws -> [Int] {
         var database: OpaquePointer?
         defer { sqlite3_close(database) }
@@ -33,7 +37,7 @@ struct Accounts {
         defer { sqlite3_finalize(statement) }
         let sql = """
             SELECT use_case FROM parts WHERE guid IS NOT NULL \
-            UNION ALL SELECT -use_case FROM parts WHERE guid IS NOT NULL AND closed IS NOT NULL \
+            UNION ALL SELECT ifnull(-use_case, 0) FROM parts WHERE closed IS NOT NULL \
             UNION ALL SELECT code FROM events
             """
         guard sqlite3_open_v2(folder.appending(path: "waybill.sqlite").path(), &database, SQLITE_OPEN_READONLY, nil) == SQLITE_OK,
@@ -72,7 +76,7 @@ struct Accounts {
         counts.doubled = numbers.count - there.count
         counts.journaled = journaled.count
         let absent = journaled.filter { !there.contains($0) }
-        let missing = absent.count
+        let missing = absent.count - min(closingCount, absent.count { $0 < 0 })
         counts.delivered = journaled.count - missing
         let booked = collector.reduce(0) { $0 + $1.ledger.dropped.values.reduce(0, +) }
         counts.dropped = mayDrop ? min(missing, booked) : 0

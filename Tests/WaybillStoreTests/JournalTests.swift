@@ -188,6 +188,22 @@ import WaybillCore
         #expect(sequences.suffix(second) == Array((first + 1)...(first + second))[...])
     }
 
+    /// Breaks when a segment that is full to its last word is emptied before the next has taken over its count: sequences would be given twice.
+    @Test(arguments: [true, false]) func sequencesGoOnAfterASegmentThatIsExactlyFull(isMapped: Bool) throws {
+        let journal = journal(try file(kibibytes: 16, isMapped: isMapped))
+        let fits = (16 * 1024 / 8 - JournalLayout.segmentHeaderWordCount) / 5
+        #expect(fits * 5 + JournalLayout.segmentHeaderWordCount == 2048)
+        for round in 0..<6 {
+            for number in 1...fits {
+                let appended = journal.append(.event(Fact.Event(code: 1)), part: 1, atMicroseconds: 0)
+                guard case .done(round * fits + number, _, _) = appended else { throw TestFailure("\(round), \(number): \(appended)") }
+            }
+            #expect(journal.take(limit: .max).count == fits)
+            journal.confirm()
+            journal.confirmSync()
+        }
+    }
+
     /// Breaks when facts that could not be stored are not handed out again, or in another order.
     @Test func whatWasGivenBackComesAgain() throws {
         let journal = journal(try file(isMapped: true))

@@ -161,7 +161,7 @@ final class Journal: @unchecked Sendable {  // right because words are written b
             record[3] = UInt64(truncatingIfNeeded: kind == .opened ? sequence : part)
             var writer = JournalWordWriter(at: record + JournalRecord.prefixWordCount)
             write(&writer)
-            let checksum = JournalChecksum.sum(record, count: wordCount, salt: layout.salt, position: position)
+            let checksum = JournalChecksum.sum(kind, record, count: wordCount, salt: layout.salt, position: position)
             waybill_store_release(record, JournalHeading(kind, wordCount: wordCount, checksum: checksum).word)
             return .done(sequence: sequence, isKept: file.isMapped || file.write(index..<index &+ wordCount), isFirst: isNewSegment)
         }
@@ -258,13 +258,14 @@ final class Journal: @unchecked Sendable {  // right because words are written b
 
     /// Whether enough is stored and not synced that it should be, so that its room is free again.
     var wantsSync: Bool {
-        reading.withLock { $0.stored / layout.segmentWordCount - $0.freedTurn >= max(1, layout.segmentCount / 2) }
+        reading.withLock { ($0.stored - 1) / layout.segmentWordCount - $0.freedTurn >= max(1, layout.segmentCount / 2) }
     }
 
     /// What was stored until now is on the disk: its segments are free.
     func confirmSync() {
         reading.withLock { state in
-            let turn = state.stored / layout.segmentWordCount
+            // Not one that is exactly full: the next begins with its count.
+            let turn = (state.stored - 1) / layout.segmentWordCount
             while state.freedTurn < turn {
                 let index = layout.index(of: state.freedTurn * layout.segmentWordCount)
                 (words + index).update(repeating: 0, count: layout.segmentWordCount)

@@ -88,11 +88,11 @@ enum JournalChecksum {
         fold((sum ^ word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93))
     }
 
-    /// Of the words after the heading: two for each multiplication, which do not wait for one another.
+    /// Of a record's kind and of the words after the heading: two for each multiplication, which do not wait for one another.
     @inline(__always)
-    static func sum(_ words: UnsafePointer<UInt64>, count: Int, salt: UInt64, position: Int) -> UInt32 {
+    static func sum(_ kind: JournalRecord.Kind, _ words: UnsafePointer<UInt64>, count: Int, salt: UInt64, position: Int) -> UInt32 {
         var seed = salt &+ UInt64(truncatingIfNeeded: position) &* 0xA076_1D64_78BD_642F
-        var sum = UInt64(truncatingIfNeeded: count)
+        var sum = UInt64(truncatingIfNeeded: count) &<< 8 | UInt64(kind.rawValue)
         var index = 1
         while index &+ 1 < count {
             sum &+= fold((words[index] ^ seed).multipliedFullWidth(by: words[index &+ 1] ^ 0xE703_7ED1_A0B4_28DB))

@@ -8,10 +8,10 @@ struct RecoveredJournal {
     var names: [RecordedName] = []
     /// In order of sequence; some may be in the store already.
     var facts: [Fact] = []
-    /// How far the source had come at least, as the header and the segments say, whatever is left of the facts.
+    /// How far the source had come at least: as the header, the segments and the last fact say, also one that is damaged.
     var recorded = 0
     var refused = 0
-    /// Records whose checksum does not fit what they say.
+    /// Places where something was damaged: one record, or several in a row.
     var damagedCount = 0
 
     /// Why a journal cannot be read.
@@ -38,48 +38,56 @@ extension RecoveredJournal {
         recorded = layout.unsealed(words[Word.drained]) ?? 0
         refused = layout.unsealed(words[Word.refused]) ?? 0
         words.withUnsafeBufferPointer { words in
-            for (turn, index) in layout.turns(words) {
-                recorded = max(recorded, Int(truncatingIfNeeded: words[index + 1]))
-                read(segment: index, turn: turn, words, layout)
+            for segment in layout.segments(words) {
+                if !segment.isWhole { damagedCount += 1 }
+                let count = facts.count
+                let endsDamaged = read(segment, words, layout)
+                let last = facts.count > count ? facts.last?.sequence : nil
+                // How many are gone with it, nobody knows: at least one.
+                recorded = max(recorded, (last ?? segment.base) + (endsDamaged ? 1 : 0))
             }
         }
         facts.sort { $0.sequence < $1.sequence }
     }
 
-    private mutating func read(segment: Int, turn: Int, _ words: UnsafeBufferPointer<UInt64>, _ layout: JournalLayout) {
+    /// - Returns: Whether what was written last is damaged.
+    private mutating func read(_ segment: JournalSegment, _ words: UnsafeBufferPointer<UInt64>, _ layout: JournalLayout) -> Bool {
         var offset = JournalLayout.segmentHeaderWordCount
+        var last = Step.record
         while offset < layout.segmentWordCount {
-            let heading = JournalHeading(word: words[segment + offset])
-            let position = turn * layout.segmentWordCount + offset
-            guard heading.word != 0 else {
+            guard let (kind, record) = layout.record(at: offset, in: segment, words) else {
+                // Where a heading should be and is none, a record was reserved and not published: it was promised to nobody.
+                if last == .record {
+                    last = words[segment.index + offset] == 0 ? .unpublished : .damaged
+                    if last == .damaged { damagedCount += 1 }
+                }
                 offset += 1
                 continue
             }
-            guard let kind = heading.kind, heading.wordCount > 0, heading.wordCount <= layout.segmentWordCount - offset else {
-                damagedCount += 1
-                offset += 1
-                continue
-            }
-            guard kind != .filler else {
-                offset += 1  // not to the segment's end: a closing's heading is one flipped bit away from this
-                continue
-            }
-            let record = UnsafeBufferPointer(rebasing: words[(segment + offset)..<(segment + offset + heading.wordCount)])
-            guard let start = record.baseAddress,
-                JournalChecksum.sum(start, count: record.count, salt: layout.salt, position: position) == heading.checksum
-            else {
-                damagedCount += 1
-                offset += 1
-                continue
-            }
+            last = .record
+            if kind == .filler { return false }
             if kind == .name {
                 if let name = RecordedName(record) { names.append(name) }
-            } else if let fact = Fact(kind, start, wordCount: record.count) {
+            } else if let start = record.baseAddress, let fact = Fact(kind, start, wordCount: record.count) {
                 facts.append(fact)
             }
-            offset += heading.wordCount
+            offset += record.count
         }
+        return last == .damaged
     }
+
+    private enum Step { case record, unpublished, damaged }
+}
+
+/// A segment that was begun.
+private struct JournalSegment {
+    var turn: Int
+    /// Where it lies.
+    var index: Int
+    /// The sequence before its first fact; 0 where that is not known.
+    var base: Int
+    /// Whether what it says of itself can be trusted; else the turn was found by trying.
+    var isWhole: Bool
 }
 
 extension JournalLayout {
@@ -104,17 +112,53 @@ extension JournalLayout {
         else { throw .damaged }
     }
 
-    /// The segments that were begun, oldest first, and where each lies.
-    fileprivate func turns(_ words: UnsafeBufferPointer<UInt64>) -> [(turn: Int, index: Int)] {
-        var turns: [(turn: Int, index: Int)] = []
-        for segment in 0..<segmentCount {
-            let index = headerWordCount + segment * segmentWordCount
-            guard words[index] > 0, words[index] < 1 << 40 else { continue }
-            let turn = Int(words[index]) - 1
-            guard turn % segmentCount == segment, words[index + 2] == checksum(ofTurn: turn, base: words[index + 1]) else { continue }
-            turns.append((turn, index))
+    /// The segments that were begun, oldest first.
+    fileprivate func segments(_ words: UnsafeBufferPointer<UInt64>) -> [JournalSegment] {
+        var segments: [JournalSegment] = []
+        var damaged: [Int] = []
+        for number in 0..<segmentCount {
+            let index = headerWordCount + number * segmentWordCount
+            let turn = words[index] < 1 << 40 ? Int(words[index]) - 1 : -1
+            if turn >= 0, turn % segmentCount == number, words[index + 2] == checksum(ofTurn: turn, base: words[index + 1]) {
+                segments.append(JournalSegment(turn: turn, index: index, base: Int(truncatingIfNeeded: words[index + 1]), isWhole: true))
+            } else if words[index..<index + Self.segmentHeaderWordCount].contains(where: { $0 != 0 }) {
+                damaged.append(number)
+            }
         }
-        return turns.sorted { $0.turn < $1.turn }
+        let latest = segments.map(\.turn).max()
+        for number in damaged {
+            if let segment = segment(number, latest: latest, words) { segments.append(segment) }
+        }
+        return segments.sorted { $0.turn < $1.turn }
+    }
+
+    /// A segment whose own words about it are damaged: its turn is the one for which the checksum of a record in it is right.
+    private func segment(_ number: Int, latest: Int?, _ words: UnsafeBufferPointer<UInt64>) -> JournalSegment? {
+        // All segments that are in use are of the last round or the one before; of a single one nothing is known.
+        let rounds = latest.map { max(0, $0 / segmentCount - 1)...($0 / segmentCount + 1) } ?? 0...1_000
+        let index = headerWordCount + number * segmentWordCount
+        for round in rounds {
+            let segment = JournalSegment(turn: round * segmentCount + number, index: index, base: 0, isWhole: false)
+            for offset in Self.segmentHeaderWordCount..<min(segmentWordCount, Self.segmentHeaderWordCount + 64)
+            where record(at: offset, in: segment, words).map({ $0.kind != .filler }) ?? false { return segment }
+        }
+        return nil
+    }
+
+    /// The record that begins at an offset in a segment; nil where there is none, or it is damaged. A filler has no checksum, but reaches to the end.
+    fileprivate func record(
+        at offset: Int, in segment: JournalSegment, _ words: UnsafeBufferPointer<UInt64>
+    ) -> (kind: JournalRecord.Kind, UnsafeBufferPointer<UInt64>)? {
+        let heading = JournalHeading(word: words[segment.index + offset])
+        guard let kind = heading.kind, heading.wordCount > 0, heading.wordCount <= segmentWordCount - offset else { return nil }
+        let start = segment.index + offset
+        let record = UnsafeBufferPointer(rebasing: words[start..<start + heading.wordCount])
+        if kind == .filler { return heading.wordCount == segmentWordCount - offset ? (kind, record) : nil }
+        let position = segment.turn * segmentWordCount + offset
+        guard let first = record.baseAddress,
+            JournalChecksum.sum(kind, first, count: record.count, salt: salt, position: position) == heading.checksum
+        else { return nil }
+        return (kind, record)
     }
 }
 

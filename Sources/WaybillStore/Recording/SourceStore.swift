@@ -9,6 +9,8 @@ package final class SourceStore {
     package private(set) var source: Source
     /// Why this is not the store that was asked for; nil when it is.
     package private(set) var problem: WaybillError?
+    /// What was wrong with a journal that an earlier launch left behind; nil: nothing. It hinders nobody now.
+    private(set) var recoveryProblem: WaybillError?
 
     /// Where the store lies: what was asked for, or memory.
     private(set) var place: StorePlace
@@ -118,7 +120,7 @@ package final class SourceStore {
         }
         try store.register(source)
         if case .folder(let folder) = place {
-            problem = try store.recoverJournals(in: folder, installation: source.installation).first ?? problem
+            recoveryProblem = try store.recoverJournals(in: folder, installation: source.installation).first ?? recoveryProblem
         }
         _ = try store.endSources(isAlive: { isAlive($0) })
         self.store = store

@@ -87,7 +87,7 @@ package final class SourceWriter: Sendable {
     }
 
     /// What is wrong with the store at the moment; nil when nothing is.
-    package var problem: WaybillError? { thread.sync { problem(of: $0) } }
+    package var problem: WaybillError? { thread.sync { problem(of: $0) ?? $0.recoveryProblem } }
 
     private func problem(of store: SourceStore) -> WaybillError? {
         _ = try? store.opened()

@@ -22,6 +22,7 @@ extension Store {
                 do throws(WaybillError) {
                     try store(journal)
                     unlink(path)
+                    if journal.damagedCount > 0 { problems.append(Self.damage(journal, at: path)) }
                 } catch {
                     problems.append(error)  // the journal stays for the next opening
                 }
@@ -50,6 +51,12 @@ extension Store {
             recorded = last
         } while !rest.isEmpty
         try sync()
+    }
+
+    private static func damage(_ journal: RecoveredJournal, at path: String) -> WaybillError {
+        WaybillError(
+            .store,
+            "The journal \(path) was damaged in \(journal.damagedCount) places; the facts that could not be read are booked as damaged.")
     }
 
     private func setAside(_ path: String, _ failure: RecoveredJournal.Failure) -> [WaybillError] {
