@@ -50,6 +50,23 @@ extension Row {
         return comparison
     }
 
+    /// Pages of the journal that the caller's thread had to wait for; against all that it wrote to.
+    static let logFaults = Row("logFaults", unit: "per M events", against: "pages written") {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let transactions = TransactionManager(store: .directory(folder))
+        let login = transactions.begin(Login.self)
+        try await transactions.sync()
+        var faults = 0
+        for _ in 0..<100 {
+            try transactions.sink.source?.writer.runAndWait { _, _ in }
+            let before = pageFaultCount()
+            for _ in 0..<10_000 { login.log(.initiated) }
+            faults += pageFaultCount() - before
+        }
+        return Comparison(value: Double(faults), baseline: 1_000_000 * 40 / 4_096)
+    }
+
     /// What recording an event without attributes asks of the allocator, on the caller's thread.
     static let logAllocations = Row("logAllocations", unit: "per event", against: "an event with an attribute") {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
@@ -78,6 +95,17 @@ extension Row {
         let after = privateMegabytes()
         return withExtendedLifetime(transactions) { Comparison(value: after, baseline: before) }
     }
+}
+
+/// Page faults of this thread so far; 0 where that is not told.
+private func pageFaultCount() -> Int {
+    #if os(Linux)
+    var usage = rusage()  // of RUSAGE_THREAD, which Swift does not see
+    getrusage(__rusage_who_t(1), &usage)
+    return usage.ru_minflt + usage.ru_majflt
+    #else
+    return 0
+    #endif
 }
 
 /// Memory of this process alone that was written to, from Linux's `/proc/self/smaps_rollup`; 0 elsewhere.

@@ -15,13 +15,13 @@ extension Row {
         let one = Threads(count: 1)
         let record = { @Sendable (count: Int) -> Int in (0..<count).count { _ in login.log(.initiated) == .journaled } }
         let drain = { _ = try? transactions.sink.source?.writer.runAndWait { _, _ in } }
-        return Comparison.nanoseconds(operations: 20_000, before: drain) {
-            let taken = eight.run { _ in record(2_500) }
-            precondition(taken == 20_000, "events were refused: the figure would be of something else")
+        return Comparison.nanoseconds(operations: 10_000, before: drain) {
+            let taken = eight.run { _ in record(1_250) }
+            precondition(taken == 10_000, "events were refused: the figure would be of something else")
             return taken
         } against: {
-            let taken = one.run { _ in record(20_000) }
-            precondition(taken == 20_000, "events were refused: the figure would be of something else")
+            let taken = one.run { _ in record(10_000) }
+            precondition(taken == 10_000, "events were refused: the figure would be of something else")
             return taken
         }
     }

@@ -10,6 +10,16 @@ struct GuideTests {
 
     init() throws { folder = try TemporaryDirectory() }
 
+    @Test func knowingWhatSurvives() async throws {
+        let transactions = TransactionManager(store: .directory(folder.url))
+        let purchase = transactions.begin(Purchase.self)
+        purchase.finish()
+        try await transactions.sync()
+        let next = transactions.begin(Purchase.self)
+        #expect(next.log(Purchase.allCases[0]) == .journaled, "once there is a journal")
+        #expect(transactions.health.isGood)
+    }
+
     @Test func askingFirst() async throws {
         func make() -> TransactionManager {
             var options = TransactionManager.Options()

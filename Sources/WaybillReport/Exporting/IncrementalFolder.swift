@@ -45,7 +45,11 @@ package final class IncrementalFolder {
         try recover()
     }
 
-    deinit { close(lock) }
+    deinit {
+        // By hand: a process that was forked meanwhile, to become another program, has the same lock until it does.
+        flock(lock, LOCK_UN)
+        close(lock)
+    }
 
     /// Begins the next file.
     package func next() throws(WaybillError) -> PartialFile { try PartialFile(folder.appending(path: Self.name(number + 1, suffix))) }
