@@ -3,15 +3,16 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build test demo examples exports look bench soak fuzz model tsan lint format consumer schemas check clean
+.PHONY: help setup build test demo examples exports look bench faults soak fuzz model tsan lint format consumer schemas check clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
 
 RUNS ?= 200
 SECONDS ?= 60
+KILLS ?= 50
 IMPORTS := --explicit-target-dependency-import-check error
-SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks
+SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks Faults
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +52,10 @@ soak: setup ## Record at a steady rate and see whether memory, file and latency 
 model: setup ## Check the protocols in Models/ with spin, and that it finds mistakes put in on purpose; MODELS=journal checks one
 	@MODELS="$(MODELS)" Scripts/check-models
 
+faults: setup ## Kill processes, fill disks, flip bits, count every fact; KILLS=1000, SEED=n, CASES=kill,drain; writes .build/faults.json
+	swift build --traits Collector $(IMPORTS)
+	.build/debug/Faults run --kills $(KILLS) $(if $(SEED),--seed $(SEED)) $(if $(CASES),--cases $(CASES))
+
 tsan: setup ## Run the library's tests under the thread sanitizer
 	@Scripts/run-tests --thread-sanitizer
 
@@ -83,6 +88,7 @@ check: setup ## All that CI checks
 	@$(MAKE) --no-print-directory examples
 	@$(MAKE) --no-print-directory exports
 	@$(MAKE) --no-print-directory look
+	@$(MAKE) --no-print-directory faults KILLS=50
 
 clean: ## Remove everything that was built
 	rm -rf .build .build-tsan .build-fuzz .build-simulator .build-tools

@@ -83,16 +83,25 @@ let package = Package(
             exclude: ["AllocationCounter"]
         ),
         .target(name: "AllocationCounter", path: "Benchmarks/AllocationCounter"),
+        // What is promised about facts, tried on processes that are killed: `make faults`.
+        .executableTarget(
+            name: "Faults",
+            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "TestSupport", "PowerLoss", "CSQLite", .argumentParser],
+            path: "Faults"
+        ),
 
         // What several test targets share: real servers and real child processes.
         .target(name: "TestSupport", dependencies: ["WaybillCore"], path: "Tests/TestSupport"),
+        .target(name: "CRecordingDisk", dependencies: ["CSQLite"], path: "Tests/CRecordingDisk"),
+        .target(
+            name: "PowerLoss", dependencies: ["WaybillCore", "WaybillStore", "CRecordingDisk", "TestSupport"], path: "Tests/PowerLoss"),
         .executableTarget(
             name: "SampleReports", dependencies: ["WaybillCore", "WaybillStore", "WaybillReport", "TestSupport"],
             path: "Tests/SampleReports"),
         .executableTarget(
             name: "TestProcess", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport"], path: "Tests/TestProcess"),
         .testTarget(name: "WaybillCoreTests", dependencies: ["WaybillCore", "TestSupport"]),
-        .testTarget(name: "WaybillStoreTests", dependencies: ["WaybillCore", "WaybillStore", "TestSupport"]),
+        .testTarget(name: "WaybillStoreTests", dependencies: ["WaybillCore", "WaybillStore", "TestSupport", "PowerLoss"]),
         .testTarget(
             name: "WaybillTests",
             dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillTesting", "TestSupport", "TestProcess"]

@@ -20,9 +20,11 @@ package import WaybillCore
 package final class Store {
     let connection: Connection
     private let lock: FileLock?
+    private let place: StorePlace
     let file: StoreFile?
     /// The file that is open, which another process may move away or delete.
     let identity: StoreFile.Identity?
+    private var files: StoreFiles?
     /// Own sources seen so far, by ID.
     var ownSources: [GUID: OwnSource] = [:]
 
@@ -34,6 +36,7 @@ package final class Store {
     /// - Parameter commitsAreSynced: Whether a write waits for the disk (`synchronous=FULL`), so that it outlives a power cut.
     /// - Throws: What is in the way: no permission, a folder in place of the file, not a store, a newer version.
     package init(_ place: StorePlace, commitsAreSynced: Bool = false) throws(WaybillError) {
+        self.place = place
         file = place.path.map { StoreFile(path: $0) }
         if let file {
             if case .folder(let url) = place { try StoreFolder.make(url) }
@@ -55,6 +58,7 @@ package final class Store {
             // So that a new store is one also for those who cannot read its WAL.
             if isNew && place.path != nil { try connection.checkpoint(.truncate) }
         }
+        files = StoreFiles(of: place)
     }
 
     /// Puts a store that was made of a damaged one into its place, where that was interrupted.
@@ -64,6 +68,9 @@ package final class Store {
         defer { lock?.release() }
         try file.succeed(at: Int(Date.now.timeIntervalSince1970) * 1_000_000)
     }
+
+    /// Whether the files that are open are still the ones of that name: SQLite goes on writing to deleted ones.
+    var isInPlace: Bool { StoreFiles(of: place) == files }
 
     /// Makes an empty file, so that it gets its mode before there is anything in it.
     private static func prepare(_ path: String) throws(WaybillError) {

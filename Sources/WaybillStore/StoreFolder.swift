@@ -9,6 +9,9 @@ enum StoreFolder {
     static func make(_ url: URL) throws(WaybillError) {
         let path = url.path(percentEncoded: false)
         guard !FileManager.default.fileExists(atPath: path) else { return }
+        let made = sequence(first: url) { $0.deletingLastPathComponent() }.prefix { folder in
+            folder.pathComponents.count > 1 && !FileManager.default.fileExists(atPath: folder.path(percentEncoded: false))
+        }
         do {
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true, attributes: attributes)
         } catch {
@@ -16,6 +19,8 @@ enum StoreFolder {
                 .store, "The folder \(path) cannot be made. Check the permissions of the one that holds it.",
                 cause: error.localizedDescription)
         }
+        // Or a power cut takes the folder, and all that was synced in it. Where a folder that we do not own cannot be synced, so be it.
+        for folder in made.reversed() { try? DurableFile.syncFolder(folder.deletingLastPathComponent()) }
         #if canImport(Darwin)
         var folder = url
         var values = URLResourceValues()

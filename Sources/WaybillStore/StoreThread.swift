@@ -12,11 +12,13 @@ import WaybillCore
 package final class StoreThread<Resource>: @unchecked Sendable {  // right because `resource` is only touched on `queue`
     private let queue: DispatchQueue
     private let resource: Resource
+    private let timer: any StoreTimer
 
     /// Makes the resource on the thread and waits for it.
-    package init<Failure>(label: String, make: () throws(Failure) -> Resource) throws(Failure) {
+    package init<Failure>(label: String, timer: any StoreTimer = SystemTimer(), make: () throws(Failure) -> Resource) throws(Failure) {
         let queue = DispatchQueue(label: label)
         self.queue = queue
+        self.timer = timer
         resource = try queue.sync { Result(catching: make) }.get()
     }
 
@@ -34,9 +36,7 @@ package final class StoreThread<Resource>: @unchecked Sendable {  // right becau
     /// - Parameter delay: Not before this much time has passed. Default: none.
     package func perform(after delay: Duration = .zero, _ body: @escaping @Sendable (Resource) -> Void) {
         guard delay > .zero else { return queue.async { body(self.resource) } }
-        let (seconds, attoseconds) = delay.components
-        let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
-        queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { body(self.resource) }
+        timer.run(after: delay, on: queue) { body(self.resource) }
     }
 
     /// Runs `body` after what was asked for before, and blocks the caller until it is done; never to be called on the thread itself.

@@ -87,6 +87,15 @@ import WaybillCore
         #expect(try store.settle(set.id, rejections: [], at: 0))
     }
 
+    /// Breaks when a process that read its clock, and then waited while another one leased, takes that lease for one of an earlier boot.
+    @Test func aLeaseThatWasMadeAfterTheClockWasReadIsLive() throws {
+        write(2)
+        try app.record(into: store)
+        let set = try #require(try store.lease(owner: GUID(), now: 51, expiresIn: 100, isAlive: { _ in true }))
+        #expect(try store.lease(owner: GUID(), now: 50, expiresIn: 100, isAlive: { _ in true }) == nil)
+        #expect(try store.settle(set.id, rejections: [], at: 0))
+    }
+
     /// Breaks when facts stay claimed for ever by a lease that nobody will settle.
     @Test(arguments: ["dead", "expired", "earlier boot", "own"])
     func aStaleLeaseIsEnded(_ why: String) throws {

@@ -54,7 +54,7 @@ import WaybillCore
                 ])
             let file = try JournalFile(
                 LifeMark(path: scratch.file("\(GUID())").path), description: description.encoded(), startMicroseconds: 0, salt: 7,
-                segmentCount: 2, segmentByteCount: 1024, mapping: false)
+                size: JournalSize(segmentCount: 2, segmentByteCount: 1024, isMapped: false))
             var words = Array(UnsafeBufferPointer(start: file.words, count: file.layout.wordCount))
             for segment in 0..<2 {
                 let index = file.layout.headerWordCount + segment * file.layout.segmentWordCount

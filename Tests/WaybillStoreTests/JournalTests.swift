@@ -16,8 +16,8 @@ import WaybillCore
     private func file(_ name: String = "journal", segments: Int = 4, kibibytes: Int = 8, isMapped: Bool) throws -> JournalFile {
         let description = TransactionSet(id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], facts: [])])
         return try JournalFile(
-            LifeMark(path: folder.file(name).path), description: description.encoded(), startMicroseconds: 0, segmentCount: segments,
-            segmentByteCount: kibibytes * 1024, mapping: isMapped)
+            LifeMark(path: folder.file(name).path), description: description.encoded(), startMicroseconds: 0,
+            size: JournalSize(segmentCount: segments, segmentByteCount: kibibytes * 1024, isMapped: isMapped))
     }
 
     private func journal(_ file: JournalFile) -> Journal { Journal(file, lastSequence: 0, openCount: 0, refusedCount: 0) }

@@ -60,8 +60,9 @@ extension Store {
         }
         var isFree = true
         for lease in leases {
-            // Further ahead than a new lease would reach: of an earlier boot, whose uptime was higher.
-            let hasExpired = lease.expires <= uptime || lease.expires > uptime + expiresIn
+            // Much further ahead than a new lease would reach: of an earlier boot, whose uptime was higher. A little further, and another process
+            // leased while this one, which had read its clock before, waited for the lock.
+            let hasExpired = lease.expires <= uptime || lease.expires > uptime + 2 * expiresIn
             if lease.owner == owner || hasExpired || !isAlive(lease.owner) {
                 try LeaseRows(connection: connection).end(lease.set)
             } else {

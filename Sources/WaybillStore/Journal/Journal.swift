@@ -54,6 +54,7 @@ final class Journal: @unchecked Sendable {  // right because words are written b
         refused = Atomic(refusedCount)
         reading = Locked(ReadingState(stored: start, taken: start, lastSequence: lastSequence, takenSequence: lastSequence))
         beginSegment(turn: 0, base: lastSequence)
+        noteDrained(lastSequence)
     }
 
     var refusedCount: Int { refused.load(ordering: .relaxed) }
@@ -160,7 +161,7 @@ final class Journal: @unchecked Sendable {  // right because words are written b
             record[3] = UInt64(truncatingIfNeeded: kind == .opened ? sequence : part)
             var writer = JournalWordWriter(at: record + JournalRecord.prefixWordCount)
             write(&writer)
-            let checksum = JournalChecksum.sum(record, count: wordCount, salt: layout.salt, position: position)
+            let checksum = JournalChecksum.sum(kind, record, count: wordCount, salt: layout.salt, position: position)
             waybill_store_release(record, JournalHeading(kind, wordCount: wordCount, checksum: checksum).word)
             return .done(sequence: sequence, isKept: file.isMapped || file.write(index..<index &+ wordCount), isFirst: isNewSegment)
         }
@@ -238,9 +239,13 @@ final class Journal: @unchecked Sendable {  // right because words are written b
         reading.withLock { state in
             state.stored = state.taken
             state.lastSequence = state.takenSequence
-            file.setHeader(JournalLayout.HeaderWord.drained, to: state.lastSequence)
-            file.setHeader(JournalLayout.HeaderWord.refused, to: refusedCount)
+            noteDrained(state.lastSequence)
         }
+    }
+
+    private func noteDrained(_ sequence: Int) {
+        file.setHeader(JournalLayout.HeaderWord.drained, to: sequence)
+        file.setHeader(JournalLayout.HeaderWord.refused, to: refusedCount)
     }
 
     /// What was handed out is not in the store: it is handed out again.
@@ -253,7 +258,7 @@ final class Journal: @unchecked Sendable {  // right because words are written b
 
     /// Whether enough is stored and not synced that it should be, so that its room is free again.
     var wantsSync: Bool {
-        reading.withLock { $0.stored / layout.segmentWordCount - $0.freedTurn >= max(1, layout.segmentCount / 2) }
+        reading.withLock { ($0.stored - 1) / layout.segmentWordCount - $0.freedTurn >= max(1, layout.segmentCount / 2) }
     }
 
     /// What was stored until now is on the disk: its segments are free.

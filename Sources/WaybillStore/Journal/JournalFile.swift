@@ -16,28 +16,23 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
     private let mark: LifeMark
     private let failure = Atomic<Int32>(0)
 
-    /// Segments: 8 of 256 KiB, room for about 50,000 events.
-    static let segmentCount = 8
-    static let segmentByteCount = 256 * 1024
-
     /// Makes the journal of a source that starts now.
     ///
     /// - Parameters:
     ///   - mark: Its file, empty, and locked.
     ///   - description: What recovery has to know of the source.
-    ///   - mapping: Whether to map; nil: where it is safe.
     /// - Throws: Where there is no room for it.
     init(
         _ mark: LifeMark, description: [UInt8], startMicroseconds: Int, salt: UInt64 = .random(in: .min ... .max),
-        segmentCount: Int = segmentCount, segmentByteCount: Int = segmentByteCount, mapping: Bool? = nil
+        size: JournalSize = JournalSize()
     ) throws(WaybillError) {
         let headerBytes = (JournalLayout.HeaderWord.count + JournalWordCounter.words(description.count)) * 8
         let pageBytes = JournalLayout.pageWordCount * 8
         let layout = JournalLayout(
             headerWordCount: (headerBytes + pageBytes - 1) / pageBytes * JournalLayout.pageWordCount,
-            segmentWordCount: segmentByteCount / 8, segmentCount: segmentCount, salt: salt)
+            segmentWordCount: size.segmentByteCount / 8, segmentCount: size.segmentCount, salt: salt)
         guard let layout else {
-            throw WaybillError(.store, "\(segmentCount) segments of \(segmentByteCount) bytes: both must be powers of two.")
+            throw WaybillError(.store, "\(size.segmentCount) segments of \(size.segmentByteCount) bytes: both must be powers of two.")
         }
         self.layout = layout
         self.mark = mark
@@ -47,7 +42,7 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
                 .store, "There is no room for the journal \(mark.path) of \(byteCount / 1024) KiB; what is recorded waits in memory.",
                 cause: String(cString: strerror(errno)))
         }
-        isMapped = mapping ?? mark.canBeMapped
+        isMapped = size.isMapped ?? mark.canBeMapped
         let (flags, descriptor) = isMapped ? (MAP_SHARED, mark.descriptor) : (MAP_PRIVATE | MAP_ANON, -1)
         guard let memory = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, descriptor, 0), memory != MAP_FAILED else {
             throw WaybillError(
@@ -61,6 +56,12 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
     }
 
     deinit { munmap(words, layout.wordCount * 8) }
+
+    /// Waits until the file is on the disk under its name, with its header: what is lost of the records can then be counted.
+    func sync() throws {
+        try DurableFile.sync(mark.descriptor)
+        try DurableFile.syncFolder(URL(filePath: mark.path).deletingLastPathComponent())
+    }
 
     /// Takes the file away: everything in it is in the store.
     func remove() { unlink(mark.path) }
@@ -86,7 +87,7 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
 
     /// Sets one of the header's words that change.
     func setHeader(_ index: Int, to value: Int) {
-        waybill_store_release(words + index, UInt64(value))
+        waybill_store_release(words + index, layout.sealed(value))
         write(index..<index + 1)
     }
 

@@ -18,9 +18,9 @@ struct JournalLayout: Hashable {
     enum HeaderWord {
         static let magic = 0, version = 1, wordCount = 2, salt = 3, segmentWordCount = 4, segmentCount = 5, startMicroseconds = 6
         static let descriptionByteCount = 7, checksum = 8
-        /// The highest sequence that was drained: outside SQLite, so that a database that is rolled back cannot balance by forgetting.
+        /// The highest sequence that was drained, sealed: outside SQLite, so that a database that is rolled back cannot balance by forgetting.
         static let drained = 9
-        /// Facts refused so far, when it was last drained.
+        /// Facts refused so far, when it was last drained; sealed.
         static let refused = 10
         static let count = 11
     }
@@ -57,6 +57,20 @@ struct JournalLayout: Hashable {
         headerWordCount &+ position & (segmentCount &<< turnShift &- 1)
     }
 
+    /// A count in one word with its own checksum, because the header's does not cover what changes.
+    func sealed(_ count: Int) -> UInt64 {
+        let value = UInt64(count) & Self.countMask
+        return JournalChecksum.mix(salt, value) & ~Self.countMask | value
+    }
+
+    /// The count in a word; nil where the word is damaged.
+    func unsealed(_ word: UInt64) -> Int? {
+        let count = Int(word & Self.countMask)
+        return sealed(count) == word ? count : nil
+    }
+
+    private static let countMask: UInt64 = 1 << 44 - 1
+
     /// Where in its segment a position lies.
     @inline(__always)
     func offset(of position: Int) -> Int { position & (segmentWordCount &- 1) }
@@ -74,11 +88,11 @@ enum JournalChecksum {
         fold((sum ^ word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93))
     }
 
-    /// Of the words after the heading: two for each multiplication, which do not wait for one another.
+    /// Of a record's kind and of the words after the heading: two for each multiplication, which do not wait for one another.
     @inline(__always)
-    static func sum(_ words: UnsafePointer<UInt64>, count: Int, salt: UInt64, position: Int) -> UInt32 {
+    static func sum(_ kind: JournalRecord.Kind, _ words: UnsafePointer<UInt64>, count: Int, salt: UInt64, position: Int) -> UInt32 {
         var seed = salt &+ UInt64(truncatingIfNeeded: position) &* 0xA076_1D64_78BD_642F
-        var sum = UInt64(truncatingIfNeeded: count)
+        var sum = UInt64(truncatingIfNeeded: count) &<< 8 | UInt64(kind.rawValue)
         var index = 1
         while index &+ 1 < count {
             sum &+= fold((words[index] ^ seed).multipliedFullWidth(by: words[index &+ 1] ^ 0xE703_7ED1_A0B4_28DB))

@@ -3,21 +3,24 @@ import WaybillCore
 
 /// What a journal still holds whose process is gone: read a batch at a time, so that memory does not grow with what is left.
 struct RecoveredJournal {
-    let source: Source
+    var source: Source
     let clocks: [ClockAnchor]
-    /// The highest sequence that was drained.
-    let drained: Int
     let refused: Int
     /// Those that were passed so far.
     var names: [RecordedName] = []
-    /// Records passed so far whose checksum does not fit what they say.
-    private(set) var damagedCount = 0
+    /// How far the source had come at least: as the header and what was passed so far say, also where a record is damaged.
+    private(set) var recorded: Int
+    /// Places where something was damaged, so far: one record, or several in a row.
+    private(set) var damagedCount: Int
 
     private let words: [UInt64]
     private let layout: JournalLayout
-    /// The segments that are not read to their end, and where the first one is to be read on.
-    private var segments: ArraySlice<(turn: Int, index: Int)>
+    /// The segments that are not read to their end; the first one is read up to ``offset``.
+    private var segments: ArraySlice<JournalSegment>
     private var offset = JournalLayout.segmentHeaderWordCount
+    private var last = Step.record
+    /// The highest sequence that was handed out.
+    private var latest = 0
 
     /// Why a journal cannot be read.
     enum Failure: Error {
@@ -27,6 +30,9 @@ struct RecoveredJournal {
         case damaged
     }
 
+    private enum Step { case record, unpublished, damaged }
+
+    /// Reads a journal's file, and what its header says.
     init(_ mark: LifeMark) throws(Failure) {
         guard let words = mark.words() else { throw .damaged }
         let layout = try JournalLayout(header: words)
@@ -37,9 +43,10 @@ struct RecoveredJournal {
         guard let share = try? TransactionSet.decode(description).set.sources.first else { throw .damaged }
         source = share.source
         clocks = share.clocks
-        drained = Int(truncatingIfNeeded: words[Word.drained])
-        refused = Int(truncatingIfNeeded: words[Word.refused])
-        segments = words.withUnsafeBufferPointer { layout.turns($0) }[...]
+        recorded = layout.unsealed(words[Word.drained]) ?? 0
+        refused = layout.unsealed(words[Word.refused]) ?? 0
+        segments = words.withUnsafeBufferPointer { layout.segments($0) }[...]
+        damagedCount = segments.count { !$0.isWhole }
         self.words = words
         self.layout = layout
     }
@@ -53,8 +60,7 @@ struct RecoveredJournal {
         words.withUnsafeBufferPointer { words in
             while facts.count < limit, let segment = segments.first {
                 if offset >= layout.segmentWordCount {
-                    segments.removeFirst()
-                    offset = JournalLayout.segmentHeaderWordCount
+                    end(segment)
                 } else if let fact = step(in: segment, words) {
                     facts.append(fact)
                 }
@@ -64,36 +70,50 @@ struct RecoveredJournal {
     }
 
     /// Goes past the next record, or the next word that is none; gives a fact where that was one.
-    private mutating func step(in segment: (turn: Int, index: Int), _ words: UnsafeBufferPointer<UInt64>) -> Fact? {
-        let start = segment.index + offset
-        let heading = JournalHeading(word: words[start])
-        guard heading.word != 0 else {
+    private mutating func step(in segment: JournalSegment, _ words: UnsafeBufferPointer<UInt64>) -> Fact? {
+        guard let (kind, record) = layout.record(at: offset, in: segment, words) else {
+            // Where a heading should be and is none, a record was reserved and not published: it was promised to nobody.
+            if last == .record {
+                last = words[segment.index + offset] == 0 ? .unpublished : .damaged
+                if last == .damaged { damagedCount += 1 }
+            }
             offset += 1
             return nil
         }
-        guard let kind = heading.kind, heading.wordCount > 0, heading.wordCount <= layout.segmentWordCount - offset else {
-            damagedCount += 1
-            offset += 1
+        last = .record
+        offset += record.count
+        switch kind {
+        case .filler: return nil
+        case .name:
+            if let name = RecordedName(record) { names.append(name) }
             return nil
+        default:
+            guard let start = record.baseAddress, let fact = Fact(kind, start, wordCount: record.count) else { return nil }
+            // In a segment whose own count is damaged, checksums may lead to an older round.
+            guard fact.sequence > latest else { return nil }
+            latest = fact.sequence
+            return fact
         }
-        if kind == .filler {
-            offset = layout.segmentWordCount
-            return nil
-        }
-        let record = UnsafeBufferPointer(rebasing: words[start..<start + heading.wordCount])
-        let position = segment.turn * layout.segmentWordCount + offset
-        guard let first = record.baseAddress,
-            JournalChecksum.sum(first, count: record.count, salt: layout.salt, position: position) == heading.checksum
-        else {
-            damagedCount += 1
-            offset += 1
-            return nil
-        }
-        offset += heading.wordCount
-        guard kind == .name else { return Fact(kind, first, wordCount: record.count) }
-        if let name = RecordedName(record) { names.append(name) }
-        return nil
     }
+
+    private mutating func end(_ segment: JournalSegment) {
+        // How many are gone with a damaged end, nobody knows: at least one.
+        recorded = max(recorded, max(latest, segment.base) + (last == .damaged ? 1 : 0))
+        segments.removeFirst()
+        offset = JournalLayout.segmentHeaderWordCount
+        last = .record
+    }
+}
+
+/// A segment that was begun.
+private struct JournalSegment {
+    var turn: Int
+    /// Where it lies.
+    var index: Int
+    /// The sequence before its first fact; 0 where that is not known.
+    var base: Int
+    /// Whether what it says of itself can be trusted; else the turn was found by trying.
+    var isWhole: Bool
 }
 
 extension JournalLayout {
@@ -118,17 +138,53 @@ extension JournalLayout {
         else { throw .damaged }
     }
 
-    /// The segments that were begun, oldest first, and where each lies.
-    fileprivate func turns(_ words: UnsafeBufferPointer<UInt64>) -> [(turn: Int, index: Int)] {
-        var turns: [(turn: Int, index: Int)] = []
-        for segment in 0..<segmentCount {
-            let index = headerWordCount + segment * segmentWordCount
-            guard words[index] > 0, words[index] < 1 << 40 else { continue }
-            let turn = Int(words[index]) - 1
-            guard turn % segmentCount == segment, words[index + 2] == checksum(ofTurn: turn, base: words[index + 1]) else { continue }
-            turns.append((turn, index))
+    /// The segments that were begun, oldest first.
+    fileprivate func segments(_ words: UnsafeBufferPointer<UInt64>) -> [JournalSegment] {
+        var segments: [JournalSegment] = []
+        var damaged: [Int] = []
+        for number in 0..<segmentCount {
+            let index = headerWordCount + number * segmentWordCount
+            let turn = words[index] < 1 << 40 ? Int(words[index]) - 1 : -1
+            if turn >= 0, turn % segmentCount == number, words[index + 2] == checksum(ofTurn: turn, base: words[index + 1]) {
+                segments.append(JournalSegment(turn: turn, index: index, base: Int(truncatingIfNeeded: words[index + 1]), isWhole: true))
+            } else if words[index..<index + Self.segmentHeaderWordCount].contains(where: { $0 != 0 }) {
+                damaged.append(number)
+            }
         }
-        return turns.sorted { $0.turn < $1.turn }
+        let latest = segments.map(\.turn).max()
+        for number in damaged {
+            if let segment = segment(number, latest: latest, words) { segments.append(segment) }
+        }
+        return segments.sorted { $0.turn < $1.turn }
+    }
+
+    /// A segment whose own words about it are damaged: its turn is the one for which the checksum of a record in it is right.
+    private func segment(_ number: Int, latest: Int?, _ words: UnsafeBufferPointer<UInt64>) -> JournalSegment? {
+        // All segments that are in use are of the last round or the one before; of a single one nothing is known.
+        let rounds = latest.map { max(0, $0 / segmentCount - 1)...($0 / segmentCount + 1) } ?? 0...1_000
+        let index = headerWordCount + number * segmentWordCount
+        for round in rounds {
+            let segment = JournalSegment(turn: round * segmentCount + number, index: index, base: 0, isWhole: false)
+            for offset in Self.segmentHeaderWordCount..<min(segmentWordCount, Self.segmentHeaderWordCount + 64)
+            where record(at: offset, in: segment, words).map({ $0.kind != .filler }) ?? false { return segment }
+        }
+        return nil
+    }
+
+    /// The record that begins at an offset in a segment; nil where there is none, or it is damaged. A filler has no checksum, but reaches to the end.
+    fileprivate func record(
+        at offset: Int, in segment: JournalSegment, _ words: UnsafeBufferPointer<UInt64>
+    ) -> (kind: JournalRecord.Kind, UnsafeBufferPointer<UInt64>)? {
+        let heading = JournalHeading(word: words[segment.index + offset])
+        guard let kind = heading.kind, heading.wordCount > 0, heading.wordCount <= segmentWordCount - offset else { return nil }
+        let start = segment.index + offset
+        let record = UnsafeBufferPointer(rebasing: words[start..<start + heading.wordCount])
+        if kind == .filler { return heading.wordCount == segmentWordCount - offset ? (kind, record) : nil }
+        let position = segment.turn * segmentWordCount + offset
+        guard let first = record.baseAddress,
+            JournalChecksum.sum(kind, first, count: record.count, salt: salt, position: position) == heading.checksum
+        else { return nil }
+        return (kind, record)
     }
 }
 

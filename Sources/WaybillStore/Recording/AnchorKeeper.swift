@@ -32,6 +32,9 @@ final class AnchorKeeper: Sendable {
         due().first ?? latest.withLock { $0 } ?? ClockAnchor(atMicroseconds: 0, offsetMicroseconds: clock.wallMicroseconds())
     }
 
+    /// The store has no anchor any more.
+    func forget() { latest.withLock { $0 = nil } }
+
     /// Anchors that are in the store now.
     func confirm(_ anchors: [ClockAnchor]) {
         guard let last = anchors.last else { return }

@@ -9,20 +9,36 @@ final class LifeMark {
     let descriptor: Int32
     let path: String
 
-    /// Sets the mark of a source; it goes with the process.
+    /// Sets the mark of a source; it goes with the process. Waits for those who are just looking whether it is set.
     convenience init(of source: GUID, in folder: URL) throws(WaybillError) {
-        try self.init(path: Self.path(of: source, in: folder))
+        try self.init(path: Self.path(of: source, in: folder), waits: true)
     }
 
     /// Locks a file, and makes it where it is missing.
     ///
-    /// - Throws: Also where it is locked already: its source runs.
-    init(path: String) throws(WaybillError) {
+    /// - Throws: Also where it is locked already: its source runs. Unless it `waits`.
+    init(path: String, waits: Bool = false) throws(WaybillError) {
         self.path = path
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        descriptor = Self.lock(path, waits: waits)
+        guard descriptor >= 0 else {
             throw WaybillError(
                 .store, "\(path) cannot be made and locked. Check the permissions of its folder.", cause: String(cString: strerror(errno)))
+        }
+    }
+
+    /// A descriptor that has the lock of the file of that name; -1, with `errno`, where there is none.
+    private static func lock(_ path: String, waits: Bool) -> Int32 {
+        while true {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { return -1 }
+            let status = flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB)
+            var (mine, named) = (stat(), stat())
+            if status == 0, fstat(descriptor, &mine) == 0, stat(path, &named) == 0, mine.st_ino == named.st_ino { return descriptor }
+            let reason = errno
+            close(descriptor)
+            errno = reason
+            // Before it was locked, somebody took it for a dead process's and away: what is written to it would be gone.
+            guard status == 0 || (waits && reason == EINTR) else { return -1 }
         }
     }
 

@@ -12,10 +12,17 @@ package final class SourceStore {
     private var openingProblem: WaybillError? {
         didSet { if let openingProblem, openingProblem != oldValue { tell(openingProblem) } }
     }
+    /// What was wrong with a journal that an earlier launch left behind; nil: nothing. It hinders nobody now.
+    private(set) var recoveryProblem: WaybillError? {
+        didSet { if let recoveryProblem, recoveryProblem != oldValue { tell(recoveryProblem) } }
+    }
     private let tell: @Sendable (WaybillError) -> Void
 
     /// Where the store lies: what was asked for, or memory.
     private(set) var place: StorePlace
+    private let wanted: StorePlace
+    /// Whether its files were found deleted, and made anew: what was told once has to be told again. Set back by who has done so.
+    var wasReplaced = false
     private var store: Store?
     private var storeReader: StoreReader?
     private var life: LifeMark?
@@ -27,22 +34,35 @@ package final class SourceStore {
     private var salvageCount = 0
     private var wasOpened = false
 
+    private let journalSize: JournalSize
+
     init(
-        source: Source, place: StorePlace, clock: any TransactionClock, retention: Retention,
+        source: Source, place: StorePlace, clock: any TransactionClock, retention: Retention, journalSize: JournalSize,
         tell: @escaping @Sendable (WaybillError) -> Void
     ) {
         self.source = source
         self.place = place
         self.clock = clock
+        self.journalSize = journalSize
         self.tell = tell
+        wanted = place
         keeper = RetentionKeeper(retention)
     }
 
-    /// The store; or one in memory, where the one that was asked for cannot be opened: recording goes on, and ``problem`` says what happened.
+    /// Whether the store is in memory because it cannot be where it was asked for.
+    var hasFallenBack: Bool { place != wanted }
+
+    /// The store; or one in memory, while the one that was asked for cannot be opened: recording goes on, and ``problem`` says what happened.
+    ///
+    /// Where the files were deleted, a new store is made; what was only in them is booked as damaged.
     ///
     /// - Throws: ``problem`` when there is not even that.
     func opened() throws(WaybillError) -> Store {
-        if let store { return store }
+        if hasFallenBack { leaveMemory() }
+        if let store {
+            if store.isInPlace { return store }
+            (self.store, storeReader, wasReplaced) = (nil, nil, true)
+        }
         do {
             return try openOrSalvage()
         } catch {
@@ -86,10 +106,24 @@ package final class SourceStore {
         damaged = nil
     }
 
+    /// Goes on where the store was asked for, if that can be opened by now, with what was kept in memory meanwhile.
+    private func leaveMemory() {
+        guard let memory = store else { return }
+        let before = (place, openingProblem)
+        (place, openingProblem) = (wanted, nil)
+        do throws(WaybillError) {
+            try open().adopt(source.id, from: before.0)
+            storeReader = nil
+        } catch {
+            (place, openingProblem) = before
+            store = memory
+        }
+    }
+
     /// A reader of the same store.
     package func reader() throws(WaybillError) -> StoreReader {
-        if let storeReader { return storeReader }
         _ = try opened()
+        if let storeReader { return storeReader }
         let reader = try StoreReader(place)
         storeReader = reader
         return reader
@@ -113,7 +147,8 @@ package final class SourceStore {
         // What recovery has to know of the source is an empty set of it.
         let description = TransactionSet(
             id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], facts: [])])
-        return try JournalFile(lifeMark(in: folder), description: description.encoded(), startMicroseconds: startMicroseconds)
+        return try JournalFile(
+            lifeMark(in: folder), description: description.encoded(), startMicroseconds: startMicroseconds, size: journalSize)
     }
 
     private func lifeMark(in folder: URL) throws(WaybillError) -> LifeMark {
@@ -152,18 +187,21 @@ package final class SourceStore {
 
     private func open() throws(WaybillError) -> Store {
         let store = try Store(place)
+        // Before the source can be seen in the store: others take a source without a mark for dead.
+        if case .folder(let folder) = place { _ = try lifeMark(in: folder) }
         try keeper.look(at: Moment(clock), in: store)
         if let known = try store.setting("installation").flatMap({ GUID($0) }) {
             source.installation = known
         } else {
-            let installation = GUID()
+            let installation = source.installation ?? GUID()
             try store.set("installation", to: installation.description)
+            // What is sent under it must be found again by it, also after a power cut in the first seconds.
+            try store.sync()
             source.installation = installation
         }
         try store.register(source)
         if case .folder(let folder) = place {
-            _ = try lifeMark(in: folder)
-            openingProblem = try store.recoverJournals(in: folder, installation: source.installation).first ?? openingProblem
+            recoveryProblem = try store.recoverJournals(in: folder, installation: source.installation).first ?? recoveryProblem
         }
         _ = try store.endSources(isAlive: { isAlive($0) })
         self.store = store

@@ -2,8 +2,9 @@ package import WaybillCore
 
 /// The journal's life on the store's thread: made after the first fact, synced and freed while it is used.
 extension SourceWriter {
-    /// How long what is stored may stay unsynced, and in the journal: what a power cut costs at most.
-    private static let syncAge = Duration.seconds(5)
+    /// How long what is stored may stay unsynced, and in the journal. A power cut costs five seconds at most: a batch waits before it is stored, and
+    /// a sync takes its time.
+    private static let syncAge = Duration.milliseconds(4_500)
 
     /// Has the journal made, as soon as there is something to record; asked again by a later batch where that was not possible.
     func askForJournal() {
@@ -17,12 +18,17 @@ extension SourceWriter {
 
     private func makeJournal(_ store: SourceStore) {
         do throws(WaybillError) {
-            guard let file = try store.makeJournal(anchor: anchors.current(), startMicroseconds: startMicroseconds) else { return }
+            guard let file = try store.makeJournal(anchor: anchors.current(), startMicroseconds: startMicroseconds) else {
+                state.withLock { $0.isJournalAskedFor = !store.hasFallenBack }
+                return
+            }
             let isBegun = recorder.begin(file, names: state.withLock { $0.newNames })
             state.withLock { state in
                 state.journalProblem = nil
                 state.isJournalAskedFor = isBegun  // what waits in memory did not fit: once it is stored
             }
+            // Nobody waits for it. Where it fails, a power cut may take the journal, and the store is synced all the same.
+            try? file.sync()
         } catch {
             state.withLock { state in
                 state.journalProblem = error
@@ -33,7 +39,6 @@ extension SourceWriter {
 
     /// Syncs what was stored, if enough has come together, or later.
     func syncWhenDue(_ store: Store) throws(WaybillError) {
-        guard recorder.hasJournal else { return }
         if recorder.wantsSync {
             try store.sync()
             recorder.confirmSync()
@@ -42,17 +47,23 @@ extension SourceWriter {
         }
     }
 
-    private func scheduleSync() {
+    private func scheduleSync(after age: Duration = syncAge) {
+        guard place.path != nil else { return }
         let isFirst = state.withLock { state in
             defer { state.isSyncScheduled = true }
             return !state.isSyncScheduled
         }
         guard writesByItself, isFirst else { return }
-        thread.perform(after: Self.syncAge) { [weak self] store in
+        thread.perform(after: age) { [weak self] store in
             guard let self else { return }
             state.withLock { $0.isSyncScheduled = false }
-            // What cannot be synced is drained and synced with the next batch; the journal keeps it.
-            if let store = try? store.opened() { try? scrubJournal(store) }
+            do throws(WaybillError) {
+                try scrubJournal(store.opened())
+                state.withLock { $0.syncProblem = nil }
+            } catch {
+                state.withLock { $0.syncProblem = error }
+                scheduleSync(after: Self.retryAge)
+            }
         }
     }
 
@@ -81,7 +92,6 @@ extension SourceWriter {
     ///
     /// - Throws: Where the store cannot be synced: then the journal keeps everything.
     package func scrubJournal(_ store: Store) throws(WaybillError) {
-        guard recorder.hasJournal else { return }
         try store.sync()
         recorder.scrub()
     }

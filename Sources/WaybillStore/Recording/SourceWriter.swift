@@ -8,12 +8,15 @@ package import WaybillCore
 package final class SourceWriter: Sendable {
     /// How old a fact may get before it is written.
     private static let batchAge = Duration.milliseconds(250)
-    private static let retryAge = Duration.seconds(1)
+    static let retryAge = Duration.seconds(1)
     private static let batchLimit = 5_000
 
     struct State {
+        var names: [RecordedName] = []
         var newNames: [RecordedName] = []
         var writeProblem: WaybillError?
+        /// Why what is stored is not on the disk.
+        var syncProblem: WaybillError?
         /// Why there is no journal.
         var journalProblem: WaybillError?
         var storedRefusedCount = 0
@@ -26,7 +29,7 @@ package final class SourceWriter: Sendable {
     /// What takes facts from callers.
     package let recorder: JournaledRecorder
     private let source: GUID
-    private let place: StorePlace
+    let place: StorePlace
     let anchors: AnchorKeeper
     private let changes: ChangeFeed
     let thread: StoreThread<SourceStore>
@@ -42,10 +45,11 @@ package final class SourceWriter: Sendable {
     ///   - retention: What the store keeps.
     ///   - changes: Told what has reached the store.
     ///   - tell: Told when the store is not the one that was asked for, or not as it was left; on the store's thread.
+    ///   - timer: Calls the store's thread when a batch or a sync is due.
     ///   - writesByItself: false in tests: facts are then written when somebody reads.
     package init(
         source: Source, place: StorePlace, clock: any TransactionClock, capacity: Int, retention: Retention = Retention(),
-        changes: ChangeFeed = ChangeFeed(),
+        changes: ChangeFeed = ChangeFeed(), timer: any StoreTimer = SystemTimer(), journalSize: JournalSize = JournalSize(),
         tell: @escaping @Sendable (WaybillError) -> Void = { _ in }, writesByItself: Bool = true
     ) {
         let start = clock.uptimeMicroseconds()
@@ -57,8 +61,8 @@ package final class SourceWriter: Sendable {
         startMicroseconds = start
         recorder = JournaledRecorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
         anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
-        thread = StoreThread(label: "waybill.store") {  // opened when first needed
-            SourceStore(source: source, place: place, clock: clock, retention: retention, tell: tell)
+        thread = StoreThread(label: "waybill.store", timer: timer) {  // opened when first needed
+            SourceStore(source: source, place: place, clock: clock, retention: retention, journalSize: journalSize, tell: tell)
         }
         waker.wake = { [weak self] batchIsFull in
             self?.askForJournal()
@@ -86,11 +90,11 @@ package final class SourceWriter: Sendable {
     }
 
     /// What is wrong with the store at the moment; nil when nothing is.
-    package var problem: WaybillError? { thread.sync { problem(of: $0) } }
+    package var problem: WaybillError? { thread.sync { problem(of: $0) ?? $0.recoveryProblem } }
 
     private func problem(of store: SourceStore) -> WaybillError? {
         _ = try? store.opened()
-        return state.withLock { $0.writeProblem ?? $0.journalProblem } ?? recorder.problem ?? store.problem
+        return state.withLock { $0.writeProblem ?? $0.syncProblem ?? $0.journalProblem } ?? recorder.problem ?? store.problem
     }
 
     /// Whether there is a store, or something on its way to one: else whoever reads would make it.
@@ -98,7 +102,10 @@ package final class SourceWriter: Sendable {
 
     /// Adds names to the next batch.
     package func note(_ names: [RecordedName]) {
-        state.withLock { $0.newNames += names }
+        state.withLock { state in
+            state.names += names
+            state.newNames += names
+        }
         recorder.keep(names)
     }
 
@@ -200,6 +207,11 @@ package final class SourceWriter: Sendable {
     /// Moves all that waits into the store, one SQLite transaction for each batch.
     private func drain(into opened: SourceStore) {
         while true {
+            if opened.wasReplaced {
+                opened.wasReplaced = false
+                anchors.forget()
+                state.withLock { $0.newNames = $0.names }
+            }
             let facts = recorder.takeBatch(limit: Self.batchLimit)
             let refused = recorder.refusedCount
             let (names, isRefusedNews) = state.withLock { state in

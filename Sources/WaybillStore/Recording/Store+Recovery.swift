@@ -17,8 +17,15 @@ extension Store {
             // Locked: its source runs, or somebody else is recovering it.
             guard let mark = try? LifeMark(path: path) else { continue }
             do throws(RecoveredJournal.Failure) {
-                let journal = try RecoveredJournal(mark)
-                if let problem = try keep(journal, installation: installation, at: path) { problems.append(problem) }
+                var journal = try RecoveredJournal(mark)
+                journal.source.installation = installation
+                do throws(WaybillError) {
+                    let damagedCount = try store(journal)
+                    unlink(path)
+                    if damagedCount > 0 { problems.append(Self.damage(in: damagedCount, of: path)) }
+                } catch {
+                    problems.append(error)  // the journal stays for the next opening
+                }
             } catch {
                 problems.append(contentsOf: setAside(path, error))
             }
@@ -29,30 +36,36 @@ extension Store {
     /// Facts that are in memory at a time.
     private static let recoveryBatch = 5_000
 
-    private func keep(_ journal: RecoveredJournal, installation: GUID?, at path: String) throws(RecoveredJournal.Failure) -> WaybillError? {
-        do throws(WaybillError) {
-            var source = journal.source
-            source.installation = installation
-            try register(source)
-            let recorded = try connection.integer("SELECT recorded FROM sources WHERE uuid = ?", source.id)
-            var journal = journal
-            var isRead = false
-            while !isRead {
-                let facts = journal.next(limit: Self.recoveryBatch)
-                isRead = facts.count < Self.recoveryBatch
-                try append(
-                    RecordedBatch(
-                        source: source.id, facts: facts.filter { $0.sequence > recorded }, names: journal.names, clocks: journal.clocks,
-                        refused: journal.refused))
-                journal.names = []
-            }
-            try sync()
-            unlink(path)
-            return nil
-        } catch {
-            // The journal stays for the next opening.
-            return error
+    /// Stores what is not in the store yet, synced. What was recorded and is in neither is booked as damaged.
+    ///
+    /// - Returns: In how many places the journal was damaged.
+    @discardableResult
+    func store(_ recovered: RecoveredJournal) throws(WaybillError) -> Int {
+        var journal = recovered
+        try register(journal.source)
+        var recorded = try connection.integer("SELECT recorded FROM sources WHERE uuid = ?", journal.source.id)
+        var isRead = false
+        while !isRead {
+            let read = journal.next(limit: Self.recoveryBatch)
+            isRead = read.count < Self.recoveryBatch
+            let facts = read.filter { $0.sequence > recorded }
+            let last = max(recorded, facts.last?.sequence ?? 0, isRead ? journal.recorded : 0)
+            let missing = SequenceRanges(recorded < last ? [recorded + 1...last] : [])
+                .subtracting(SequenceRanges(facts.lazy.map { $0.sequence...$0.sequence }))
+            try append(
+                RecordedBatch(
+                    source: journal.source.id, facts: facts, names: journal.names, clocks: journal.clocks,
+                    dropped: missing.dropped(.damaged), refused: journal.refused))
+            journal.names = []
+            recorded = last
         }
+        try sync()
+        return journal.damagedCount
+    }
+
+    private static func damage(in count: Int, of path: String) -> WaybillError {
+        WaybillError(
+            .store, "The journal \(path) was damaged in \(count) places; the facts that could not be read are booked as damaged.")
     }
 
     private func setAside(_ path: String, _ failure: RecoveredJournal.Failure) -> [WaybillError] {

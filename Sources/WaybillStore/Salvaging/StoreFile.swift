@@ -6,7 +6,7 @@ struct StoreFile {
     let path: String
 
     /// Which file a path leads to, whatever its name.
-    struct Identity: Equatable {
+    struct Identity: Hashable {
         var device: UInt64
         var number: UInt64
     }

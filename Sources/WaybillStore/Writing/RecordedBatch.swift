@@ -10,14 +10,20 @@ package struct RecordedBatch: Sendable {
     package var names: [RecordedName]
     /// Anchors not handed over before; a repetition does no harm.
     package var clocks: [ClockAnchor]
+    /// Facts that were recorded and are lost.
+    package var dropped: [DroppedRange]
     /// Facts refused since the source started, for want of room.
     package var refused: Int
 
-    package init(source: GUID, facts: [Fact], names: [RecordedName] = [], clocks: [ClockAnchor] = [], refused: Int = 0) {
+    package init(
+        source: GUID, facts: [Fact], names: [RecordedName] = [], clocks: [ClockAnchor] = [],
+        dropped: [DroppedRange] = [], refused: Int = 0
+    ) {
         self.source = source
         self.facts = facts
         self.names = names
         self.clocks = clocks
+        self.dropped = dropped
         self.refused = refused
     }
 }

@@ -33,24 +33,25 @@ extension Store {
             if let anchor = try rows.add(batch.clocks, to: source.id), anchor <= ownSources[batch.source]?.latest ?? .max {
                 try Leaders(connection: connection).decideAfterAnchor(at: anchor, of: source.id)
             }
+            let recorded = max(batch.facts.lazy.map(\.sequence).max() ?? 0, batch.dropped.lazy.map(\.last).max() ?? 0)
             try connection.statement("UPDATE sources SET recorded = max(recorded, ?), refused = max(refused, ?) WHERE id = ?")
-                .run(batch.facts.lazy.map(\.sequence).max() ?? 0, batch.refused, source.id)
-            try write(batch.facts, of: source)
+                .run(recorded, batch.refused, source.id)
+            try write(batch.facts, dropped: batch.dropped, of: source)
             return batch.facts.lazy.map(\.atMicroseconds).max() ?? 0
         }
         if let known = ownSources[batch.source]?.latest { ownSources[batch.source]?.latest = max(known, latest) }
     }
 
-    private func write(_ facts: [Fact], of source: SourceRow) throws(WaybillError) {
+    private func write(_ facts: [Fact], dropped: [DroppedRange], of source: SourceRow) throws(WaybillError) {
         let ranges = RangeRows(connection: connection)
         // A batch may come again after it was written; what of it was delivered may have been erased since, and must not come back.
         let settled = try ranges.booked(of: source.id)
-        let dropped = try ranges.droppedByReason(of: source.id)
+        let given = try ranges.droppedByReason(of: source.id)
         var late: [DropReason: SequenceRanges] = [:]
         var writer = try FactWriter(source, connection)
         for fact in facts where !settled.contains(fact.sequence) {
             // What belongs to something that was given up before it was delivered is given up with it.
-            if let reason = dropped.first(where: { fact.isAmong($0.sequences, because: $0.reason) })?.reason {
+            if let reason = given.first(where: { fact.isAmong($0.sequences, because: $0.reason) })?.reason {
                 late[reason, default: SequenceRanges()].insert(fact.sequence...fact.sequence)
             } else {
                 // A fact whose place is taken has no row; the next lease books it as damaged.
@@ -58,7 +59,8 @@ extension Store {
             }
         }
         try writer.finish()
-        if !late.isEmpty, try ranges.drop(late.flatMap { $1.dropped($0) }, except: settled, of: source.id) {
+        let news = dropped + late.flatMap { $1.dropped($0) }
+        if !news.isEmpty, try ranges.drop(news, except: settled, of: source.id) {
             try SourceRows(connection: connection).announce(source.id)
         }
     }

@@ -1,3 +1,4 @@
+import TestSupport
 import WaybillCore
 
 /// What a source did from its start to its end: the truth that stores are compared with.

@@ -88,7 +88,7 @@ enum JournalBytes {
             let sum = words.withUnsafeBufferPointer { buffer in
                 buffer.baseAddress.map {
                     JournalChecksum.sum(
-                        $0 + index + offset, count: heading.wordCount, salt: layout.salt, position: turn * layout.segmentWordCount + offset)
+                        kind, $0 + index + offset, count: heading.wordCount, salt: layout.salt, position: turn * layout.segmentWordCount + offset)
                 }
             }
             words[index + offset] = JournalHeading(kind, wordCount: heading.wordCount, checksum: sum ?? 0).word

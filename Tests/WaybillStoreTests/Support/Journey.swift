@@ -1,3 +1,4 @@
+import TestSupport
 import WaybillCore
 
 @testable import WaybillStore

@@ -1,3 +1,4 @@
+import TestSupport
 import WaybillCore
 
 /// Cuts histories into sets as deliveries could have been: any length, overlapping, repeated, in any order of arrival.

@@ -1,0 +1,46 @@
+#if Collector
+import Foundation
+
+/// More than one process, more than one time.
+extension FaultCase {
+    /// Two processes record into one store and deliver from it, and are killed.
+    static let two = processes(2)
+    /// Four do.
+    static let four = processes(4)
+
+    private static func processes(_ count: Int) -> FaultCase {
+        FaultCase(name: "\(count) processes") { setting in
+            var chance = setting.chance
+            let station = try Station()
+            let kills = setting.share(0.4)
+            var running = try (0..<count).map { _ in try station.worker("--delivers") }
+            for _ in 0..<kills {
+                usleep(.random(in: 0...400_000, using: &chance))
+                let index = Int.random(in: 0..<count, using: &chance)
+                station.kill(running[index])
+                running[index] = try station.worker("--delivers")
+            }
+            try station.finish(running)
+            var counts = try station.count()
+            counts.runs = kills
+            return counts
+        }
+    }
+
+    /// The wall clock goes back a day, forward a year, and to where it was, while facts are recorded and delivered.
+    static let clock = FaultCase(name: "clock") { setting in
+        var chance = setting.chance
+        let station = try Station()
+        let runs = setting.share(0.1)
+        for run in 0..<runs {
+            let worker = try station.worker("--delivers", "--jumps=-86400,31536000,-31449600")
+            try worker.wait(for: "ready")
+            usleep(.random(in: 0...600_000, using: &chance))
+            if run % 2 == 0 { station.kill(worker) } else { try station.finish(worker) }
+        }
+        var counts = try station.count()
+        counts.runs = runs
+        return counts
+    }
+}
+#endif

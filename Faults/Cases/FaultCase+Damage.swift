@@ -1,0 +1,39 @@
+#if Collector
+import Foundation
+
+/// Bits flip, and writes tear, in what a dead process has left.
+extension FaultCase {
+    /// One for each region of the journal.
+    static let journals = JournalBytes.Region.allCases.map(journal)
+
+    private static func journal(_ region: JournalBytes.Region) -> FaultCase {
+        FaultCase(name: "journal \(region.rawValue)") { setting in
+            var chance = setting.chance
+            var counts = FaultCounts()
+            var (setAsideCount, missingCount) = (0, 0)
+            let runs = setting.share(0.1)
+            while counts.runs < runs {
+                let station = try Station()
+                let worker = try station.worker("--pause", "500")
+                try worker.wait(forMore: Int.random(in: 20...400, using: &chance))
+                station.kill(worker)
+                guard var journal = try JournalBytes(in: station.client) else { continue }  // all of it was drained
+                try journal.damage(region, by: &chance)
+                var found = try station.count(mayDrop: true)
+                if journal.wasSetAside {
+                    // What is in it cannot be told by a program, and is kept for a person.
+                    setAsideCount += 1
+                    found.dropped += found.lost
+                    found.lost = 0
+                    found.problems = found.problems.filter { !$0.hasPrefix("lost") }
+                }
+                missingCount += found.dropped > 0 ? 1 : 0
+                found.runs = 1
+                counts = counts + found
+            }
+            counts.remark = "facts missing after \(missingCount) of \(runs), set aside \(setAsideCount)"
+            return counts
+        }
+    }
+}
+#endif

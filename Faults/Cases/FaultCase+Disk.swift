@@ -1,0 +1,152 @@
+#if Collector
+import Foundation
+import TestSupport
+
+/// The disk refuses: for a while, until the cause is gone.
+extension FaultCase {
+    /// A small file system fills up while facts are recorded; then it grows, under the process or after its death.
+    static let full = FaultCase(name: "full disk") { setting in
+        try repeated(setting.share(0.1)) { run in
+            let directory = try TemporaryDirectory()
+            // Room for the journal and for little besides.
+            let mount = try Mount(size: "6m", at: directory.url.appending(path: "small", directoryHint: .isDirectory))
+            let station = try Station(client: mount.folder)
+            let worker = try station.worker("--pause", "300", "--padding", "200")
+            try worker.wait(untilIs: "ill")
+            if run % 2 == 0 {
+                usleep(300_000)
+                station.kill(worker)
+                try mount.remount("size=256m")
+            } else {
+                try mount.remount("size=256m")
+                try worker.wait(untilIs: "well")
+                try worker.wait(forMore: 100)
+                try station.finish(worker)
+            }
+            return try station.count()
+        }
+    }
+
+    /// Another program keeps the store's lock for longer than is waited for.
+    static let busy = FaultCase(name: "busy") { setting in
+        try repeated(setting.share(0.02)) { _ in
+            let station = try Station()
+            let worker = try station.worker("--pause", "100000")
+            try worker.wait(forMore: 100)
+            try WriterLock(in: station.client).whileHeld {
+                try worker.wait(untilIs: "ill")
+                try worker.wait(forMore: 100)
+            }
+            try worker.wait(untilIs: "well")
+            try station.finish(worker)
+            return try station.count()
+        }
+    }
+
+    /// Writes to the store fail, by a limit on the size of files: SQLITE_IOERR.
+    static let failing = FaultCase(name: "write errors") { setting in
+        try repeated(setting.share(0.04)) { run in
+            let station = try Station()
+            // Facts past the end of a megabyte, so that the journal of two does not fit either, but in every other run.
+            let limit = run % 2 == 0 ? 3_000 : 1_000
+            let worker = try station.worker(
+                "--pause", "300", "--padding", "200", by: ["/bin/bash", "-c", "trap '' XFSZ; ulimit -S -f \(limit); exec \"$0\" \"$@\""])
+            try worker.wait(untilIs: "ill")
+            try system("prlimit", "--pid", "\(worker.processID)", "--fsize=unlimited")
+            try worker.wait(untilIs: "well")
+            try worker.wait(forMore: 100)
+            if run % 4 < 2 { try station.finish(worker) } else { station.kill(worker) }
+            return try station.count()
+        }
+    }
+
+    /// The file system is read-only when a process starts, and is made writable again under it.
+    static let readOnly = FaultCase(name: "read-only") { setting in
+        try repeated(setting.share(0.06)) { run in
+            let directory = try TemporaryDirectory()
+            let mount = try Mount(size: "64m", at: directory.url.appending(path: "disk", directoryHint: .isDirectory))
+            let station = try Station(client: mount.folder)
+            try leaveFacts(in: station)
+            try mount.remount("ro")
+            let worker = try station.worker()
+            try worker.wait(untilIs: "ill")
+            if run % 2 == 0 { station.kill(worker) }
+            try mount.remount("rw")
+            if run % 2 == 1 {
+                try worker.wait(untilIs: "well")
+                try worker.wait(forMore: 100)
+                try station.finish(worker)
+            }
+            return try station.count()
+        }
+    }
+
+    /// The permissions of folder and files are revoked, under a process that runs and before one that starts, and given back.
+    static let permissions = FaultCase(name: "permissions") { setting in
+        let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        guard getuid() == 0 else { throw Skipped(reason: "only root can start a process as somebody else") }
+        guard
+            try system(
+                nobody[0], nobody[1], nobody[2], nobody[3], ChildProcess.folder.appending(path: "Faults").path(), "worker", "--folder",
+                "/dev/null", "--first", "1", "--facts", "0"
+            ).status == 0
+        else { throw Skipped(reason: "another user cannot run what was built in \(ChildProcess.folder.path())") }
+        return try repeated(setting.share(0.04)) { _ in
+            let directory = try TemporaryDirectory()
+            let folder = directory.url.appending(path: "theirs", directoryHint: .isDirectory)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            chown(folder.path(), 65_534, 65_534)
+            let station = try Station(client: folder)
+            let first = try station.worker(by: ["/usr/bin/env"] + nobody)
+            try first.wait(forMore: 100)
+            try change(folder, files: 0, folder: 0)
+            try first.wait(forMore: 100)
+            station.kill(first)
+            let second = try station.worker(by: ["/usr/bin/env"] + nobody)
+            try second.wait(untilIs: "ill")
+            try change(folder, files: 0o600, folder: 0o700)
+            try second.wait(untilIs: "well")
+            try second.wait(forMore: 100)
+            station.kill(second)
+            return try station.count()
+        }
+    }
+
+    /// The store's files are deleted under the process; facts that were only in them are booked as damaged.
+    static let deleted = FaultCase(name: "deleted") { setting in
+        try repeated(setting.share(0.06)) { run in
+            let station = try Station()
+            let worker = run % 2 == 0 ? try station.worker("--delivers") : try station.worker()
+            try worker.wait(forMore: 200)
+            usleep(400_000)  // longer than a batch waits: the store has some of them
+            for suffix in run % 3 == 0 ? ["", "-wal", "-shm", "-lock"] : [""] {
+                try FileManager.default.removeItem(at: station.client.appending(path: "waybill.sqlite" + suffix))
+            }
+            try worker.wait(forMore: 1_000)
+            usleep(600_000)  // longer than a batch waits: what is recorded from then on is in the new store
+            try worker.wait(untilIs: "well")
+            if run % 2 == 0 { try station.finish(worker) } else { station.kill(worker) }
+            return try station.count(mayDrop: true)
+        }
+    }
+
+    /// Journaled facts of a process that died.
+    private static func leaveFacts(in station: Station) throws {
+        let worker = try station.worker()
+        try worker.wait(forMore: 100)
+        station.kill(worker)
+    }
+
+    private static func change(_ folder: URL, files: mode_t, folder mode: mode_t) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path()) { chmod(folder.appending(path: name).path(), files) }
+        chmod(folder.path(), mode)
+    }
+
+    private static func repeated(_ runs: Int, _ body: (Int) throws -> FaultCounts) rethrows -> FaultCounts {
+        var counts = FaultCounts()
+        for run in 0..<runs { counts = counts + (try body(run)) }
+        counts.runs = runs
+        return counts
+    }
+}
+#endif

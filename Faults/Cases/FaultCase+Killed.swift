@@ -1,0 +1,35 @@
+#if Collector
+import Foundation
+
+extension FaultCase {
+    /// Workers that record and deliver are killed at random instants, and so is the collector.
+    static let killed = FaultCase(name: "kill") { setting in
+        var chance = setting.chance
+        var counts = FaultCounts()
+        while counts.runs < setting.kills {
+            let station = try Station()
+            let killer = Task { [seed = chance.next()] in
+                var chance = Chance(seed: seed)
+                while !Task.isCancelled {
+                    try? await Task.sleep(for: .milliseconds(.random(in: 50...1_500, using: &chance)))
+                    try station.collector.killAndRestart()
+                }
+            }
+            // Of each store a few, so that what is wrong can be found, and so that recovery finds several journals.
+            let kills = min(25, setting.kills - counts.runs)
+            for _ in 0..<kills {
+                let worker = try station.worker("--delivers")
+                if Bool.random(using: &chance) { try worker.wait(for: "ready") }
+                usleep(.random(in: 0...600_000, using: &chance))
+                station.kill(worker)
+            }
+            killer.cancel()
+            try await killer.value
+            var found = try station.count()
+            found.runs = kills
+            counts = counts + found
+        }
+        return counts
+    }
+}
+#endif

@@ -1,0 +1,91 @@
+#if Collector
+import Foundation
+import WaybillCore
+
+/// Kills at moments that chance seldom hits.
+extension FaultCase {
+    /// Workers are killed while they hold the store's lock: that is, while they drain.
+    static let drain = FaultCase(name: "drain") { setting in
+        var chance = setting.chance
+        let station = try Station()
+        let kills = setting.share(0.5)
+        for _ in 0..<kills {
+            let worker = try station.worker("--pause", "500")
+            try worker.wait(for: "ready")
+            try worker.wait(forMore: 1)
+            usleep(.random(in: 0...300_000, using: &chance))
+            try WriterLock(in: station.client).waitUntilHeld()
+            station.kill(worker)
+        }
+        var counts = try station.count()
+        counts.runs = kills
+        return counts
+    }
+
+    /// Workers are killed when a set of theirs is on its way.
+    static let flush = FaultCase(name: "flush") { setting in
+        var chance = setting.chance
+        let station = try Station()
+        let kills = setting.share(0.5)
+        for _ in 0..<kills {
+            let worker = try station.worker("--delivers")
+            let moment = Moment(after: .random(in: 0..<5, using: &chance))
+            station.collector.hooks.onSet = { moment.pass() }
+            try moment.wait()
+            usleep(.random(in: 0...5_000, using: &chance))
+            station.kill(worker)
+        }
+        station.collector.hooks = CollectorProcess.Hooks()
+        var counts = try station.count()
+        counts.runs = kills
+        return counts
+    }
+
+    /// The collector has committed, and its answer never arrives: the client is killed, or the collector, or the connection is cut.
+    static let answer = FaultCase(name: "answer") { setting in
+        var chance = setting.chance
+        let station = try Station()
+        let kills = setting.share(0.5)
+        for run in 0..<kills {
+            let worker = try station.worker("--delivers")
+            let moment = Moment(after: .random(in: 0..<5, using: &chance))
+            station.collector.hooks.onAnswer = { !moment.pass() }
+            try moment.wait()
+            switch run % 3 {
+            case 0: break
+            case 1: try station.collector.killAndRestart()
+            default: usleep(.random(in: 0...200_000, using: &chance))
+            }
+            station.collector.hooks = CollectorProcess.Hooks()
+            // Cut once, it is to find its way by itself.
+            if run % 3 == 2 { try station.finish(worker) } else { station.kill(worker) }
+        }
+        var counts = try station.count()
+        counts.runs = kills
+        return counts
+    }
+}
+
+/// The time that something happens after it has happened so many times before.
+private final class Moment: Sendable {
+    private let left: Locked<Int>
+    private let hasCome = DispatchSemaphore(value: 0)
+
+    init(after count: Int) { left = Locked(count) }
+
+    /// Whether it is this time; later times are, too.
+    @discardableResult
+    func pass() -> Bool {
+        let left = left.withLock { left in
+            left -= 1
+            return left
+        }
+        if left == -1 { hasCome.signal() }
+        return left < 0
+    }
+
+    func wait(seconds: Double = 20) throws {
+        guard hasCome.wait(timeout: .now() + seconds) == .success else { throw Trouble("Nothing was delivered for \(seconds) s.") }
+    }
+}
+#endif

@@ -1,0 +1,108 @@
+#if Collector
+import Foundation
+import TestSupport
+
+/// A worker that runs, and what it has said so far.
+final class WorkerProcess: @unchecked Sendable {  // right because everything that changes is changed under `news`
+    private let process = Process()
+    private let news = NSCondition()
+    private var numbers: [Int] = []
+    private var marks: [String] = []
+    private var hasEnded = false
+
+    /// Starts it.
+    ///
+    /// - Parameter prefix: What it is to be started by, e.g. `setpriv --reuid nobody`.
+    init(_ arguments: [String], by prefix: [String] = []) throws {
+        let words = prefix + [ChildProcess.folder.appending(path: "Faults").path(), "worker"] + arguments
+        process.executableURL = URL(filePath: words[0])
+        process.arguments = Array(words.dropFirst())
+        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+        process.standardInput = FileHandle.nullDevice
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        Thread.detachNewThread { [self] in
+            var rest = Data()
+            while case let data = pipe.fileHandleForReading.availableData, !data.isEmpty {
+                rest += data
+                guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { continue }
+                take(rest[..<end])
+                rest = Data(rest[(end + 1)...])
+            }
+            news.withLock {
+                hasEnded = true
+                news.broadcast()
+            }
+        }
+    }
+
+    deinit { if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) } }
+
+    private func take(_ lines: Data) {
+        let lines = lines.split(separator: UInt8(ascii: "\n"))
+        news.withLock {
+            for line in lines {
+                let text = String(decoding: line, as: UTF8.self)
+                if let number = Int(text) { numbers.append(number) } else { marks.append(text) }
+            }
+            news.broadcast()
+        }
+    }
+
+    /// The numbers that it has called journaled.
+    var journaled: [Int] { news.withLock { numbers } }
+
+    /// Waits for a line that begins like this, or whose absence is too much.
+    @discardableResult
+    func wait(for mark: String, seconds: Double = 20) throws -> String {
+        try wait(seconds: seconds, for: "\"\(mark)\"") { marks.last { $0.hasPrefix(mark) } }
+    }
+
+    /// Waits until so many more facts are journaled.
+    func wait(forMore count: Int, seconds: Double = 20) throws {
+        let goal = journaled.count + count
+        try wait(seconds: seconds, for: "\(count) more journaled facts") { numbers.count >= goal ? () : nil }
+    }
+
+    /// Waits until its latest word on its health is this.
+    func wait(untilIs health: String, seconds: Double = 20) throws {
+        try wait(seconds: seconds, for: "being \(health)") {
+            marks.last { $0.hasPrefix("well") || $0.hasPrefix("ill") }?.hasPrefix(health) == true ? () : nil
+        }
+    }
+
+    private func wait<Value>(seconds: Double, for what: String, _ look: () -> Value?) throws -> Value {
+        let limit = Date(timeIntervalSinceNow: seconds)
+        return try news.withLock {
+            while true {
+                if let value = look() { return value }
+                guard !hasEnded, news.wait(until: limit) else {
+                    throw Trouble("A worker \(hasEnded ? "ended" : "was waited for in vain"): \(what). It said: \(marks.suffix(5)).")
+                }
+            }
+        }
+    }
+
+    /// SIGKILL; returns when it is gone and everything it had said is read.
+    func kill() {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        news.withLock { while !hasEnded { news.wait() } }
+    }
+
+    /// Has it stop recording, deliver everything, and end.
+    func askToEnd() throws {
+        try wait(for: "ready")
+        process.terminate()
+    }
+
+    var processID: Int32 { process.processIdentifier }
+}
+
+/// What keeps a case from being done.
+struct Trouble: Error, CustomStringConvertible {
+    var description: String
+    init(_ description: String) { self.description = description }
+}
+#endif

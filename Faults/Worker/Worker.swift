@@ -1,0 +1,132 @@
+#if Collector
+import ArgumentParser
+import Dispatch
+import Foundation
+import Waybill
+import WaybillCore
+
+extension Faults {
+    /// The process that is killed: records numbered facts, and says of each on its standard output that it was journaled, once `log()` has said so.
+    ///
+    /// Its lines: a number, for a fact that was journaled; `ready`; `well` or `ill SENTENCE` when its health changes; `end PENDING`, the last one.
+    struct Worker: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Record, until killed; SIGTERM: deliver everything and end.")
+
+        @Option(help: "The store's folder.")
+        var folder: String
+        @Option(help: "The number of the first fact; the following ones count up.")
+        var first: Int
+        @Option(help: "How many threads record at once.")
+        var threads = 2
+        @Option(help: "How many facts each thread records; none: until killed, or told to end.")
+        var facts: Int?
+        @Option(help: "Where to deliver to.")
+        var collector: String?
+        @Option(help: "Longest pause between bursts, in microseconds.")
+        var pause: UInt32 = 3_000
+        @Option(help: "How much longer than usual facts are, in bytes.")
+        var padding = 0
+        @Option(help: "How the wall clock jumps while facts are recorded, in seconds, one jump after the other.", transform: Self.jumps)
+        var jumps: [Int] = []
+        @Flag(help: "Deliver again and again while recording.")
+        var delivers = false
+
+        private static func jumps(_ text: String) -> [Int] { text.split(separator: ",").compactMap { Int($0) } }
+
+        func run() async throws {
+            let clock = JumpingClock()
+            var options = TransactionManager.Options()
+            options.app = "faults"
+            options.clock = clock
+            let transactions = TransactionManager(
+                store: .directory(URL(filePath: folder)), delivery: collector.flatMap { URL(string: $0) }.map { .collector($0) },
+                options: options)
+            let end = EndSignal()
+            signal(SIGPIPE, SIG_DFL)
+            Output.line("ready")
+            let health = Task.detached { await Self.watch(transactions) }
+            let delivery = Task.detached { [delivers] in
+                while delivers, !Task.isCancelled {
+                    await transactions.flush()
+                    try? await Task.sleep(for: .milliseconds(5))
+                }
+            }
+            let clocks = Task.detached { [jumps] in
+                for jump in jumps {
+                    try? await Task.sleep(for: .milliseconds(120))
+                    clock.jump(by: jump)
+                }
+            }
+            record(in: transactions, until: end)
+            await clocks.value
+            delivery.cancel()
+            await delivery.value
+            // As often as it takes a collector that is killed now and then; who waits for the end has a limit of its own.
+            var report = await transactions.flush()
+            while collector != nil, !report.isComplete {
+                try? await Task.sleep(for: .milliseconds(50))
+                report = await transactions.flush()
+            }
+            try? await transactions.sync()
+            health.cancel()
+            Output.line("end \(report.pending)")
+        }
+
+        /// On threads, as callers do that know nothing of tasks.
+        private func record(in transactions: TransactionManager, until end: EndSignal) {
+            let group = DispatchGroup()
+            for thread in 0..<threads {
+                group.enter()
+                Thread.detachNewThread {
+                    var pen = Pen(
+                        transactions, next: first + thread, step: threads, chance: Chance(seed: UInt64(first + thread)), padding: padding)
+                    while !end.hasCome, facts.map({ pen.count < $0 }) ?? true {
+                        pen.writeBurst()
+                        usleep(.random(in: 0...max(1, pause), using: &pen.chance))
+                    }
+                    group.leave()
+                }
+            }
+            group.wait()
+        }
+
+        private static func watch(_ transactions: TransactionManager) async {
+            var last = ""
+            let parent = getppid()
+            while !Task.isCancelled {
+                // Nobody is left to be told.
+                if getppid() != parent { _exit(1) }
+                let problems = transactions.health.problems
+                let line = problems.isEmpty ? "well" : "ill \(problems.map(\.description).joined(separator: " "))"
+                if line != last { Output.line(line) }
+                last = line
+                try? await Task.sleep(for: .milliseconds(20))
+            }
+        }
+    }
+}
+
+/// Lines to the parent, each whole: a write to a pipe of less than 4,096 bytes is not torn (POSIX.1-2017, write, `PIPE_BUF`).
+enum Output {
+    static func line(_ text: String) {
+        let bytes = Array((text.replacing("\n", with: " ").prefix(2_000) + "\n").utf8)
+        _ = bytes.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+    }
+}
+
+/// Whether somebody sent SIGTERM.
+private final class EndSignal: Sendable {
+    private let come = Locked(false)
+    private let sources = Locked<[any DispatchSourceSignal]>([])
+
+    init() {
+        signal(SIGTERM, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .global())
+        source.setEventHandler { [come] in come.withLock { $0 = true } }
+        source.activate()
+        sources.withLock { $0 = [source] }
+    }
+
+    var hasCome: Bool { come.withLock { $0 } }
+}
+#endif

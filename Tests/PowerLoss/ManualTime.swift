@@ -1,0 +1,52 @@
+package import Dispatch
+import WaybillCore
+import WaybillStore
+
+/// Time that passes when a test lets it: both clocks, and the timers of the stores' threads.
+package final class ManualTime: TransactionClock, StoreTimer {
+    private struct State {
+        var now = 1_000_000_000
+        var count = 0
+        var waiting: [Alarm] = []
+    }
+
+    private struct Alarm {
+        var due: Int
+        /// Those of one moment come in the order in which they were set.
+        var number: Int
+        var queue: DispatchQueue
+        var work: @Sendable () -> Void
+    }
+
+    private let state = Locked(State())
+    private static let wall = 1_767_225_600_000_000
+
+    package init() {}
+
+    package func uptimeMicroseconds() -> Int { state.withLock { $0.now } }
+
+    package func wallMicroseconds() -> Int { Self.wall + uptimeMicroseconds() }
+
+    package func run(after delay: Duration, on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            state.count += 1
+            state.waiting.append(Alarm(due: state.now + delay.microseconds, number: state.count, queue: queue, work: work))
+        }
+    }
+
+    /// Lets time pass, and waits for what was to be done meanwhile, each at its time.
+    package func advance(by duration: Duration) {
+        let end = uptimeMicroseconds() + duration.microseconds
+        while let alarm = next(before: end) { alarm.queue.sync(execute: alarm.work) }
+        state.withLock { $0.now = end }
+    }
+
+    private func next(before end: Int) -> Alarm? {
+        state.withLock { state in
+            guard let first = state.waiting.min(by: { ($0.due, $0.number) < ($1.due, $1.number) }), first.due <= end else { return nil }
+            state.waiting.removeAll { $0.number == first.number }
+            state.now = max(state.now, first.due)
+            return first
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import CRecordingDisk
+package import Foundation
+package import WaybillCore
+
+/// Notes all that is written, synced, made and removed in a folder and the folders in it, event by event, so that a ``PowerCut`` can be tried after
+/// any of them.
+///
+/// What SQLite writes comes through a VFS, each sync through the C library's functions; other files, a mapped journal above all, are looked at with
+/// every event. Linux only.
+package final class RecordingDisk: Sendable {
+    /// What is recorded, by its real path; must stay until the disk is let go.
+    package let folder: URL
+    private let root: String
+    private let clock: any TransactionClock
+    private let state = Locked(State())
+
+    struct State {
+        var moment = 0
+        /// The uptime at each event.
+        var times = Course<Int>()
+        var files: [FileCourse] = []
+        /// What a path names.
+        var names: [String: Course<Entry>] = [:]
+        /// When the names in a folder were synced.
+        var folderSyncs: [String: Course<Int>] = [:]
+        /// Of the files that have a name now, by inode.
+        var filesByNumber: [ino_t: Int] = [:]
+        /// Never opened here, which would drop SQLite's locks.
+        var databaseFiles: Set<String> = []
+    }
+
+    enum Entry: Equatable {
+        case nothing
+        case folder
+        /// One of the state's files.
+        case file(Int)
+    }
+
+    /// Begins to record; what is in the folder now is on the disk.
+    ///
+    /// - Throws: Where there is no such folder, or SQLite does not take the VFS.
+    package init(_ folder: URL, clock: any TransactionClock) throws {
+        self.clock = clock
+        guard Self.isInstalled, let real = realpath(folder.path(percentEncoded: false), nil) else { throw CocoaError(.fileNoSuchFile) }
+        root = String(cString: real)
+        free(real)
+        self.folder = URL(filePath: root, directoryHint: .isDirectory)
+        state.withLock { state in
+            state.names[root, default: Course()].append(.folder, at: 0)
+            state.look(root)
+            state.times.append(clock.uptimeMicroseconds(), at: state.moment)
+            for index in state.files.indices { state.files[index].sync(at: state.moment) }
+            for (path, course) in state.names where course.last == .folder {
+                state.folderSyncs[path, default: Course()].append(state.moment, at: state.moment)
+            }
+        }
+        Self.disks.withLock { $0[root + "/"] = Weak(disk: self) }
+    }
+
+    deinit { Self.disks.withLock { $0[root + "/"] = nil } }
+
+    /// Looks at what is not written by SQLite; to be called when something was recorded, for a journal is memory.
+    ///
+    /// - Returns: The moment at which all of it is noted.
+    @discardableResult
+    package func look() -> Int {
+        state.withLock { state in
+            look(&state)
+            return state.moment
+        }
+    }
+
+    /// The last event.
+    package var moment: Int { state.withLock { $0.moment } }
+
+    /// How late it can have been when the power went after an event: the uptime at the next one, or now.
+    package func latestUptime(after moment: Int) -> Int {
+        state.withLock { $0.moment > moment ? $0.times.value(at: moment + 1) : nil } ?? clock.uptimeMicroseconds()
+    }
+
+    /// Makes a folder as it is found after a power cut.
+    ///
+    /// - Parameter target: Must not exist.
+    package func rebuild(after cut: PowerCut, in target: URL) throws {
+        var cut = cut
+        let found = state.withLock { $0.entries(after: &cut, root) }
+        try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
+        for (path, bytes) in found.sorted(by: { $0.path < $1.path }) {
+            let url = target.appending(path: path)
+            if let bytes {
+                try Data(bytes).write(to: url)
+            } else {
+                try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            }
+        }
+    }
+
+    // MARK: What happens
+
+    private static let disks = Locked<[String: Weak]>([:])
+    private struct Weak { weak var disk: RecordingDisk? }
+
+    /// Once, for all disks of the process.
+    private static let isInstalled: Bool =
+        waybill_disk_install { event, path, offset, bytes, count in
+            guard let path else { return false }
+            let name = String(cString: path)
+            let disk = RecordingDisk.disks.withLock { disks in disks.first { (name + "/").hasPrefix($0.key) }?.value.disk }
+            disk?.note(
+                event, name, offset: Int(offset), UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : Int(count)),
+                size: Int(count))
+            return disk != nil
+        } == 0
+
+    private func look(_ state: inout State) {
+        let before = state.moment
+        state.look(root)
+        if state.moment > before { state.times.append(clock.uptimeMicroseconds(), at: state.moment) }
+    }
+
+    private func note(_ event: waybill_disk_event, _ path: String, offset: Int, _ bytes: UnsafeRawBufferPointer, size: Int) {
+        guard !State.isLostAnyway(path) else { return }
+        state.withLock { state in
+            if event == waybill_disk_opening { state.databaseFiles.insert(path) }
+            look(&state)
+            guard event != waybill_disk_opening else { return }
+            state.moment += 1
+            state.times.append(clock.uptimeMicroseconds(), at: state.moment)
+            switch (state.names[path]?.last, event) {
+            case (.folder, waybill_disk_synced): state.folderSyncs[path, default: Course()].append(state.moment, at: state.moment)
+            case (.file(let file), waybill_disk_synced): state.files[file].sync(at: state.moment)
+            case (.file(let file), waybill_disk_written): state.files[file].write(bytes, at: offset, at: state.moment)
+            case (.file(let file), waybill_disk_truncated): state.files[file].resize(to: size, at: state.moment)
+            default: break  // what was made or removed was seen
+            }
+        }
+    }
+}
+
+extension RecordingDisk.State {
+    /// SQLite's shared memory, which promises nothing.
+    static func isLostAnyway(_ path: String) -> Bool { path.hasSuffix("-shm") }
+
+    /// Notes what is there, and what is in the files that SQLite does not write; all of it becomes one event.
+    mutating func look(_ root: String) {
+        let next = moment + 1
+        var present: [String: RecordingDisk.Entry] = [root: .folder]
+        var numbers: [ino_t: Int] = [:]
+        for folder in [root] + subfolders(of: root) {
+            for path in Self.entries(of: folder) where !Self.isLostAnyway(path) {
+                var status = stat()
+                guard lstat(path, &status) == 0 else { continue }
+                if status.st_mode & S_IFMT == S_IFDIR {
+                    present[path] = .folder
+                    continue
+                }
+                // Renamed, it is still the same file.
+                let file = filesByNumber[status.st_ino] ?? numbers[status.st_ino] ?? files.count
+                if file == files.count { files.append(FileCourse()) }
+                numbers[status.st_ino] = file
+                present[path] = .file(file)
+                guard !databaseFiles.contains(path), let contents = try? Data(contentsOf: URL(filePath: path)) else { continue }
+                contents.withUnsafeBytes { if files[file].note(contents: $0, at: next) { moment = next } }
+            }
+        }
+        filesByNumber = numbers
+        for path in Set(names.keys).union(present.keys) where (names[path]?.last ?? .nothing) != (present[path] ?? .nothing) {
+            names[path, default: Course()].append(present[path] ?? .nothing, at: next)
+            moment = next
+        }
+    }
+
+    private func subfolders(of root: String) -> [String] {
+        Self.entries(of: root).filter { path in
+            var status = stat()
+            return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        }
+    }
+
+    private static func entries(of folder: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted().map { folder + "/" + $0 }
+    }
+
+    /// What is found after a power cut: paths below the root, in no order, with bytes; nil for a folder.
+    func entries(after cut: inout PowerCut, _ root: String) -> [(path: String, bytes: [UInt8]?)] {
+        var found: [(path: String, bytes: [UInt8]?)] = []
+        var lostFolders: [String] = []
+        // A folder's path comes before those of what is in it.
+        for path in names.keys.sorted() where path != root && !lostFolders.contains(where: { path.hasPrefix($0 + "/") }) {
+            let certain = folderSyncs[String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.endIndex))]?.value(at: cut.moment) ?? 0
+            let relative = String(path.dropFirst(root.count + 1))
+            switch names[path]?.value(at: cut.instant(notBefore: certain)) {
+            case .folder: found.append((relative, nil))
+            case .file(let file): found.append((relative, files[file].bytes(after: &cut)))
+            case .nothing, nil: if names[path]?.last == .folder { lostFolders.append(path) }
+            }
+        }
+        return found
+    }
+}
