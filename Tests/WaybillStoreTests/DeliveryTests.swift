@@ -47,6 +47,17 @@ import WaybillCore
         #expect(try store.lease()?.sources.map { $0.facts.map(\.sequence) } == [[3, 4, 5]])
     }
 
+    /// Breaks when a lease looks for each sequence of a gap: of a damaged number it would never come back.
+    @Test(.timeLimit(.minutes(1))) func aGapOfAnyLengthIsBookedAtOnce() throws {
+        write(2)
+        try app.record(into: store)
+        let far = Fact(sequence: 1 << 50, part: 1, atMicroseconds: 9, content: .event(Fact.Event(code: 1)))
+        try store.append(RecordedBatch(source: app.id, facts: [far]))
+        let share = try #require(try store.lease()?.sources.first)
+        #expect(share.facts.map(\.sequence) == [1, 2, 1 << 50])
+        #expect(share.dropped == [DroppedRange(first: 3, last: 1 << 50 - 1, reason: .damaged)])
+    }
+
     /// Breaks when large facts make a set that no collector takes, or when one that is larger than the limit is never sent.
     @Test func aLeaseStopsAtItsBytesAndTakesAtLeastOneFact() throws {
         let part = app.open(GUID())

@@ -70,8 +70,14 @@ struct Claim {
         var taken: [Fact] = []
         while factsLeft > 0, bytesLeft > 0, let range = pending.ranges.first {
             let chunk = range.lowerBound...min(range.upperBound, range.lowerBound + min(factsLeft, Self.chunk) - 1)
-            let facts = try PendingFacts(connection: connection).facts(of: candidate.id, in: chunk)
+            let reader = PendingFacts(connection: connection)
+            let facts = try reader.facts(of: candidate.id, in: chunk)
             var end = chunk.upperBound
+            if facts.isEmpty {
+                // However long the gap: one damaged number may say that 2^50 facts were recorded.
+                let next = try reader.first(of: candidate.id, after: end) ?? range.upperBound + 1
+                end = max(end, min(range.upperBound, next - 1))
+            }
             for fact in facts {
                 guard bytesLeft > 0 else {
                     end = fact.sequence - 1

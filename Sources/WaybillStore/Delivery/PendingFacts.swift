@@ -16,6 +16,20 @@ struct PendingFacts {
         return facts.sorted { $0.sequence < $1.sequence }
     }
 
+    /// The first sequence behind `sequence` that has a row, whatever its part; nil where there is none. Looks at all of the source's rows.
+    func first(of source: Int, after sequence: Int) throws(WaybillError) -> Int? {
+        try connection.statement(
+            """
+            SELECT min(sequence) FROM ( \
+            SELECT sequence FROM parts WHERE source = ?1 AND sequence > ?2 AND guid IS NOT NULL \
+            UNION ALL SELECT closed FROM parts WHERE source = ?1 AND closed > ?2 \
+            UNION ALL SELECT sequence FROM events WHERE source = ?1 AND sequence > ?2 \
+            UNION ALL SELECT sequence FROM network_logs WHERE source = ?1 AND sequence > ?2 AND method IS NOT NULL \
+            UNION ALL SELECT closed FROM network_logs WHERE source = ?1 AND closed > ?2)
+            """
+        ).first(source, sequence) { row in row.optionalInt(0) } ?? nil
+    }
+
     static let queries: [(String, @Sendable (Row) -> Fact)] = [
         (
             """
