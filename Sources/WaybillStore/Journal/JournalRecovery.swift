@@ -19,6 +19,8 @@ struct RecoveredJournal {
     private var segments: ArraySlice<JournalSegment>
     private var offset = JournalLayout.segmentHeaderWordCount
     private var last = Step.record
+    /// The sequence of the last fact in the first segment; nil: none was passed yet.
+    private var lastInSegment: Int?
     /// The highest sequence that was handed out.
     private var latest = 0
 
@@ -91,17 +93,16 @@ struct RecoveredJournal {
             guard let start = record.baseAddress, let fact = Fact(kind, start, wordCount: record.count) else { return nil }
             // In a segment whose own count is damaged, checksums may lead to an older round.
             guard fact.sequence > latest else { return nil }
-            latest = fact.sequence
+            (latest, lastInSegment) = (fact.sequence, fact.sequence)
             return fact
         }
     }
 
     private mutating func end(_ segment: JournalSegment) {
         // How many are gone with a damaged end, nobody knows: at least one.
-        recorded = max(recorded, max(latest, segment.base) + (last == .damaged ? 1 : 0))
+        recorded = max(recorded, (lastInSegment ?? segment.base) + (last == .damaged ? 1 : 0))
         segments.removeFirst()
-        offset = JournalLayout.segmentHeaderWordCount
-        last = .record
+        (offset, last, lastInSegment) = (JournalLayout.segmentHeaderWordCount, .record, nil)
     }
 }
 
