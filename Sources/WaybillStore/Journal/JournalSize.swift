@@ -1,5 +1,6 @@
 /// How large a journal is, and how it is written.
 package struct JournalSize: Sendable {
+    /// A power of two, as is the next.
     package var segmentCount: Int
     package var segmentByteCount: Int
     /// Whether the file is mapped; nil: where that is safe.

@@ -1,0 +1,63 @@
+import Foundation
+
+extension RecordingDisk.State {
+    /// SQLite's shared memory, which promises nothing.
+    static func isLostAnyway(_ path: String) -> Bool { path.hasSuffix("-shm") }
+
+    /// Notes what is there, and what is in the files that SQLite does not write; all of it becomes one event.
+    mutating func look(_ root: String) {
+        let next = moment + 1
+        var present: [String: RecordingDisk.Entry] = [root: .folder]
+        var numbers: [ino_t: Int] = [:]
+        for folder in [root] + subfolders(of: root) {
+            for path in Self.entries(of: folder) where !Self.isLostAnyway(path) {
+                var status = stat()
+                guard lstat(path, &status) == 0 else { continue }
+                if status.st_mode & S_IFMT == S_IFDIR {
+                    present[path] = .folder
+                    continue
+                }
+                // Renamed, it is still the same file.
+                let file = filesByNumber[status.st_ino] ?? numbers[status.st_ino] ?? files.count
+                if file == files.count { files.append(FileCourse()) }
+                numbers[status.st_ino] = file
+                present[path] = .file(file)
+                guard !databaseFiles.contains(path), let contents = try? Data(contentsOf: URL(filePath: path)) else { continue }
+                contents.withUnsafeBytes { if files[file].note(contents: $0, at: next) { moment = next } }
+            }
+        }
+        filesByNumber = numbers
+        for path in Set(names.keys).union(present.keys) where (names[path]?.last ?? .nothing) != (present[path] ?? .nothing) {
+            names[path, default: Course()].append(present[path] ?? .nothing, at: next)
+            moment = next
+        }
+    }
+
+    private func subfolders(of root: String) -> [String] {
+        Self.entries(of: root).filter { path in
+            var status = stat()
+            return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        }
+    }
+
+    private static func entries(of folder: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted().map { folder + "/" + $0 }
+    }
+
+    /// What is found after a power cut: paths below the root, in no order, with bytes; nil for a folder.
+    func entries(after cut: inout PowerCut, _ root: String) -> [(path: String, bytes: [UInt8]?)] {
+        var found: [(path: String, bytes: [UInt8]?)] = []
+        var lostFolders: [String] = []
+        // A folder's path comes before those of what is in it.
+        for path in names.keys.sorted() where path != root && !lostFolders.contains(where: { path.hasPrefix($0 + "/") }) {
+            let certain = folderSyncs[String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.endIndex))]?.value(at: cut.moment) ?? 0
+            let relative = String(path.dropFirst(root.count + 1))
+            switch names[path]?.value(at: cut.instant(notBefore: certain)) {
+            case .folder: found.append((relative, nil))
+            case .file(let file): found.append((relative, files[file].bytes(after: &cut)))
+            case .nothing, nil: if names[path]?.last == .folder { lostFolders.append(path) }
+            }
+        }
+        return found
+    }
+}
