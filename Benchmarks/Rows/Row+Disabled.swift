@@ -1,12 +1,6 @@
 import Waybill
 import WaybillCore
 
-/// What the row would record.
-private enum Login: Int, UseCase {
-    static let code = 0
-    case initiated = 0
-}
-
 extension Row {
     /// The same call where nothing is recorded: what an instrumented app pays when it is turned off.
     static let disabledLog = Row("disabled.log", unit: "ns/event", against: "an empty call") {
