@@ -13,7 +13,7 @@ struct Faults: AsyncParsableCommand {
     static let cases: [FaultCase] =
         [
             .killed, .drain, .flush, .answer, .two, .four, .clock, .full, .busy, .failing, .readOnly, .permissions, .deleted, .power,
-        ] + FaultCase.journals
+        ] + FaultCase.journals + [.database]
 
     struct Run: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Run the cases, print a table, and write .build/faults.json.")

@@ -12,7 +12,7 @@ extension FaultCase {
         FaultCase(name: "\(count) processes") { setting in
             var chance = setting.chance
             let station = try Station()
-            let kills = setting.share(0.4)
+            let kills = setting.share(0.2)
             var running = try (0..<count).map { _ in try station.worker("--delivers") }
             for _ in 0..<kills {
                 usleep(.random(in: 0...400_000, using: &chance))

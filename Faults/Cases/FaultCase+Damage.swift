@@ -11,13 +11,15 @@ extension FaultCase {
             var chance = setting.chance
             var counts = FaultCounts()
             var (setAsideCount, missingCount) = (0, 0)
-            let runs = setting.share(0.1)
+            let runs = setting.share(0.04)
             while counts.runs < runs {
                 let station = try Station()
                 let worker = try station.worker("--pause", "500")
                 try worker.wait(forMore: Int.random(in: 20...400, using: &chance))
                 station.kill(worker)
-                guard var journal = try JournalBytes(in: station.client) else { continue }  // all of it was drained
+                guard var journal = try JournalBytes(in: station.client, journaled: worker.journaled.count) else {
+                    continue  // all of it was drained
+                }
                 try journal.damage(region, by: &chance)
                 var found = try station.count(mayDrop: true)
                 if journal.wasSetAside {

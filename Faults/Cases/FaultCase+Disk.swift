@@ -6,7 +6,7 @@ import TestSupport
 extension FaultCase {
     /// A small file system fills up while facts are recorded; then it grows, under the process or after its death.
     static let full = FaultCase(name: "full disk") { setting in
-        try repeated(setting.share(0.1)) { run in
+        try repeated(setting.share(0.06)) { run in
             let directory = try TemporaryDirectory()
             // Room for the journal and for little besides.
             let mount = try Mount(size: "6m", at: directory.url.appending(path: "small", directoryHint: .isDirectory))
@@ -52,7 +52,7 @@ extension FaultCase {
             let worker = try station.worker(
                 "--pause", "300", "--padding", "200", by: ["/bin/bash", "-c", "trap '' XFSZ; ulimit -S -f \(limit); exec \"$0\" \"$@\""])
             try worker.wait(untilIs: "ill")
-            try system("prlimit", "--pid", "\(worker.processID)", "--fsize=unlimited")
+            try command("prlimit", "--pid", "\(worker.processID)", "--fsize=unlimited")
             try worker.wait(untilIs: "well")
             try worker.wait(forMore: 100)
             if run % 4 < 2 { try station.finish(worker) } else { station.kill(worker) }
@@ -86,7 +86,7 @@ extension FaultCase {
         let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
         guard getuid() == 0 else { throw Skipped(reason: "only root can start a process as somebody else") }
         guard
-            try system(
+            try command(
                 nobody[0], nobody[1], nobody[2], nobody[3], ChildProcess.folder.appending(path: "Faults").path(), "worker", "--folder",
                 "/dev/null", "--first", "1", "--facts", "0"
             ).status == 0

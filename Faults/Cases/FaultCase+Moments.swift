@@ -8,7 +8,7 @@ extension FaultCase {
     static let drain = FaultCase(name: "drain") { setting in
         var chance = setting.chance
         let station = try Station()
-        let kills = setting.share(0.5)
+        let kills = setting.share(0.2)
         for _ in 0..<kills {
             let worker = try station.worker("--pause", "500")
             try worker.wait(for: "ready")
@@ -26,7 +26,7 @@ extension FaultCase {
     static let flush = FaultCase(name: "flush") { setting in
         var chance = setting.chance
         let station = try Station()
-        let kills = setting.share(0.5)
+        let kills = setting.share(0.2)
         for _ in 0..<kills {
             let worker = try station.worker("--delivers")
             let moment = Moment(after: .random(in: 0..<5, using: &chance))
@@ -45,7 +45,7 @@ extension FaultCase {
     static let answer = FaultCase(name: "answer") { setting in
         var chance = setting.chance
         let station = try Station()
-        let kills = setting.share(0.5)
+        let kills = setting.share(0.12)
         for run in 0..<kills {
             let worker = try station.worker("--delivers")
             let moment = Moment(after: .random(in: 0..<5, using: &chance))

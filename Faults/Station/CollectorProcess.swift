@@ -3,10 +3,6 @@ import Foundation
 import TestSupport
 import WaybillCore
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// `waybill serve`, which can be killed and is then started again, and the relay in front of it that keeps one address.
 final class CollectorProcess: Sendable {
     /// What happens on the way.
@@ -30,27 +26,28 @@ final class CollectorProcess: Sendable {
     private final class Link: Sendable {
         let address = Locked<URL?>(nil)
         let hooks = Locked(Hooks())
-        let session = URLSession(configuration: .ephemeral)
 
         func forward(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
-            guard let base = address.withLock({ $0 }), let url = URL(string: request.path, relativeTo: base) else { return .closed }
+            guard let port = address.withLock({ $0?.port }) else { return .closed }
             let hooks = hooks.withLock { $0 }
-            var forwarded = URLRequest(url: url)
-            forwarded.httpMethod = request.method
-            forwarded.httpBody = request.body
-            for name in ["Content-Type", "Accept"] { forwarded.setValue(request.header(name), forHTTPHeaderField: name) }
             hooks.onSet?()
-            let answer = Locked<(Data, HTTPURLResponse)?>(nil)
-            let isDone = DispatchSemaphore(value: 0)
-            session.dataTask(with: forwarded) { data, response, _ in
-                if let data, let response = response as? HTTPURLResponse { answer.withLock { $0 = (data, response) } }
-                isDone.signal()
-            }.resume()
-            isDone.wait()
-            guard let (data, response) = answer.withLock({ $0 }), hooks.onAnswer?() ?? true else { return .closed }
+            guard let answer = answer(to: request, from: port), hooks.onAnswer?() ?? true else { return .closed }
             return LoopbackServer.Response(
-                status: response.statusCode, headers: [("Content-Type", response.value(forHTTPHeaderField: "Content-Type") ?? "")],
-                body: data)
+                status: answer.status, headers: [("Content-Type", answer.header("Content-Type") ?? "")], body: answer.body)
+        }
+
+        /// nil where the collector was killed before it had answered.
+        private func answer(to request: LoopbackServer.Request, from port: Int) -> RawClient.Response? {
+            let answer = Locked<RawClient.Response?>(nil)
+            let isDone = DispatchSemaphore(value: 0)
+            Task {
+                let fields = ["Content-Type": request.header("Content-Type") ?? ""]
+                let response = try? await RawClient.send(request.method, request.path, to: port, headers: fields, body: request.body)
+                answer.withLock { $0 = response }
+                isDone.signal()
+            }
+            isDone.wait()
+            return answer.withLock { $0 }
         }
     }
 

@@ -18,11 +18,13 @@ struct JournalBytes {
     private let file: URL
     private var data: Data
     private let headerByteCount: Int
-    /// Where records lie, apart from the last: byte offsets.
+    /// Where the records lie that hold facts which were called journaled: byte offsets. Those before them waited in memory for the journal.
     private var records: [Range<Int>] = []
 
-    /// The journal in a folder; nil where it has fewer than ten records left.
-    init?(in folder: URL) throws {
+    /// The journal in a folder; nil where everything in it was drained.
+    ///
+    /// - Parameter count: How many facts were called journaled.
+    init?(in folder: URL, journaled count: Int) throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
         guard let name = names.first(where: { $0.hasPrefix("journal-") }) else { return nil }
         file = folder.appending(path: name)
@@ -36,6 +38,7 @@ struct JournalBytes {
             records.append(word * 8..<(word + count) * 8)
             word += count
         }
+        records = records.suffix(count)
         guard records.count > 10 else { return nil }
     }
 
@@ -70,8 +73,5 @@ struct JournalBytes {
     var wasSetAside: Bool {
         ["damaged", "newer"].contains { FileManager.default.fileExists(atPath: file.path() + ".\($0)") }
     }
-
-    /// Facts that are in it, and no longer anywhere else.
-    var recordCount: Int { records.count }
 }
 #endif

@@ -65,10 +65,23 @@ final class WorkerProcess: @unchecked Sendable {  // right because everything th
         try wait(seconds: seconds, for: "\(count) more journaled facts") { numbers.count >= goal ? () : nil }
     }
 
+    /// Waits for its first word on its health.
+    func waitForHealth(seconds: Double = 20) throws {
+        try wait(seconds: seconds, for: "its health") { health.map { _ in () } }
+    }
+
+    /// Whether its latest word on its health is a bad one.
+    var isIll: Bool { news.withLock { health?.hasPrefix("ill") ?? false } }
+
+    /// Whether nobody has ended it, and it has not ended.
+    var isRunning: Bool { process.isRunning }
+
+    private var health: String? { marks.last { $0.hasPrefix("well") || $0.hasPrefix("ill") } }
+
     /// Waits until its latest word on its health is this.
     func wait(untilIs health: String, seconds: Double = 20) throws {
         try wait(seconds: seconds, for: "being \(health)") {
-            marks.last { $0.hasPrefix("well") || $0.hasPrefix("ill") }?.hasPrefix(health) == true ? () : nil
+            self.health?.hasPrefix(health) == true ? () : nil
         }
     }
 

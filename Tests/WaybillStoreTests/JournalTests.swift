@@ -219,6 +219,51 @@ import WaybillCore
         #expect(journal.take(limit: 10).map(\.sequence) == [4, 5])
     }
 
+    /// Breaks when a source records into a file that somebody, who took it for a dead one's, has taken away meanwhile.
+    @Test func aMarkIsSetOnTheFileThatHasItsName() async throws {
+        let source = GUID()
+        let path = LifeMark.path(of: source, in: folder.url)
+        var looker: LifeMark? = try LifeMark(path: path)
+        let folder = folder.url
+        async let mark = Task.detached {
+            try StoreThread(label: "mark") { () throws(WaybillError) in try LifeMark(of: source, in: folder) }
+        }.value
+        unlink(path)
+        looker = nil
+        let thread = try await mark
+        #expect(looker == nil && LifeMark.isSet(for: source, in: folder))
+        thread.sync { _ in }
+    }
+
+    /// Breaks when damage goes unnoticed: a kind that is another, a last record that nothing follows, a segment that cannot tell its turn.
+    @Test func whatIsDamagedIsNoticedAndCounted() throws {
+        let file = try file(kibibytes: 64, isMapped: false)
+        let journal = journal(file)
+        for code in 1...20 { _ = journal.append(.event(Fact.Event(code: code)), part: 1, atMicroseconds: 5) }
+        let bytes = try Data(contentsOf: folder.file("journal"))
+        func recovered(flipping bit: Int) throws -> RecoveredJournal {
+            var damaged = bytes
+            damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+            let path = folder.file("damaged-\(bit)")
+            try damaged.write(to: path)
+            return try RecoveredJournal(LifeMark(path: path.path))
+        }
+        let segment = file.layout.headerWordCount * 64
+        let eventWordCount = 5
+        let last = segment + (JournalLayout.segmentHeaderWordCount + 19 * eventWordCount) * 64
+        for bit in last..<last + 64 {
+            let left = try recovered(flipping: bit)
+            #expect(left.facts.map(\.sequence) == Array(1...19), "bit \(bit - last)")
+            #expect(left.damagedCount == 1, "bit \(bit - last)")
+            #expect(left.recorded == 20, "bit \(bit - last)")
+        }
+        for bit in segment..<segment + JournalLayout.segmentHeaderWordCount * 64 {
+            let left = try recovered(flipping: bit)
+            #expect(left.facts.map(\.sequence) == Array(1...20), "bit \(bit - segment)")
+            #expect(left.damagedCount == 1, "bit \(bit - segment)")
+        }
+    }
+
     /// Breaks when a flipped bit makes recovery crash, invent a fact, or lose more than the records it touched.
     @Test func aFlippedBitCostsTheRecordThatItIsIn() throws {
         let file = try file(kibibytes: 4, isMapped: false)

@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 import Waybill
+import WaybillCore
+import WaybillStore
 import WaybillTesting
 
 /// What cannot work must not throw, block or crash the host: it degrades, goes on recording, and says so once.
@@ -36,6 +38,50 @@ struct DegradationTests {
         records(transactions)
         #expect(transactions.health.problems.count == 1)
         #expect(try Data(contentsOf: folder.file("waybill.sqlite")) == bytes)
+    }
+
+    /// Breaks when a store that could not be opened once is given up for the life of the process, or what memory kept meanwhile is, or when what was
+    /// delivered from memory is sent again.
+    @Test func whatMemoryKeptComesIntoTheStoreOnceItCanBeOpened() async throws {
+        let directory = try TemporaryDirectory()
+        let folder = directory.file("store")
+        try Data().write(to: folder)  // a file where the folder should be
+        let transport = InMemoryTransport()
+        let transactions = TransactionManager(store: .directory(folder), delivery: .transport(transport))
+        transactions.perform(Login.self) { $0.log(.initiated) }
+        #expect(await transactions.flush().delivered == 3)
+        transactions.perform(Login.self) { $0.log(.requestSent) }
+        #expect(transactions.health.problems.count == 1)
+
+        try FileManager.default.removeItem(at: folder)
+        transactions.perform(Login.self) { $0.log(.responseReceived) }
+        try await transactions.sync()
+        #expect(transactions.health.isGood)
+        #expect(transactions.events(Login.self) == [.initiated, .requestSent, .responseReceived])
+        #expect(await transactions.flush().delivered == 6)
+
+        let reader = try StoreReader(.folder(folder))
+        #expect(try reader.verify().problems == [])
+        #expect(try reader.sources().map(\.ledger) == [Ledger(recorded: 9, delivered: 9)])
+    }
+
+    /// Breaks when SQLite goes on writing to files without a name, which nobody will ever read.
+    @Test func aStoreThatIsDeletedUnderTheProcessIsMadeAnewAndWhatIsGoneIsBooked() async throws {
+        let folder = try TemporaryDirectory()
+        let transport = InMemoryTransport()
+        let transactions = TransactionManager(store: .directory(folder.url), delivery: .transport(transport))
+        transactions.perform(Login.self) { $0.log(.initiated) }
+        try await transactions.sync()
+        for suffix in ["", "-wal", "-shm", "-lock"] { try FileManager.default.removeItem(at: folder.file("waybill.sqlite" + suffix)) }
+
+        transactions.perform(Login.self) { $0.log(.requestSent) }
+        let report = await transactions.flush()
+        #expect(report.delivered == 3)
+        #expect(report.error == nil)
+        #expect(transactions.health.isGood)
+        let reader = try StoreReader(.folder(folder.url))
+        #expect(try reader.verify().problems == [])
+        #expect(try reader.sources().map(\.ledger) == [Ledger(recorded: 6, delivered: 3, dropped: ["damaged": 3])])
     }
 
     @Test func impossibleSettingsAreReplacedAndTold() async throws {

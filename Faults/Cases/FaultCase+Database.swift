@@ -1,0 +1,53 @@
+#if Collector
+import Foundation
+import WaybillStore
+
+extension FaultCase {
+    /// A bit flips somewhere in the database of a process that has died. What is promised is that nobody crashes, and that what is found is said:
+    /// a flipped byte inside a value is another value, which SQLite cannot see.
+    static let database = FaultCase(name: "database") { setting in
+        var chance = setting.chance
+        var counts = FaultCounts()
+        var (told, found) = (0, 0)
+        counts.runs = setting.share(0.06)
+        for _ in 0..<counts.runs {
+            let station = try Station()
+            let first = try station.worker("--pause", "500")
+            try first.wait(forMore: 400)
+            usleep(300_000)  // longer than a batch waits: the database has most of them
+            station.kill(first)
+            for _ in 0..<8 {
+                let name = Bool.random(using: &chance) ? "waybill.sqlite" : "waybill.sqlite-wal"
+                try flipBit(in: station.client.appending(path: name), by: &chance)
+            }
+            let second = try station.worker("--delivers", "--pause", "20000")
+            try second.waitForHealth()
+            usleep(300_000)
+            guard second.isRunning else {
+                counts.problems.append("A worker crashed on a damaged database.")
+                continue
+            }
+            told += second.isIll ? 1 : 0
+            station.kill(second)
+            station.collector.stop()
+            found += (try? StoreReader(.folder(station.client)).verify().isSound) == true ? 0 : 1
+        }
+        counts.remark =
+            "no crash; of \(counts.runs), health told of \(told), verify found \(found); the rest is in values, which SQLite cannot see"
+        return counts
+    }
+
+    private static func flipBit(in file: URL, by chance: inout Chance) throws {
+        let handle = try FileHandle(forUpdating: file)
+        defer { try? handle.close() }
+        let size = try handle.seekToEnd()
+        guard size > 0 else { return }
+        let position = UInt64.random(in: 0..<size, using: &chance)
+        try handle.seek(toOffset: position)
+        guard var byte = try handle.read(upToCount: 1), !byte.isEmpty else { return }
+        byte[byte.startIndex] ^= 1 << UInt8.random(in: 0..<8, using: &chance)
+        try handle.seek(toOffset: position)
+        try handle.write(contentsOf: byte)
+    }
+}
+#endif
