@@ -129,7 +129,7 @@ struct GuideTests {
         let tested = Set(
             try String(contentsOf: here, encoding: .utf8).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
         let snippets = guide[start..<end].components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
-        #expect(snippets.count == 9)
+        #expect(snippets.count == 11)
         for line in snippets.flatMap({ $0.split(separator: "\n").dropFirst() }) {
             // In a test the store lies elsewhere.
             let code = line.trimmingCharacters(in: .whitespaces)

@@ -28,7 +28,7 @@ package final class RunningSource: Sendable {
         self.counters = counters
         writer = SourceWriter(
             source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity, retention: settings.retention,
-            changes: changes,
+            changes: changes, tell: tell,
             writesByItself: settings.writesByItself)
         borrowedRecorder = Unmanaged.passUnretained(writer.recorder)
     }

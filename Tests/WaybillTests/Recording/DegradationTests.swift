@@ -30,14 +30,15 @@ struct DegradationTests {
         #expect(transactions.health.problems.count == 1)
     }
 
-    @Test func aFileThatIsNotSQLiteDegradesToMemoryAndIsLeftAlone() throws {
+    @Test func aFileThatIsNotSQLiteIsMovedAsideWhole() throws {
         let folder = try TemporaryDirectory()
         let bytes = Data(repeating: 0x41, count: 5000)
         try bytes.write(to: folder.file("waybill.sqlite"))
         let transactions = TransactionManager(store: .directory(folder.url))
         records(transactions)
-        #expect(transactions.health.problems.count == 1)
-        #expect(try Data(contentsOf: folder.file("waybill.sqlite")) == bytes)
+        #expect(transactions.health.problems.map(\.code) == [.damaged])
+        let aside = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.hasPrefix("waybill.sqlite.damaged-") }
+        #expect(try aside.map { try Data(contentsOf: folder.file($0)) } == [bytes])
     }
 
     /// Breaks when a store that could not be opened once is given up for the life of the process, or what memory kept meanwhile is, or when what was

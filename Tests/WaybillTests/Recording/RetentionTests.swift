@@ -56,7 +56,7 @@ import WaybillTesting
             try? await transactions.sync()
         }
         #expect(try await transactions.list().rows.count == 3)
-        #expect(told.all.count == 1 && told.all.first?.contains("was damaged") == true)
+        #expect(told.all.count == 1 && told.all.first?.contains("was damaged") == true, "\(told.all)")
         #expect(transactions.health.problems.map(\.code) == [.damaged])
     }
 }
