@@ -241,27 +241,39 @@ import WaybillCore
         let journal = journal(file)
         for code in 1...20 { _ = journal.append(.event(Fact.Event(code: code)), part: 1, atMicroseconds: 5) }
         let bytes = try Data(contentsOf: folder.file("journal"))
-        func recovered(flipping bit: Int) throws -> RecoveredJournal {
+        func recovered(flipping bit: Int) throws -> (facts: [Fact], journal: RecoveredJournal) {
             var damaged = bytes
             damaged[bit / 8] ^= 1 << UInt8(bit % 8)
             let path = folder.file("damaged-\(bit)")
             try damaged.write(to: path)
-            return try RecoveredJournal(LifeMark(path: path.path))
+            return try self.recovered(path.lastPathComponent)
         }
         let segment = file.layout.headerWordCount * 64
         let eventWordCount = 5
         let last = segment + (JournalLayout.segmentHeaderWordCount + 19 * eventWordCount) * 64
         for bit in last..<last + 64 {
-            let left = try recovered(flipping: bit)
-            #expect(left.facts.map(\.sequence) == Array(1...19), "bit \(bit - last)")
+            let (facts, left) = try recovered(flipping: bit)
+            #expect(facts.map(\.sequence) == Array(1...19), "bit \(bit - last)")
             #expect(left.damagedCount == 1, "bit \(bit - last)")
             #expect(left.recorded == 20, "bit \(bit - last)")
         }
         for bit in segment..<segment + JournalLayout.segmentHeaderWordCount * 64 {
-            let left = try recovered(flipping: bit)
-            #expect(left.facts.map(\.sequence) == Array(1...20), "bit \(bit - segment)")
+            let (facts, left) = try recovered(flipping: bit)
+            #expect(facts.map(\.sequence) == Array(1...20), "bit \(bit - segment)")
             #expect(left.damagedCount == 1, "bit \(bit - segment)")
         }
+    }
+
+    /// Breaks when a journal whose file somebody deleted still promises to survive.
+    @Test(arguments: [true, false]) func aDeletedJournalPromisesNothing(isMapped: Bool) throws {
+        let journal = journal(try file(isMapped: isMapped))
+        let append = { journal.append(.event(Fact.Event(code: 1)), part: 1, atMicroseconds: 0) }
+        guard case .done(1, true, _) = append() else { throw TestFailure("it is there") }
+        try FileManager.default.removeItem(at: folder.file("journal"))
+        _ = journal.take(limit: .max)
+        journal.confirm()
+        guard case .done(2, false, _) = append() else { throw TestFailure("it is gone") }
+        #expect(journal.problem?.description.contains("was deleted") == true)
     }
 
     /// Breaks when a flipped bit makes recovery crash, invent a fact, or lose more than the records it touched.

@@ -6,7 +6,7 @@ import WaybillCore
 ///
 /// A record is reserved by one compare-and-swap, copied, and published by its first word with release order. The reader stops at what is not
 /// published yet. A segment is used again only when everything in it was read, stored and synced.
-final class Journal: @unchecked Sendable {  // right because words are written by who reserved them, and read by the reader after their publication
+final class Journal: @unchecked Sendable {  // right because words are written by who reserved them, and read once they are published
     private let file: JournalFile
     private let layout: JournalLayout
     private let words: UnsafeMutablePointer<UInt64>
@@ -163,7 +163,7 @@ final class Journal: @unchecked Sendable {  // right because words are written b
             write(&writer)
             let checksum = JournalChecksum.sum(kind, record, count: wordCount, salt: layout.salt, position: position)
             waybill_store_release(record, JournalHeading(kind, wordCount: wordCount, checksum: checksum).word)
-            return .done(sequence: sequence, isKept: file.isMapped || file.write(index..<index &+ wordCount), isFirst: isNewSegment)
+            return .done(sequence: sequence, isKept: file.isWrittenByItself || file.write(index..<index &+ wordCount), isFirst: isNewSegment)
         }
     }
 
@@ -246,6 +246,7 @@ final class Journal: @unchecked Sendable {  // right because words are written b
     private func noteDrained(_ sequence: Int) {
         file.setHeader(JournalLayout.HeaderWord.drained, to: sequence)
         file.setHeader(JournalLayout.HeaderWord.refused, to: refusedCount)
+        file.checkPresence()
     }
 
     /// What was handed out is not in the store: it is handed out again.

@@ -15,6 +15,7 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
 
     private let mark: LifeMark
     private let failure = Atomic<Int32>(0)
+    private let isDeleted = Atomic(false)
 
     /// Makes the journal of a source that starts now.
     ///
@@ -71,14 +72,27 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
     /// A journal that can no longer be written is still drained from memory, and what is missing in the file reads as room that was never used.
     @discardableResult
     func write(_ range: Range<Int>) -> Bool {
-        if isMapped { return true }
+        if isMapped { return isWrittenByItself }
         let isWritten = pwrite(mark.descriptor, words + range.lowerBound, range.count * 8, off_t(range.lowerBound * 8)) == range.count * 8
         failure.store(isWritten ? 0 : errno, ordering: .relaxed)
-        return isWritten
+        return isWritten && !isDeleted.load(ordering: .relaxed)
+    }
+
+    /// Whether a record is in the file, under its name, as soon as it is in the words.
+    @inline(__always)
+    var isWrittenByItself: Bool { isMapped && !isDeleted.load(ordering: .relaxed) }
+
+    /// Notices that somebody deleted the file: then what is in it survives nothing.
+    func checkPresence() {
+        var status = stat()
+        if fstat(mark.descriptor, &status) == 0, status.st_nlink == 0 { isDeleted.store(true, ordering: .relaxed) }
     }
 
     /// Why the last write failed; nil when it did not.
     var problem: WaybillError? {
+        if isDeleted.load(ordering: .relaxed) {
+            return WaybillError(.store, "The journal \(mark.path) was deleted; what is recorded waits in memory until the next launch.")
+        }
         let code = failure.load(ordering: .relaxed)
         guard code != 0 else { return nil }
         return WaybillError(
