@@ -1,6 +1,7 @@
 #if Collector
 import WaybillCore
 import WaybillReport
+import WaybillStore
 
 /// What `waybill verify` has found, for people.
 struct VerificationText {
