@@ -20,6 +20,17 @@ import WaybillCore
         #expect(ledger.split(separator: " ").dropFirst() == ["6", "4", "0", "0", "2", "0", "3-4"])
     }
 
+    /// Breaks when the sum over the tables is not what the file takes, or a table has no share.
+    @Test func whatAnEventCostsIsToldByTable() async throws {
+        try folder.makeStore(of: login.clientSet(), login.serverSet())
+        let result = try await Command.waybill("verify", folder.url.path)
+        let lines = result.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        let start = try #require(lines.firstIndex(of: ["TABLE", "WITH", "INDEXES", "BYTES", "PER", "EVENT"]))
+        let sizes = lines[(start + 1)...].compactMap { $0.count == 3 ? Int($0[1]) : nil }
+        #expect(sizes.count > 10 && sizes.dropLast().reduce(0, +) == sizes.last)
+        #expect(lines.contains { $0.first == "events" } && lines.last?.first == "all")
+    }
+
     @Test func aCollectorTellsLedgersAndGaps() async throws {
         try folder.makeStore(of: login.clientSet(2...6))
         let serve = try await ServeProcess.start(folder)
