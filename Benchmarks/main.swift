@@ -11,6 +11,7 @@ allRows += [.list, .encode, .decode, .report, .exportNDJSON, .exportCSV]
 allRows += [.collect]
 #endif
 
+setlinebuf(stdout)  // each row as it comes, also into a file
 do {
     if CommandLine.arguments.dropFirst().first == "--soak" {
         exit(try await Soak(CommandLine.arguments.dropFirst()).run().finish() ? 0 : 1)
@@ -28,4 +29,7 @@ do {
 } catch let usage as UsageError {
     FileHandle.standardError.write(Data((usage.sentence + "\n").utf8))
     exit(64)  // EX_USAGE of sysexits.h
+} catch {
+    FileHandle.standardError.write(Data("A row could not be measured: \(error)\n".utf8))
+    exit(1)
 }

@@ -76,7 +76,7 @@ private final class ExportSample {
         var statement: OpaquePointer?
         let path = folder.appending(path: "waybill.sqlite").path(percentEncoded: false)
         sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, nil)
-        sqlite3_prepare_v2(database, "SELECT part, sequence, at_us, code, error_code, detail FROM events", -1, &statement, nil)
+        sqlite3_prepare_v2(database, "SELECT part, after, at_us, code, detail FROM events", -1, &statement, nil)
         var count = 0
         while sqlite3_step(statement) == SQLITE_ROW { count += Int(sqlite3_column_int64(statement, 3)) & 1 }
         sqlite3_finalize(statement)

@@ -11,6 +11,8 @@ struct FileCourse {
     private var sectors: [Int: Course<[UInt8]>] = [:]
     private var sizes = Course<Int>()
     private var syncs = Course<Int>()
+    /// When it was made shorter. A file system does that whole or not at all: what was written before is seen whole, or what came after.
+    private var shrinks: [Int] = []
 
     mutating func sync(at moment: Int) { syncs.append(moment, at: moment) }
 
@@ -26,6 +28,7 @@ struct FileCourse {
         let old = bytes.count
         guard size != old else { return }
         if size < old {
+            shrinks.append(moment)
             bytes.replaceSubrange(size..., with: [UInt8](repeating: 0, count: old - size))
             note(size..<old, at: moment)  // what is cut off reads as zeros when the file grows again
             bytes.removeLast(old - size)
@@ -66,14 +69,17 @@ struct FileCourse {
 
     /// The bytes that are found after a power cut.
     func bytes(after cut: inout PowerCut) -> [UInt8] {
-        let certain = syncs.value(at: cut.moment) ?? 0
-        let size = sizes.value(at: cut.instant(notBefore: certain)) ?? 0
+        let synced = syncs.value(at: cut.moment) ?? 0
+        let seen = cut.instant(notBefore: synced)
+        let certain = max(synced, shrinks.last { $0 <= seen } ?? 0)
+        let latest = shrinks.first { $0 > seen }.map { $0 - 1 }
+        let size = sizes.value(at: cut.instant(notBefore: certain, notAfter: latest)) ?? 0
         var found = [UInt8](repeating: 0, count: size)
         for start in stride(from: 0, to: size, by: Self.pageSize) {
-            let (instant, isTorn) = (cut.instant(notBefore: certain), cut.isTorn())
+            let (instant, isTorn) = (cut.instant(notBefore: certain, notAfter: latest), cut.isTorn())
             for start in stride(from: start, to: min(start + Self.pageSize, size), by: Self.sectorSize) {
                 guard let course = sectors[start / Self.sectorSize] else { continue }
-                guard let sector = course.value(at: isTorn ? cut.instant(notBefore: certain) : instant) else { continue }
+                guard let sector = course.value(at: isTorn ? cut.instant(notBefore: certain, notAfter: latest) : instant) else { continue }
                 sector.withUnsafeBytes { sector in
                     found.withUnsafeMutableBytes { found in
                         let end = min(start + sector.count, size)

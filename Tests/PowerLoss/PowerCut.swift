@@ -28,7 +28,10 @@ package struct PowerCut {
     }
 
     /// The moment of which something is seen again, that was certain at one.
-    mutating func instant(notBefore certain: Int) -> Int {
+    ///
+    /// - Parameter latest: Not later than this; nil: than the cut.
+    mutating func instant(notBefore certain: Int, notAfter latest: Int? = nil) -> Int {
+        let moment = min(moment, latest ?? moment)
         guard certain < moment else { return moment }
         switch reach {
         case .nothing: return certain

@@ -163,7 +163,8 @@ final class Journal: @unchecked Sendable {  // right because words are written b
             write(&writer)
             let checksum = JournalChecksum.sum(kind, record, count: wordCount, salt: layout.salt, position: position)
             waybill_store_release(record, JournalHeading(kind, wordCount: wordCount, checksum: checksum).word)
-            return .done(sequence: sequence, isKept: file.isWrittenByItself || file.write(index..<index &+ wordCount), isFirst: isNewSegment)
+            let isKept = file.isWrittenByItself || file.write(index..<index &+ wordCount)
+            return .done(sequence: sequence, isKept: isKept, isFirst: isNewSegment)
         }
     }
 

@@ -14,7 +14,8 @@ extension Store {
             // It is the only source there.
             for table in Tables.bySource where table != "arrivals" {
                 // Computed columns are not among them.
-                let columns = try connection.statement("SELECT group_concat(name, ', ') FROM pragma_table_info(?)").first(table) { $0.text(0) } ?? ""
+                let names = try connection.statement("SELECT name FROM pragma_table_info(?)").rows(table) { row in row.text(0) }
+                let columns = names.joined(separator: ", ")
                 try connection.execute(
                     """
                     UPDATE memory.\(table) SET source = \(here);

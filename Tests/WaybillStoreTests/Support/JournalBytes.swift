@@ -88,7 +88,8 @@ enum JournalBytes {
             let sum = words.withUnsafeBufferPointer { buffer in
                 buffer.baseAddress.map {
                     JournalChecksum.sum(
-                        kind, $0 + index + offset, count: heading.wordCount, salt: layout.salt, position: turn * layout.segmentWordCount + offset)
+                        kind, $0 + index + offset, count: heading.wordCount, salt: layout.salt,
+                        position: turn * layout.segmentWordCount + offset)
                 }
             }
             words[index + offset] = JournalHeading(kind, wordCount: heading.wordCount, checksum: sum ?? 0).word
