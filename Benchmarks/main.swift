@@ -11,7 +11,6 @@ allRows += [.list, .encode, .decode, .report, .exportNDJSON, .exportCSV]
 allRows += [.collect]
 #endif
 
-setlinebuf(stdout)  // each row as it comes, also into a file
 do {
     if CommandLine.arguments.dropFirst().first == "--soak" {
         exit(try await Soak(CommandLine.arguments.dropFirst()).run().finish() ? 0 : 1)
@@ -24,6 +23,7 @@ do {
         let result = Result(row, try await row.measure())
         results.append(result)
         print(table.line(result))
+        fflush(nil)  // each row as it comes, also into a file
     }
     try Result.write(results, to: URL(filePath: ".build/bench.json"))
 } catch let usage as UsageError {
