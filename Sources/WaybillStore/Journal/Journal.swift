@@ -276,6 +276,7 @@ final class Journal: @unchecked Sendable {  // right because words are written b
                 limit.add(layout.segmentWordCount, ordering: .releasing)
             }
         }
+        file.touch()
     }
 
     /// Overwrites what is stored also in the segment that is in use. Recovery steps over zeros.

@@ -51,8 +51,7 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
                 cause: String(cString: strerror(errno)))
         }
         words = memory.bindMemory(to: UInt64.self, capacity: layout.wordCount)
-        // Touched here, so that nobody who records waits for a page.
-        words.update(repeating: 0, count: layout.wordCount)
+        words.update(repeating: 0, count: layout.wordCount)  // so that the pages are there
         writeHeader(description, startMicroseconds: startMicroseconds)
     }
 
@@ -62,6 +61,14 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
     func sync() throws {
         try DurableFile.sync(mark.descriptor)
         try DurableFile.syncFolder(URL(filePath: mark.path).deletingLastPathComponent())
+        touch()
+    }
+
+    /// Makes sure that nobody who records waits for a page: the system takes the permission to write from pages that it brings to the disk.
+    func touch() {
+        #if os(Linux)
+        if isMapped { waybill_make_writable(words, layout.wordCount * 8) }
+        #endif
     }
 
     /// Takes the file away: everything in it is in the store.
