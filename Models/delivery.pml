@@ -201,7 +201,7 @@ end: if
     fi
 }
 
-/* What is leased is exempt. */
+/* What is leased is exempt. CODE RetentionKeeper.swift: mutating func step( */
 #ifndef MUTATION_QUOTA_TAKES_WHAT_IS_LEASED
 #define mayGo (pending & ~claimed)
 #else

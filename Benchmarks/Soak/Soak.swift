@@ -32,7 +32,10 @@ struct Soak {
     func run() async throws -> SoakReport {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-soak-\(GUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let transactions = TransactionManager(store: .directory(folder), delivery: .transport(AcceptingTransport()))
+        var options = TransactionManager.Options()
+        options.retention.maximumBytes = 4 << 20  // full within the first minutes, so that what comes after shows whether it holds
+        let transactions = TransactionManager(
+            store: .directory(folder), delivery: .transport(AcceptingTransport()), options: options)
         let flushing = Task {
             while !Task.isCancelled {
                 try? await Task.sleep(for: .seconds(1))

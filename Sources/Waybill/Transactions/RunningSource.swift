@@ -14,7 +14,7 @@ package final class RunningSource: Sendable {
 
     private let power: RecordingSwitch
     /// The writer's, which keeps it alive.
-    private let borrowedRecorder: Unmanaged<JournaledRecorder>
+    private let borrowedRecorder: Unmanaged<Recorder>
     private let named = Locked<Set<Int>>([])
 
     init(

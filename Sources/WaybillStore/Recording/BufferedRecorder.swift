@@ -3,7 +3,7 @@ package import WaybillCore
 /// A bounded buffer in memory.
 ///
 /// When it fills up, openings are refused first, then events; whatever was opened can always be closed, because its opening kept a place.
-package final class BufferedRecorder: Recorder {
+package final class BufferedRecorder: Sendable {
     /// Facts it holds at most, closings that are still to come included.
     package static let defaultCapacity = 16_384
 
@@ -44,10 +44,6 @@ package final class BufferedRecorder: Recorder {
         self.batchTrigger = min(batchTrigger, capacity / 2)
         self.wake = wake
     }
-
-    package func record(_ content: Fact.Content, part: Int) -> Recorded { recordUnlessHandedOver(content, part: part) ?? .refused }
-
-    package func record(event code: Int, part: Int) -> Recorded { record(.event(Fact.Event(code: code)), part: part) }
 
     /// nil once a journal has taken over.
     func recordUnlessHandedOver(_ content: Fact.Content, part: Int) -> Recorded? {
@@ -108,10 +104,6 @@ package final class BufferedRecorder: Recorder {
     }
 
     package func forgoClosing() { state.withLock { $0.openCount -= 1 } }
-
-    package var wantsSync: Bool { false }
-
-    package func confirmSync() {}
 
     /// Gives everything that waits to a journal, which takes over from then on; callers wait meanwhile.
     ///

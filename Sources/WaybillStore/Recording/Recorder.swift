@@ -1,48 +1,137 @@
+import Synchronization
 package import WaybillCore
 
 /// Takes facts on the caller's thread and gives each its sequence and its time; never blocks on the store, never throws.
 ///
-/// The seam between recording and storing: the drain takes batches from behind it.
-package protocol Recorder: AnyObject, Sendable {
-    /// Takes a fact. For an `opened` fact the part is its own sequence, whatever is given.
-    func record(_ content: Fact.Content, part: Int) -> Recorded
+/// Into a journal as soon as there is one, into memory until then.
+///
+/// The journal is made on the store's thread, a few milliseconds after the first fact: nobody who records waits for a file.
+package final class Recorder: Sendable {
+    private let clock: any TransactionClock
+    private let isSystemClock: Bool
+    private let startMicroseconds: Int
+    private let memory: BufferedRecorder
+    private let wake: @Sendable (_ batchIsFull: Bool) -> Void
+    /// The address of the journal, 0 while there is none. ``owned`` keeps it alive, so that no caller has to count references.
+    private let journal = Atomic<UInt>(0)
+    private let owned = Locked<Journal?>(nil)
+    /// Whether the writer knows that there is something to store.
+    private let isAwake = Atomic(false)
 
-    /// Takes an event of which there is no more to say: what most facts are.
-    func record(event code: Int, part: Int) -> Recorded
-
-    /// Hands over up to `limit` facts that no earlier call handed over, oldest first; empty when there are none.
-    func takeBatch(limit: Int) -> [Fact]
-
-    /// The facts of the last batch are in the store.
-    func confirmBatch()
-
-    /// The facts of the last batch could not be stored: they are the first of the next one.
-    func returnBatch()
-
-    /// A closing for which room is kept will never come.
-    func forgoClosing()
-
-    /// Whether enough is stored that it should be synced now, so that its room is free again.
-    var wantsSync: Bool { get }
-
-    /// What was confirmed until now is on the disk.
-    func confirmSync()
-
-    /// Facts that were not taken for want of room, so far.
-    var refusedCount: Int { get }
-}
-
-/// What a recorder says of one fact.
-package struct Recorded: Sendable {
-    /// The fact's sequence; 0 where it was not taken.
-    package var sequence: Int
-    package var result: LogResult
-
-    package init(sequence: Int, result: LogResult) {
-        self.sequence = sequence
-        self.result = result
+    package init(
+        clock: any TransactionClock, startMicroseconds: Int, capacity: Int, wake: @escaping @Sendable (_ batchIsFull: Bool) -> Void
+    ) {
+        self.clock = clock
+        isSystemClock = clock is SystemClock
+        self.startMicroseconds = startMicroseconds
+        self.wake = wake
+        memory = BufferedRecorder(clock: clock, startMicroseconds: startMicroseconds, capacity: capacity, wake: wake)
     }
 
-    /// Not taken for want of room.
-    package static let refused = Recorded(sequence: 0, result: .refused)
+    package func record(_ content: Fact.Content, part: Int) -> Recorded {
+        if let pointer = journalPointer { return record(in: pointer) { $0.append(content, part: part, atMicroseconds: $1) } }
+        if let recorded = memory.recordUnlessHandedOver(content, part: part) { return recorded }
+        guard let pointer = journalPointer else { return .refused }
+        return record(in: pointer) { $0.append(content, part: part, atMicroseconds: $1) }
+    }
+
+    package func record(event code: Int, part: Int) -> Recorded {
+        guard let pointer = journalPointer else { return record(.event(Fact.Event(code: code)), part: part) }
+        return record(in: pointer) { $0.append(event: code, part: part, atMicroseconds: $1) }
+    }
+
+    private var journalPointer: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: journal.load(ordering: .acquiring)) }
+
+    @inline(__always)
+    private func record(in pointer: UnsafeRawPointer, _ append: (Journal, _ atMicroseconds: Int) -> Journal.Appended) -> Recorded {
+        Unmanaged<Journal>.fromOpaque(pointer)._withUnsafeGuaranteedRef { journal in
+            // Asked by its own type, the clock costs no call through a table.
+            let uptime = isSystemClock ? SystemClock().uptimeMicroseconds() : clock.uptimeMicroseconds()
+            switch append(journal, max(0, uptime &- startMicroseconds)) {
+            case .done(let sequence, let isKept, let isFirst):
+                if isFirst {
+                    isAwake.store(true, ordering: .releasing)
+                    wake(true)
+                } else if !isAwake.load(ordering: .relaxed), !isAwake.exchange(true, ordering: .acquiringAndReleasing) {
+                    wake(false)
+                }
+                return Recorded(sequence: sequence, result: isKept ? .journaled : .inMemory)
+            case .refused:
+                wake(true)
+                return .refused
+            }
+        }
+    }
+
+    /// Whether a journal has taken over.
+    var hasJournal: Bool { journal.load(ordering: .acquiring) != 0 }
+
+    /// Goes on in a journal, with everything that waits in memory.
+    ///
+    /// - Returns: Whether it fits; else memory goes on.
+    func begin(_ file: JournalFile, names: [RecordedName]) -> Bool {
+        memory.handOver { facts, lastSequence, openCount, refusedCount in
+            let first = facts.first?.sequence ?? lastSequence + 1
+            // What the facts open and close is counted in `openCount`, and counted again as they are appended.
+            var isOpenBefore = openCount
+            for fact in facts { isOpenBefore -= fact.content.openCountChange }
+            let made = Journal(file, lastSequence: first - 1, openCount: isOpenBefore, refusedCount: refusedCount)
+            for name in names { made.append(name) }
+            for fact in facts {
+                if case .refused = made.append(fact.content, part: fact.part, atMicroseconds: fact.atMicroseconds) { return false }
+            }
+            owned.withLock { $0 = made }
+            journal.store(UInt(bitPattern: Unmanaged.passUnretained(made).toOpaque()), ordering: .releasing)
+            return true
+        }
+        guard hasJournal else { return false }
+        wake(false)
+        return true
+    }
+
+    /// Keeps names for whoever has to recover the journal; they reach the store besides.
+    func keep(_ names: [RecordedName]) {
+        guard let journal = owned.withLock({ $0 }) else { return }
+        for name in names { journal.append(name) }
+    }
+
+    /// Takes the journal's file away, if everything in it is stored.
+    func removeJournalIfStored() { owned.withLock { $0 }?.removeIfStored() }
+
+    package func takeBatch(limit: Int) -> [Fact] {
+        guard let journal = owned.withLock({ $0 }) else { return memory.takeBatch(limit: limit) }
+        isAwake.store(false, ordering: .sequentiallyConsistent)
+        return journal.take(limit: limit)
+    }
+
+    /// Whether something that was just recorded could not be handed out yet: its thread was stopped while it wrote.
+    var hasMore: Bool { owned.withLock { $0 }?.hasMore ?? false }
+
+    /// Why the journal cannot be written; nil when it can, or there is none.
+    var problem: WaybillError? { owned.withLock { $0 }?.problem }
+
+    package func confirmBatch() { owned.withLock { $0 }.map { $0.confirm() } ?? memory.confirmBatch() }
+
+    package func returnBatch() { owned.withLock { $0 }.map { $0.giveBack() } ?? memory.returnBatch() }
+
+    package func forgoClosing() { owned.withLock { $0 }.map { $0.forgoClosing() } ?? memory.forgoClosing() }
+
+    /// Overwrites everything that is stored and synced: what was erased from the store must not be left in the journal.
+    func scrub() { owned.withLock { $0 }?.scrub() }
+
+    package var wantsSync: Bool { owned.withLock { $0 }?.wantsSync ?? false }
+
+    package func confirmSync() { owned.withLock { $0 }?.confirmSync() }
+
+    package var refusedCount: Int { owned.withLock { $0 }?.refusedCount ?? memory.refusedCount }
+}
+
+extension Fact.Content {
+    fileprivate var openCountChange: Int {
+        switch self {
+        case .opened, .exchangeOpened: 1
+        case .closed, .exchangeClosed: -1
+        case .event: 0
+        }
+    }
 }

@@ -27,7 +27,7 @@ package final class SourceWriter: Sendable {
     }
 
     /// What takes facts from callers.
-    package let recorder: JournaledRecorder
+    package let recorder: Recorder
     private let source: GUID
     let place: StorePlace
     let anchors: AnchorKeeper
@@ -59,7 +59,7 @@ package final class SourceWriter: Sendable {
         self.changes = changes
         self.writesByItself = writesByItself
         startMicroseconds = start
-        recorder = JournaledRecorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
+        recorder = Recorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
         anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
         thread = StoreThread(label: "waybill.store", timer: timer) {  // opened when first needed
             SourceStore(source: source, place: place, clock: clock, retention: retention, journalSize: journalSize, tell: tell)

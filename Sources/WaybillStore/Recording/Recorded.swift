@@ -1,0 +1,16 @@
+package import WaybillCore
+
+/// What a recorder says of one fact.
+package struct Recorded: Sendable {
+    /// The fact's sequence; 0 where it was not taken.
+    package var sequence: Int
+    package var result: LogResult
+
+    package init(sequence: Int, result: LogResult) {
+        self.sequence = sequence
+        self.result = result
+    }
+
+    /// Not taken for want of room.
+    package static let refused = Recorded(sequence: 0, result: .refused)
+}
