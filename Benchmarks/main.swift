@@ -2,7 +2,7 @@ import Foundation
 import WaybillCore
 
 // Memory first: what the other rows leave behind would hide it.
-var allRows: [Row] = [.memory, .exportMemory, .log, .log8, .logAllocations, .logFaults]
+var allRows: [Row] = [.memory, .exportMemory, .log, .logWritten, .log8, .logAllocations, .logFaults]
 allRows += Row.logLatencies
 allRows += [.disabledLog, .guid, .drain, .recover]
 allRows += Row.bytesPerEvent

@@ -50,6 +50,30 @@ extension Row {
         return comparison
     }
 
+    /// The same where a journal must not be mapped, and each record is written to its file; against a mapped one.
+    static let logWritten = Row("logWritten", unit: "ns/event", against: "a mapped journal") {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let writers = [false, true].map { isMapped in
+            SourceWriter(
+                source: Source(id: GUID(), app: "bench", appVersion: "1"), place: .folder(folder), clock: SystemClock(), capacity: 1_000,
+                journalSize: JournalSize(isMapped: isMapped))
+        }
+        var parts: [Int] = []
+        for writer in writers {
+            parts.append(writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0).sequence)
+            try await writer.sync()
+        }
+        let record = { (index: Int) in
+            let taken = (0..<10_000).count { _ in writers[index].recorder.record(event: 0, part: parts[index]).result == .journaled }
+            precondition(taken == 10_000, "events were refused: the figure would be of something else")
+            return taken
+        }
+        return try Comparison.nanoseconds(
+            operations: 10_000, before: { for writer in writers { try writer.runAndWait { _, _ in } } }, of: { record(0) },
+            against: { record(1) })
+    }
+
     /// Pages of the journal that the caller's thread had to wait for; against all that it wrote to.
     static let logFaults = Row("logFaults", unit: "per M events", against: "pages written") {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
