@@ -133,12 +133,12 @@ final class Journal: @unchecked Sendable {  // right because words are written b
             let position = Int(truncatingIfNeeded: old & Self.positionMask)
             let offset = layout.offset(of: position)
             guard position &+ wordCount &+ kept <= limit.load(ordering: .acquiring), wordCount <= layout.largestRecordWordCount else {
-                refused.add(1, ordering: .relaxed)
+                if isFact { refused.add(1, ordering: .relaxed) }
                 return .refused
             }
             guard offset >= JournalLayout.segmentHeaderWordCount, offset &+ wordCount <= layout.segmentWordCount else {
                 guard turn(from: position) else {
-                    refused.add(1, ordering: .relaxed)
+                    if isFact { refused.add(1, ordering: .relaxed) }
                     return .refused
                 }
                 isNewSegment = true
