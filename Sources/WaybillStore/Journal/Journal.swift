@@ -27,6 +27,8 @@ final class Journal: @unchecked Sendable {  // right because words are written b
         var taken: Int
         /// Segments before this turn are free again.
         var freedTurn = 0
+        /// Everything before was overwritten.
+        var scrubbed = 0
         /// The last sequence handed out.
         var lastSequence: Int
         var takenSequence: Int
@@ -283,11 +285,12 @@ final class Journal: @unchecked Sendable {  // right because words are written b
     func scrub() {
         confirmSync()
         reading.withLock { state in
-            let start = state.freedTurn * layout.segmentWordCount + JournalLayout.segmentHeaderWordCount
+            let start = max(state.scrubbed, state.freedTurn * layout.segmentWordCount + JournalLayout.segmentHeaderWordCount)
             guard state.stored > start else { return }
             let index = layout.index(of: start)
             (words + index).update(repeating: 0, count: state.stored - start)
             file.write(index..<index + state.stored - start)
+            state.scrubbed = state.stored
         }
     }
 
@@ -315,9 +318,7 @@ extension RecordedName {
         sink.optional(event)
         sink.text(name)
     }
-}
 
-extension RecordedName {
     /// Reads a record of that kind.
     init?(_ record: UnsafeBufferPointer<UInt64>) {
         guard record.count > JournalRecord.prefixWordCount else { return nil }
