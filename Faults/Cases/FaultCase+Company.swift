@@ -21,9 +21,7 @@ extension FaultCase {
                 running[index] = try station.worker("--delivers")
             }
             try station.finish(running)
-            var counts = try station.count()
-            counts.runs = kills
-            return counts
+            return try station.count(runs: kills)
         }
     }
 
@@ -38,9 +36,7 @@ extension FaultCase {
             usleep(.random(in: 0...600_000, using: &chance))
             if run % 2 == 0 { station.kill(worker) } else { try station.finish(worker) }
         }
-        var counts = try station.count()
-        counts.runs = runs
-        return counts
+        return try station.count(runs: runs)
     }
 }
 #endif

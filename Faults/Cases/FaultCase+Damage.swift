@@ -30,7 +30,6 @@ extension FaultCase {
                     found.problems = found.problems.filter { !$0.hasPrefix("lost") }
                 }
                 missingCount += found.dropped > 0 ? 1 : 0
-                found.runs = 1
                 counts = counts + found
             }
             counts.remark = "facts missing after \(missingCount) of \(runs), set aside \(setAsideCount)"

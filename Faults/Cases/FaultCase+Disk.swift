@@ -145,7 +145,6 @@ extension FaultCase {
     private static func repeated(_ runs: Int, _ body: (Int) throws -> FaultCounts) rethrows -> FaultCounts {
         var counts = FaultCounts()
         for run in 0..<runs { counts = counts + (try body(run)) }
-        counts.runs = runs
         return counts
     }
 }

@@ -25,9 +25,7 @@ extension FaultCase {
             }
             killer.cancel()
             try await killer.value
-            var found = try station.count()
-            found.runs = kills
-            counts = counts + found
+            counts = counts + (try station.count(runs: kills))
         }
         return counts
     }

@@ -17,9 +17,7 @@ extension FaultCase {
             try WriterLock(in: station.client).waitUntilHeld()
             station.kill(worker)
         }
-        var counts = try station.count()
-        counts.runs = kills
-        return counts
+        return try station.count(runs: kills)
     }
 
     /// Workers are killed when a set of theirs is on its way.
@@ -36,9 +34,7 @@ extension FaultCase {
             station.kill(worker)
         }
         station.collector.hooks = CollectorProcess.Hooks()
-        var counts = try station.count()
-        counts.runs = kills
-        return counts
+        return try station.count(runs: kills)
     }
 
     /// The collector has committed, and its answer never arrives: the client is killed, or the collector, or the connection is cut.
@@ -60,9 +56,7 @@ extension FaultCase {
             // Cut once, it is to find its way by itself.
             if run % 3 == 2 { try station.finish(worker) } else { station.kill(worker) }
         }
-        var counts = try station.count()
-        counts.runs = kills
-        return counts
+        return try station.count(runs: kills)
     }
 }
 

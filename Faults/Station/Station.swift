@@ -57,12 +57,16 @@ final class Station: Sendable {
 
     /// Has a last worker recover and deliver what others left behind, ends the collector, and counts.
     ///
-    /// - Parameter mayDrop: Whether journaled facts may be missing that are booked as dropped: where something was damaged.
-    func count(mayDrop: Bool = false) throws -> FaultCounts {
+    /// - Parameters:
+    ///   - runs: How often the case was tried on this station.
+    ///   - mayDrop: Whether journaled facts may be missing that are booked as dropped: where something was damaged.
+    func count(runs: Int = 1, mayDrop: Bool = false) throws -> FaultCounts {
         try finish(worker("--facts", "0"))
         collector.stop()
         var accounts = try Accounts(client: client, collector: collector.folder, mayDrop: mayDrop)
-        return accounts.counts(journaled: state.withLock { $0.journaled }, mayDrop: mayDrop)
+        var counts = accounts.counts(journaled: state.withLock { $0.journaled }, mayDrop: mayDrop)
+        counts.runs = runs
+        return counts
     }
 }
 #endif
