@@ -93,6 +93,8 @@ public final class TransactionManager: Sendable {
     let flusher: Flusher
     package let sink: Recording
     private let capturedSession = Locked<CapturedSession?>(nil)
+    /// Records what sessions send whose code cannot change; does nothing until it is started. Experimental.
+    public let passiveCapture: PassiveCapture
 
     /// Makes a manager.
     ///
@@ -117,6 +119,7 @@ public final class TransactionManager: Sendable {
         self.diagnostics = Diagnostics(diagnostics)
         sink = Recording(settings, diagnostics: self.diagnostics)
         flusher = Flusher(delivery: delivery)
+        passiveCapture = PassiveCapture(recording: sink)
         for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
     }
 
@@ -158,7 +161,7 @@ public final class TransactionManager: Sendable {
         let source = sink.readableSource
         let counts = sink.counters.current
         return Health(
-            problems: (sink.settings?.problems ?? []) + [source?.writer.problem, sink.problem, flusher.problem].compactMap { $0 },
+            problems: (sink.settings?.problems ?? []) + [source?.writer.problem, sink.problem, flusher.problem, passiveCapture.problem].compactMap { $0 },
             refused: source?.writer.recorder.refusedCount ?? 0,
             truncated: counts.truncated, malformedHeaders: counts.malformedHeaders, mismatchedUseCases: counts.mismatchedUseCases,
             impossibleCodes: counts.impossibleCodes)
