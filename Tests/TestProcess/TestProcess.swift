@@ -21,6 +21,7 @@ struct TestProcess {
         if let step = IncrementalExport.Step(rawValue: String(arguments[1].dropFirst("export-".count))) {
             return try export(URL(filePath: arguments[2]), diesAt: step)
         }
+        if let exchanges = Exchanges(rawValue: arguments[1]) { return try await exchanges.run(in: URL(filePath: arguments[2])) }
         var options = TransactionManager.Options()
         options.app = "test-process"
         let transactions = TransactionManager(store: .directory(URL(filePath: arguments[2])), options: options)

@@ -100,7 +100,7 @@ extension CapturingDelegate {
 
     /// Bytes of the request's body went out.
     func sent(_ byteCount: Int64, upTo end: Int64, by task: URLSessionTask) {
-        guard let exchange = exchange(of: task) else { return }
+        let exchange = openedExchange(of: task)
         // An upload task has a body of its own, and the request's, if there is one, is not sent.
         guard !(task is URLSessionUploadTask), let body = task.originalRequest?.httpBody, end <= body.count, byteCount <= end else {
             return exchange.sent(byteCount: Int(byteCount))
@@ -139,6 +139,8 @@ extension CapturingDelegate {
         let exchange = openedExchange(of: task)
         running.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(task)) }
         if let response = ExchangeResponse(task.response) { exchange.respondedUntimed(response) }
-        if let error { exchange.fail(error) } else { exchange.finish() }
+        if let error { return exchange.fail(error) }
+        exchange.received(byteCount: 0)  // an empty body is not announced
+        exchange.finish()
     }
 }

@@ -60,7 +60,9 @@ final class CapturingProtocol: URLProtocol, @unchecked Sendable {  // right beca
         // The session that asked decides, and comes back with a request of its own.
         Self.removeProperty(forKey: Self.marker, in: marked)
         var next = marked as URLRequest
-        if next.url?.host() != self.request.url?.host() { for name in exchange.headers.keys { next.setValue(nil, forHTTPHeaderField: name) } }
+        if next.url?.host() != self.request.url?.host() {
+            for name in exchange.headers.keys { next.setValue(nil, forHTTPHeaderField: name) }
+        }
         if let url = next.url, let response = ExchangeResponse(response) { exchange.redirected(response, to: url) }
         exchange.finish()
         client?.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)

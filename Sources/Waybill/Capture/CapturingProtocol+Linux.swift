@@ -14,7 +14,9 @@ final class CapturingProtocol: URLProtocol {
     private var native: URLProtocol?
 
     override class func canInit(with request: URLRequest) -> Bool {
-        guard ObservedSessions.runningCount.load(ordering: .relaxed) > 0, NativeProtocol.class?.canInit(with: request) == true else { return false }
+        guard ObservedSessions.runningCount.load(ordering: .relaxed) > 0, NativeProtocol.class?.canInit(with: request) == true else {
+            return false
+        }
         // On the thread that resumes the task, which `init` is not where the session has a cache.
         Callers.note(CurrentTransaction.innermost, of: request)
         return true

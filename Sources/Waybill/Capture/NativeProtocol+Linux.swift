@@ -6,12 +6,15 @@ import WaybillCore
 /// What swift-corelibs-foundation does not show, and passive capture needs; nil wherever it is built in another way.
 enum NativeProtocol {
     /// The class that does HTTP.
-    static let `class`: URLProtocol.Type? = {
+    static let `class` = find(in: URLSessionConfiguration.default.protocolClasses ?? [])
+
+    /// The class that does HTTP among others, of which some may be somebody else's.
+    static func find(in classes: [AnyClass]) -> URLProtocol.Type? {
         guard let url = URL(string: "http://127.0.0.1/") else { return nil }
-        return URLSessionConfiguration.default.protocolClasses?.lazy.compactMap { $0 as? URLProtocol.Type }.first {
+        return classes.lazy.compactMap { $0 as? URLProtocol.Type }.first {
             String(reflecting: $0).hasPrefix("FoundationNetworking.") && $0.canInit(with: URLRequest(url: url))
         }
-    }()
+    }
 
     static let isMissing = WaybillError(
         .setting, "This Foundation has no HTTP protocol class to watch, so nothing is captured passively; use a captured session.")

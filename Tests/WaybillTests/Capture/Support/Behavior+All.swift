@@ -91,7 +91,8 @@ extension Behavior {
             let first = await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
             return first + (await stage.run { stage.session.dataTask(with: stage.request("/next"), completionHandler: $0) })
         },
-        Behavior("an answer out of the cache", server: { _ in .init(headers: [("Cache-Control", "max-age=600")], body: Data("kept".utf8)) }) {
+        Behavior("an answer out of the cache", server: { _ in .init(headers: [("Cache-Control", "max-age=600")], body: Data("kept".utf8)) })
+        {
             stage in
             let first = await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
             return first + (await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) })
@@ -103,37 +104,37 @@ extension Behavior {
 
     private static let withDelegates: [Behavior] = [
         Behavior("GET with a delegate", server: { _ in .init(body: big).chunked }) { stage in
-            await stage.run(stage.session.dataTask(with: stage.request()))
+            await stage.run(stage.task(stage.request()) { stage.session.dataTask(with: $0) })
         },
         Behavior("POST with a delegate", server: hello) { stage in
-            await stage.run(stage.session.dataTask(with: stage.request(method: "POST", body: big)))
+            await stage.run(stage.task(stage.request(method: "POST", body: big)) { stage.session.dataTask(with: $0) })
         },
         Behavior("upload of a file with a delegate", server: hello) { stage in
             let (folder, file) = try file(big)
             defer { withExtendedLifetime(folder) {} }
-            return await stage.run(stage.session.uploadTask(with: stage.request(method: "PUT"), fromFile: file))
+            return await stage.run(stage.task(stage.request(method: "PUT")) { stage.session.uploadTask(with: $0, fromFile: file) })
         },
         Behavior("upload of a stream that the delegate gives", server: hello) { stage in
             stage.told.streamedBody.withLock { $0 = Data("asked for".utf8) }
             var request = stage.request(method: "PUT")
             request.setValue("9", forHTTPHeaderField: "Content-Length")
-            return await stage.run(stage.session.uploadTask(withStreamedRequest: request))
+            return await stage.run(stage.task(request) { stage.session.uploadTask(withStreamedRequest: $0) })
         },
         Behavior("download with a delegate", server: { _ in .init(body: big) }) { stage in
-            await stage.run(stage.session.downloadTask(with: stage.request()))
+            await stage.run(stage.task(stage.request()) { stage.session.downloadTask(with: $0) })
         },
         Behavior("redirect with a delegate", server: moved(301)) { stage in
-            await stage.run(stage.session.dataTask(with: stage.request("/there")))
+            await stage.run(stage.task(stage.request("/there")) { stage.session.dataTask(with: $0) })
         },
         Behavior("a redirect that the delegate refuses", server: moved(302)) { stage in
             stage.told.refusesRedirects.withLock { $0 = true }
-            return await stage.run(stage.session.dataTask(with: stage.request("/there")))
+            return await stage.run(stage.task(stage.request("/there")) { stage.session.dataTask(with: $0) })
         },
         Behavior("a challenge that the delegate meets", server: locked) { stage in
-            await stage.run(stage.session.dataTask(with: stage.request()))
+            await stage.run(stage.task(stage.request()) { stage.session.dataTask(with: $0) })
         },
         Behavior("resumed twice", server: hello) { stage in
-            let task = stage.session.dataTask(with: stage.request())
+            let task = stage.task(stage.request()) { stage.session.dataTask(with: $0) }
             task.resume()
             return await stage.run(task)
         },
@@ -143,13 +144,15 @@ extension Behavior {
         Behavior("cut short", server: { _ in LoopbackServer.Response(body: big).cutShort }) { stage in
             await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
         },
-        Behavior("hung up", server: { _ in .closed }) { stage in await stage.run(stage.session.dataTask(with: stage.request())) },
+        Behavior("hung up", server: { _ in .closed }) { stage in
+            await stage.run(stage.task(stage.request()) { stage.session.dataTask(with: $0) })
+        },
         Behavior("refused", server: hello) { stage in
             let request = URLRequest(url: try refusedURL())
             return await stage.run { stage.session.dataTask(with: request, completionHandler: $0) }
         },
         Behavior("timed out", configure: { $0.timeoutIntervalForRequest = 1 }, server: { _ in .never }) { stage in
-            await stage.run(stage.session.dataTask(with: stage.request()))
+            await stage.run(stage.task(stage.request()) { stage.session.dataTask(with: $0) })
         },
         Behavior("canceled with a handler", server: { _ in .never }) { stage in
             await stage.run(resumed: { task in
@@ -158,7 +161,7 @@ extension Behavior {
             }) { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
         },
         Behavior("canceled with a delegate", server: { _ in .never }) { stage in
-            await stage.run(stage.session.dataTask(with: stage.request())) { task in
+            await stage.run(stage.task(stage.request()) { stage.session.dataTask(with: $0) }) { task in
                 await stage.arrived.opened()
                 task.cancel()
             }

@@ -3,6 +3,7 @@ import Foundation
 import FoundationNetworking
 import TestSupport
 import Testing
+import Waybill
 import WaybillCore
 
 /// Something that can be done with a `URLSession`, and how it turns out for the caller and for the server.
@@ -61,6 +62,11 @@ struct Behavior: Sendable, CustomTestStringConvertible {
             request.httpMethod = method
             request.httpBody = body
             return request
+        }
+
+        /// Makes a task that tells the delegate, as somebody does who knows of the capturing one.
+        func task(_ request: URLRequest, _ make: (URLRequest) -> URLSessionTask) -> URLSessionTask {
+            (session.delegate as? CapturingDelegate)?.task(for: request, make: make) ?? make(request)
         }
 
         /// Runs a task that tells the delegate.

@@ -77,7 +77,8 @@ extension DelegateRequirement {
         },
         .init(asking: "URLSessionTaskDelegate.urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:)") {
             delegate, scene, answer in
-            delegate.urlSession(scene.session, task: scene.dataTask, willPerformHTTPRedirection: scene.response, newRequest: scene.request) {
+            delegate.urlSession(scene.session, task: scene.dataTask, willPerformHTTPRedirection: scene.response, newRequest: scene.request)
+            {
                 answer.give($0)
             }
         },

@@ -98,7 +98,9 @@ final class RecordingDelegate: DelegateNotes, URLSessionDataDelegate, URLSession
         note("URLSessionDataDelegate", #function)
     }
 
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) { note("URLSessionDataDelegate", #function) }
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        note("URLSessionDataDelegate", #function)
+    }
 
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
