@@ -31,7 +31,8 @@ final class MemorySink: BodySink {
 /// Writes the body to a new file, which belongs to whoever gets it; a body that does not come whole leaves none.
 final class FileSink: BodySink {
     private let completion: @Sendable (Result<(URL, URLResponse), URLError>) -> Void
-    private let url = FileManager.default.temporaryDirectory.appending(path: "download-\(UUID().uuidString).tmp", directoryHint: .notDirectory)
+    private let url = FileManager.default.temporaryDirectory.appending(
+        path: "download-\(UUID().uuidString).tmp", directoryHint: .notDirectory)
     private var file: FileHandle?
 
     init(_ completion: @escaping @Sendable (Result<(URL, URLResponse), URLError>) -> Void) { self.completion = completion }

@@ -15,7 +15,8 @@ final class TaskHub: NSObject, URLSessionDataDelegate, Sendable {
     private func carrier(of task: URLSessionTask) -> TaskCarrier? { carriers.withLock { $0[task.taskIdentifier] } }
 
     func urlSession(
-        _ session: URLSession, task: URLSessionTask, didSendBodyData byteCount: Int64, totalBytesSent: Int64, totalBytesExpectedToSend: Int64
+        _ session: URLSession, task: URLSessionTask, didSendBodyData byteCount: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
     ) { carrier(of: task)?.sent(byteCount: byteCount, expected: totalBytesExpectedToSend) }
 
     func urlSession(
