@@ -161,7 +161,8 @@ public final class TransactionManager: Sendable {
         let source = sink.readableSource
         let counts = sink.counters.current
         return Health(
-            problems: (sink.settings?.problems ?? []) + [source?.writer.problem, sink.problem, flusher.problem, passiveCapture.problem].compactMap { $0 },
+            problems: (sink.settings?.problems ?? [])
+                + [source?.writer.problem, sink.problem, flusher.problem, passiveCapture.problem].compactMap { $0 },
             refused: source?.writer.recorder.refusedCount ?? 0,
             truncated: counts.truncated, malformedHeaders: counts.malformedHeaders, mismatchedUseCases: counts.mismatchedUseCases,
             impossibleCodes: counts.impossibleCodes)

@@ -84,7 +84,7 @@ extension CapturingDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate,
     }
 
     public func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
-        exchange(of: task)?.measured(metrics)
+        if let exchange = exchange(of: task), let measured = TransferMeasurements(metrics) { exchange.measured(measured) }
         // The last that is heard of a task with a completion handler.
         if task.state == .completed { ended(task, task.error) }
         inner?.urlSession?(session, task: task, didFinishCollecting: metrics)

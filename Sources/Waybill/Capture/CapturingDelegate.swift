@@ -114,12 +114,11 @@ extension CapturingDelegate {
         if let response = ExchangeResponse(response) { exchange.responded(response) }
     }
 
-    /// A redirect without our header field, if it is ours and goes to another host (rule 7 of the design).
+    /// A redirect without our header field, if it goes to another host (rule 7 of the design).
     func withoutField(_ request: URLRequest, of task: URLSessionTask) -> URLRequest {
-        guard let names = exchange(of: task)?.headers.keys, request.url?.host() != task.originalRequest?.url?.host() else { return request }
-        var request = request
-        for name in names { request.setValue(nil, forHTTPHeaderField: name) }
-        return request
+        guard let exchange = exchange(of: task), let first = task.originalRequest else { return request }
+        let policy = RedirectPolicy.follow(droppingFieldsForOtherHosts: Array(exchange.headers.keys))
+        return policy.request(after: request, of: first) ?? request
     }
 
     /// What to tell the session about a redirect, once somebody has decided.
@@ -140,7 +139,9 @@ extension CapturingDelegate {
         running.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(task)) }
         if let response = ExchangeResponse(task.response) { exchange.respondedUntimed(response) }
         if let error { return exchange.fail(error) }
-        exchange.received(byteCount: 0)  // an empty body is not announced
+        // Empty bodies are not announced.
+        if task.countOfBytesSent == 0 { exchange.sends(byteCount: 0) }
+        exchange.received(byteCount: 0)
         exchange.finish()
     }
 }

@@ -5,7 +5,9 @@ import WaybillCore
 
 /// Sends the requests of other sessions once more, by one session of its own, and records them on the way: the only way into a session whose
 /// code cannot change. For debug builds: bodies of uploads from files get lost, and so does the configuration of the session that asked.
-final class CapturingProtocol: URLProtocol, @unchecked Sendable {  // right because `task` and `exchange` are only touched by the loading system
+///
+/// Sendable is right because the loading system calls it on one thread, and that is where it is called back.
+final class CapturingProtocol: URLProtocol, @unchecked Sendable {
     private static let runningCount = Atomic(0)
     private static let current = Locked(Current())
     private static let marker = "WaybillCapturingProtocol"

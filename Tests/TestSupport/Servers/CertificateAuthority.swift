@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// A certificate authority of its own, which nobody trusts unless told to, and one certificate of it, for 127.0.0.1.
 public final class CertificateAuthority: Sendable {

@@ -39,15 +39,15 @@ struct CapturedRecordTests {
     ]
 
     private static let both: [String: (delegate: [String], passive: [String])] = [
-        "GET with a delegate": (["completed 200 ?/5000000 timed"], ["completed 200 ?/? timed"]),
+        "GET with a delegate": (["completed 200 0/5000000 timed"], ["completed 200 ?/? timed"]),
         "POST with a delegate": (["completed 200 5000000/5 timed"], ["completed 200 5000000/? timed"]),
         "upload of a file with a delegate": (["completed 200 5000000/5 timed"], ["completed 200 5000000/? timed"]),
         "upload of a stream that the delegate gives": (["completed 200 9/5 timed"], ["completed 200 ?/? timed"]),
-        "download with a delegate": (["completed 200 ?/5000000"], ["completed 200 ?/5000000"]),
-        "redirect with a delegate": (["completed 200 ?/5 timed by [301]"], ["completed 200 ?/? timed"]),
-        "a redirect that the delegate refuses": (["completed 302 ?/5 timed"], ["completed 302 ?/5 timed"]),
-        "a challenge that the delegate meets": (["completed 200 ?/7 timed"], ["completed 401 ?/? timed"]),
-        "resumed twice": (["completed 200 ?/5 timed"], ["completed 200 ?/? timed"]),
+        "download with a delegate": (["completed 200 0/5000000"], ["completed 200 ?/5000000"]),
+        "redirect with a delegate": (["completed 200 0/5 timed by [301]"], ["completed 200 ?/? timed"]),
+        "a redirect that the delegate refuses": (["completed 302 0/5 timed"], ["completed 302 ?/5 timed"]),
+        "a challenge that the delegate meets": (["completed 200 0/7 timed"], ["completed 401 ?/? timed"]),
+        "resumed twice": (["completed 200 0/5 timed"], ["completed 200 ?/? timed"]),
         "hung up": (["failed - ?/?"], ["failed - ?/?"]),
         "timed out": (["failed - ?/?"], ["failed - ?/?"]),
         "canceled with a delegate": (["canceled - ?/?"], ["canceled - ?/?"]),

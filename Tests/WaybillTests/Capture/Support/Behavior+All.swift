@@ -60,14 +60,16 @@ extension Behavior {
             defer { withExtendedLifetime(folder) {} }
             return await stage.run { stage.session.uploadTask(with: stage.request(method: "PUT"), fromFile: file, completionHandler: $0) }
         },
-        Behavior("download with a handler", server: { _ in .init(body: big) }) { stage in
-            await stage.run { answer in
-                stage.session.downloadTask(with: stage.request()) { file, response, error in
-                    answer(file.flatMap { try? Data(contentsOf: $0) }, response, error)
-                    if let file { try? FileManager.default.removeItem(at: file) }
+        Behavior(
+            "download with a handler", server: { _ in .init(body: big) },
+            act: { stage in
+                await stage.run { answer in
+                    stage.session.downloadTask(with: stage.request()) { file, response, error in
+                        answer(file.flatMap { try? Data(contentsOf: $0) }, response, error)
+                        if let file { try? FileManager.default.removeItem(at: file) }
+                    }
                 }
-            }
-        },
+            }),
         Behavior("redirect", server: moved(302)) { stage in
             await stage.run { stage.session.dataTask(with: stage.request("/there"), completionHandler: $0) }
         },
@@ -75,37 +77,52 @@ extension Behavior {
             let request = stage.request("/there", method: "POST", body: Data("a body".utf8))
             return await stage.run { stage.session.dataTask(with: request, completionHandler: $0) }
         },
-        Behavior("204", server: { _ in .init(status: 204) }) { stage in
-            await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
-        },
-        Behavior("503", server: { _ in .text("busy", status: 503) }) { stage in
-            await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
-        },
-        Behavior("gzip", server: { _ in .init(headers: [("Content-Encoding", "gzip")], body: gzipped) }) { stage in
-            await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
-        },
-        Behavior("chunked", server: { _ in .init(body: big).chunked }) { stage in
-            await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
-        },
-        Behavior("cookies", server: { _ in .init(headers: [("Set-Cookie", "a=b; Path=/")]) }) { stage in
-            let first = await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
-            return first + (await stage.run { stage.session.dataTask(with: stage.request("/next"), completionHandler: $0) })
-        },
-        Behavior("an answer out of the cache", server: { _ in .init(headers: [("Cache-Control", "max-age=600")], body: Data("kept".utf8)) })
-        {
-            stage in
-            let first = await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
-            return first + (await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) })
-        },
-        Behavior("a configuration's own header fields", configure: { $0.httpAdditionalHeaders = ["Own": "yes"] }, server: hello) { stage in
-            await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
-        },
+        Behavior(
+            "204", server: { _ in .init(status: 204) },
+            act: { stage in
+                await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
+            }),
+        Behavior(
+            "503", server: { _ in .text("busy", status: 503) },
+            act: { stage in
+                await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
+            }),
+        Behavior(
+            "gzip", server: { _ in .init(headers: [("Content-Encoding", "gzip")], body: gzipped) },
+            act: { stage in
+                await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
+            }),
+        Behavior(
+            "chunked", server: { _ in .init(body: big).chunked },
+            act: { stage in
+                await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
+            }),
+        Behavior(
+            "cookies", server: { _ in .init(headers: [("Set-Cookie", "a=b; Path=/")]) },
+            act: { stage in
+                let first = await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
+                return first + (await stage.run { stage.session.dataTask(with: stage.request("/next"), completionHandler: $0) })
+            }),
+        Behavior(
+            "an answer out of the cache", server: { _ in .init(headers: [("Cache-Control", "max-age=600")], body: Data("kept".utf8)) },
+            act: {
+                stage in
+                let first = await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
+                return first + (await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) })
+            }),
+        Behavior(
+            "a configuration's own header fields", configure: { $0.httpAdditionalHeaders = ["Own": "yes"] }, server: hello,
+            act: { stage in
+                await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
+            }),
     ]
 
     private static let withDelegates: [Behavior] = [
-        Behavior("GET with a delegate", server: { _ in .init(body: big).chunked }) { stage in
-            await stage.run(stage.task(stage.request()) { stage.session.dataTask(with: $0) })
-        },
+        Behavior(
+            "GET with a delegate", server: { _ in .init(body: big).chunked },
+            act: { stage in
+                await stage.run(stage.task(stage.request()) { stage.session.dataTask(with: $0) })
+            }),
         Behavior("POST with a delegate", server: hello) { stage in
             await stage.run(stage.task(stage.request(method: "POST", body: big)) { stage.session.dataTask(with: $0) })
         },
@@ -120,9 +137,11 @@ extension Behavior {
             request.setValue("9", forHTTPHeaderField: "Content-Length")
             return await stage.run(stage.task(request) { stage.session.uploadTask(withStreamedRequest: $0) })
         },
-        Behavior("download with a delegate", server: { _ in .init(body: big) }) { stage in
-            await stage.run(stage.task(stage.request()) { stage.session.downloadTask(with: $0) })
-        },
+        Behavior(
+            "download with a delegate", server: { _ in .init(body: big) },
+            act: { stage in
+                await stage.run(stage.task(stage.request()) { stage.session.downloadTask(with: $0) })
+            }),
         Behavior("redirect with a delegate", server: moved(301)) { stage in
             await stage.run(stage.task(stage.request("/there")) { stage.session.dataTask(with: $0) })
         },
@@ -141,31 +160,41 @@ extension Behavior {
     ]
 
     private static let endings: [Behavior] = [
-        Behavior("cut short", server: { _ in LoopbackServer.Response(body: big).cutShort }) { stage in
-            await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
-        },
-        Behavior("hung up", server: { _ in .closed }) { stage in
-            await stage.run(stage.task(stage.request()) { stage.session.dataTask(with: $0) })
-        },
+        Behavior(
+            "cut short", server: { _ in LoopbackServer.Response(body: big).cutShort },
+            act: { stage in
+                await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
+            }),
+        Behavior(
+            "hung up", server: { _ in .closed },
+            act: { stage in
+                await stage.run(stage.task(stage.request()) { stage.session.dataTask(with: $0) })
+            }),
         Behavior("refused", server: hello) { stage in
             let request = URLRequest(url: try refusedURL())
             return await stage.run { stage.session.dataTask(with: request, completionHandler: $0) }
         },
-        Behavior("timed out", configure: { $0.timeoutIntervalForRequest = 1 }, server: { _ in .never }) { stage in
-            await stage.run(stage.task(stage.request()) { stage.session.dataTask(with: $0) })
-        },
-        Behavior("canceled with a handler", server: { _ in .never }) { stage in
-            await stage.run(resumed: { task in
-                await stage.arrived.opened()
-                task.cancel()
-            }) { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
-        },
-        Behavior("canceled with a delegate", server: { _ in .never }) { stage in
-            await stage.run(stage.task(stage.request()) { stage.session.dataTask(with: $0) }) { task in
-                await stage.arrived.opened()
-                task.cancel()
-            }
-        },
+        Behavior(
+            "timed out", configure: { $0.timeoutIntervalForRequest = 1 }, server: { _ in .never },
+            act: { stage in
+                await stage.run(stage.task(stage.request()) { stage.session.dataTask(with: $0) })
+            }),
+        Behavior(
+            "canceled with a handler", server: { _ in .never },
+            act: { stage in
+                await stage.run(resumed: { task in
+                    await stage.arrived.opened()
+                    task.cancel()
+                }) { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
+            }),
+        Behavior(
+            "canceled with a delegate", server: { _ in .never },
+            act: { stage in
+                await stage.run(stage.task(stage.request()) { stage.session.dataTask(with: $0) }) { task in
+                    await stage.arrived.opened()
+                    task.cancel()
+                }
+            }),
     ]
 }
 #endif
