@@ -65,7 +65,7 @@ final class CapturingProtocol: URLProtocol, @unchecked Sendable {
         if next.url?.host() != self.request.url?.host() {
             for name in exchange.headers.keys { next.setValue(nil, forHTTPHeaderField: name) }
         }
-        if let url = next.url, let response = ExchangeResponse(response) { exchange.redirected(response, to: url) }
+        if let response = ExchangeResponse(response) { exchange.responded(response) }
         exchange.finish()
         client?.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
         resent?.cancel()

@@ -43,8 +43,13 @@ final class CapturingProtocol: URLProtocol {
         exchange = openExchange(in: session) ?? exchange
         let native = nativeClass.init(task: task, cachedResponse: cachedResponse, client: ObservingClient(client, exchange))
         self.native = native
-        guard let session, !exchange.headers.isEmpty else { return native.startLoading() }
-        session.configuration.adding(exchange.headers) { native.startLoading() }
+        if let session, !exchange.headers.isEmpty {
+            session.configuration.adding(exchange.headers) { native.startLoading() }
+        } else {
+            native.startLoading()
+        }
+        // An upload task has a body of its own, which it does not show.
+        if let body = task.originalRequest?.httpBody, !(task is URLSessionUploadTask) { exchange.sent(body) }
     }
 
     /// nil where no capture watches the session.

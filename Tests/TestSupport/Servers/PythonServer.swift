@@ -44,7 +44,7 @@ public final class PythonServer: RealServer {
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(sys.argv[1], sys.argv[2])
             server.socket = context.wrap_socket(server.socket, server_side=True)
-        print(server.server_port)
+        sys.stdout.write(f"{server.server_port}\\n")
         server.serve_forever()
         """
 }

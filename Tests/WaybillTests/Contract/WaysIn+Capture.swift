@@ -76,6 +76,7 @@ private enum SocketClient {
             exchange.finish()
             return response
         } catch {
+            let error = error as? URLError ?? URLError(.networkConnectionLost, userInfo: [NSUnderlyingErrorKey: error])
             exchange.fail(error)
             throw error
         }
