@@ -15,12 +15,15 @@ struct CancelStress {
     func run() async throws {
         let server = try LoopbackServer { _ in .text("answer") }
         let transactions = TransactionManager(store: .inMemory, correlatedHosts: ["127.0.0.1"])
-        let login = transactions.begin(TestProcess.Login.self)
         let url = server.url()
-        await withTaskGroup(of: Void.self) { group in
+        let logins = await withTaskGroup(of: [GUID].self) { group in
             for worker in 0..<8 {
                 group.addTask {
+                    var logins: [UseCaseTransaction<TestProcess.Login>] = []
                     for index in 0..<(count / 8) {
+                        // A transaction of thousands of exchanges would be the test of something else.
+                        if index % 50 == 0 { logins.append(transactions.begin(TestProcess.Login.self)) }
+                        let login = logins[logins.count - 1]
                         let request = Task {
                             try await send(URLRequest(url: url), in: login, by: transactions.session, form: index + worker)
                         }
@@ -28,12 +31,14 @@ struct CancelStress {
                         DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...800)), execute: cancelation)
                         _ = await request.result
                     }
+                    return logins.map(\.id)
                 }
             }
+            return await group.reduce(into: []) { $0 += $1 }
         }
-        login.finish()
         try await transactions.sync()
-        let exchanges = try await transactions.transaction(login.id)?.exchanges ?? []
+        var exchanges: [TransactionRecord.Exchange] = []
+        for login in logins { exchanges += try await transactions.transaction(login)?.exchanges ?? [] }
         let states = Dictionary(grouping: exchanges) { $0.state }.mapValues(\.count)
         print(
             "completed \(states[.completed] ?? 0) canceled \(states[.canceled] ?? 0) failed \(states[.failed] ?? 0)",

@@ -35,7 +35,8 @@ struct SessionProofTests {
         let records = try tx.allRecords()
         #expect(records.count == 320)
         #expect(server.requests.count == 640)
-        let exchanges = Dictionary(uniqueKeysWithValues: records.flatMap { record in record.exchanges.map { ($0.id, (record.summary.id, $0)) } })
+        let exchanges = Dictionary(
+            uniqueKeysWithValues: records.flatMap { record in record.exchanges.map { ($0.id, (record.summary.id, $0)) } })
         var pathsByTransaction: [GUID: Set<String>] = [:]
         for request in server.requests {
             let told = try #require(request.header("Waybill-Transaction").flatMap { TransactionHeader(parsing: $0) })
