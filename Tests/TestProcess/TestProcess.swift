@@ -23,6 +23,7 @@ struct TestProcess {
         }
         if let exchanges = Exchanges(rawValue: arguments[1]) { return try await exchanges.run(in: URL(filePath: arguments[2])) }
         if let count = Int(arguments[2]), arguments[1] == "cancel" { return try await CancelStress(count: count).run() }
+        if let count = Int(arguments[2]), let stress = CaptureStress(rawValue: arguments[1]) { return try await stress.run(count) }
         if let kind = DownloadMemory.Kind(rawValue: arguments[1]) { return try await DownloadMemory(kind: kind, url: arguments[2]).run() }
         var options = TransactionManager.Options()
         options.app = "test-process"

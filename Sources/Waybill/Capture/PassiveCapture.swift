@@ -55,8 +55,8 @@ public final class PassiveCapture: Sendable {
     public func include(_ configuration: URLSessionConfiguration) { CapturingProtocol.include(configuration) }
     #endif
 
-    /// Why nothing is captured although it is running; nil where it is.
-    var problem: WaybillError? { trouble.withLock { $0 } }
+    /// Why nothing is captured although it is running; nil where something is, or it is not running.
+    var problem: WaybillError? { isRunning ? trouble.withLock { $0 } : nil }
 
     /// Says, once, why nothing can be captured.
     func give(up problem: WaybillError) {

@@ -180,11 +180,38 @@ struct PassiveCaptureTests {
         var options = TransactionManager.Options()
         options.diagnostics = { sentence in told.withLock { $0.append(sentence) } }
         let tx = TransactionManager.testing(options: options)
+        tx.passiveCapture.start()
         #expect(tx.health.isGood)
         tx.passiveCapture.give(up: NativeProtocol.isMissing)
         tx.passiveCapture.give(up: NativeProtocol.isMissing)
         #expect(tx.health.problems == [NativeProtocol.isMissing])
         #expect(told.withLock { $0 } == [NativeProtocol.isMissing.message])
+        tx.passiveCapture.stop()
+        #expect(tx.health.isGood)
+    }
+
+    /// Broken, a session that was to send nothing would send.
+    @Test func aSessionThatDoesNotUseTheNativeClassStaysAsItIs() {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [SomebodyElses.self]
+        let session = URLSession(configuration: configuration)
+        tx.passiveCapture.include(session)
+        #expect(session.configuration.protocolClasses?.map { ObjectIdentifier($0) } == [ObjectIdentifier(SomebodyElses.self)])
+    }
+
+    /// The short form; `TestProcess cancel-passive 8000` is the long one.
+    @Test(arguments: ["passive", "delegate"]) func cancelingAtAnyMomentNeitherHangsNorTrapsAndEveryRecordIsClosed(way: String) async throws
+    {
+        let child = try ChildProcess("TestProcess", ["cancel-\(way)", "800"])
+        let watchdog = DispatchWorkItem { child.kill() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(60), execute: watchdog)
+        let (output, status) = child.finish()
+        watchdog.cancel()
+        try #require(status == 0, "hung or trapped")
+        let numbers = output.split(separator: " ").compactMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+        try #require(numbers.count == 3)
+        #expect(numbers[1] > 0, "nothing was canceled: this proved nothing")
+        #expect(numbers[2] == 0, "none is left open")
     }
 }
 

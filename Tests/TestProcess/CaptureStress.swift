@@ -1,0 +1,90 @@
+import Dispatch
+import Foundation
+import TestSupport
+import Waybill
+import WaybillCore
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Makes requests in sessions that are captured from outside, eight at a time, cancels each after a random 0 to 800 microseconds, and prints how
+/// many exchanges were completed, canceled or failed, and left open. A hang or a trap is what it is after: whoever starts it keeps the watch.
+enum CaptureStress: String {
+    case passive = "cancel-passive", delegate = "cancel-delegate"
+
+    func run(_ count: Int) async throws {
+        let server = try LoopbackServer { _ in .text("answer") }
+        let transactions = TransactionManager(store: .inMemory, correlatedHosts: ["127.0.0.1"])
+        let ends = Ends()
+        let capturing = transactions.capturing(ends)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil  // with a cache, what is canceled early traps in Foundation itself
+        let session = URLSession(configuration: configuration, delegate: self == .delegate ? capturing : nil, delegateQueue: nil)
+        if self == .passive {
+            #if canImport(FoundationNetworking)
+            transactions.passiveCapture.include(session)
+            #endif
+            transactions.passiveCapture.start()
+        }
+        let logins = await withTaskGroup(of: [GUID].self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    var ids: [GUID] = []
+                    for _ in 0..<(count / 8 / 20) {
+                        let login = transactions.begin(TestProcess.Login.self)
+                        ids.append(login.id)
+                        for _ in 0..<20 {
+                            let ended = Gate()
+                            let task = await login.resume(
+                                URLRequest(url: server.url()), in: session, by: self == .delegate ? capturing : nil, ends: ends, ended)
+                            // From the queue that answers come on, as everywhere on Linux: elsewhere a cancellation can wait for ever.
+                            DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...800))) {
+                                session.delegateQueue.addOperation { task.cancel() }
+                            }
+                            await ended.opened()
+                        }
+                        login.finish()
+                    }
+                    return ids
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        try await transactions.sync()
+        var exchanges: [TransactionRecord.Exchange] = []
+        for login in logins { exchanges += try await transactions.transaction(login)?.exchanges ?? [] }
+        let completed = exchanges.filter { $0.state == .completed }.count
+        let open = exchanges.filter { $0.state == nil }.count
+        print(completed, exchanges.count - completed - open, open)
+    }
+
+    /// Tells the ends of tasks.
+    final class Ends: NSObject, URLSessionDataDelegate, Sendable {
+        private let gates = Locked<[ObjectIdentifier: Gate]>([:])
+
+        func note(_ gate: Gate, of task: URLSessionTask) { gates.withLock { $0[ObjectIdentifier(task)] = gate } }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            gates.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }?.open()
+        }
+    }
+}
+
+extension UseCaseTransaction {
+    /// Resumes a request within this transaction; opens the gate when it is over.
+    fileprivate func resume(
+        _ request: URLRequest, in session: URLSession, by capturing: CapturingDelegate?, ends: CaptureStress.Ends, _ ended: Gate
+    ) async -> URLSessionTask {
+        guard let capturing else {
+            let task = session.dataTask(with: request) { _, _, _ in ended.open() }
+            // Where the task is resumed, the transaction is the current one.
+            await makingCurrent { task.resume() }
+            return task
+        }
+        let task = capturing.task(for: request, in: self) { session.dataTask(with: $0) }
+        ends.note(ended, of: task)
+        task.resume()
+        return task
+    }
+}
