@@ -81,10 +81,9 @@ extension CapturingProtocol {
         guard NativeProtocol.class != nil else { return capture.give(up: NativeProtocol.isMissing) }
         ObservedSessions.note(session.configuration, as: capture)
         let classes = session.configuration.protocolClasses ?? []
-        // In front of the native one: whatever the caller has put there is asked first, as before, and what is not sent by it is not seen.
-        guard !classes.contains(where: { $0 == Self.self }), let index = classes.firstIndex(where: { $0 == NativeProtocol.class }) else {
-            return
-        }
+        guard !classes.contains(where: { $0 == Self.self }) else { return }
+        // Just before the native one, which comes last where it is not listed: whatever the caller has put there is asked first, as before.
+        let index = classes.firstIndex { $0 == NativeProtocol.class } ?? classes.endIndex
         session.configuration.protocolClasses = classes[..<index] + [Self.self] + classes[index...]
     }
 }

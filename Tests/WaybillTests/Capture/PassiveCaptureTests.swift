@@ -190,13 +190,20 @@ struct PassiveCaptureTests {
         #expect(tx.health.isGood)
     }
 
-    /// Broken, a session that was to send nothing would send.
-    @Test func aSessionThatDoesNotUseTheNativeClassStaysAsItIs() {
+    /// Broken, the answers of a caller's own class would be lost.
+    @Test func aClassThatTheCallerHasPutThereIsAskedFirst() {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [SomebodyElses.self]
-        let session = URLSession(configuration: configuration)
-        tx.passiveCapture.include(session)
-        #expect(session.configuration.protocolClasses?.map { ObjectIdentifier($0) } == [ObjectIdentifier(SomebodyElses.self)])
+        let native = configuration.protocolClasses ?? []
+        for own: [AnyClass] in [[SomebodyElses.self], [SomebodyElses.self] + native, []] {
+            configuration.protocolClasses = own
+            let session = URLSession(configuration: configuration)
+            tx.passiveCapture.include(session)
+            tx.passiveCapture.include(session)
+            let classes = session.configuration.protocolClasses ?? []
+            #expect(classes.count == own.count + 1)
+            #expect(classes.firstIndex { $0 == CapturingProtocol.self } == (own.isEmpty ? 0 : 1))
+            session.finishTasksAndInvalidate()
+        }
     }
 
     /// The short form; `TestProcess cancel-passive 8000` is the long one.
