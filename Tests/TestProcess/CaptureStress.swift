@@ -20,7 +20,7 @@ enum CaptureStress: String {
         let capturing = transactions.capturing(ends)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil  // with a cache, what is canceled early traps in Foundation itself
-        let session = URLSession(configuration: configuration, delegate: self == .delegate ? capturing : nil, delegateQueue: nil)
+        let session = URLSession(configuration: configuration, delegate: self == .delegate ? capturing : ends, delegateQueue: nil)
         if self == .passive {
             #if canImport(FoundationNetworking)
             transactions.passiveCapture.include(session)

@@ -43,7 +43,8 @@ final class CapturingProtocol: URLProtocol {
         exchange = openExchange(in: session) ?? exchange
         let native = nativeClass.init(task: task, cachedResponse: cachedResponse, client: ObservingClient(client, exchange))
         self.native = native
-        if let session, !exchange.headers.isEmpty {
+        // Without a delegate to ask, a redirect that is answered at once is followed before the call returns: it would carry the field anywhere.
+        if let session, session.delegate is any URLSessionTaskDelegate, !exchange.headers.isEmpty {
             session.configuration.adding(exchange.headers) { native.startLoading() }
         } else {
             native.startLoading()

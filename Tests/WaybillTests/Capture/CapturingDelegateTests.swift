@@ -97,12 +97,12 @@ struct CapturingDelegateTests {
     /// Two of each transaction at once, 32 at a time.
     @Test func eachOfManyExchangesAtOnceIsTiedToItsOwnTransaction() async throws {
         let server = try LoopbackServer { request in .text(request.path) }
-        let logins = (0..<320).map { _ in tx.begin(Login.self) }
+        let logins = (0..<160).map { _ in tx.begin(Login.self) }
         await LinkingCourse(server: server).run(logins) { request, login in
             await run(capturing.task(for: request, in: login) { session.dataTask(with: $0) })
         }
         #expect(LinkingCourse(server: server).mismatches(among: tx.transactions(Login.self)) == [])
-        #expect(server.requests.count == 640)
+        #expect(server.requests.count == 320)
         session.finishTasksAndInvalidate()
     }
 }

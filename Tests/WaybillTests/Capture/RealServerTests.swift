@@ -56,7 +56,8 @@ struct RealServerTests {
         let recorded = try exchanges(with: server, scheme: scheme, way, trusting: authority)
         var expected: [String] = []
         for exchange in recorded {
-            let number = "\(exchange.id.sequence)"
+            // The shared session, which is what is captured passively here, has no delegate, and so its requests get no header field.
+            let number = way == .passive ? "nil" : "\(exchange.id.sequence)"
             guard exchange.name == "moved" else {
                 // Its page for 404 is as long as it says.
                 let sent = exchange.sentByteCount.map { $0 > 0 ? "\($0)" : "-" } ?? "-"
@@ -67,7 +68,7 @@ struct RealServerTests {
             #expect(exchange.status == 200 && exchange.receivedByteCount == 5)
             #expect(exchange.transfer.redirects.map(\.status) == (way == .passive ? [] : [302]), "passive capture does not see them")
             expected.append("GET /moved 302 145 - \(number)")
-            expected.append("GET /hello.txt 200 5 - \(way == .passive ? "nil" : number)")
+            expected.append("GET /hello.txt 200 5 - \(number)")
         }
         let logged = try server.stop().map { line in
             let words = line.split(separator: " ", maxSplits: 5)

@@ -46,8 +46,10 @@ private final class DelegateClient: NSObject, URLSessionDataDelegate, Sendable {
 
 /// Somebody's client that knows nothing of transactions.
 private enum PassiveClient {
+    private final class Silent: NSObject, URLSessionTaskDelegate, Sendable {}
+
     static func send(_ call: WayIn.Call, _ tx: TransactionManager) async throws -> (Data, URLResponse) {
-        let session = URLSession(configuration: .withoutCache)
+        let session = URLSession(configuration: .withoutCache, delegate: Silent(), delegateQueue: nil)
         defer { session.finishTasksAndInvalidate() }
         #if canImport(FoundationNetworking)
         tx.passiveCapture.include(session)
