@@ -11,7 +11,7 @@ struct RequestPatternTests {
         var body: Data? = Data(#"{"user":"ada"}"#.utf8)
 
         func matches(_ pattern: RequestPattern) throws -> Bool {
-            pattern.matches(method: method, url: try #require(URL(string: url)), headerFields: headerFields, body: body)
+            pattern.matches(ExchangeRequest(method: method, url: try #require(URL(string: url)), headerFields: headerFields), body: body)
         }
     }
 
@@ -84,8 +84,8 @@ struct RequestPatternTests {
             Issue.record("nobody needed the body")
             return nil
         }
-        _ = RequestPattern(method: "GET").matches(method: "GET", url: url, headerFields: [], body: body())
-        _ = RequestPattern(method: "GET", body: "a").matches(method: "POST", url: url, headerFields: [], body: body())
+        #expect(RequestPattern(method: "GET").matches(ExchangeRequest(url: url), body: body()))
+        #expect(!RequestPattern(method: "POST", body: "a").matches(ExchangeRequest(url: url), body: body()))
     }
 
     @Test func aPatternIsWrittenAndReadAlike() throws {

@@ -9,7 +9,7 @@ extension RequestPattern: Codable {
     ///
     /// - Throws: `DecodingError` with where, also for a member that is not known: to ignore a condition would be to match more.
     public init(from decoder: any Decoder) throws {
-        let members = try decoder.members(Member.self, knowsAll: true)
+        let members = try decoder.members(Member.self)
         self.init(
             method: try members.value(TextPattern.self, .method), url: try members.value(TextPattern.self, .url),
             host: try members.value(TextPattern.self, .host), path: try members.value(TextPattern.self, .path),

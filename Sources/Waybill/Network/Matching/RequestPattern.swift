@@ -46,13 +46,9 @@ public struct RequestPattern: Sendable, Hashable {
 
     /// Whether a request meets every condition.
     ///
-    /// - Parameters:
-    ///   - fields: All of the request's header fields.
-    ///   - body: Gives the body; asked only where there is a condition for it and all others are met. nil: there is none to look at.
-    public func matches(
-        method: String, url: URL, headerFields fields: [Fact.HeaderField], body: @autoclosure () -> Data? = nil
-    ) -> Bool {
-        guard anyCaseMethod?.matches(method) ?? true, meetsAddress(url), meetsFields(fields) else { return false }
+    /// - Parameter body: Gives the body; asked only where there is a condition for it and all others are met. nil: there is none to look at.
+    public func matches(_ request: ExchangeRequest, body: @autoclosure () -> Data? = nil) -> Bool {
+        guard anyCaseMethod?.matches(request.method) ?? true, meetsAddress(request.url), meetsFields(request.headerFields) else { return false }
         return self.body.map { pattern in body().map(pattern.matches) ?? false } ?? true
     }
 

@@ -1,7 +1,17 @@
 extension TextPattern: Codable {
-    private enum Member: String, CodingKey, CaseIterable {
+    private enum Member: String, CodingKey {
         case exact, contains, glob, regex
         case ignoresCase = "ignores_case"
+
+        init(_ kind: Kind) {
+            self =
+                switch kind {
+                case .exact: .exact
+                case .contains: .contains
+                case .glob: .glob
+                case .regex: .regex
+                }
+        }
     }
 
     /// Reads a pattern: a string, which is an exact one, or an object with one of `exact`, `contains`, `glob` and `regex`.
@@ -10,18 +20,20 @@ extension TextPattern: Codable {
     public init(from decoder: any Decoder) throws {
         if let text = try? decoder.singleValueContainer().decode(String.self) {
             self.init(.exact, text, ignoresCase: false)
-        } else {
-            let members = try decoder.members(Member.self, knowsAll: true)
-            let ignoresCase = try members.value(Bool.self, .ignoresCase) ?? false
-            let found = try Kind.allCases.compactMap { kind in
-                try Member(rawValue: kind.rawValue).flatMap { try members.value(String.self, $0) }.map { (kind, $0) }
-            }
-            guard found.count == 1, let (kind, text) = found.first else {
-                throw decoder.failure("one of exact, contains, glob and regex was expected")
-            }
-            self.init(kind, text, ignoresCase: ignoresCase)
+            if problem != nil { throw decoder.failure(Self.expectation(of: .exact)) }
+            return
         }
-        if let problem { throw decoder.failure(problem.message) }
+        let members = try decoder.members(Member.self)
+        let found = try Kind.allCases.compactMap { kind in try members.value(String.self, Member(kind)).map { (kind, $0) } }
+        guard found.count == 1, let (kind, text) = found.first else {
+            throw decoder.failure("one of exact, contains, glob and regex was expected")
+        }
+        self.init(kind, text, ignoresCase: try members.value(Bool.self, .ignoresCase) ?? false)
+        if problem != nil { throw members.failure(Member(kind), Self.expectation(of: kind)) }
+    }
+
+    private static func expectation(of kind: Kind) -> String {
+        "\(kind == .regex ? "a regular expression" : "a text") of at most \(longestPattern) characters was expected"
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -30,7 +42,7 @@ extension TextPattern: Codable {
             return try container.encode(text)
         }
         var members = encoder.container(keyedBy: Member.self)
-        if let member = Member(rawValue: kind.rawValue) { try members.encode(text, forKey: member) }
+        try members.encode(text, forKey: Member(kind))
         if ignoresCase { try members.encode(true, forKey: .ignoresCase) }
     }
 }
