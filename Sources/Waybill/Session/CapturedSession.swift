@@ -32,16 +32,18 @@ import FoundationNetworking
 public final class CapturedSession: Sendable {
     private let http: HTTPSession
     private let recording: Recording
+    private let rules: NetworkRules
     private let resourceTimeout: Duration?
     /// Where the caller's closures are called: never on a queue that URLSession may wait for.
     private let callbacks = DispatchQueue(label: "waybill.session.callbacks")
 
-    init(configuration: URLSessionConfiguration, recording: Recording) {
+    init(configuration: URLSessionConfiguration, recording: Recording, rules: NetworkRules) {
         http = HTTPSession(configuration: configuration)
         let timeout = configuration.timeoutIntervalForResource
         // The default, seven days, is not worth a timer for each request.
         resourceTimeout = timeout < 604_800 ? .seconds(max(0, timeout)) : nil
         self.recording = recording
+        self.rules = rules
     }
 
     /// Calls back with what a sink made of an answer.
@@ -64,7 +66,7 @@ public final class CapturedSession: Sendable {
         var tell: (@Sendable (TransferProgress) -> Void)?
         if let progress { tell = { [callbacks] state in callbacks.async { progress(state) } } }
         return HTTPExchange(
-            of: outgoing, by: TaskCarrier(outgoing, in: http),
+            of: outgoing, by: rules.carrier(for: outgoing, record: record, else: TaskCarrier(outgoing, in: http)),
             redirects: .follow(droppingFieldsForOtherHosts: recording.settings.map { [$0.headerName] } ?? []),
             deadline: [deadline, resourceTimeout].compactMap { $0 }.min(), record: record, progress: tell)
     }

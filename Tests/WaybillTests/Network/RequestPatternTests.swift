@@ -84,8 +84,10 @@ struct RequestPatternTests {
             Issue.record("nobody needed the body")
             return nil
         }
-        #expect(RequestPattern(method: "GET").matches(ExchangeRequest(url: url), body: body()))
-        #expect(!RequestPattern(method: "POST", body: "a").matches(ExchangeRequest(url: url), body: body()))
+        // Not inside the macro, which would ask for the body itself.
+        let withoutCondition = RequestPattern(method: "GET").matches(ExchangeRequest(url: url), body: body())
+        let withOther = RequestPattern(method: "POST", body: "a").matches(ExchangeRequest(url: url), body: body())
+        #expect(withoutCondition && !withOther)
     }
 
     @Test func aPatternIsWrittenAndReadAlike() throws {

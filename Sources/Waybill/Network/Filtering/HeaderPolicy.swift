@@ -1,4 +1,4 @@
-public import WaybillCore
+import WaybillCore
 
 /// Which header fields are kept, of requests and of responses.
 ///

@@ -43,7 +43,11 @@ public struct NetworkOptions: Sendable {
         (include + exclude).flatMap { pattern in
             let blind =
                 pattern.body == nil
-                ? [] : [WaybillError(.setting, "A pattern that says which exchanges are recorded has a condition for the body; it matches nothing.")]
+                ? []
+                : [
+                    WaybillError(
+                        .setting, "A pattern that says which exchanges are recorded has a condition for the body; it matches nothing.")
+                ]
             return pattern.problems + blind
         }
     }

@@ -35,6 +35,12 @@ extension KeyedDecodingContainer {
         return value
     }
 
+    /// The value of a member that must be there.
+    func required<Value>(_ value: Value?, _ key: Key) throws -> Value {
+        guard let value else { throw DecodingError.keyNotFound(key, DecodingError.Context(codingPath: codingPath, debugDescription: "")) }
+        return value
+    }
+
     /// A value that was read and is not right.
     func failure(_ key: Key, _ message: String) -> DecodingError {
         .dataCorrupted(DecodingError.Context(codingPath: codingPath + [key], debugDescription: message))

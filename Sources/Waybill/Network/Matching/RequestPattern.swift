@@ -1,5 +1,5 @@
 public import Foundation
-public import WaybillCore
+import WaybillCore
 
 /// Which requests are meant: those that meet every condition that is given; without any, all of them.
 ///
@@ -48,7 +48,9 @@ public struct RequestPattern: Sendable, Hashable {
     ///
     /// - Parameter body: Gives the body; asked only where there is a condition for it and all others are met. nil: there is none to look at.
     public func matches(_ request: ExchangeRequest, body: @autoclosure () -> Data? = nil) -> Bool {
-        guard anyCaseMethod?.matches(request.method) ?? true, meetsAddress(request.url), meetsFields(request.headerFields) else { return false }
+        guard anyCaseMethod?.matches(request.method) ?? true, meetsAddress(request.url), meetsFields(request.headerFields) else {
+            return false
+        }
         return self.body.map { pattern in body().map(pattern.matches) ?? false } ?? true
     }
 

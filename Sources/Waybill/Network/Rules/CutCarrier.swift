@@ -59,6 +59,8 @@ final class CutCarrier: HTTPCarrier, HTTPEvents {
         cutIfDue()
     }
 
+    func measured(_ measurements: TransferMeasurements) { events?.measured(measurements) }
+
     func ended(_ error: URLError?) { takeEvents()?.ended(error) }
 
     private func cutIfDue() {

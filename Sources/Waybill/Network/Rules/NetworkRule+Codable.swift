@@ -67,16 +67,20 @@ private struct Failure: Codable {
 
     init(from decoder: any Decoder) throws {
         let members = try decoder.members(Member.self)
-        if let name = try? members.decode(String.self, forKey: .code) {
-            guard let named = URLError.Code(name: name) else { throw members.failure(.code, "no code of URLError has that name") }
-            code = named
-        } else {
-            guard let number = try members.integer(.code, in: -9999 ... -1) else {
-                throw DecodingError.keyNotFound(Member.code, DecodingError.Context(codingPath: decoder.codingPath, debugDescription: ""))
-            }
-            code = URLError.Code(rawValue: number)
-        }
+        code = try Self.code(members)
         delay = .microseconds(try members.integer(.delay) ?? 0)
+    }
+
+    private static func code(_ members: KeyedDecodingContainer<Member>) throws -> URLError.Code {
+        // A number has a code on every Apple platform; elsewhere only the known ones have.
+        let code: URLError.Code? =
+            if let name = try? members.decode(String.self, forKey: .code) {
+                URLError.Code(name: name)
+            } else {
+                URLError.Code(rawValue: try members.required(members.integer(.code, in: -9999 ... -1), .code))
+            }
+        guard let code else { throw members.failure(.code, "no code of URLError is that") }
+        return code
     }
 
     func encode(to encoder: any Encoder) throws {

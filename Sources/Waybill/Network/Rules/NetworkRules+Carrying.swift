@@ -62,7 +62,6 @@ extension MockedResponse {
 extension URLError {
     /// As URLSession has it: with the URL that it is about.
     fileprivate init(_ code: Code, failing url: URL) {
-        self.init(
-            code, userInfo: [NSURLErrorFailingURLErrorKey: url, NSURLErrorFailingURLStringErrorKey: url.absoluteString])
+        self.init(code, userInfo: [NSURLErrorFailingURLErrorKey: url])
     }
 }

@@ -1,4 +1,5 @@
-public import WaybillCore
+import Foundation
+import WaybillCore
 
 /// The rules of a manager: they mock, slow down or fail the requests of its sessions while they are on, which at first they are not.
 ///

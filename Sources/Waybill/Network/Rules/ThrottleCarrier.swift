@@ -9,7 +9,7 @@ import FoundationNetworking
 ///
 /// URLSession cannot be held on every platform, and its queue must not be: what it tells too early waits here, in memory and in order.
 final class ThrottleCarrier: HTTPCarrier, HTTPEvents {
-    private enum Step {
+    fileprivate enum Step {
         case sent(byteCount: Int, expected: Int?)
         case responded(URLResponse)
         case received(Data)
@@ -77,6 +77,9 @@ final class ThrottleCarrier: HTTPCarrier, HTTPEvents {
     func responded(_ response: URLResponse) { add(.responded(response)) }
 
     func received(_ bytes: Data) { add(.received(bytes)) }
+
+    /// Not delayed: it is about the network, and it takes no time.
+    func measured(_ measurements: TransferMeasurements) { state.withLock { $0.events }?.measured(measurements) }
 
     func ended(_ error: URLError?) { add(.ended(error)) }
 
@@ -147,7 +150,8 @@ extension ThrottleCarrier.Step {
     fileprivate func split(at count: Int) -> (Self, Self)? {
         guard let total = byteCount, total > count else { return nil }
         switch self {
-        case .sent(_, let expected): return (.sent(byteCount: count, expected: expected), .sent(byteCount: total - count, expected: expected))
+        case .sent(_, let expected):
+            return (.sent(byteCount: count, expected: expected), .sent(byteCount: total - count, expected: expected))
         case .received(let bytes): return (.received(bytes.prefix(count)), .received(bytes.dropFirst(count)))
         case .responded, .ended: return nil
         }
