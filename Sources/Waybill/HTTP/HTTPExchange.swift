@@ -74,6 +74,7 @@ final class HTTPExchange: HTTPEvents {
             timer?.cancel()
             return sink.ended(.failure(URLError(.cancelled)))
         }
+        if outgoing.data?.isEmpty == true { record.sends(byteCount: 0) }
         // Without the lock held: to make a task waits for URLSession's queue, and `cancel()` must never wait for that.
         carrier.start(telling: self)
         let isAbandoned = state.withLock { state in
@@ -123,6 +124,7 @@ final class HTTPExchange: HTTPEvents {
         }
         guard let progress else { return }
         if let response = ExchangeResponse(response) { record.responded(response) }
+        record.received(byteCount: 0)  // a body of nothing is never told of
         tellProgress?(progress)
     }
 
