@@ -157,13 +157,14 @@ public final class OpenExchange: Sendable {
         }
         guard var last else { return }
         let redactor = source.settings.redactor
+        let headerFields = source.settings.network.headers.applied(to: last.response?.headerFields ?? [])
         if let version = last.response?.httpVersion { last.transfer.httpVersion = version }
         if last.transfer.receivedWireByteCount == nil { last.transfer.receivedWireByteCount = last.response?.encodedByteCount }
         let closed = Fact.ExchangeClosed(
             exchange: sequence, state: state, status: last.response.flatMap { (0...999).contains($0.status) ? $0.status : nil },
             firstByteAtMicroseconds: last.firstByteAt,
             sentByteCount: last.sentByteCount, receivedByteCount: last.receivedByteCount,
-            headerFields: redactor.headerFields(last.response?.headerFields ?? []), error: source.recorded(error),
+            headerFields: redactor.headerFields(headerFields), error: source.recorded(error),
             transfer: last.transfer.isEmpty ? last.transfer : redactor.transfer(last.transfer))
         _ = source.record(.exchangeClosed(closed), part: part)
     }
