@@ -99,7 +99,8 @@ let package = Package(
             name: "SampleReports", dependencies: ["WaybillCore", "WaybillStore", "WaybillReport", "TestSupport"],
             path: "Tests/SampleReports"),
         .executableTarget(
-            name: "TestProcess", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport"], path: "Tests/TestProcess"),
+            name: "TestProcess", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "CSQLite", "CZlib"],
+            path: "Tests/TestProcess"),
         .testTarget(name: "WaybillCoreTests", dependencies: ["WaybillCore", "TestSupport"]),
         .testTarget(name: "WaybillStoreTests", dependencies: ["WaybillCore", "WaybillStore", "TestSupport", "PowerLoss"]),
         .testTarget(
@@ -148,6 +149,10 @@ if Context.environment["WAYBILL_FUZZING"] != nil {
         .executableTarget(
             name: "FuzzSet", dependencies: ["WaybillCore", "CFuzzer"], path: "Tests",
             sources: ["Fuzzing/FuzzSet.swift", "WaybillCoreTests/Sets/SetBytes.swift"]
+        ),
+        .executableTarget(
+            name: "FuzzBody", dependencies: ["WaybillCore", "CFuzzer"], path: "Tests",
+            sources: ["Fuzzing/FuzzBody.swift", "WaybillCoreTests/Redaction/BodyBytes.swift"]
         ),
         .executableTarget(
             name: "FuzzJournal", dependencies: ["WaybillCore", "WaybillStore", "CFuzzer"], path: "Tests",

@@ -21,6 +21,9 @@ struct TestProcess {
         if let step = IncrementalExport.Step(rawValue: String(arguments[1].dropFirst("export-".count))) {
             return try export(URL(filePath: arguments[2]), diesAt: step)
         }
+        if arguments[1] == "hunt" {
+            return try SecretHunt(URL(filePath: arguments[2])).run().forEach { print($0) }
+        }
         var options = TransactionManager.Options()
         options.app = "test-process"
         let transactions = TransactionManager(store: .directory(URL(filePath: arguments[2])), options: options)

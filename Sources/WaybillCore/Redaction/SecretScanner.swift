@@ -29,7 +29,7 @@ struct SecretScanner {
     ///
     /// - Returns: Also what the last secret goes on until; nil where none does.
     static func redactingPiece(_ bytes: [UInt8], names: SensitiveNames) -> (redacted: [UInt8]?, openEnd: OpenEnd?) {
-        guard SecretShapes.mayOccur(in: bytes) else { return (nil, nil) }
+        guard !names.isOff, SecretShapes.mayOccur(in: bytes) else { return (nil, nil) }
         var scanner = SecretScanner(bytes, names)
         let plain = scanner.redacted()
         let escaped = withoutEscapedSecrets(plain ?? bytes, names)
