@@ -80,7 +80,7 @@ extension WayIn {
         let lines = corpus.secrets.map { "\($0.name)\t\($0.value)\n" }.joined()
         try Data(lines.utf8).write(to: folder.file("secrets"))
         // The manager still has the store open: what is not checkpointed is in its WAL, what is not settled in its journal.
-        let (output, status) = try ChildProcess("TestProcess", ["hunt", folder.url.path()]).finish()
+        let (output, status) = try await ChildProcess("TestProcess", ["hunt", folder.url.path()]).finished()
         #expect(status == 0)
         server.stop()
         withExtendedLifetime(tx) {}
