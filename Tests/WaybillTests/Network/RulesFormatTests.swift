@@ -30,7 +30,8 @@ struct RulesFormatTests {
     @Test func whatIsWrittenIsWhatWasReadMemberByMember() throws {
         let json = try Self.example("rules-valid/every-member.json")
         try rules.add(json: json)
-        #expect(try canonical(rules.json()) == canonical(json))
+        let (written, read) = (try canonical(rules.json()), try canonical(json))
+        #expect(written == read)
     }
 
     private func canonical(_ json: Data) throws -> String {
