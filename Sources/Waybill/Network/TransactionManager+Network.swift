@@ -24,7 +24,7 @@ extension Recording {
         guard source.settings.network.logs(request) else {
             return OpenExchange(headers: headers(for: request, part: part, exchange: nil, of: source))
         }
-        return OpenExchange(Fact.ExchangeOpened(request, settings: source.settings), part: part, source: source) { exchange in
+        return OpenExchange(Fact.ExchangeOpened(request, redactor: source.settings.redactor), part: part, source: source) { exchange in
             headers(for: request, part: part, exchange: exchange, of: source)
         }
     }
@@ -45,11 +45,10 @@ extension Recording {
 
 extension Fact.ExchangeOpened {
     /// What is kept of a client's request.
-    init(_ request: ExchangeRequest, settings: RecordingSettings) {
-        let redactor = settings.redactor
+    init(_ request: ExchangeRequest, redactor: Redactor) {
         let address = redactor.url(request.url.absoluteString)
         self.init(
             method: redactor.method(request.method), scheme: address.scheme, host: address.host, port: address.port, path: address.path,
-            query: address.query, headerFields: redactor.headerFields(settings.network.headers.applied(to: request.headerFields)))
+            query: address.query, headerFields: redactor.headerFields(request.headerFields))
     }
 }
