@@ -99,7 +99,8 @@ let package = Package(
             name: "SampleReports", dependencies: ["WaybillCore", "WaybillStore", "WaybillReport", "TestSupport"],
             path: "Tests/SampleReports"),
         .executableTarget(
-            name: "TestProcess", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport"], path: "Tests/TestProcess"),
+            name: "TestProcess", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "TestSupport"],
+            path: "Tests/TestProcess"),
         .testTarget(name: "WaybillCoreTests", dependencies: ["WaybillCore", "TestSupport"]),
         .testTarget(name: "WaybillStoreTests", dependencies: ["WaybillCore", "WaybillStore", "TestSupport", "PowerLoss"]),
         .testTarget(
