@@ -97,6 +97,8 @@ public final class TransactionManager: Sendable {
     let flusher: Flusher
     package let sink: Recording
     private let capturedSession = Locked<CapturedSession?>(nil)
+    /// Records what sessions send whose code cannot change; does nothing until it is started. Experimental.
+    public let passiveCapture: PassiveCapture
 
     /// Makes a manager.
     ///
@@ -122,6 +124,7 @@ public final class TransactionManager: Sendable {
         sink = Recording(settings, diagnostics: self.diagnostics)
         flusher = Flusher(delivery: delivery)
         rules = NetworkRules(canBeOn: settings != nil)
+        passiveCapture = PassiveCapture(recording: sink)
         for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
     }
 
@@ -163,8 +166,8 @@ public final class TransactionManager: Sendable {
         let source = sink.readableSource
         let counts = sink.counters.current
         return Health(
-            problems: (sink.settings?.problems ?? []) + [source?.writer.problem, sink.problem, flusher.problem].compactMap { $0 }
-                + rules.problems,
+            problems: (sink.settings?.problems ?? [])
+                + [source?.writer.problem, sink.problem, flusher.problem, passiveCapture.problem].compactMap { $0 } + rules.problems,
             refused: source?.writer.recorder.refusedCount ?? 0,
             truncated: counts.truncated, malformedHeaders: counts.malformedHeaders, mismatchedUseCases: counts.mismatchedUseCases,
             impossibleCodes: counts.impossibleCodes)

@@ -21,6 +21,7 @@ struct TestProcess {
         if let step = IncrementalExport.Step(rawValue: String(arguments[1].dropFirst("export-".count))) {
             return try export(URL(filePath: arguments[2]), diesAt: step)
         }
+        if let exchanges = Exchanges(rawValue: arguments[1]) { return try await exchanges.run(in: URL(filePath: arguments[2])) }
         if let count = Int(arguments[2]), arguments[1] == "cancel" { return try await CancelStress(count: count).run() }
         if let kind = DownloadMemory.Kind(rawValue: arguments[1]) { return try await DownloadMemory(kind: kind, url: arguments[2]).run() }
         var options = TransactionManager.Options()

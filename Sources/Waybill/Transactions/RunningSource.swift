@@ -11,6 +11,7 @@ package final class RunningSource: Sendable {
     package let writer: SourceWriter
     package let counters: Counters
     let generation = ProcessGeneration.current
+    let announcedParts = AnnouncedParts()
 
     private let power: RecordingSwitch
     /// The writer's, which keeps it alive.
