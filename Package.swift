@@ -42,7 +42,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CJournal"),
         .target(name: "WaybillCore"),
-        .target(name: "WaybillStore", dependencies: ["WaybillCore", "CSQLite", "CJournal"]),
+        .target(name: "WaybillStore", dependencies: ["WaybillCore", "CSQLite", "CJournal", "CZlib"]),
         .target(name: "Waybill", dependencies: ["WaybillCore", "WaybillStore"], exclude: unused, resources: privacyManifest),
         .target(name: "WaybillReport", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "CZlib"]),
         .target(name: "WaybillTesting", dependencies: ["WaybillCore", "WaybillStore", "Waybill"]),
@@ -99,7 +99,8 @@ let package = Package(
             name: "SampleReports", dependencies: ["WaybillCore", "WaybillStore", "WaybillReport", "TestSupport"],
             path: "Tests/SampleReports"),
         .executableTarget(
-            name: "TestProcess", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "TestSupport"],
+            name: "TestProcess",
+            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "TestSupport", "CSQLite", "CZlib"],
             path: "Tests/TestProcess"),
         .testTarget(name: "WaybillCoreTests", dependencies: ["WaybillCore", "TestSupport"]),
         .testTarget(name: "WaybillStoreTests", dependencies: ["WaybillCore", "WaybillStore", "TestSupport", "PowerLoss"]),
@@ -149,6 +150,10 @@ if Context.environment["WAYBILL_FUZZING"] != nil {
         .executableTarget(
             name: "FuzzSet", dependencies: ["WaybillCore", "CFuzzer"], path: "Tests",
             sources: ["Fuzzing/FuzzSet.swift", "WaybillCoreTests/Sets/SetBytes.swift"]
+        ),
+        .executableTarget(
+            name: "FuzzBody", dependencies: ["WaybillCore", "CFuzzer"], path: "Tests",
+            sources: ["Fuzzing/FuzzBody.swift", "WaybillCoreTests/Redaction/BodyBytes.swift"]
         ),
         .executableTarget(
             name: "FuzzJournal", dependencies: ["WaybillCore", "WaybillStore", "CFuzzer"], path: "Tests",

@@ -169,7 +169,8 @@ public final class TransactionManager: Sendable {
             problems: (sink.settings?.problems ?? [])
                 + [source?.writer.problem, sink.problem, flusher.problem, passiveCapture.problem].compactMap { $0 } + rules.problems,
             refused: source?.writer.recorder.refusedCount ?? 0,
-            truncated: counts.truncated, malformedHeaders: counts.malformedHeaders, mismatchedUseCases: counts.mismatchedUseCases,
+            truncated: counts.truncated, omittedBodies: source?.writer.bodies.refusedCount ?? 0, malformedHeaders: counts.malformedHeaders,
+            mismatchedUseCases: counts.mismatchedUseCases,
             impossibleCodes: counts.impossibleCodes)
     }
 }

@@ -24,7 +24,11 @@ extension Recording {
         guard source.settings.network.logs(request) else {
             return OpenExchange(headers: headers(for: request, part: part, exchange: nil, of: source))
         }
-        return OpenExchange(Fact.ExchangeOpened(request, redactor: source.settings.redactor), part: part, source: source) { exchange in
+        let keeper = source.bodies.flatMap { $0.policy.wants(request, of: part?.transaction) ? $0 : nil }
+        return OpenExchange(
+            Fact.ExchangeOpened(request, redactor: source.settings.redactor), part: part, source: source,
+            bodies: { exchange in keeper.map { BodyTaps(of: request, part: part?.sequence ?? 0, exchange: exchange, keeper: $0) } }
+        ) { exchange in
             headers(for: request, part: part, exchange: exchange, of: source)
         }
     }

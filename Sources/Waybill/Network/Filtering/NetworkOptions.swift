@@ -28,6 +28,8 @@ public struct NetworkOptions: Sendable {
     public var shouldLog: (@Sendable (ExchangeRequest) -> Bool)?
     /// Which header fields are kept, of requests and responses.
     public var headers = HeaderPolicy()
+    /// Of which exchanges the bodies are kept, redacted; nil, the default: of none.
+    public var bodies: BodyPolicy?
 
     /// The defaults: every exchange, every header field, redacted.
     public init() {}
@@ -40,15 +42,16 @@ public struct NetworkOptions: Sendable {
 
     /// What in it cannot work.
     var problems: [WaybillError] {
-        (include + exclude).flatMap { pattern in
-            let blind =
-                pattern.body == nil
-                ? []
-                : [
-                    WaybillError(
-                        .setting, "A pattern that says which exchanges are recorded has a condition for the body; it matches nothing.")
-                ]
-            return pattern.problems + blind
-        }
+        (bodies?.problems ?? [])
+            + (include + exclude).flatMap { pattern in
+                let blind =
+                    pattern.body == nil
+                    ? []
+                    : [
+                        WaybillError(
+                            .setting, "A pattern that says which exchanges are recorded has a condition for the body; it matches nothing.")
+                    ]
+                return pattern.problems + blind
+            }
     }
 }
