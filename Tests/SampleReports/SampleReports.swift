@@ -4,7 +4,7 @@ import WaybillCore
 import WaybillReport
 import WaybillStore
 
-/// Writes the reports that `make look` looks at into a folder: `SampleReports FOLDER STORE`.
+/// Writes the reports that `make look` looks at, and a store of odd exchanges for `make exports`, into a folder: `SampleReports FOLDER STORE`.
 @main
 struct SampleReports {
     static func main() throws {
@@ -27,6 +27,8 @@ struct SampleReports {
         shop.selection = "begun in the last 15 minutes"
         shop.timeZone = TimeZone(secondsFromGMT: 3600) ?? .gmt
         try shop.write(to: folder.appending(path: "shop.html"))
+
+        try SampleExchanges.write(to: folder.appending(path: "exchanges"))
 
         var empty = TransactionReport(records: [])
         empty.selection = "failed, begun in the last 15 minutes"

@@ -59,23 +59,3 @@ final class ExchangeRows {
             useCaseName: transaction.map { _ in rest.text(9) })
     }
 }
-
-extension TransactionRecord.Exchange {
-    /// An exchange of its two facts.
-    ///
-    /// - Parameter closed: nil while it is in progress.
-    /// - Returns: nil where the first is not the opening of an exchange.
-    init?(_ fact: Fact, closed: Fact?, source: GUID, clock: WallClock) {
-        guard case .exchangeOpened(let opened) = fact.content else { return nil }
-        var closing: Fact.ExchangeClosed?
-        if case .exchangeClosed(let content) = closed?.content { closing = content }
-        self.init(
-            id: Fact.ID(source: source, sequence: fact.sequence), part: fact.part, role: opened.role, method: opened.method, url: opened.url,
-            state: closing?.state, status: closing?.status, openedMicroseconds: clock.wall(fact.atMicroseconds),
-            firstByteMicroseconds: closing?.firstByteAtMicroseconds.map(clock.wall),
-            closedMicroseconds: closed.map { clock.wall($0.atMicroseconds) }, sentByteCount: closing?.sentByteCount,
-            receivedByteCount: closing?.receivedByteCount, requestHeaderFields: opened.headerFields,
-            responseHeaderFields: closing?.headerFields ?? [], error: closing?.error,
-            transfer: closing?.transfer.timed(by: clock.wall) ?? Fact.Transfer())
-    }
-}
