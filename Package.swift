@@ -42,7 +42,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CJournal"),
         .target(name: "WaybillCore"),
-        .target(name: "WaybillStore", dependencies: ["WaybillCore", "CSQLite", "CJournal"]),
+        .target(name: "WaybillStore", dependencies: ["WaybillCore", "CSQLite", "CJournal", "CZlib"]),
         .target(name: "Waybill", dependencies: ["WaybillCore", "WaybillStore"], exclude: unused, resources: privacyManifest),
         .target(name: "WaybillReport", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "CZlib"]),
         .target(name: "WaybillTesting", dependencies: ["WaybillCore", "WaybillStore", "Waybill"]),

@@ -39,8 +39,6 @@ public final class URLSessionTransport: FlushTransport {
         http = HTTPSession(configuration: configuration)
     }
 
-    deinit { http.finishTasksAndInvalidate() }
-
     /// Posts a set and waits for the receipt.
     ///
     /// - Throws: `CancellationError` when the task is canceled, otherwise `WaybillError`: `.setting` for an address or a token that cannot

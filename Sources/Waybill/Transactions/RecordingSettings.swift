@@ -11,6 +11,7 @@ package struct RecordingSettings: Sendable {
     package var keepsErrorTexts = false
     package var capacity = BufferedRecorder.defaultCapacity
     package var retention = Retention()
+    package var network = NetworkOptions()
     package var clock: any TransactionClock = SystemClock()
     package var writesByItself = true
     /// Whether recording is on at first.
@@ -31,6 +32,8 @@ package struct RecordingSettings: Sendable {
         additionalSecretNames = options.additionalSecretNames
         redactor = Redactor(additionalNames: additionalSecretNames)
         keepsErrorTexts = options.keepsErrorTexts
+        network = options.network
+        problems += network.problems
         clock = options.clock
         offErasesPending = options.offErasesPending
         let (app, appVersion, attributes) = (options.app, options.appVersion, redactor.attributes(options.sourceAttributes).0)

@@ -17,7 +17,9 @@ package struct Redactor: Sendable {
 
     /// A text of any kind: an error's words, the value of an attribute or of a header field, JSON, a line of a log.
     package func text(_ text: String) -> String {
-        guard SecretShapes.mayOccur(in: text), let redacted = SecretScanner.redacting(Array(text.utf8), names: names) else { return text }
+        guard SecretShapes.mayOccur(in: text.utf8), let redacted = SecretScanner.redacting(Array(text.utf8), names: names) else {
+            return text
+        }
         return String(decoding: redacted, as: UTF8.self)
     }
 
@@ -73,7 +75,7 @@ package struct Redactor: Sendable {
         // That there is a token is no secret.
         case .bool: return true
         case .string(let text):
-            return !isSensitive(name) && !text.isLonger(than: Limits.valueLength) && !SecretShapes.mayOccur(in: text)
+            return !isSensitive(name) && !text.isLonger(than: Limits.valueLength) && !SecretShapes.mayOccur(in: text.utf8)
         case .integer(let value):
             return !isSensitive(name) && value.magnitude < 1_000_000_000_000
         case .double(let value): return !isSensitive(name) && value.isFinite
