@@ -1,17 +1,24 @@
 import Foundation
 import TestSupport
+import Waybill
 import WaybillCore
 import WaybillStore
 
-/// A store with exchanges of every state, of odd words, without responses: what `Scripts/check-har` exports and has others read.
+/// A store with exchanges of every state, of odd words, without responses, with bodies: what `Scripts/check-har` exports and has others read.
 struct SampleExchanges {
+    private enum Upload: Int, UseCase {
+        static let code = 9
+        case done = 0
+    }
+
     private let source = Source(id: GUID(), app: "shop", appVersion: "4.2", device: "iPhone17,1", os: "iOS", osVersion: "18.5")
     private var facts: [Fact] = []
     private var time = 1_000
 
     /// Makes the store, in place of what is there.
-    static func write(to folder: URL) throws {
+    static func write(to folder: URL) async throws {
         try? FileManager.default.removeItem(at: folder)
+        try await recordBodies(to: folder)
         var exchanges = SampleExchanges()
         exchanges.states()
         for text in HostileText.corpus { exchanges.odd(text) }
@@ -23,6 +30,35 @@ struct SampleExchanges {
             try TransactionSet.decode(TransactionSet(id: GUID(), sources: [share]).encoded()), receivedAt: ShopRecords.made)
         guard receipt.rejections.isEmpty else { throw WaybillError(.format, "\(receipt.rejections)") }
         try store.checkpoint()
+    }
+
+    /// Text, an image, a text that is longer than what is kept.
+    private static func recordBodies(to folder: URL) async throws {
+        var options = TransactionManager.Options()
+        let pattern: TextPattern = .glob("*")
+        var policy = BodyPolicy(contentTypes: [pattern])
+        policy.maximumByteCount = 4_096
+        options.network.bodies = policy
+        let transactions = TransactionManager(store: .directory(folder), options: options)
+        let bodies: [(String, String, Data)] = [
+            ("text", "application/json; charset=utf-8", Data(#"{"name":"é \"漢字\"","list":[1,2,3]}"#.utf8)),
+            ("image", "image/png", Data((0...255).map { UInt8($0) })),
+            ("long", "text/plain", Data(String(repeating: "line of text\n", count: 1_000).utf8)),
+        ]
+        transactions.perform(Upload.self) { _ in
+            for (name, type, body) in bodies {
+                guard let url = URL(string: "https://api.example/bodies/\(name)") else { continue }
+                let field = Fact.HeaderField(name: "Content-Type", value: type)
+                let exchange = transactions.openExchange(ExchangeRequest(method: "POST", url: url, headerFields: [field]))
+                exchange.sent(body)
+                exchange.responded(ExchangeResponse(status: 200, headerFields: [field], httpVersion: "1.1"))
+                exchange.received(body)
+                exchange.finish()
+            }
+        }
+        // Whoever reads sees everything, also bodies that were still on their way.
+        _ = try await transactions.exchanges(limit: 1)
+        try await transactions.sync()
     }
 
     private mutating func states() {

@@ -13,9 +13,8 @@ package struct CurlCommand: Sendable {
             exchange.requestHeaderFields.allSatisfy({ Self.isToken($0.name) })
         else { return nil }
         let isHead = exchange.method == "HEAD"
-        let body = isHead || body?.bytes.isEmpty == true ? nil : body
-        let data = body.map { CurlData($0.bytes) }
-        var options = Self.method(exchange.method, hasBody: body != nil) + Self.fields(exchange.requestHeaderFields, hasBody: body != nil)
+        let data = isHead || body?.bytes.isEmpty != false ? nil : body.map { CurlData($0.bytes) }
+        var options = Self.method(exchange.method, hasBody: data != nil) + Self.fields(exchange.requestHeaderFields, hasBody: data != nil)
         if let data { options.append(data.option) }
         lines = ["\(data?.source ?? "")curl \(Self.flags(exchange))\(exchange.url.shellQuoted)"] + options
         lack = Self.lack(exchange, body)
@@ -56,7 +55,7 @@ package struct CurlCommand: Sendable {
     }
 
     private static func lack(_ exchange: TransactionRecord.Exchange, _ body: ExchangeBody?) -> String? {
-        if let cut = body?.cut { return "The body is not whole: \(cut)" }
+        if let lack = body?.lack { return lack }
         guard body == nil, let count = exchange.sentByteCount, count > 0 else { return nil }
         return "The body of \(Words.byteCount(count)) was not kept."
     }

@@ -79,10 +79,10 @@ struct ExchangeDetails {
     private func value(_ value: String) -> HTML { PrettyJSON.text(value).map { "<pre>\($0)</pre>" } ?? "\(value)" }
 
     private func body(_ title: String, _ body: ExchangeBody?) -> HTML {
-        guard let body else { return "" }
+        guard let body, !body.bytes.isEmpty || body.lack != nil else { return "" }
         let text = body.text.map { PrettyJSON.text($0) ?? $0 }
-        let cut = body.cut.map { "<p>\($0)" as HTML } ?? ""
-        return "<h4>\(title)</h4>\(text.map { "<pre>\($0)</pre>" } ?? "<p>\(Words.byteCount(body.bytes.count)) that are no text.")\(cut)"
+        let shown: HTML = body.bytes.isEmpty ? "" : text.map { "<pre>\($0)</pre>" } ?? "<p>\(Words.byteCount(body.bytes.count)) that are no text."
+        return "<h4>\(title)</h4>\(shown)\(body.lack.map { "<p>\($0)" } ?? HTML())"
     }
 
     /// As a command that says everything; where there is none, the header fields. JSON is shown on lines of its own as well.

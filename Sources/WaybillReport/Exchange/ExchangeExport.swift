@@ -65,7 +65,4 @@ extension StoreReader {
             if count == 0 { throw WaybillError(.notFound, "Nothing was exported. \(try self.whyEmpty(filter))") }
         }
     }
-
-    /// What this store kept of the bodies of an exchange.
-    package func bodies(of exchange: Fact.ID) throws(WaybillError) -> ExchangeBodies { ExchangeBodies() }
 }

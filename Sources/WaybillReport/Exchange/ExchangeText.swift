@@ -126,10 +126,11 @@ package struct ExchangeText {
 
     private func lines(of body: ExchangeBody?) -> [Line] {
         guard let body else { return [] }
-        let cut = body.cut.map { [Line.text("(\($0))")] } ?? []
-        guard let text = body.text else { return [.text("(\(Words.byteCount(body.bytes.count)) that are no text)")] + cut }
+        let lack = body.lack.map { [Line.text("(\($0))")] } ?? []
+        guard !body.bytes.isEmpty else { return lack }
+        guard let text = body.text else { return [.text("(\(Words.byteCount(body.bytes.count)) that are no text)")] + lack }
         let shown = PrettyJSON.text(text) ?? text
-        return shown.split(separator: "\n", omittingEmptySubsequences: false).map { .text(String($0)) } + cut
+        return shown.split(separator: "\n", omittingEmptySubsequences: false).map { .text(String($0)) } + lack
     }
 }
 

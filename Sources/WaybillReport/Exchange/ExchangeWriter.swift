@@ -71,16 +71,18 @@ package struct ExchangeWriter {
     /// A record with what was kept of its bodies.
     private struct Document: Encodable {
         struct Body: Encodable {
+            var contentType: String?
             var text: String?
             var base64: String?
             var byteCount: Int?
-            var isTruncated: Bool
+            var omission: String?
 
             init(_ body: ExchangeBody) {
+                contentType = body.contentType
+                (byteCount, omission) = (body.byteCount, body.omission?.rawValue)
+                guard body.isKept else { return }
                 text = body.text
-                base64 = body.text == nil ? Data(body.bytes).base64EncodedString() : nil
-                byteCount = body.byteCount
-                isTruncated = body.isTruncated
+                if text == nil { base64 = Data(body.bytes).base64EncodedString() }
             }
         }
 

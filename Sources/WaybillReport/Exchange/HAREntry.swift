@@ -44,11 +44,11 @@ struct HAREntry {
         writeHead(exchange.requestHeaderFields, to: &writer)
         writer.key("queryString")
         writer.pairs(query)
-        if let body = bodies.request {
+        if let body = bodies.request, body.isKept {
             writer.key("postData")
             writer.beginObject()
             writer.key("mimeType")
-            writer.string(body.mediaType ?? "")
+            writer.string(body.contentType ?? "")
             write(body, to: &writer)
             writer.endObject()
         }
@@ -90,7 +90,7 @@ struct HAREntry {
         writer.member("size", exchange.receivedByteCount ?? -1)
         if let size = exchange.receivedByteCount, let wireByteCount { writer.member("compression", size - wireByteCount) }
         writer.key("mimeType")
-        writer.string(bodies.response?.mediaType ?? exchange.responseHeaderFields.first("content-type") ?? "")
+        writer.string(bodies.response?.contentType ?? exchange.responseHeaderFields.first("content-type") ?? "")
         if let body = bodies.response { write(body, to: &writer) }
         writer.endObject()
         writer.key("redirectURL")
@@ -113,15 +113,17 @@ struct HAREntry {
     }
 
     private func write(_ body: ExchangeBody, to writer: inout JSONWriter) {
-        writer.key("text")
-        if let text = body.text {
-            writer.string(text)
-        } else {
-            writer.string(Data(body.bytes).base64EncodedString())
-            writer.member("encoding", word: "base64")
+        if body.isKept {
+            writer.key("text")
+            if let text = body.text {
+                writer.string(text)
+            } else {
+                writer.string(Data(body.bytes).base64EncodedString())
+                writer.member("encoding", word: "base64")
+            }
         }
-        writer.member("comment", body.cut)
-        writer.member("_truncated", body.isTruncated)
+        writer.member("comment", body.lack)
+        writer.member("_omission", body.omission?.rawValue)
     }
 
     private func write(_ timing: ExchangeTiming?, to writer: inout JSONWriter) {

@@ -32,16 +32,15 @@ extension Redactor {
         return record
     }
 
-    /// Bodies, as far as they are text.
+    /// Bodies.
     package func bodies(_ bodies: ExchangeBodies) -> ExchangeBodies {
         ExchangeBodies(request: bodies.request.map(body), response: bodies.response.map(body))
     }
 
     private func body(_ body: ExchangeBody) -> ExchangeBody {
-        guard let text = body.text else { return body }
         var body = body
-        let isForm = body.mediaType?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true
-        body.bytes = Array((isForm ? form(text) : self.text(text)).utf8)
+        body.contentType = body.contentType.map(text)
+        body.bytes = self.body(body.bytes, contentType: body.contentType, keepsBinary: true)
         return body
     }
 

@@ -48,11 +48,11 @@ struct CurlCommandTests {
     }
 
     @Test func whatTheCommandLacksIsSaid() {
-        let cut = ExchangeBody([0x61], byteCount: 2000, isTruncated: true)
+        let cut = ExchangeBody(contentType: nil, bytes: [0x61], byteCount: 2000, omission: .limit)
         #expect(CurlCommand(exchange(sent: 42))?.lack == "The body of 42 B was not kept.")
-        #expect(CurlCommand(exchange(sent: 2000), body: cut)?.lack == "The body is not whole: The first 1 B of 2.0 kB.")
+        #expect(CurlCommand(exchange(sent: 2000), body: cut)?.lack == "The first 1 B of 2.0 kB were kept.")
         #expect(CurlCommand(exchange(sent: 0))?.lack == nil)
-        #expect(CurlCommand(exchange(sent: 1), body: ExchangeBody([0x61]))?.lack == nil)
+        #expect(CurlCommand(exchange(sent: 1), body: ExchangeBody.whole([0x61]))?.lack == nil)
     }
 
     // MARK: Asked of a shell, since it is the one that reads the command
@@ -88,7 +88,7 @@ struct CurlCommandTests {
         let server = try LoopbackServer { _ in .text("ok") }
         let target = "/items/a%2Fb/./c?q=[1]&r={x,y}&s=a%20b"
         let fields = [("Content-Type", "text/x-odd"), ("Content-Length", "999999"), ("X-It", "it's $HOME; \"x\"")]
-        let command = try #require(CurlCommand(exchange("PUT", "http://127.0.0.1:\(server.port)\(target)", fields: fields), body: ExchangeBody(body)))
+        let command = try #require(CurlCommand(exchange("PUT", "http://127.0.0.1:\(server.port)\(target)", fields: fields), body: ExchangeBody.whole(body)))
         let shell = try Shell(command.text + " --silent --max-time 30 --noproxy '*'")
         #expect(shell.output == "ok")
         let request = try #require(server.requests.first)
@@ -118,7 +118,7 @@ struct CurlCommandTests {
     @Test(.enabled(if: Shell.hasCurl, "curl is not installed"))
     func curlInventsNoContentType() throws {
         let server = try LoopbackServer { _ in .text("ok") }
-        let command = try #require(CurlCommand(exchange("POST", server.url("/").absoluteString), body: ExchangeBody(Array("{}".utf8))))
+        let command = try #require(CurlCommand(exchange("POST", server.url("/").absoluteString), body: ExchangeBody.whole(Array("{}".utf8))))
         _ = try Shell(command.text + " --silent --max-time 30 --noproxy '*'")
         #expect(server.requests.first?.header("Content-Type") == nil)
         #expect(server.requests.first?.body == Data("{}".utf8))

@@ -6,8 +6,8 @@ import WaybillCore
 struct ExchangeTextTests {
     @Test func anExchangeIsAPageToRead() {
         let bodies = ExchangeBodies(
-            request: ExchangeBody(Array(#"{"name":"ada"}"#.utf8), mediaType: "application/json"),
-            response: ExchangeBody([0xFF, 0, 1], byteCount: 2000, isTruncated: true))
+            request: ExchangeBody.whole(Array(#"{"name":"ada"}"#.utf8), "application/json"),
+            response: ExchangeBody(contentType: nil, bytes: [0xFF, 0, 1], byteCount: 2000, omission: .limit))
         #expect(
             ExchangeText(SampleExchange.record(), bodies: bodies).text == """
                 POST https://api.example.com/login?page=1&q=a%20b
@@ -39,7 +39,7 @@ struct ExchangeTextTests {
                 Content-Type: application/json
 
                 (3 B that are no text)
-                (The first 3 B of 2.0 kB.)
+                (The first 3 B of 2.0 kB were kept.)
                 """)
     }
 

@@ -99,16 +99,25 @@ struct HAREntryTests {
         #expect(own["rule"].text == "slow login")
     }
 
-    @Test func bodiesAreTextOrBase64AndSayWhereTheyWereCut() throws {
+    @Test func bodiesAreTextOrBase64AndSayWhatIsMissing() throws {
         let bodies = ExchangeBodies(
-            request: ExchangeBody(Array(#"{"a":"é"}"#.utf8), mediaType: "application/json"),
-            response: ExchangeBody([0xFF, 0x00, 0x80], byteCount: 2000, isTruncated: true, mediaType: "image/png"))
+            request: ExchangeBody.whole(Array(#"{"a":"é"}"#.utf8), "application/json"),
+            response: ExchangeBody(contentType: "image/png", bytes: [0xFF, 0x00, 0x80], byteCount: 2000, omission: .limit))
         let entry = try entry(bodies: bodies)
         #expect(entry["request"]["postData"]["text"].text == #"{"a":"é"}"#)
         #expect(entry["request"]["postData"]["mimeType"].text == "application/json")
         let content = entry["response"]["content"]
         #expect(content["text"].text == "/wCA" && content["encoding"].text == "base64")
-        #expect(content["comment"].text == "The first 3 B of 2.0 kB." && content.value("_truncated") as? Bool == true)
+        #expect(content["comment"].text == "The first 3 B of 2.0 kB were kept." && content["_omission"].text == "limit")
+    }
+
+    @Test(arguments: [(ExchangeBody.Omission.type, "no text"), (.encoding, "compressed")])
+    func aBodyThatWasNotKeptSaysWhy(omission: ExchangeBody.Omission, word: String) throws {
+        let body = ExchangeBody(contentType: "image/png", bytes: [], byteCount: 2000, omission: omission)
+        let entry = try entry(bodies: ExchangeBodies(request: body, response: body))
+        #expect(entry["request"].members["postData"] == nil)
+        #expect(entry["response"]["content"].members["text"] == nil)
+        #expect(entry["response"]["content"]["comment"].text?.contains(word) == true)
     }
 
     /// HAR wants a URL with scheme and host; a server may know neither.
@@ -131,7 +140,7 @@ struct HAREntryTests {
             $0.transfer.redirects = [Fact.Redirect(status: 302, url: "https://b.example/?access_token=\(secret)", atMicroseconds: 1)]
             $0.transfer.rule = secret
         }
-        let body = ExchangeBody(Array(#"{"password":"hunter2","page":"\#(secret)"}"#.utf8), mediaType: "application/json")
+        let body = ExchangeBody.whole(Array(#"{"password":"hunter2","page":"\#(secret)"}"#.utf8), "application/json")
         for format in ExchangeFormat.allCases {
             var writer = ExchangeWriter(as: format)
             let text = String(decoding: writer.next(record, bodies: ExchangeBodies(request: body, response: body)), as: UTF8.self)
@@ -146,7 +155,7 @@ struct HAREntryTests {
             $0.url = "https://host.example/\(text)?\(text)=\(text)"
             $0.requestHeaderFields = [Fact.HeaderField(name: text, value: text)]
         }
-        #expect(try entry(record, bodies: ExchangeBodies(response: ExchangeBody(Array(text.utf8))))["request"]["url"].text != nil)
+        #expect(try entry(record, bodies: ExchangeBodies(response: ExchangeBody.whole(Array(text.utf8))))["request"]["url"].text != nil)
     }
 }
 

@@ -80,6 +80,22 @@ import WaybillTesting
         #expect(try await transactions.exchange(Fact.ID(source: GUID(), sequence: 1), as: format) == nil)
     }
 
+    @Test func theGuidesSampleDoesWhatItSays() async throws {
+        let logs = folder.url
+        record("/only", status: 503)
+
+        var filter = ExchangeFilter()
+        filter.statuses = 500...599
+        let page = try await transactions.exchanges(matching: filter)
+        try await transactions.export(as: .har, matching: filter, to: logs.appending(path: "failed.har"))
+        if let first = page.rows.first {
+            let command = try await transactions.exchange(first.id, as: .curl)
+            #expect(command?.hasPrefix("curl 'https://api.example.com/only'") == true)
+        }
+        #expect(page.rows.count == 1)
+        #expect(FileManager.default.fileExists(atPath: folder.file("failed.har").path))
+    }
+
     @Test func nothingToExportLeavesNoFile() async throws {
         record("/only")
         var filter = ExchangeFilter()

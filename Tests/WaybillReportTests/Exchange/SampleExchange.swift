@@ -27,3 +27,9 @@ enum SampleExchange {
             transaction: transaction, useCase: 0, useCaseName: "login")
     }
 }
+
+extension ExchangeBody {
+    static func whole(_ bytes: [UInt8], _ contentType: String? = nil) -> ExchangeBody {
+        ExchangeBody(contentType: contentType, bytes: bytes, byteCount: bytes.count)
+    }
+}
