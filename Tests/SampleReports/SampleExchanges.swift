@@ -65,7 +65,8 @@ struct SampleExchanges {
         let part = add(.opened(Fact.Opened(transaction: GUID(), useCase: 0)))
         let transfer = Fact.Transfer(
             httpVersion: "2", receivedWireByteCount: 310, sentAtMicroseconds: time + 7_000,
-            phases: Fact.Phases(lookupMicroseconds: 1_000, connectMicroseconds: 1_001, secureMicroseconds: 1_999), isConnectionReused: false,
+            phases: Fact.Phases(lookupMicroseconds: 1_000, connectMicroseconds: 1_001, secureMicroseconds: 1_999),
+            isConnectionReused: false,
             redirects: [Fact.Redirect(status: 302, url: "https://b.example/", atMicroseconds: time + 6_000)])
         let json = [Fact.HeaderField(name: "Content-Type", value: "application/json")]
         let items = open("GET", "/items", query: "a=1&b=%C3%A9+x&c", in: part)
@@ -103,7 +104,9 @@ struct SampleExchanges {
     }
 
     private mutating func open(_ method: String, _ path: String, query: String? = nil, in part: Int) -> Int {
-        add(.exchangeOpened(Fact.ExchangeOpened(method: method, scheme: "https", host: "api.example", path: path, query: query)), part: part)
+        add(
+            .exchangeOpened(Fact.ExchangeOpened(method: method, scheme: "https", host: "api.example", path: path, query: query)), part: part
+        )
     }
 
     private mutating func close(_ exchange: Int, in part: Int, _ change: (inout Fact.ExchangeClosed) -> Void) {

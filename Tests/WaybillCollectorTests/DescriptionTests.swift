@@ -60,7 +60,8 @@ import WaybillCore
             _ = try await server.post(login.serverSet())
             var members: Set<String> = []
             for path in [
-                "/v1/transactions?limit=1", "/v1/transactions/\(login.transaction)", "/v1/exchanges?limit=1", "/v1/sources", "/v1/health", "/v1/names",
+                "/v1/transactions?limit=1", "/v1/transactions/\(login.transaction)", "/v1/exchanges?limit=1", "/v1/sources", "/v1/health",
+                "/v1/names",
                 "/v1/sources/x",
             ] {
                 collect(try JSONSerialization.jsonObject(with: await server.get(path).body), into: &members)

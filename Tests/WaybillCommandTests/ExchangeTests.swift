@@ -85,7 +85,8 @@ import WaybillCore
         for place in [store, serve.url] {
             #expect(try await Command.waybill("export", place, "--format", format, "--output", file.path).status == 0)
             #expect(try String(contentsOf: file, encoding: .utf8) == export.output)
-            let none = try await Command.waybill("export", place, "--format", format, "--status", "5xx", "--output", folder.file("none").path)
+            let none = try await Command.waybill(
+                "export", place, "--format", format, "--status", "5xx", "--output", folder.file("none").path)
             #expect(none.status == 1)
             #expect(none.errors.hasPrefix("Error: Nothing was exported"))
         }

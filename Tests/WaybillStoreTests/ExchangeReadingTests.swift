@@ -87,10 +87,12 @@ import WaybillCore
     @Test func anExchangeTakesAsLongAsItsSourcesOwnClockSays() throws {
         let scribe = Scribe()
         let exchange = scribe.openExchange(part: 0, at: 10)
-        let transfer = Fact.Transfer(sentAtMicroseconds: 11_000_000, redirects: [Fact.Redirect(status: 302, url: "/", atMicroseconds: 12_000_000)])
+        let transfer = Fact.Transfer(
+            sentAtMicroseconds: 11_000_000, redirects: [Fact.Redirect(status: 302, url: "/", atMicroseconds: 12_000_000)])
         scribe.closeExchange(
             Fact.ExchangeClosed(
-                exchange: exchange, state: .completed, status: 200, firstByteAtMicroseconds: 13_000_000, transfer: transfer), part: 0, at: 14)
+                exchange: exchange, state: .completed, status: 200, firstByteAtMicroseconds: 13_000_000, transfer: transfer), part: 0,
+            at: 14)
         // The clock was set back by an hour while the exchange was under way.
         scribe.clocks.append(ClockAnchor(atMicroseconds: 11_500_000, offsetMicroseconds: Scribe.wall - 3_600_000_000))
         try store.ingest(scribe.set())
@@ -112,7 +114,8 @@ import WaybillCore
         func close(_ exchange: Int, _ state: Fact.ExchangeState, status: Int? = nil, error: RecordedError? = nil, isMocked: Bool = false) {
             scribe.closeExchange(
                 Fact.ExchangeClosed(
-                    exchange: exchange, state: state, status: status, error: error, transfer: Fact.Transfer(isMocked: isMocked)), part: part)
+                    exchange: exchange, state: state, status: status, error: error, transfer: Fact.Transfer(isMocked: isMocked)), part: part
+            )
         }
         var ids: [ExchangeRecord.State: Fact.ID] = [:]
         func open(_ state: ExchangeRecord.State, _ method: String, _ path: String, part: Int) -> Int {

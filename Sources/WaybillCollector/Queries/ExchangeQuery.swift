@@ -70,7 +70,8 @@ package struct ExchangeQuery: Sendable, Hashable {
             return 100 * hundred...100 * hundred + 99
         }
         let ends = status.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
-        guard (1...2).contains(ends.count), let first = ends.first ?? nil, let last = ends.last ?? nil, (0...last).contains(first), last <= 999
+        guard (1...2).contains(ends.count), let first = ends.first ?? nil, let last = ends.last ?? nil, (0...last).contains(first),
+            last <= 999
         else { throw .parameter("status", "“\(status)” is no status: give 404, 4xx or 400-499.") }
         return first...last
     }

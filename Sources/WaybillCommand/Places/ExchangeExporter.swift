@@ -44,7 +44,9 @@ struct ExchangeExporter {
             records += page.rows
             query.base.cursor = page.next
         } while query.base.cursor != nil && records.count < Self.collectorLimit
-        if query.base.cursor != nil { Terminal.warn("These are the newest \(records.count); there are more. Export the collector's folder.") }
+        if query.base.cursor != nil {
+            Terminal.warn("These are the newest \(records.count); there are more. Export the collector's folder.")
+        }
         return records.reversed()
     }
 }

@@ -41,7 +41,9 @@ struct ExchangeOptions: ParsableArguments {
     var status: String?
 
     @Option(
-        help: "Of exchanges: only these states, separated by commas: \(ExchangeRecord.State.allCases.map(\.rawValue).joined(separator: ", ")).")
+        help:
+            "Of exchanges: only these states, separated by commas: \(ExchangeRecord.State.allCases.map(\.rawValue).joined(separator: ", "))."
+    )
     var state: String?
 
     /// Whether none is given.

@@ -8,7 +8,8 @@ extension Fact.ID: CustomStringConvertible {
 
     /// Reads the form of ``description``; nil for anything else.
     public init?(_ text: some StringProtocol) {
-        guard let colon = text.lastIndex(of: ":"), let source = GUID(text[..<colon]), let sequence = Self.sequence(text[text.index(after: colon)...])
+        guard let colon = text.lastIndex(of: ":"), let source = GUID(text[..<colon]),
+            let sequence = Self.sequence(text[text.index(after: colon)...])
         else { return nil }
         self.init(source: source, sequence: sequence)
     }

@@ -35,7 +35,9 @@ struct ExchangeDetails {
         if let state = exchange.state, state != .completed, exchange.status != nil { facts.append(state.name) }
         let transfer = exchange.transfer
         if transfer.isMocked || transfer.rule != nil {
-            facts.append([transfer.isMocked ? "mocked" : "", transfer.rule.map { "rule \($0)" } ?? ""].filter { !$0.isEmpty }.joined(separator: ", "))
+            facts.append(
+                [transfer.isMocked ? "mocked" : "", transfer.rule.map { "rule \($0)" } ?? ""].filter { !$0.isEmpty }.joined(separator: ", ")
+            )
         }
         if let count = exchange.sentByteCount { facts.append("sent \(Words.byteCount(count))") }
         if let count = exchange.receivedByteCount {
@@ -66,7 +68,8 @@ struct ExchangeDetails {
     private var redirects: HTML {
         guard !exchange.transfer.redirects.isEmpty else { return "" }
         let items = exchange.transfer.redirects.map { redirect in
-            "<dt>\(redirect.status) after \(Words.duration(redirect.atMicroseconds - exchange.openedMicroseconds))<dd>\(redirect.url)" as HTML
+            "<dt>\(redirect.status) after \(Words.duration(redirect.atMicroseconds - exchange.openedMicroseconds))<dd>\(redirect.url)"
+                as HTML
         }
         return "<h4>Redirects</h4><dl>\(items)</dl>"
     }
@@ -81,7 +84,8 @@ struct ExchangeDetails {
     private func body(_ title: String, _ body: ExchangeBody?) -> HTML {
         guard let body, !body.bytes.isEmpty || body.lack != nil else { return "" }
         let text = body.text.map { PrettyJSON.text($0) ?? $0 }
-        let shown: HTML = body.bytes.isEmpty ? "" : text.map { "<pre>\($0)</pre>" } ?? "<p>\(Words.byteCount(body.bytes.count)) that are no text."
+        let shown: HTML =
+            body.bytes.isEmpty ? "" : text.map { "<pre>\($0)</pre>" } ?? "<p>\(Words.byteCount(body.bytes.count)) that are no text."
         return "<h4>\(title)</h4>\(shown)\(body.lack.map { "<p>\($0)" } ?? HTML())"
     }
 

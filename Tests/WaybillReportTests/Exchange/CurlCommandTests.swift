@@ -88,7 +88,8 @@ struct CurlCommandTests {
         let server = try LoopbackServer { _ in .text("ok") }
         let target = "/items/a%2Fb/./c?q=[1]&r={x,y}&s=a%20b"
         let fields = [("Content-Type", "text/x-odd"), ("Content-Length", "999999"), ("X-It", "it's $HOME; \"x\"")]
-        let command = try #require(CurlCommand(exchange("PUT", "http://127.0.0.1:\(server.port)\(target)", fields: fields), body: ExchangeBody.whole(body)))
+        let command = try #require(
+            CurlCommand(exchange("PUT", "http://127.0.0.1:\(server.port)\(target)", fields: fields), body: ExchangeBody.whole(body)))
         let shell = try Shell(command.text + " --silent --max-time 30 --noproxy '*'")
         #expect(shell.output == "ok")
         let request = try #require(server.requests.first)
@@ -118,7 +119,8 @@ struct CurlCommandTests {
     @Test(.enabled(if: Shell.hasCurl, "curl is not installed"))
     func curlInventsNoContentType() throws {
         let server = try LoopbackServer { _ in .text("ok") }
-        let command = try #require(CurlCommand(exchange("POST", server.url("/").absoluteString), body: ExchangeBody.whole(Array("{}".utf8))))
+        let command = try #require(
+            CurlCommand(exchange("POST", server.url("/").absoluteString), body: ExchangeBody.whole(Array("{}".utf8))))
         _ = try Shell(command.text + " --silent --max-time 30 --noproxy '*'")
         #expect(server.requests.first?.header("Content-Type") == nil)
         #expect(server.requests.first?.body == Data("{}".utf8))

@@ -46,7 +46,8 @@ struct ExchangeTextTests {
     @Test func whatIsNotKnownIsNotThere() {
         let record = SampleExchange.record(.failed) {
             ($0.state, $0.status, $0.firstByteMicroseconds, $0.sentByteCount, $0.receivedByteCount) = (.failed, nil, nil, nil, nil)
-            $0.transfer = Fact.Transfer(redirects: [Fact.Redirect(status: 301, url: "/x", atMicroseconds: SampleExchange.opened + 900)], rule: "r")
+            $0.transfer = Fact.Transfer(
+                redirects: [Fact.Redirect(status: 301, url: "/x", atMicroseconds: SampleExchange.opened + 900)], rule: "r")
             ($0.requestHeaderFields, $0.responseHeaderFields) = ([], [])
             $0.error = RecordedError(domain: "NSURLErrorDomain", code: -1001)
         }

@@ -74,7 +74,9 @@ struct HAREntryTests {
     @Test(arguments: ExchangeRecord.State.allCases) func everyStateCanBeToldFromTheOthers(_ state: ExchangeRecord.State) throws {
         let record = SampleExchange.record(state) {
             guard state != .completed, state != .mocked else { return }
-            ($0.state, $0.status, $0.firstByteMicroseconds, $0.receivedByteCount) = (state == .canceled ? .canceled : .failed, nil, nil, nil)
+            ($0.state, $0.status, $0.firstByteMicroseconds, $0.receivedByteCount) = (
+                state == .canceled ? .canceled : .failed, nil, nil, nil
+            )
             $0.error = state == .failed ? RecordedError(domain: "NSURLErrorDomain", code: -1009) : nil
             if state == .inProgress || state == .interrupted { ($0.state, $0.closedMicroseconds) = (nil, nil) }
         }
@@ -134,7 +136,8 @@ struct HAREntryTests {
         let record = SampleExchange.record {
             $0.url = "https://api.example.com/a?token=\(secret)&page=1"
             $0.requestHeaderFields = [
-                Fact.HeaderField(name: "Authorization", value: "Bearer \(secret)"), Fact.HeaderField(name: "Cookie", value: "sid=\(secret)"),
+                Fact.HeaderField(name: "Authorization", value: "Bearer \(secret)"),
+                Fact.HeaderField(name: "Cookie", value: "sid=\(secret)"),
             ]
             $0.error = RecordedError(domain: "d", code: 1, text: "refused \(secret)")
             $0.transfer.redirects = [Fact.Redirect(status: 302, url: "https://b.example/?access_token=\(secret)", atMicroseconds: 1)]

@@ -11,7 +11,8 @@ enum SampleExchange {
         _ state: ExchangeRecord.State = .completed, _ change: (inout TransactionRecord.Exchange) -> Void = { _ in }
     ) -> ExchangeRecord {
         var exchange = TransactionRecord.Exchange(
-            id: Fact.ID(source: source, sequence: 3), part: 1, role: .client, method: "POST", url: "https://api.example.com/login?page=1&q=a%20b",
+            id: Fact.ID(source: source, sequence: 3), part: 1, role: .client, method: "POST",
+            url: "https://api.example.com/login?page=1&q=a%20b",
             state: .completed, status: 200, openedMicroseconds: opened, firstByteMicroseconds: opened + 80_000,
             closedMicroseconds: opened + 100_001, sentByteCount: 17, receivedByteCount: 2000,
             requestHeaderFields: [Fact.HeaderField(name: "Content-Type", value: "application/json")],
@@ -23,7 +24,8 @@ enum SampleExchange {
         change(&exchange)
         return ExchangeRecord(
             exchange: exchange, state: state,
-            source: TransactionRecord.Source(id: source, app: "shop", appVersion: "4.2", device: "iPhone17,1", os: "iOS", osVersion: "18.5"),
+            source: TransactionRecord.Source(
+                id: source, app: "shop", appVersion: "4.2", device: "iPhone17,1", os: "iOS", osVersion: "18.5"),
             transaction: transaction, useCase: 0, useCaseName: "login")
     }
 }

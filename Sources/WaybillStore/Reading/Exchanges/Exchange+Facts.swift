@@ -15,7 +15,8 @@ extension TransactionRecord.Exchange {
         let offset = clock.wall(fact.atMicroseconds) - fact.atMicroseconds
         let wall = { (at: Int) in at + offset }
         self.init(
-            id: Fact.ID(source: source, sequence: fact.sequence), part: fact.part, role: opened.role, method: opened.method, url: opened.url,
+            id: Fact.ID(source: source, sequence: fact.sequence), part: fact.part, role: opened.role, method: opened.method,
+            url: opened.url,
             state: closing?.state, status: closing?.status, openedMicroseconds: wall(fact.atMicroseconds),
             firstByteMicroseconds: closing?.firstByteAtMicroseconds.map(wall), closedMicroseconds: closed.map { wall($0.atMicroseconds) },
             sentByteCount: closing?.sentByteCount, receivedByteCount: closing?.receivedByteCount, requestHeaderFields: opened.headerFields,

@@ -48,7 +48,8 @@ final class ExchangeRows {
         let source = TransactionRecord.Source(
             id: rest.guid(0), app: rest.text(1), appVersion: rest.text(2), device: rest.text(3), os: rest.text(4), osVersion: rest.text(5))
         let closed = row.isNull(8) ? nil : FactRows.exchangeClosed(row.dropFirst(8))
-        guard let exchange = TransactionRecord.Exchange(FactRows.exchangeOpened(row), closed: closed, source: source.id, clock: clock) else {
+        guard let exchange = TransactionRecord.Exchange(FactRows.exchangeOpened(row), closed: closed, source: source.id, clock: clock)
+        else {
             return nil
         }
         let transaction = rest.optionalGUID(7)
