@@ -121,7 +121,7 @@ import WaybillCore
         func open(_ state: ExchangeRecord.State, _ method: String, _ path: String, part: Int) -> Int {
             let sequence = scribe.openExchange(
                 Fact.ExchangeOpened(
-                    method: method, scheme: "https", host: "api.example.com", path: path, query: "q=\(state.rawValue)",
+                    method: method, scheme: "https", host: "api.example.com", port: 8443, path: path, query: "q=\(state.rawValue)",
                     headerFields: [Fact.HeaderField(name: "X-Trace", value: "trace-of-\(state.rawValue)")]),
                 part: part)
             ids[state] = Fact.ID(source: scribe.id, sequence: sequence)
@@ -169,8 +169,8 @@ import WaybillCore
         #expect(try found { $0.outcomes = [.succeeded] } == [])
         #expect(try found { $0.methods = ["POST", "PUT"] } == [.failed, .canceled])
         #expect(try found { $0.statuses = 400...499 } == [.mocked])
-        #expect(try found { $0.text = "EXAMPLE.com/orders" } == [.failed])
-        #expect(try found { $0.text = "post api" } == [.failed])
+        #expect(try found { $0.text = "EXAMPLE.com:8443/orders" } == [.failed])
+        #expect(try found { $0.text = "post https://api.example.com:8443/orders?q=f" } == [.failed])
         #expect(try found { $0.text = "q=canceled" } == [.canceled])
         #expect(try found { $0.text = "trace-of-completed" } == [.completed])
         #expect(try found { $0.text = "nsurlerror" } == [.failed])
@@ -189,7 +189,7 @@ import WaybillCore
         let ids = try fill()
         let (first, last) = (try #require(ids[.completed]), try #require(ids[.inProgress]))
         let completed = try #require(try reader.exchange(first))
-        #expect(completed.exchange.url == "https://api.example.com/items?q=completed")
+        #expect(completed.exchange.url == "https://api.example.com:8443/items?q=completed")
         #expect(completed.transaction == GUID(high: 7, low: 7))
         #expect(completed.useCase == 3 && completed.useCaseName == "checkout" && completed.source.app == "shop")
         let outside = try #require(try reader.exchange(last))

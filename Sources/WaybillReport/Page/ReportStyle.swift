@@ -153,6 +153,7 @@ enum ReportStyle {
         .t details em{font-style:normal;color:var(--good)}
         .t details em.bad,p.bad{color:var(--bad)}
         .t details p{margin:.2rem 0 .5rem;color:var(--dim)}
+        .t details>pre{max-height:26rem;overflow:auto}
         .t details .phases{margin:.3rem 0 .35rem}
         .phases rect{fill:var(--lane);fill-opacity:.4;stroke:var(--card)}
         .phases rect:nth-child(even){fill-opacity:.65}
@@ -193,6 +194,7 @@ enum ReportStyle {
         html{color-scheme:light;print-color-adjust:exact;-webkit-print-color-adjust:exact}
         body{max-width:none;padding:0;font-size:10pt}
         search,.copier,summary::after{display:none!important}
+        .t details>pre{max-height:none}
         .t>summary,tr,figure,.t details>summary{break-inside:avoid}
         }
         """

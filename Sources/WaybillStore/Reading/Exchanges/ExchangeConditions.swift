@@ -40,6 +40,15 @@ struct ExchangeConditions {
         }
     }
 
+    /// As people see it: scheme, host, port, path and query, as far as they are known.
+    private static let url: String = {
+        func detail(_ name: String) -> String {
+            "CASE WHEN json_valid(l.opened_detail) THEN json_extract(l.opened_detail, '$.\(name)') END"
+        }
+        return "(ifnull(\(detail("scheme")) || '://', '') || ifnull(l.host, '') || ifnull(':' || \(detail("port")), '') || l.path"
+            + " || ifnull('?' || \(detail("query")), ''))"
+    }()
+
     /// In any case as far as ASCII goes, as in the list of transactions.
     private mutating func mention(of text: String) -> String {
         let like = "LIKE \(argument(SQL.pattern(containing: text))) ESCAPE '\\'"
@@ -47,7 +56,7 @@ struct ExchangeConditions {
             "(json_valid(\(column)) AND EXISTS(SELECT 1 FROM json_tree(\(column)) j WHERE j.type = 'text' AND j.atom \(like)))"
         }
         var places = [
-            "(l.method || ' ' || ifnull(l.host, '') || l.path) \(like)", "\(SQL.text(guid: "p.guid")) \(like)",
+            "(l.method || ' ' || \(Self.url)) \(like)", "\(SQL.text(guid: "p.guid")) \(like)",
             inDetail("l.opened_detail"), inDetail("l.closed_detail"),
         ]
         if let code = SupportCode(text) { places.append(ListQuery.matches("p.guid", argument(code.lastDigits))) }
