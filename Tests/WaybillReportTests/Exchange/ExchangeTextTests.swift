@@ -23,10 +23,10 @@ struct ExchangeTextTests {
                 TIME
                 lookup    2.00 ms  █
                 connect   8.00 ms  ███
-                TLS       20.0 ms     ███████
+                TLS       20.0 ms     ████████
                 send       500 µs             █
                 wait      49.5 ms              ███████████████████
-                receive   20.0 ms                                 ████████
+                receive   20.0 ms                                 █████████
 
                 REQUEST
                 Content-Type: application/json

@@ -96,6 +96,34 @@ import WaybillTesting
         #expect(FileManager.default.fileExists(atPath: folder.file("failed.har").path))
     }
 
+    /// What the policy kept is in every format, and nothing that was secret; a cut body says so.
+    @Test(arguments: ExchangeFormat.allCases) func keptBodiesAreHandedOver(format: ExchangeFormat) async throws {
+        var options = TransactionManager.Options()
+        options.additionalSecretNames = ["iban"]
+        var policy = BodyPolicy()
+        policy.maximumByteCount = 100
+        options.network.bodies = policy
+        let transactions = TransactionManager(store: .directory(folder.file("bodies")), options: options)
+        let field = Fact.HeaderField(name: "Content-Type", value: "application/json")
+        let url = try #require(URL(string: "https://api.example.com/kept"))
+        let exchange = transactions.openExchange(ExchangeRequest(method: "POST", url: url, headerFields: [field]))
+        exchange.sent(Data(#"{"name":"it's","iban":"DE02120300000000202051"}"#.utf8))
+        exchange.responded(ExchangeResponse(status: 200, headerFields: [field]))
+        exchange.received(Data(#"{"list":"\#(String(repeating: "long ", count: 100))"}"#.utf8))
+        exchange.finish()
+        let id = try #require(try await transactions.exchanges().rows.first?.id)
+        let text = try #require(try await transactions.exchange(id, as: format))
+        #expect(!text.contains("DE0212"))
+        switch format {
+        case .curl: #expect(text.contains(#"--data-raw '{"name":"it'\''s","iban":"[redacted]"}'"#))
+        case .text: #expect(text.contains(#"  "name": "it's","#) && text.contains("of 511 B were kept.)"))
+        case .har: #expect(text.contains(#""_omission":"limit""#) && text.contains(#"{\"name\":\"it's\","#))
+        case .json: #expect(text.contains(#""omission" : "limit""#) && text.contains(#"{\"name\":\"it's\","#))
+        }
+        let report = try await transactions.report(to: folder.file("report.html"))
+        #expect(try !String(contentsOf: report, encoding: .utf8).contains("DE0212"))
+    }
+
     @Test func nothingToExportLeavesNoFile() async throws {
         record("/only")
         var filter = ExchangeFilter()
