@@ -96,7 +96,7 @@ let package = Package(
         .target(
             name: "PowerLoss", dependencies: ["WaybillCore", "WaybillStore", "CRecordingDisk", "TestSupport"], path: "Tests/PowerLoss"),
         .executableTarget(
-            name: "SampleReports", dependencies: ["WaybillCore", "WaybillStore", "WaybillReport", "TestSupport"],
+            name: "SampleReports", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "TestSupport"],
             path: "Tests/SampleReports"),
         .executableTarget(
             name: "TestProcess",

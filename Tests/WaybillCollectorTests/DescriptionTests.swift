@@ -32,6 +32,16 @@ import WaybillCore
         #expect(names.map(String.init) == TransactionQuery.parameters.map(\.name))
     }
 
+    @Test func itHasTheParametersOfAListOfExchanges() {
+        let names = section("paths").drop { $0 != "  /v1/exchanges:" }.prefix { $0 != "  /v1/exchanges/{id}:" }
+            .compactMap { $0.wholeMatch(of: #/        - name: (\w+)/#)?.1 }
+        #expect(names.map(String.init) == ExchangeQuery.parameters.map(\.name))
+    }
+
+    @Test func itHasTheStatesOfExchanges() {
+        #expect(lines.contains("      enum: [\(ExchangeRecord.State.allCases.map(\.rawValue).joined(separator: ", "))]"))
+    }
+
     @Test func itHasTheMediaTypesThatAreTakenAndGiven() {
         #expect(lines.contains("          \(TransactionSet.mediaType):"))
         #expect(lines.contains("            \(Receipt.mediaType):"))
@@ -50,7 +60,8 @@ import WaybillCore
             _ = try await server.post(login.serverSet())
             var members: Set<String> = []
             for path in [
-                "/v1/transactions?limit=1", "/v1/transactions/\(login.transaction)", "/v1/sources", "/v1/health", "/v1/names",
+                "/v1/transactions?limit=1", "/v1/transactions/\(login.transaction)", "/v1/exchanges?limit=1", "/v1/sources", "/v1/health",
+                "/v1/names",
                 "/v1/sources/x",
             ] {
                 collect(try JSONSerialization.jsonObject(with: await server.get(path).body), into: &members)

@@ -100,6 +100,9 @@ final class Connection {
         }
     }
 
+    /// Whether a SQLite transaction is open.
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
     /// Pages in the WAL after the last commit of this connection.
     var walPageCount: Int { Int(walFrameCount.pointee) }
 
