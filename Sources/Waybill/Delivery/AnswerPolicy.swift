@@ -13,7 +13,7 @@ struct AnswerPolicy {
     /// The first row that holds the status.
     static func row(for status: Int) -> AnswerPolicy { rows.first { $0.statuses.contains(status) } ?? anythingElse }
 
-    private static let rows = [
+    static let rows = [
         AnswerPolicy(200...299, .transport, "gave no verdicts: it is none of ours, or something stands in front of it", .retry()),
         AnswerPolicy(300...399, .transport, "redirects, which is not followed: give its own address", .retry()),
         AnswerPolicy(401...401, .refused, "does not take the token: nothing is sent until there is a new one", .waitForNewDelivery),

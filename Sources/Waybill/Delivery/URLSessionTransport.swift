@@ -88,8 +88,8 @@ public final class URLSessionTransport: FlushTransport {
         // Of a body in the request itself a task of swift-corelibs-foundation does not say the length.
         let body = request.httpBody ?? Data()
         request.httpBody = nil
-        do {
-            let (data, response) = try await http.data(for: request, uploading: body, redirects: .refuse, deadline: timeout)
+        do throws(URLError) {
+            let (data, response) = try await upload(body, request)
             return CollectorAnswer(data: data, response: response, from: place)
         } catch {
             try Task.checkCancellation()
@@ -97,6 +97,17 @@ public final class URLSessionTransport: FlushTransport {
                 WaybillError(
                     .transport, "The collector at \(place) \(Self.sentence(for: error)); the facts stay pending.",
                     cause: "URLError \(error.code.rawValue)"))
+        }
+    }
+
+    /// Sends a body; once more, on a new connection, where one that was kept alive has turned out to be closed by the other side: nothing is wrong
+    /// then, and a set does no harm twice.
+    private func upload(_ body: Data, _ request: URLRequest) async throws(URLError) -> (Data, URLResponse) {
+        do {
+            return try await http.data(for: request, uploading: body, redirects: .refuse, deadline: timeout)
+        } catch {
+            guard error.code == .networkConnectionLost else { throw error }
+            return try await http.data(for: request, uploading: body, redirects: .refuse, deadline: timeout)
         }
     }
 

@@ -19,20 +19,26 @@ package struct DeliveryPause: Hashable, Sendable {
     /// As it is kept: it ends at a time of ``DeviceTime``, which no turned clock moves.
     private struct Kept: Codable {
         var failures: Int
-        var until_us: Int
+        var untilMicroseconds: Int
         var asked: Bool
+
+        enum CodingKeys: String, CodingKey {
+            case failures, asked
+            case untilMicroseconds = "until_us"
+        }
     }
 
     /// As the setting's text says at a time; nil for what is no such text.
     fileprivate init?(_ text: String, now: Int) {
         guard let kept = try? JSONDecoder().decode(Kept.self, from: Data(text.utf8)) else { return nil }
-        // A damaged one silences nobody for good.
-        let remaining = min(max(0, kept.until_us &- now), 86_400_000_000)
-        self.init(failureCount: max(0, kept.failures), remainingMicroseconds: remaining, wasAskedFor: kept.asked)
+        // No pause is longer than a day: a damaged one must not silence anybody for good.
+        guard kept.untilMicroseconds <= now + 86_400_000_000 else { return nil }
+        self.init(
+            failureCount: max(0, kept.failures), remainingMicroseconds: max(0, kept.untilMicroseconds - now), wasAskedFor: kept.asked)
     }
 
     fileprivate func text(now: Int) -> String? {
-        let kept = Kept(failures: failureCount, until_us: now + remainingMicroseconds, asked: wasAskedFor)
+        let kept = Kept(failures: failureCount, untilMicroseconds: now + remainingMicroseconds, asked: wasAskedFor)
         return (try? JSONEncoder().encode(kept)).map { String(decoding: $0, as: UTF8.self) }
     }
 }
