@@ -33,11 +33,32 @@ struct Connection {
 
         // libcurl asks before it sends more than a megabyte, and loses a second without an answer.
         if request.header("Expect")?.lowercased() == "100-continue", !send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) { return nil }
+        if request.header("Transfer-Encoding")?.lowercased() == "chunked" {
+            guard let body = chunked() else { return nil }
+            request.body = body
+            return request
+        }
         let length = request.header("Content-Length").flatMap { Int($0) } ?? 0
         while unread.bytes.count < length { guard receive() else { return nil } }
         request.body = Data(unread.bytes.prefix(length))
         unread.bytes.removeFirst(length)
         return request
+    }
+
+    /// A body of chunks (RFC 9112, section 7.1), without trailers; nil where it breaks off.
+    private func chunked() -> Data? {
+        let lineEnd = Data("\r\n".utf8)
+        var body = Data()
+        while true {
+            while unread.bytes.range(of: lineEnd) == nil { guard receive() else { return nil } }
+            guard let end = unread.bytes.range(of: lineEnd) else { return nil }
+            guard let length = Int(String(decoding: unread.bytes[..<end.lowerBound], as: UTF8.self), radix: 16) else { return nil }
+            unread.bytes.removeSubrange(..<end.upperBound)
+            while unread.bytes.count < length + 2 { guard receive() else { return nil } }
+            body += unread.bytes.prefix(length)
+            unread.bytes.removeFirst(length + 2)
+            if length == 0 { return body }
+        }
     }
 
     /// Answers; false where the connection is to be closed now.
@@ -51,6 +72,12 @@ struct Connection {
         case .cutShort:
             _ = send(response.encoded)
             return false
+        case .reset:
+            _ = send(response.encoded)
+            socket.resetsWhenClosed()
+            return false
+        case .halves(let gate):
+            return send(response.encoded) && waitUntilOpen(gate) && send(response.body.dropFirst(response.body.count / 2))
         case .whole, .chunked: return send(response.encoded)
         }
     }

@@ -20,7 +20,10 @@ extension LoopbackServer {
 
     /// What the server does about a request.
     public struct Response: Sendable {
-        enum Delivery { case whole, chunked, cutShort, closed, never }
+        enum Delivery {
+            case whole, chunked, cutShort, reset, closed, never
+            case halves(Gate)
+        }
 
         /// The status code.
         public var status: Int
@@ -67,6 +70,12 @@ extension LoopbackServer {
         /// The same, but the connection is closed after half of the body.
         public var cutShort: Response { with(.cutShort) }
 
+        /// The same, but the connection is reset (RST) after half of the body.
+        public var reset: Response { with(.reset) }
+
+        /// The same, with the second half of its body once the gate is open.
+        public func secondHalf(after gate: Gate) -> Response { with(.halves(gate)) }
+
         private init(delivery: Delivery) {
             self.init()
             self.delivery = delivery
@@ -82,11 +91,15 @@ extension LoopbackServer {
         var encoded: Data {
             var head = "HTTP/1.1 \(status) -\r\n"
             for (name, value) in headers { head += "\(name): \(value)\r\n" }
-            head += delivery == .chunked ? "Transfer-Encoding: chunked\r\n\r\n" : "Content-Length: \(body.count)\r\n\r\n"
             switch delivery {
-            case .chunked: return Data(head.utf8) + Self.chunks(of: body)
-            case .cutShort: return Data(head.utf8) + body.prefix(body.count / 2)
-            case .whole, .closed, .never: return Data(head.utf8) + body
+            case .chunked: return Data((head + "Transfer-Encoding: chunked\r\n\r\n").utf8) + Self.chunks(of: body)
+            // Neither has a body, nor says how long it would be (RFC 9110, sections 15.3.5 and 15.4.5).
+            case .whole where status == 204 || status == 304: return Data((head + "\r\n").utf8)
+            default: head += "Content-Length: \(body.count)\r\n\r\n"
+            }
+            switch delivery {
+            case .cutShort, .reset, .halves: return Data(head.utf8) + body.prefix(body.count / 2)
+            case .whole, .chunked, .closed, .never: return Data(head.utf8) + body
             }
         }
 

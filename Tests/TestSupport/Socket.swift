@@ -15,6 +15,12 @@ final class Socket: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Makes closing it a reset: what is under way is thrown away, and the other side is told so.
+    func resetsWhenClosed() {
+        var now = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+    }
+
     /// A socket bound to a free port of 127.0.0.1, and that port.
     static func boundToLoopback() throws -> (Socket, port: Int) {
         #if canImport(Darwin)

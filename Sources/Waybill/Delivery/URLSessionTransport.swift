@@ -57,8 +57,6 @@ public final class URLSessionTransport: FlushTransport {
         http = HTTPSession(configuration: configuration)
     }
 
-    deinit { http.finishTasksAndInvalidate() }
-
     /// Posts a set and waits for the receipt.
     ///
     /// - Throws: `CancellationError` when the task is canceled, otherwise ``DeliveryFailure``, whose error is `.setting` for an address or a

@@ -7,119 +7,192 @@ import FoundationNetworking
 #endif
 
 /// One request and what became of it: answered, failed, canceled or too late, whichever is first, and told exactly once.
-final class HTTPExchange: Sendable {
-    /// The body and its head, or why there are none.
-    typealias Answer = Result<(Data, URLResponse), URLError>
+///
+/// It stands between the carrier and those who want to know: the record, the progress, and the sink that makes of the answer what was asked for.
+final class HTTPExchange: HTTPEvents {
+    private enum Stage {
+        case prepared, starting, running, ended
+        /// Ended from outside before the carrier's `start` had returned: it has to be canceled then.
+        case abandoned
+    }
 
     private struct State {
-        var hasEnded = false
-        var completion: (@Sendable (Answer) -> Void)?
-        var task: URLSessionTask?
+        var stage = Stage.prepared
+        var carrier: (any HTTPCarrier)?
+        var sink: (any BodySink)?
+        var response: URLResponse?
         var timer: (any DispatchSourceTimer)?
+        var progress = TransferProgress()
+
+        var isUnderWay: Bool { stage == .starting || stage == .running }
     }
 
-    private let request: URLRequest
-    private let body: Data?
-    private let session: URLSession
+    private let outgoing: OutgoingRequest
     private let redirects: RedirectPolicy
-    private let state = Locked(State())
+    private let deadline: Duration?
+    private let record: OpenExchange
+    private let tellProgress: (@Sendable (TransferProgress) -> Void)?
+    private let state: Locked<State>
 
-    /// Makes an exchange that has not begun; see `HTTPSession.data(for:uploading:redirects:deadline:)` for the parameters.
-    init(of request: URLRequest, uploading body: Data? = nil, in session: HTTPSession, redirects: RedirectPolicy = .follow()) {
-        self.request = request
-        self.body = body
-        self.session = session.session
+    /// Makes an exchange that has not begun.
+    ///
+    /// - Parameters:
+    ///   - outgoing: Looked at only; the carrier has its own.
+    ///   - carrier: Takes the request there.
+    ///   - redirects: What is done about a 3xx that names another place.
+    ///   - deadline: The longest it may take from its start; nil for no limit but the carrier's own.
+    ///   - record: Told all that happens.
+    ///   - progress: Called after each step, where the carrier tells of it; nil for nobody.
+    init(
+        of outgoing: OutgoingRequest, by carrier: any HTTPCarrier, redirects: RedirectPolicy = .follow(), deadline: Duration? = nil,
+        record: OpenExchange = OpenExchange(), progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) {
+        self.outgoing = outgoing
         self.redirects = redirects
+        self.deadline = deadline
+        self.record = record
+        tellProgress = progress
+        state = Locked(State(carrier: carrier))
     }
 
-    /// Whether its completion was called, or is about to be.
-    var hasEnded: Bool { state.withLock { $0.hasEnded } }
+    /// How far it is.
+    var progress: TransferProgress { state.withLock { $0.progress } }
 
     /// Sends the request, once; sends nothing where the exchange was canceled before.
     ///
-    /// - Parameters:
-    ///   - deadline: The longest it may take from now; nil for no limit but the session's own.
-    ///   - completion: Called once, on the session's delegate queue, the thread that cancels, or the deadline's queue. It must not block.
-    func start(deadline: Duration? = nil, completion: @escaping @Sendable (Answer) -> Void) {
-        let isCanceled = state.withLock { state in
-            if !state.hasEnded { state.completion = completion }
-            return state.hasEnded
-        }
-        if isCanceled { return completion(.failure(URLError(.cancelled))) }
-
-        // Made without the lock held: to make a task waits for URLSession's queue, and `cancel()` must never wait for that.
-        let task = makeTask()
+    /// - Parameter sink: Gets the answer. Its `ended` is called once: on the carrier's thread, the one that cancels, or the deadline's queue.
+    func start(into sink: any BodySink) {
         let timer = deadline.map(makeTimer)
-        let isWanted = state.withLock { state in
-            if !state.hasEnded { (state.task, state.timer) = (task, timer) }
-            return !state.hasEnded
+        nonisolated(unsafe) let sink = sink  // nobody else has it yet
+        let carrier: (any HTTPCarrier)? = state.withLock { state in
+            guard state.stage == .prepared else { return nil }
+            (state.stage, state.sink, state.timer) = (.starting, sink, timer)
+            return state.carrier
         }
         timer?.activate()
-        if isWanted {
-            task.resume()
-        } else {
+        guard let carrier else {
             timer?.cancel()
-            cancelLater(task)
+            return sink.ended(.failure(URLError(.cancelled)))
         }
+        if outgoing.data?.isEmpty == true { record.sends(byteCount: 0) }
+        // Without the lock held: to make a task waits for URLSession's queue, and `cancel()` must never wait for that.
+        carrier.start(telling: self)
+        let isAbandoned = state.withLock { state in
+            if state.stage == .starting { state.stage = .running }
+            return state.stage == .abandoned
+        }
+        if isAbandoned { carrier.cancel() }
     }
 
     /// Ends the exchange with `.cancelled`, unless it has ended; never waits.
-    func cancel() { end(.failure(URLError(.cancelled)), cancelsTask: true) }
-
-    private func makeTask() -> URLSessionTask {
-        let completion: @Sendable (Data?, URLResponse?, (any Error)?) -> Void = { [self] data, response, error in
-            if let data, let response, error == nil {
-                end(.success((data, response)))
-            } else if let response = declinedChallenge(error) {
-                end(.success((Data(), response)))
-            } else {
-                end(.failure(error.map(URLError.init(wrapping:)) ?? URLError(.unknown)))
-            }
-        }
-        let task: URLSessionTask =
-            if let body {
-                session.uploadTask(with: request, from: body, completionHandler: completion)
-            } else {
-                session.dataTask(with: request, completionHandler: completion)
-            }
-        task.delegate = RedirectDelegate(redirects, of: request, hasEnded: { [weak self] in self?.hasEnded ?? true })
-        return task
-    }
-
-    /// The 401 of a task that `ChallengeDecliner` canceled; nil for every other end.
-    private func declinedChallenge(_ error: (any Error)?) -> URLResponse? {
-        guard (error as? URLError)?.code == .cancelled, let response = state.withLock({ $0.task })?.response else { return nil }
-        return response.status == 401 ? response : nil
-    }
+    func cancel() { end(URLError(.cancelled)) }
 
     private func makeTimer(_ deadline: Duration) -> any DispatchSourceTimer {
         let timer = DispatchSource.makeTimerSource(queue: .global())
-        timer.schedule(deadline: .now() + deadline.timeInterval)
-        timer.setEventHandler { [weak self] in self?.end(.failure(URLError(.timedOut)), cancelsTask: true) }
+        timer.schedule(deadline: .now() + min(deadline.timeInterval, 1e9))
+        timer.setEventHandler { [weak self] in self?.end(URLError(.timedOut)) }
         return timer
     }
 
-    private func end(_ answer: Answer, cancelsTask: Bool = false) {
+    // MARK: What the carrier tells
+
+    func sent(byteCount: Int, expected: Int?) {
+        let progress = step { state in
+            state.progress.sentByteCount += byteCount
+            state.progress.expectedSentByteCount = expected
+        }
+        guard let progress else { return }
+        if let body = outgoing.data, body.count >= progress.sentByteCount {
+            record.sent(body.dropFirst(progress.sentByteCount - byteCount).prefix(byteCount))
+        } else {
+            record.sent(byteCount: byteCount)
+        }
+        tellProgress?(progress)
+    }
+
+    func redirected(by response: HTTPURLResponse, to request: URLRequest) -> URLRequest? {
+        guard let next = redirects.request(after: request, of: outgoing.request) else { return nil }
+        if let answer = ExchangeResponse(response), let url = next.url { record.redirected(answer, to: url) }
+        return next
+    }
+
+    func responded(_ response: URLResponse) {
+        let progress = step { state in
+            state.response = response
+            state.progress.expectedReceivedByteCount = response.expectedContentLength >= 0 ? Int(response.expectedContentLength) : nil
+            state.sink?.responded(response)
+        }
+        guard let progress else { return }
+        if let response = ExchangeResponse(response) { record.responded(response) }
+        record.received(byteCount: 0)  // a body of nothing is never told of
+        tellProgress?(progress)
+    }
+
+    func received(_ bytes: Data) {
+        var failure: URLError?
+        let progress = step { state in
+            state.progress.receivedByteCount += bytes.count
+            do { try state.sink?.received(bytes) } catch {
+                failure = URLError(.cannotWriteToFile, userInfo: [NSUnderlyingErrorKey: error])
+            }
+        }
+        guard let progress else { return }
+        record.received(bytes)
+        if let failure { return end(failure) }
+        tellProgress?(progress)
+    }
+
+    func measured(_ measurements: TransferMeasurements) {
+        record.measured(
+            phases: measurements.phases, isConnectionReused: measurements.isConnectionReused, httpVersion: measurements.httpVersion,
+            receivedWireByteCount: measurements.receivedWireByteCount)
+    }
+
+    func ended(_ error: URLError?) { end(error, byCarrier: true) }
+
+    /// Takes a step, unless the exchange has ended; gives how far it is then. The lock keeps the sink's calls apart from its end.
+    private func step(_ body: (inout State) -> Void) -> TransferProgress? {
+        state.withLock { state in
+            guard state.isUnderWay else { return nil }
+            body(&state)
+            return state.progress
+        }
+    }
+
+    private func end(_ error: URLError?, byCarrier: Bool = false) {
         let last: State? = state.withLock { state in
-            if state.hasEnded { return nil }
-            defer { state = State(hasEnded: true) }
+            guard state.stage != .ended, state.stage != .abandoned else { return nil }
+            defer { state = State(stage: state.stage == .starting && !byCarrier ? .abandoned : .ended, progress: state.progress) }
             return state
         }
         guard let last else { return }
         last.timer?.cancel()
-        last.completion?(answer)
-        if cancelsTask, let task = last.task { cancelLater(task) }
+        let answer: Result<URLResponse, URLError> =
+            if let error { .failure(error) } else if let response = last.response { .success(response) } else {
+                .failure(URLError(.badServerResponse))
+            }
+        switch answer {
+        case .success: record.finish()
+        case .failure(let error): record.fail(error)
+        }
+        last.sink?.ended(answer)
+        if last.stage == .running, !byCarrier { last.carrier?.cancel() }
     }
-
-    /// `URLSessionTask.cancel()` waits for URLSession's queue in swift-corelibs-foundation, which may be about to wait for the task that is
-    /// being canceled: a deadlock. On the delegate queue, where completions run too, nobody waits for anybody.
-    private func cancelLater(_ task: URLSessionTask) { session.delegateQueue.addOperation { task.cancel() } }
 }
 
-extension URLError {
-    /// The error itself where it is one of URLSession's, else an unknown one with it underneath.
-    fileprivate init(wrapping error: any Error) {
-        self = error as? URLError ?? URLError(.unknown, userInfo: [NSUnderlyingErrorKey: error])
+extension HTTPExchange {
+    /// Sends the request and waits for its end, which comes at once when the task is canceled.
+    ///
+    /// - Parameter sink: Makes what gets the answer and hands over what it made of it.
+    func value<Value: Sendable>(
+        into sink: (@escaping @Sendable (Result<Value, URLError>) -> Void) -> any BodySink
+    ) async throws(URLError) -> Value {
+        let answer = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in start(into: sink { continuation.resume(returning: $0) }) }
+        } onCancel: {
+            cancel()
+        }
+        return try answer.get()
     }
 }
 

@@ -1,43 +1,55 @@
+import Dispatch
 import Foundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-/// A `URLSession`, used only in the ways that survive cancellation on every platform.
+/// A `URLSession` of our own, used only in the ways that survive cancellation on every platform.
 ///
 /// With swift-corelibs-foundation `URLSession.data(for:)` can deadlock every session of the process when a cancellation meets the end of a
-/// request, and can trap when it comes early. So requests are completion-handler tasks with a continuation of our own, see
-/// ``HTTPExchange``, and the session has no cache: it is the look-up in the cache that early cancellations trip over.
-struct HTTPSession: Sendable {
-    /// The session underneath.
-    let session: URLSession
+/// request, and can trap when it comes early. So all requests are delegate tasks, canceled from a queue where nobody waits for anybody, and the
+/// session has no cache there: it is the look-up in the cache that early cancellations trip over. It lives until its last request has ended and
+/// nobody holds it.
+final class HTTPSession: Sendable {
+    private let session: URLSession
+    private let hub = TaskHub()
+    private let cancellations = DispatchQueue(label: "waybill.cancellations")
 
-    /// Takes a session, which loses its `urlCache` where Foundation is swift-corelibs-foundation, and must not be invalidated while this is
-    /// in use.
-    init(_ session: URLSession) {
-        self.session = session
-        #if canImport(FoundationNetworking)
-        // There a session's configuration is the live one; on Apple platforms it is a copy.
-        if session.configuration.urlCache != nil { session.configuration.urlCache = nil }
-        #endif
-    }
-
-    /// Makes a session of its own. It takes a 401 that asks for a name and a password as the answer, which a session without a delegate
-    /// waits upon for ever in swift-corelibs-foundation.
-    ///
-    /// The session lives until ``finishTasksAndInvalidate()``, which its owner must call.
+    /// Makes a session; the caller's configuration is left as it is.
     init(configuration: URLSessionConfiguration) {
         #if canImport(FoundationNetworking)
-        self.init(URLSession(configuration: configuration, delegate: ChallengeDecliner(), delegateQueue: nil))
+        session = URLSession(configuration: configuration, delegate: hub, delegateQueue: InlineQueue())
+        // There a session's configuration is the live one; on Apple platforms it is a copy.
+        session.configuration.urlCache = nil
         #else
-        self.init(URLSession(configuration: configuration))
+        session = URLSession(configuration: configuration, delegate: hub, delegateQueue: nil)
         #endif
     }
 
-    /// Lets requests under way end, and then the session go; it must not be used again.
-    func finishTasksAndInvalidate() { session.finishTasksAndInvalidate() }
+    deinit { session.finishTasksAndInvalidate() }
 
+    /// Makes a task that tells its carrier what happens to it. Waits for URLSession's queue.
+    func task(of outgoing: OutgoingRequest, for carrier: TaskCarrier) -> URLSessionTask {
+        let task: URLSessionTask =
+            switch outgoing.body {
+            case .own: session.dataTask(with: outgoing.request)
+            case .data(let data): session.uploadTask(with: outgoing.request, from: data)
+            case .file(let file): session.uploadTask(with: outgoing.request, fromFile: file)
+            }
+        hub.add(carrier, for: task)
+        return task
+    }
+
+    /// Cancels a task, later. `URLSessionTask.cancel()` waits for URLSession's queue in swift-corelibs-foundation, which may be about to wait for
+    /// the Swift task that is being canceled: a deadlock.
+    func cancel(_ task: URLSessionTask) { cancellations.async { task.cancel() } }
+
+    /// Does something later that must not be done on URLSession's queue.
+    func later(_ body: @escaping @Sendable () -> Void) { cancellations.async(execute: body) }
+}
+
+extension HTTPSession {
     /// Sends a request and waits for all of the answer.
     ///
     /// - Parameters:
@@ -49,14 +61,8 @@ struct HTTPSession: Sendable {
     func data(
         for request: URLRequest, uploading body: Data? = nil, redirects: RedirectPolicy = .follow(), deadline: Duration? = nil
     ) async throws(URLError) -> (Data, URLResponse) {
-        let exchange = HTTPExchange(of: request, uploading: body, in: self, redirects: redirects)
-        let answer = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                exchange.start(deadline: deadline) { continuation.resume(returning: $0) }
-            }
-        } onCancel: {
-            exchange.cancel()
-        }
-        return try answer.get()
+        let outgoing = OutgoingRequest(request: request, body: body.map { .data($0) } ?? .own)
+        return try await HTTPExchange(of: outgoing, by: TaskCarrier(outgoing, in: self), redirects: redirects, deadline: deadline)
+            .value(into: MemorySink.init)
     }
 }

@@ -1,82 +1,76 @@
-public import Foundation
+import Dispatch
+import Foundation
 import WaybillCore
 
 #if canImport(FoundationNetworking)
-public import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// A `URLSession` whose requests are recorded as network exchanges, tied to the transaction they are made for.
 ///
-/// The caller sees what `URLSession` gives, but for two things: there is no cache on Linux, and the configuration's
-/// `timeoutIntervalForResource` is obeyed there too. Recording never delays or fails a request. A request inside a transaction carries the
-/// header field if its host is on the manager's list, unless the caller set that field; a redirect to another host loses it.
+/// Each form is named as in `URLSession`, takes the transaction with `in:` (the current one unless said otherwise) and a `deadline:` for all of
+/// the exchange. The configuration, its header fields, protocol classes, cookies and proxies are the caller's. Recording never delays or fails a
+/// request. A request inside a transaction carries the header field if its host is on the manager's list, unless the caller set that field; a
+/// redirect to another host loses it.
+///
+/// ## What differs from URLSession
+///
+/// - A canceled call ends at once, with `URLError.cancelled`; the connection is closed after that.
+/// - The configuration's `timeoutIntervalForResource` is obeyed on Linux, too.
+/// - On Linux there is no cache, and a 401 that asks for a name and a password is the answer: where `URLSession` waits for ever, since nobody
+///   has one, and the configuration's `urlCredentialStorage` is not asked.
+/// - Completion handlers and progress come on a serial queue of the session; from there it can be used again.
+/// - ``bytes(for:in:deadline:progress:)`` gives the body in pieces as they come, not byte by byte.
+/// - A request without a URL fails with `URLError.badURL`.
 ///
 /// ## Usage
 ///
 /// ```swift
 /// let (data, response) = try await transactions.session.data(for: request)
+/// let (file, _) = try await transactions.session.download(from: "https://api.example.com/report", in: login, deadline: .seconds(60))
 /// ```
 public final class CapturedSession: Sendable {
     private let http: HTTPSession
-    private let deadline: Duration
     private let recording: Recording
+    private let resourceTimeout: Duration?
+    /// Where the caller's closures are called: never on a queue that URLSession may wait for.
+    private let callbacks = DispatchQueue(label: "waybill.session.callbacks")
 
     init(configuration: URLSessionConfiguration, recording: Recording) {
         http = HTTPSession(configuration: configuration)
-        deadline = .seconds(configuration.timeoutIntervalForResource)
+        let timeout = configuration.timeoutIntervalForResource
+        // The default, seven days, is not worth a timer for each request.
+        resourceTimeout = timeout < 604_800 ? .seconds(max(0, timeout)) : nil
         self.recording = recording
     }
 
-    deinit { http.finishTasksAndInvalidate() }
+    /// Calls back with what a sink made of an answer.
+    func later(_ body: @escaping @Sendable () -> Void) { callbacks.async(execute: body) }
 
-    /// Sends a request for the current transaction, and waits for the whole answer.
+    /// Records that a request is about to be sent, and makes the exchange that sends it.
     ///
-    /// - Throws: What `URLSession` throws; `URLError.cancelled` as soon as the task is canceled.
-    public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
-        try await send(request, body: nil, for: CurrentTransaction.innermost)
-    }
-
-    /// As ``data(for:)``, for a transaction that is not the current one.
-    public func data<Event>(
-        for request: URLRequest, in transaction: UseCaseTransaction<Event>
-    ) async throws -> (Data, URLResponse) {
-        try await send(request, body: nil, for: transaction.part)
-    }
-
-    /// Sends a request with a body for the current transaction, and waits for the whole answer.
-    ///
-    /// - Throws: What `URLSession` throws; `URLError.cancelled` as soon as the task is canceled.
-    public func upload(for request: URLRequest, from body: Data) async throws -> (Data, URLResponse) {
-        try await send(request, body: body, for: CurrentTransaction.innermost)
-    }
-
-    /// As ``upload(for:from:)``, for a transaction that is not the current one.
-    public func upload<Event>(
-        for request: URLRequest, from body: Data, in transaction: UseCaseTransaction<Event>
-    ) async throws -> (Data, URLResponse) {
-        try await send(request, body: body, for: transaction.part)
-    }
-
-    private func send(_ request: URLRequest, body: Data?, for part: OpenPart?) async throws -> (Data, URLResponse) {
-        guard let told = ExchangeRequest(request) else {
-            return try await http.data(for: request, uploading: body, deadline: deadline)
+    /// - Parameter request: nil where its address was none.
+    func exchange(
+        of request: URLRequest?, body: OutgoingRequest.Body = .own, part: OpenPart?, deadline: Duration?,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) -> HTTPExchange {
+        guard let request, let opened = ExchangeRequest(request) else {
+            let nowhere = OutgoingRequest(request: URLRequest(url: URL(filePath: "/")))
+            return HTTPExchange(of: nowhere, by: FailedCarrier(URLError(.badURL)))
         }
-        // Recorded before the request is sent: what never comes back is seen all the same.
-        let exchange = recording.openExchange(told, part: part)
-        exchange.sends(byteCount: (body ?? request.httpBody)?.count)
-        var request = request
-        for (name, value) in exchange.headers { request.setValue(value, forHTTPHeaderField: name) }
-        do {
-            let (data, response) = try await http.data(
-                for: request, uploading: body, redirects: .follow(droppingFieldsForOtherHosts: Array(exchange.headers.keys)),
-                deadline: deadline)
-            if let response = ExchangeResponse(response) { exchange.respondedUntimed(response) }
-            exchange.received(data)
-            exchange.finish()
-            return (data, response)
-        } catch {
-            exchange.fail(error)
-            throw error
-        }
+        let record = recording.openExchange(opened, part: part)
+        var outgoing = OutgoingRequest(request: request, body: body)
+        for (name, value) in record.headers { outgoing.request.setValue(value, forHTTPHeaderField: name) }
+        var tell: (@Sendable (TransferProgress) -> Void)?
+        if let progress { tell = { [callbacks] state in callbacks.async { progress(state) } } }
+        return HTTPExchange(
+            of: outgoing, by: TaskCarrier(outgoing, in: http),
+            redirects: .follow(droppingFieldsForOtherHosts: recording.settings.map { [$0.headerName] } ?? []),
+            deadline: [deadline, resourceTimeout].compactMap { $0 }.min(), record: record, progress: tell)
     }
+}
+
+extension Optional {
+    /// The part that a call is made for: that of the transaction it names, else of the current one.
+    func part<Event>() -> OpenPart? where Wrapped == UseCaseTransaction<Event> { self?.part ?? CurrentTransaction.innermost }
 }

@@ -11,11 +11,11 @@ import FoundationNetworking
 /// What comes back from a request, whatever the other side does.
 @Suite(.timeLimit(.minutes(1)))
 struct HTTPSessionTests {
-    let session = TestSession()
+    let http = HTTPSession(configuration: .ephemeral)
 
     @Test func theAnswerHasStatusFieldsAndTheWholeBody() async throws {
         let server = try LoopbackServer { _ in LoopbackServer.Response.text("not here", status: 404, type: "text/teapot") }
-        let (data, response) = try await session.http.data(for: URLRequest(url: server.url("/a?b=c")))
+        let (data, response) = try await http.data(for: URLRequest(url: server.url("/a?b=c")))
         #expect(data == Data("not here".utf8))
         #expect(response.status == 404)
         #expect(!response.isSuccess)
@@ -26,7 +26,7 @@ struct HTTPSessionTests {
     @Test func aBodyInChunksArrivesWhole() async throws {
         let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
         let server = try LoopbackServer { _ in LoopbackServer.Response(body: body).chunked }
-        #expect(try await session.http.data(for: URLRequest(url: server.url())).0 == body)
+        #expect(try await http.data(for: URLRequest(url: server.url())).0 == body)
     }
 
     @Test(arguments: [0, 1, 5_000, 2_000_000]) func anUploadedBodyArrivesIntact(byteCount: Int) async throws {
@@ -34,7 +34,7 @@ struct HTTPSessionTests {
         let body = Data((0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         var request = URLRequest(url: server.url())
         request.httpMethod = "POST"
-        let (data, response) = try await session.http.data(for: request, uploading: body)
+        let (data, response) = try await http.data(for: request, uploading: body)
         #expect(response.isSuccess)
         #expect(data == Data("\(byteCount)".utf8))
         #expect(server.requests.map(\.body) == [body])
@@ -46,74 +46,76 @@ struct HTTPSessionTests {
         var request = URLRequest(url: server.url())
         request.httpMethod = "PUT"
         request.httpBody = Data("hello".utf8)
-        _ = try await session.http.data(for: request)
+        _ = try await http.data(for: request)
         #expect(server.requests.map(\.body) == [Data("hello".utf8)])
     }
 
     @Test func aRefusedConnectionIsAnError() async throws {
         let request = URLRequest(url: try refusedURL())
-        let error = await #expect(throws: URLError.self) { try await session.http.data(for: request) }
+        let error = await #expect(throws: URLError.self) { try await http.data(for: request) }
         #expect(error?.code == .cannotConnectToHost)
     }
 
     @Test func hangingUpWithoutAnAnswerIsAnError() async throws {
         let server = try LoopbackServer { _ in .closed }
-        await #expect(throws: URLError.self) { try await session.http.data(for: URLRequest(url: server.url())) }
+        await #expect(throws: URLError.self) { try await http.data(for: URLRequest(url: server.url())) }
     }
 
     @Test func hangingUpInTheMiddleOfTheBodyIsAnError() async throws {
         let server = try LoopbackServer { _ in LoopbackServer.Response.text("0123456789").cutShort }
-        await #expect(throws: URLError.self) { try await session.http.data(for: URLRequest(url: server.url())) }
+        await #expect(throws: URLError.self) { try await http.data(for: URLRequest(url: server.url())) }
     }
 
     @Test func anExchangeEndsAtItsDeadlineAlsoWhereNobodyAnswers() async throws {
         let server = try LoopbackServer { _ in .never }
         let request = URLRequest(url: server.url())
         let error = await #expect(throws: URLError.self) {
-            try await session.http.data(for: request, deadline: .milliseconds(30))
+            try await http.data(for: request, deadline: .milliseconds(30))
         }
         #expect(error?.code == .timedOut)
     }
 
     @Test func anAnswerInTimeIsNotTouchedByTheDeadline() async throws {
         let server = try LoopbackServer { _ in .text("in time") }
-        let (data, _) = try await session.http.data(for: URLRequest(url: server.url()), deadline: .seconds(30))
+        let (data, _) = try await http.data(for: URLRequest(url: server.url()), deadline: .seconds(30))
         #expect(data == Data("in time".utf8))
     }
 
     @Test(arguments: ["Bearer", "Basic realm=\"place\"", "Digest realm=\"place\", nonce=\"1\"", "Negotiate"])
     func aChallengeIsAnAnswerToASessionOfOurOwn(field: String) async throws {
         let server = try LoopbackServer { _ in .init(status: 401, headers: [("WWW-Authenticate", field)]) }
-        let (_, response) = try await session.http.data(for: URLRequest(url: server.url()), deadline: .seconds(30))
+        let (_, response) = try await http.data(for: URLRequest(url: server.url()), deadline: .seconds(30))
         #expect(response.status == 401)
         #expect(server.requests.count == 1)
+    }
+
+    @Test func theBodyOfAChallengeIsTheAnswersBody() async throws {
+        let server = try LoopbackServer { _ in
+            .init(status: 401, headers: [("WWW-Authenticate", "Basic realm=\"place\"")], body: Data("who are you?".utf8))
+        }
+        let (data, _) = try await http.data(for: URLRequest(url: server.url()), deadline: .seconds(30))
+        #expect(data == Data("who are you?".utf8))
     }
 
     @Test func theCallersConfigurationIsLeftAsItWas() {
         let configuration = URLSessionConfiguration.default
         let made = HTTPSession(configuration: configuration)
-        defer { made.finishTasksAndInvalidate() }
-        #expect(configuration.urlCache != nil)
+        withExtendedLifetime(made) { #expect(configuration.urlCache != nil) }
     }
 
-    #if canImport(FoundationNetworking)
-    @Test func aChallengeToASessionWithoutADelegateEndsAtTheDeadline() async throws {
-        let server = try LoopbackServer { _ in .init(status: 401, headers: [("WWW-Authenticate", "Basic realm=\"place\"")]) }
-        let plain = HTTPSession(URLSession(configuration: .ephemeral))
-        defer { plain.finishTasksAndInvalidate() }
+    @Test func aSessionThatIsLetGoOfEndsWhatIsUnderWay() async throws {
+        let arrived = Gate()
+        let mayAnswer = Gate()
+        let server = try LoopbackServer { _ in
+            arrived.open()
+            return .text("late").after(mayAnswer)
+        }
         let request = URLRequest(url: server.url())
-        let error = await #expect(throws: URLError.self) { try await plain.data(for: request, deadline: .milliseconds(100)) }
-        #expect(error?.code == .timedOut)
+        let task = Task { try await HTTPSession(configuration: .ephemeral).data(for: request) }
+        await arrived.opened()
+        mayAnswer.open()
+        #expect(try await task.value.0 == Data("late".utf8))
     }
-
-    @Test func aSessionLosesTheCacheThatCancellationsTripOver() {
-        let session = URLSession(configuration: .default)
-        #expect(session.configuration.urlCache != nil)
-        let plain = HTTPSession(session)
-        defer { plain.finishTasksAndInvalidate() }
-        #expect(plain.session.configuration.urlCache == nil)
-    }
-    #endif
 
     @Test func anAnswerThatIsNotHTTPHasNoStatus() {
         let response = URLResponse(url: URL(filePath: "/"), mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
@@ -127,10 +129,4 @@ struct HTTPSessionTests {
         let response = try #require(HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil))
         #expect(response.isSuccess == isSuccess)
     }
-}
-
-/// A session of our own for one test, invalidated when the test is over.
-final class TestSession: Sendable {
-    let http = HTTPSession(configuration: .ephemeral)
-    deinit { http.finishTasksAndInvalidate() }
 }

@@ -10,7 +10,7 @@ import FoundationNetworking
 
 @Suite(.timeLimit(.minutes(1)))
 struct RedirectTests {
-    let session = TestSession()
+    let http = HTTPSession(configuration: .ephemeral)
     let policy = RedirectPolicy.follow(droppingFieldsForOtherHosts: ["Waybill-Transaction"])
 
     @Test func aRedirectToTheSameHostKeepsTheFields() async throws {
@@ -36,7 +36,7 @@ struct RedirectTests {
         let elsewhere = try LoopbackServer { _ in .text("never asked") }
         let url = elsewhere.url()
         let server = try LoopbackServer { _ in .redirect(to: url, status: status) }
-        let (_, response) = try await session.http.data(for: URLRequest(url: server.url()), redirects: .refuse)
+        let (_, response) = try await http.data(for: URLRequest(url: server.url()), redirects: .refuse)
         #expect(response.status == status)
         #expect(response.url == server.url())
         #expect(elsewhere.requests.isEmpty)
@@ -48,7 +48,7 @@ struct RedirectTests {
         let server = try LoopbackServer { _ in .redirect(to: url, status: 307) }
         var request = URLRequest(url: server.url())
         request.httpMethod = "POST"
-        let (_, response) = try await session.http.data(for: request, uploading: Data("body".utf8), redirects: .refuse)
+        let (_, response) = try await http.data(for: request, uploading: Data("body".utf8), redirects: .refuse)
         #expect(response.status == 307)
         #expect(elsewhere.requests.isEmpty)
     }
@@ -59,7 +59,7 @@ struct RedirectTests {
         let server = try LoopbackServer { _ in .redirect(to: url, status: 307) }
         var request = URLRequest(url: server.url())
         request.httpMethod = "POST"
-        _ = try await session.http.data(for: request, uploading: Data("body".utf8), redirects: policy)
+        _ = try await http.data(for: request, uploading: Data("body".utf8), redirects: policy)
         #expect(target.requests.map(\.method) == ["POST"])
         withKnownIssue("swift-corelibs-foundation forgets the body of a redirected request") {
             #expect(target.requests.map(\.body) == [Data("body".utf8)])
@@ -72,22 +72,6 @@ struct RedirectTests {
         }
     }
 
-    @Test func theSessionsOwnDelegateIsStillAsked() async throws {
-        final class Refusing: NSObject, URLSessionTaskDelegate, Sendable {
-            func urlSession(
-                _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-                newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
-            ) { completionHandler(nil) }
-        }
-        let elsewhere = try LoopbackServer { _ in .text("never asked") }
-        let url = elsewhere.url()
-        let server = try LoopbackServer { _ in .redirect(to: url) }
-        let app = HTTPSession(URLSession(configuration: .ephemeral, delegate: Refusing(), delegateQueue: nil))
-        defer { app.finishTasksAndInvalidate() }
-        #expect(try await app.data(for: URLRequest(url: server.url()), redirects: policy).1.status == 302)
-        #expect(elsewhere.requests.isEmpty)
-    }
-
     /// What the first server and the one it points to received.
     private func followed(
         from first: String = "127.0.0.1", to second: String
@@ -98,7 +82,7 @@ struct RedirectTests {
         var request = URLRequest(url: server.url(host: first))
         request.setValue("travels", forHTTPHeaderField: "Waybill-Transaction")
         request.setValue("kept", forHTTPHeaderField: "X-Own")
-        let (data, _) = try await session.http.data(for: request, redirects: policy)
+        let (data, _) = try await http.data(for: request, redirects: policy)
         #expect(data == Data("there".utf8))
         return (try #require(server.requests.first), try #require(target.requests.first))
     }

@@ -1,0 +1,77 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillTesting
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// One request made by a way in: what the caller got and what was recorded, which are checked against each other and against bare `URLSession`.
+struct Trial {
+    let outcome: Outcome
+    let exchange: TransactionRecord.Exchange
+    let login: GUID
+
+    /// Makes a request twice: captured, within a transaction of its own, and bare.
+    ///
+    /// - Parameters:
+    ///   - isCompared: Whether bare `URLSession` gets that far here.
+    ///   - isCanceledBeforehand: Whether the task that makes the captured request is canceled before it does.
+    ///   - cancel: Called with the task that makes the captured request, to cancel it whenever the case is about that.
+    init(
+        _ call: WayIn.Call, by way: WayIn, isCompared: Bool = true, isCanceledBeforehand: Bool = false,
+        cancel: (@Sendable (Task<Outcome, Never>) async -> Void)? = nil
+    ) async throws {
+        var options = TransactionManager.Options()
+        options.diagnostics = { _ in }
+        let tx = TransactionManager(store: .inMemory, correlatedHosts: ["127.0.0.1"], options: options)
+        let begun = tx.begin(Login.self)
+        let mayBegin = Gate()
+        let running = Task {
+            await mayBegin.opened()
+            return await begun.makingCurrent { await Outcome { try await way.send(call, tx) } }
+        }
+        if isCanceledBeforehand { running.cancel() }
+        mayBegin.open()
+        await cancel?(running)
+        outcome = await running.value
+        begun.finish()
+        login = begun.id
+        if isCompared, !(way.limits.contains(.errors) && outcome.status == nil) {
+            #expect(await Outcome { try await BareSession.send(call) } == outcome)
+        }
+        let exchanges = tx.exchanges
+        try #require(exchanges.count == 1)
+        exchange = exchanges[0]
+        check(call, by: way)
+    }
+
+    /// What holds of every exchange.
+    private func check(_ call: WayIn.Call, by way: WayIn) {
+        #expect(exchange.method == call.request.httpMethod)
+        #expect(exchange.url == call.request.url?.absoluteString)
+        switch outcome {
+        case .answered(let status, _, let fields, let body):
+            #expect(exchange.state == .completed)
+            #expect(exchange.status == status)
+            #expect(exchange.error == nil)
+            if !way.limits.contains(.responseBody) { #expect(exchange.receivedByteCount == body.count) }
+            for (name, value) in fields where name != "WWW-Authenticate" {
+                #expect(exchange.responseHeaderFields.contains(Fact.HeaderField(name: name, value: value)))
+            }
+            if !way.limits.contains(.firstByte) { #expect(exchange.firstByteMicroseconds != nil) }
+        case .failed(.cancelled): #expect(exchange.state == .canceled)
+        case .failed(let code):
+            #expect(exchange.state == .failed)
+            if !way.limits.contains(.errors) { #expect(exchange.error == RecordedError(domain: NSURLErrorDomain, code: code.rawValue)) }
+        case .strange(let what): Issue.record("No answer to HTTP, and no URLError: \(what)")
+        }
+        let times = [
+            exchange.openedMicroseconds, exchange.transfer.sentAtMicroseconds, exchange.firstByteMicroseconds, exchange.closedMicroseconds,
+        ].compactMap { $0 }
+        #expect(times == times.sorted())
+        #expect(exchange.closedMicroseconds != nil)
+    }
+}

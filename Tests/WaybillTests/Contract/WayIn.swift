@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+import Waybill
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A way of making requests that are recorded: what the contract is tried on. They are listed in `WaysIn.swift`.
+struct WayIn: Sendable, CustomTestStringConvertible {
+    /// A request as the contract makes it.
+    struct Call: Sendable {
+        enum Body: Sendable {
+            case none
+            case data(Data)
+            /// Given out by a stream of unknown length.
+            case stream(Data)
+            case file(URL)
+        }
+
+        var request: URLRequest
+        var body = Body.none
+
+        /// The request with its body, for those who take bodies no other way.
+        var requestWithBody: URLRequest {
+            var copy = request
+            switch body {
+            case .none: break
+            case .data(let data): copy.httpBody = data
+            case .stream(let data): copy.httpBodyStream = InputStream(data: data)
+            case .file(let file): copy.httpBodyStream = InputStream(url: file)
+            }
+            return copy
+        }
+    }
+
+    /// What a way cannot see or do, and the contract therefore does not ask of it. Each is said in the guide on capture.
+    enum Limit: Sendable, CaseIterable {
+        /// The length of the request's body is not recorded.
+        case requestBody
+        /// The length of the response's body is not recorded.
+        case responseBody
+        /// No time of the first byte is recorded.
+        case firstByte
+        /// Redirects are not recorded.
+        case redirects
+        /// A redirect to another host keeps the header field.
+        case fieldOverRedirects
+        /// The request carries no header field by itself.
+        case field
+        /// A 401 that asks for a name and a password is not answered, as with bare `URLSession` on Linux.
+        case challenge
+        /// A file cannot be uploaded.
+        case file
+        /// A body of unknown length cannot be sent.
+        case stream
+        /// Errors differ from those of `URLSession`.
+        case errors
+    }
+
+    var name: String
+    var limits: Set<Limit> = []
+    /// Makes the request for the current transaction. Gives what the caller gets and throws what is thrown to it; canceling the task cancels the
+    /// request.
+    var send: @Sendable (Call, TransactionManager) async throws -> (Data, URLResponse)
+
+    var testDescription: String { name }
+}
+
+extension [WayIn] {
+    /// Those without a limit.
+    func without(_ limit: WayIn.Limit) -> [WayIn] { filter { !$0.limits.contains(limit) } }
+}
