@@ -5,8 +5,8 @@
  * file no longer has that text. It also runs each MUTATION_..., a mistake in the protocol that spin has to find.
  *
  * Modelled: facts of two processes, one of them perhaps bad; a process killed at any instant, and its successor; requests that are lost, come late or
- * twice; answers lost after the commit; flushes that give up too early; leases that expire while the answer is under way; bookings that fail; an erasure,
- * a quota, and somebody who has what was rejected sent again, at any moment.
+ * twice; answers lost after the commit; flushes that give up too early; leases that expire while the answer is under way; bookings that fail; an erasure
+ * and a quota at any moment.
  *
  * Not modelled: the journal (journal.pml; here a fact is recorded when it is in the store), power loss (the collector's commits are synced before it
  * answers, and a commit of the client that is undone makes it send again), more than one collector.
@@ -199,11 +199,6 @@ end: if
     :: d_step { pending & FIRST -> erase(FIRST) }
     :: d_step { pending & SECOND -> erase(SECOND) }
     fi
-}
-
-/* Somebody has what was rejected sent again. CODE QuarantineRows.swift: package func releaseQuarantined( */
-active proctype Resending() {
-end: d_step { quarantined != 0 -> quarantined = 0; check() }
 }
 
 /* What is leased is exempt. CODE RetentionKeeper.swift: mutating func step( */
