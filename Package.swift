@@ -44,7 +44,7 @@ let package = Package(
         .target(name: "WaybillCore"),
         .target(name: "WaybillStore", dependencies: ["WaybillCore", "CSQLite", "CJournal", "CZlib"]),
         .target(name: "Waybill", dependencies: ["WaybillCore", "WaybillStore"], exclude: unused, resources: privacyManifest),
-        .target(name: "WaybillReport", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "CZlib"]),
+        .target(name: "WaybillReport", dependencies: ["WaybillCore", "WaybillStore", "Waybill"]),
         .target(name: "WaybillTesting", dependencies: ["WaybillCore", "WaybillStore", "Waybill"]),
         .target(name: "WaybillHummingbird", dependencies: ["WaybillCore", "Waybill", .hummingbird, .httpTypes]),
         .target(
@@ -106,7 +106,7 @@ let package = Package(
         .testTarget(name: "WaybillStoreTests", dependencies: ["WaybillCore", "WaybillStore", "TestSupport", "PowerLoss"]),
         .testTarget(
             name: "WaybillTests",
-            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillTesting", "TestSupport", "TestProcess"]
+            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillTesting", "TestSupport", "TestProcess", "CZlib"]
         ),
         .testTarget(
             name: "WaybillReportTests",
