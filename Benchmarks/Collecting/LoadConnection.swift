@@ -62,38 +62,4 @@ final class LoadConnection {
         return text[end.upperBound...].utf8.count >= length ?? 0
     }
 }
-
-/// Posts on several connections at once, each on a thread of its own.
-struct Load {
-    /// How long it took, and how long each request did, in seconds.
-    var seconds: Double
-    var latencies: [Double]
-
-    /// - Parameter requests: For each connection, one after the other.
-    init(_ requests: [[[UInt8]]], to port: Int) throws {
-        let connections = try requests.map { _ in try LoadConnection(port: port) }
-        let outcomes = Locked<[Result<[Double], any Error>]>([])
-        let start = ContinuousClock.now
-        let group = DispatchGroup()
-        for (connection, requests) in zip(connections, requests) {
-            // Handed over whole to its thread.
-            nonisolated(unsafe) let connection = connection
-            group.enter()
-            Thread.detachNewThread {
-                let outcome = Result {
-                    try requests.map { request in
-                        let begun = ContinuousClock.now
-                        try connection.post(request)
-                        return (ContinuousClock.now - begun) / .seconds(1)
-                    }
-                }
-                outcomes.withLock { $0.append(outcome) }
-                group.leave()
-            }
-        }
-        group.wait()
-        seconds = (ContinuousClock.now - start) / .seconds(1)
-        latencies = try outcomes.withLock { $0 }.flatMap { try $0.get() }
-    }
-}
 #endif

@@ -31,7 +31,7 @@ struct NaiveCollector: Sendable {
 
         func insert(_ facts: [Fact]) async throws {
             try await withCheckedThrowingContinuation { continuation in
-                queue.async { continuation.resume(with: Result { try self.store.insert(facts) }) }
+                queue.async { continuation.resume(with: Swift.Result { try self.store.insert(facts) }) }
             }
         }
     }

@@ -47,7 +47,7 @@ extension Row {
             let share = setsPerRound / clients
             for round in 0..<rounds {
                 let chosen = requests.map { Array($0[round * share..<(round + 1) * share]) }
-                values.append(Double(setsPerRound * size) / (try Load(chosen, to: server.port).seconds))
+                values.append(Double(setsPerRound * size) / (try await Load.run(chosen, to: server.port).seconds))
                 let start = ContinuousClock.now
                 for batch in bareBatches[round * setsPerRound..<(round + 1) * setsPerRound] { try bare.insert(batch) }
                 baselines.append(Double(setsPerRound * size) / ((ContinuousClock.now - start) / .seconds(1)))
@@ -68,15 +68,11 @@ extension Row {
             let requests = (0..<connections).map { _ in
                 (0..<setsEach).map { _ in LoadConnection.request(.oneLogin(sequences: &sequences)) }
             }
-            loads.ours.append(try Load(requests, to: ours.port))
-            loads.naive.append(try Load(requests, to: naive.port))
+            loads.ours.append(try await Load.run(requests, to: ours.port))
+            loads.naive.append(try await Load.run(requests, to: naive.port))
         }
         return compare(loads.ours, loads.naive, connections * setsEach * sequences.count)
     }
-}
-
-extension Load {
-    fileprivate var slowestHundredth: Double { latencies.sorted()[latencies.count * 99 / 100] }
 }
 
 extension TransactionSet {
