@@ -38,7 +38,17 @@ CREATE OR REPLACE MACRO waybill_ndjson(files) AS TABLE
     first_byte_after_us: 'BIGINT',
     sent_bytes: 'BIGINT',
     received_bytes: 'BIGINT',
-    headers: 'JSON'
+    headers: 'JSON',
+    http_version: 'VARCHAR',
+    received_wire_bytes: 'BIGINT',
+    lookup_us: 'BIGINT',
+    connect_us: 'BIGINT',
+    secure_us: 'BIGINT',
+    sent_after_us: 'BIGINT',
+    is_reused: 'BOOLEAN',
+    redirects: 'JSON',
+    is_mocked: 'BOOLEAN',
+    rule: 'VARCHAR'
   });
 CREATE OR REPLACE MACRO waybill_csv(files) AS TABLE
   SELECT * FROM read_csv(files, header = true, delim = ',', quote = '"', escape = '"', columns = {
@@ -78,5 +88,15 @@ CREATE OR REPLACE MACRO waybill_csv(files) AS TABLE
     first_byte_after_us: 'BIGINT',
     sent_bytes: 'BIGINT',
     received_bytes: 'BIGINT',
-    headers: 'JSON'
+    headers: 'JSON',
+    http_version: 'VARCHAR',
+    received_wire_bytes: 'BIGINT',
+    lookup_us: 'BIGINT',
+    connect_us: 'BIGINT',
+    secure_us: 'BIGINT',
+    sent_after_us: 'BIGINT',
+    is_reused: 'BOOLEAN',
+    redirects: 'JSON',
+    is_mocked: 'BOOLEAN',
+    rule: 'VARCHAR'
   });

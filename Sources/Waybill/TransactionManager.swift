@@ -114,9 +114,8 @@ public final class TransactionManager: Sendable {
     }
 
     package init(settings: RecordingSettings?, delivery: Delivery?, diagnostics: @escaping @Sendable (String) -> Void) {
-        let told = Diagnostics(diagnostics)
-        self.diagnostics = told
-        sink = Recording(settings) { told.once($0.message) }
+        self.diagnostics = Diagnostics(diagnostics)
+        sink = Recording(settings, diagnostics: self.diagnostics)
         flusher = Flusher(delivery: delivery)
         for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
     }
@@ -143,7 +142,7 @@ public final class TransactionManager: Sendable {
     /// The session whose requests are recorded as exchanges of the current transaction.
     public var session: CapturedSession {
         capturedSession.withLock { session in
-            let made = session ?? CapturedSession(configuration: .default, recording: sink, diagnostics: diagnostics)
+            let made = session ?? CapturedSession(configuration: .default, recording: sink)
             session = made
             return made
         }
@@ -151,7 +150,7 @@ public final class TransactionManager: Sendable {
 
     /// A session of your own configuration whose requests are recorded; keep it, as you would keep a `URLSession`.
     public func session(configuration: URLSessionConfiguration) -> CapturedSession {
-        CapturedSession(configuration: configuration, recording: sink, diagnostics: diagnostics)
+        CapturedSession(configuration: configuration, recording: sink)
     }
 
     /// How recording and delivery are doing. Waits for the store's thread, a few milliseconds at most as a rule.

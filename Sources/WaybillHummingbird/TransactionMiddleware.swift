@@ -37,22 +37,23 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
         else { return try await next(request, context) }
 
         let exchange = OpenExchange(opened(request, by: source), part: transaction.part, source: source)
-        let sentByteCount = request.headers[.contentLength].flatMap { Int($0) }
+        exchange.sends(byteCount: request.headers[.contentLength].flatMap { Int($0) })
         do {
             let response = try await transaction.makingCurrent { try await next(request, context) }
-            exchange.close(
-                .completed, status: response.status.code, sentByteCount: sentByteCount,
-                receivedByteCount: response.body.contentLength, headerFields: fields(response.headers))
+            exchange.respondedUntimed(ExchangeResponse(status: response.status.code, headerFields: fields(response.headers)))
+            if let byteCount = response.body.contentLength { exchange.received(byteCount: byteCount) }
+            exchange.finish()
             finish(transaction, status: response.status.code)
             return response
         } catch {
             if error is CancellationError {
-                exchange.close(.canceled, sentByteCount: sentByteCount, error: error)
+                exchange.fail(error)
                 transaction.finish(.canceled)
             } else {
                 // What the router makes of it: an error that is a response keeps its status, any other becomes a 500.
                 let status = (error as? any HTTPResponseError)?.status.code ?? 500
-                exchange.close(.completed, status: status, sentByteCount: sentByteCount, error: error)
+                exchange.respondedUntimed(ExchangeResponse(status: status))
+                exchange.finish(error: error)
                 finish(transaction, status: status, error: error)
             }
             throw error

@@ -6,7 +6,7 @@ import WaybillCore
 @testable import WaybillStore
 
 @Suite struct ExportTests {
-    @Test(arguments: ["every-kind-and-member", "login-from-client-and-server"], TextFormat.allCases)
+    @Test(arguments: ["every-kind-and-member", "login-from-client-and-server", "exchange-transfer"], TextFormat.allCases)
     func theGoldenSetsAreExportedAsPublished(name: String, format: TextFormat) throws {
         let examples = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Schemas/examples").standardizedFileURL
         let (store, place) = try Store.inMemory()

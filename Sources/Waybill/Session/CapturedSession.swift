@@ -20,13 +20,11 @@ public final class CapturedSession: Sendable {
     private let http: HTTPSession
     private let deadline: Duration
     private let recording: Recording
-    private let diagnostics: Diagnostics
 
-    init(configuration: URLSessionConfiguration, recording: Recording, diagnostics: Diagnostics) {
+    init(configuration: URLSessionConfiguration, recording: Recording) {
         http = HTTPSession(configuration: configuration)
         deadline = .seconds(configuration.timeoutIntervalForResource)
         self.recording = recording
-        self.diagnostics = diagnostics
     }
 
     deinit { http.finishTasksAndInvalidate() }
@@ -60,60 +58,25 @@ public final class CapturedSession: Sendable {
     }
 
     private func send(_ request: URLRequest, body: Data?, for part: OpenPart?) async throws -> (Data, URLResponse) {
-        guard let source = recording.source(of: part), let url = request.url else {
+        guard let told = ExchangeRequest(request) else {
             return try await http.data(for: request, uploading: body, deadline: deadline)
         }
         // Recorded before the request is sent: what never comes back is seen all the same.
-        let exchange = OpenExchange(Fact.ExchangeOpened(request, url: url, redactor: source.settings.redactor), part: part, source: source)
-        let sentByteCount = (body ?? request.httpBody)?.count
-        let headerName = source.settings.headerName
+        let exchange = recording.openExchange(told, part: part)
+        exchange.sends(byteCount: (body ?? request.httpBody)?.count)
+        var request = request
+        for (name, value) in exchange.headers { request.setValue(value, forHTTPHeaderField: name) }
         do {
             let (data, response) = try await http.data(
-                for: tied(request, to: part, by: exchange, of: source), uploading: body,
-                redirects: .follow(droppingFieldsForOtherHosts: [headerName]), deadline: deadline)
-            exchange.close(
-                .completed, status: response.status, sentByteCount: sentByteCount, receivedByteCount: data.count,
-                headerFields: response.sortedHeaderFields)
+                for: request, uploading: body, redirects: .follow(droppingFieldsForOtherHosts: Array(exchange.headers.keys)),
+                deadline: deadline)
+            if let response = ExchangeResponse(response) { exchange.respondedUntimed(response) }
+            exchange.received(data)
+            exchange.finish()
             return (data, response)
         } catch {
-            exchange.close(error.code == .cancelled ? .canceled : .failed, sentByteCount: sentByteCount, error: error)
+            exchange.fail(error)
             throw error
         }
-    }
-
-    /// The request with the header field, where it is to have one.
-    private func tied(_ request: URLRequest, to part: OpenPart?, by exchange: OpenExchange, of source: RunningSource) -> URLRequest {
-        guard let part, part.source === source, let url = request.url else { return request }
-        let headerName = source.settings.headerName
-        guard source.correlates(with: url) else {
-            diagnostics.once(
-                "A request to \(url.host() ?? "nowhere") inside a transaction carried no \(headerName) header field; add the host to correlatedHosts if it is yours."
-            )
-            return request
-        }
-        guard request.value(forHTTPHeaderField: headerName) == nil else { return request }
-        var request = request
-        request.setValue(
-            part.headerValue(exchange: exchange.sequence > 0 ? exchange.sequence : nil), forHTTPHeaderField: headerName)
-        return request
-    }
-}
-
-extension Fact.ExchangeOpened {
-    /// What is kept of a request.
-    init(_ request: URLRequest, url: URL, redactor: Redactor) {
-        let address = redactor.url(url.absoluteString)
-        let fields = (request.allHTTPHeaderFields ?? [:]).map { Fact.HeaderField(name: $0.key, value: $0.value) }
-        self.init(
-            method: request.httpMethod ?? "GET", scheme: address.scheme, host: address.host, port: address.port, path: address.path,
-            query: address.query, headerFields: redactor.headerFields(fields.sorted { $0.name < $1.name }))
-    }
-}
-
-extension URLResponse {
-    /// By name: Foundation does not keep their order.
-    fileprivate var sortedHeaderFields: [Fact.HeaderField] {
-        guard let fields = (self as? HTTPURLResponse)?.allHeaderFields else { return [] }
-        return fields.map { Fact.HeaderField(name: "\($0.key)", value: "\($0.value)") }.sorted { $0.name < $1.name }
     }
 }

@@ -13,17 +13,23 @@ package final class Recording: Sendable {
     private let forerunners = Locked<[Forerunner]>([])
     private let switchProblem = Locked<WaybillError?>(nil)
 
-    private let tell: @Sendable (WaybillError) -> Void
+    let diagnostics: Diagnostics
 
-    /// - Parameter tell: Told, on the store's thread, when the store is not the one that was asked for.
-    init(_ settings: RecordingSettings?, tell: @escaping @Sendable (WaybillError) -> Void) {
-        self.tell = tell
+    /// - Parameter diagnostics: Told what a developer would want to know, e.g. on the store's thread when the store is not the one asked for.
+    init(_ settings: RecordingSettings?, diagnostics: Diagnostics) {
+        self.diagnostics = diagnostics
         self.settings = settings
         power = RecordingSwitch(isOn: settings?.recording == .on)
         running = Locked(
             settings.map { [power, counters, changes] in
-                RunningSource(settings: $0, power: power, counters: counters, changes: changes, tell: tell)
+                RunningSource(settings: $0, power: power, counters: counters, changes: changes) { diagnostics.once($0.message) }
             })
+    }
+
+    private func newSource(_ settings: RecordingSettings) -> RunningSource {
+        RunningSource(settings: settings, power: power, counters: counters, changes: changes) { [diagnostics] in
+            diagnostics.once($0.message)
+        }
     }
 
     /// The source that records now; nil when recording is off.
@@ -63,7 +69,7 @@ package final class Recording: Sendable {
         guard let settings, let old = readableSource else { return }
         try await old.writer.drain()
         try await old.writer.run { _, store in try store.set("installation", to: GUID().description) }
-        let new = RunningSource(settings: settings, power: power, counters: counters, changes: changes, tell: tell)
+        let new = newSource(settings)
         // Opened before the old one is let go, which may be all that keeps a store in memory.
         try await new.writer.run { _, _ in }
         running.withLock { running in
@@ -120,7 +126,7 @@ package final class Recording: Sendable {
             if let old = running, old.generation != ProcessGeneration.current {
                 // The parent's locks, connection and threads are none of the child's: they are left alone for good.
                 _ = Unmanaged.passRetained(old)
-                running = RunningSource(settings: settings, power: power, counters: counters, changes: changes, tell: tell)
+                running = newSource(settings)
             }
             return running
         }

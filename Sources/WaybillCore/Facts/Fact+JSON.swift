@@ -86,5 +86,6 @@ extension Fact.ExchangeClosed {
         writer.member("received_bytes", receivedByteCount)
         writer.member("headers", headerFields)
         writer.member("error", error)
+        writer.members(transfer)
     }
 }

@@ -222,7 +222,7 @@ extension Fact.ExchangeClosed {
             case "received_bytes": content.receivedByteCount = try reader.count()
             case "headers": content.headerFields = try reader.headerFields()
             case "error": content.error = try reader.error()
-            default: try head.read(key, &reader)
+            default: if try !content.transfer.read(key, &reader) { try head.read(key, &reader) }
             }
         }
         content.exchange = try reader.required(exchange, "exchange", at: start)

@@ -193,11 +193,13 @@ public struct Fact: Hashable, Sendable {
         public var headerFields: [HeaderField]
         /// Why it failed; nil when it did not.
         public var error: RecordedError?
+        /// How it went on its way.
+        public var transfer: Transfer
 
         /// Makes the content of an `exchange_closed` fact.
         public init(
             exchange: Int, state: ExchangeState, status: Int? = nil, firstByteAtMicroseconds: Int? = nil, sentByteCount: Int? = nil,
-            receivedByteCount: Int? = nil, headerFields: [HeaderField] = [], error: RecordedError? = nil
+            receivedByteCount: Int? = nil, headerFields: [HeaderField] = [], error: RecordedError? = nil, transfer: Transfer = Transfer()
         ) {
             self.exchange = exchange
             self.state = state
@@ -207,6 +209,7 @@ public struct Fact: Hashable, Sendable {
             self.receivedByteCount = receivedByteCount
             self.headerFields = headerFields
             self.error = error
+            self.transfer = transfer
         }
     }
 }

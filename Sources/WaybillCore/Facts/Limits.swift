@@ -16,6 +16,8 @@ public enum Limits {
     public static let fieldLength = 4096
     /// Header fields of a request or of a response.
     public static let headerFields = 64
+    /// Redirects that are kept of an exchange.
+    public static let redirects = 20
     /// The largest integer that a reader of doubles gets right: 2^53 - 1.
     public static let largestInteger = (1 << 53) - 1
 }

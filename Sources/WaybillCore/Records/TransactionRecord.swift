@@ -164,12 +164,15 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         public var responseHeaderFields: [Fact.HeaderField]
         /// Why it failed; nil when it did not.
         public var error: RecordedError?
+        /// How it went on its way; times in microseconds since 1970.
+        public var transfer: Fact.Transfer
 
         /// Makes an exchange.
         public init(
             id: Fact.ID, part: Int, role: Fact.Role, method: String, url: String, state: Fact.ExchangeState?, status: Int?,
             openedMicroseconds: Int, firstByteMicroseconds: Int?, closedMicroseconds: Int?, sentByteCount: Int?, receivedByteCount: Int?,
-            requestHeaderFields: [Fact.HeaderField], responseHeaderFields: [Fact.HeaderField], error: RecordedError?
+            requestHeaderFields: [Fact.HeaderField], responseHeaderFields: [Fact.HeaderField], error: RecordedError?,
+            transfer: Fact.Transfer = Fact.Transfer()
         ) {
             self.id = id
             self.part = part
@@ -186,6 +189,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
             self.requestHeaderFields = requestHeaderFields
             self.responseHeaderFields = responseHeaderFields
             self.error = error
+            self.transfer = transfer
         }
     }
 }

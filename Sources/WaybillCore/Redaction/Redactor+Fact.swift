@@ -25,11 +25,25 @@ extension Redactor {
             content.headerFields = headerFields(content.headerFields)
             fact.content = .exchangeOpened(content)
         case .exchangeClosed(var content):
-            guard !content.headerFields.isEmpty || content.error != nil else { return fact }
+            guard !content.headerFields.isEmpty || content.error != nil || !content.transfer.isEmpty else { return fact }
             content.headerFields = headerFields(content.headerFields)
             content.error = content.error.map(error)
+            content.transfer = transfer(content.transfer)
             fact.content = .exchangeClosed(content)
         }
         return fact
+    }
+
+    /// What is text in it, within the limits.
+    package func transfer(_ transfer: Fact.Transfer) -> Fact.Transfer {
+        var transfer = transfer
+        transfer.httpVersion = transfer.httpVersion.map { cut(text($0), to: Limits.labelLength) }
+        transfer.rule = transfer.rule.map { cut(text($0), to: Limits.labelLength) }
+        transfer.redirects = transfer.redirects.prefix(Limits.redirects).map { redirect in
+            var redirect = redirect
+            redirect.url = cut(wholeURL(redirect.url), to: Limits.fieldLength)
+            return redirect
+        }
+        return transfer
     }
 }

@@ -20,6 +20,19 @@ extension Redactor {
     /// The parts of a URL (RFC 3986, appendix B), within the limits.
     package func url(_ url: URL) -> RedactedURL { self.url(url.absoluteString) }
 
+    /// A URL as a record shows it: scheme, host and port as far as they are known, path, query.
+    package func wholeURL(_ url: String) -> String {
+        // Without a scheme, what a server recorded starts with the host, which must not be taken for a scheme: `localhost:8080/login`.
+        let hasScheme = url.contains("://")
+        let parts = self.url(hasScheme || url.hasPrefix("/") ? url : "//\(url)")
+        var result = parts.scheme.map { "\($0)://" } ?? ""
+        result += parts.host ?? ""
+        if let port = parts.port { result += ":\(port)" }
+        result += parts.path
+        if let query = parts.query { result += "?\(query)" }
+        return result
+    }
+
     /// The parts of a URL, or of the target of a request: `/login?page=1`.
     ///
     /// What a scheme without `//` says (`data:`, `mailto:`) is hidden whole.

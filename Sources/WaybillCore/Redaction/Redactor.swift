@@ -39,6 +39,9 @@ package struct Redactor: Sendable {
         return (result, truncated)
     }
 
+    /// The method of a request, within the limits; `GET` for none.
+    package func method(_ method: String) -> String { method.isEmpty ? "GET" : cut(text(method), to: Limits.labelLength) }
+
     /// Header fields in order, within the limits: the first `Limits.headerFields`, names and values cut.
     package func headerFields(_ fields: [Fact.HeaderField]) -> [Fact.HeaderField] {
         fields.lazy.filter { !$0.name.isEmpty }.prefix(Limits.headerFields).map { field in

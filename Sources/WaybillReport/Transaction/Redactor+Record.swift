@@ -36,19 +36,7 @@ extension Redactor {
         exchange.requestHeaderFields = headerFields(exchange.requestHeaderFields)
         exchange.responseHeaderFields = headerFields(exchange.responseHeaderFields)
         exchange.error = exchange.error.map(error)
+        exchange.transfer = transfer(exchange.transfer)
         return exchange
-    }
-
-    /// A URL as a record shows it: scheme, host and port as far as they are known, path, query.
-    private func wholeURL(_ url: String) -> String {
-        // Without a scheme, what a server recorded starts with the host, which must not be taken for a scheme: `localhost:8080/login`.
-        let hasScheme = url.contains("://")
-        let parts = self.url(hasScheme || url.hasPrefix("/") ? url : "//\(url)")
-        var result = parts.scheme.map { "\($0)://" } ?? ""
-        result += parts.host ?? ""
-        if let port = parts.port { result += ":\(port)" }
-        result += parts.path
-        if let query = parts.query { result += "?\(query)" }
-        return result
     }
 }

@@ -23,6 +23,8 @@ struct FactRow {
     var sentByteCount: Int?
     var receivedByteCount: Int?
     var headerFields: [Fact.HeaderField] = []
+    var sentAfter: Int?
+    var transfer = Fact.Transfer()
 
     /// - Parameter opening: What the fact closes; nil where it closes nothing, or that has not arrived.
     init(_ fact: Fact, opening: Fact?, in clock: WallClock) {
@@ -62,6 +64,8 @@ struct FactRow {
             receivedByteCount = content.receivedByteCount
             headerFields = content.headerFields
             error = content.error
+            transfer = content.transfer.timed(by: clock.wall)
+            sentAfter = content.transfer.sentAtMicroseconds.flatMap { sent in opening.map { sent - $0.atMicroseconds } }
         }
     }
 
@@ -96,6 +100,16 @@ struct FactRow {
         row.integer("sent_bytes", sentByteCount)
         row.integer("received_bytes", receivedByteCount)
         row.headerFields("headers", headerFields)
+        row.text("http_version", transfer.httpVersion)
+        row.integer("received_wire_bytes", transfer.receivedWireByteCount)
+        row.integer("lookup_us", transfer.phases.lookupMicroseconds)
+        row.integer("connect_us", transfer.phases.connectMicroseconds)
+        row.integer("secure_us", transfer.phases.secureMicroseconds)
+        row.integer("sent_after_us", sentAfter)
+        row.bool("is_reused", transfer.isConnectionReused)
+        row.redirects("redirects", transfer.redirects)
+        row.bool("is_mocked", transfer.isMocked ? true : nil)
+        row.text("rule", transfer.rule)
     }
 }
 
@@ -106,5 +120,8 @@ enum ExportColumns {
         "source_attributes", "part", "is_joined", "sequence", "kind", "time_us", "at_us", "code", "name", "outcome", "duration_us",
         "error_domain", "error_code", "error_text", "attributes", "cause_source", "cause_sequence", "exchange", "role", "method", "url",
         "state", "status", "first_byte_after_us", "sent_bytes", "received_bytes", "headers",
+        "http_version", "received_wire_bytes", "lookup_us", "connect_us", "secure_us", "sent_after_us", "is_reused", "redirects",
+        "is_mocked",
+        "rule",
     ]
 }

@@ -20,6 +20,7 @@ protocol RowFormat: Sendable {
     mutating func text(_ column: StaticString, _ value: String?)
     mutating func attributes(_ column: StaticString, _ value: Attributes)
     mutating func headerFields(_ column: StaticString, _ value: [Fact.HeaderField])
+    mutating func redirects(_ column: StaticString, _ value: [Fact.Redirect])
 }
 
 /// One JSON object a line: https://github.com/ndjson/ndjson-spec.
@@ -57,6 +58,12 @@ struct NDJSONFormat: RowFormat {
     mutating func text(_ column: StaticString, _ value: String?) { writer.member(column, value) }
     mutating func attributes(_ column: StaticString, _ value: Attributes) { writer.member(column, value) }
     mutating func headerFields(_ column: StaticString, _ value: [Fact.HeaderField]) { writer.member(column, value) }
+
+    mutating func redirects(_ column: StaticString, _ value: [Fact.Redirect]) {
+        guard !value.isEmpty else { return }
+        writer.key(column)
+        writer.redirects(value)
+    }
 }
 
 /// RFC 4180, with a header line; JSON where a column has several values, `""` for a text that is empty rather than absent.
@@ -111,6 +118,10 @@ struct CSVFormat: RowFormat {
 
     mutating func headerFields(_ column: StaticString, _ value: [Fact.HeaderField]) {
         json(value.isEmpty) { $0.headerFields(value) }
+    }
+
+    mutating func redirects(_ column: StaticString, _ value: [Fact.Redirect]) {
+        json(value.isEmpty) { $0.redirects(value) }
     }
 
     private mutating func json(_ isEmpty: Bool, _ write: (inout JSONWriter) -> Void) {

@@ -58,11 +58,33 @@ extension JournalWordReader {
     fileprivate mutating func exchangeClosed() -> Fact.ExchangeClosed? {
         guard let exchange = integer(), let state = integer().flatMap({ Fact.ExchangeState(rawValue: $0) }), let status = optionalInteger(),
             let firstByte = optionalInteger(), let sent = optionalInteger(), let received = optionalInteger(), let fields = headerFields(),
-            let detail = detail()
+            let detail = detail(), let transfer = isAtEnd ? Fact.Transfer() : transfer()
         else { return nil }
         return Fact.ExchangeClosed(
             exchange: exchange, state: state, status: status, firstByteAtMicroseconds: firstByte, sentByteCount: sent,
-            receivedByteCount: received, headerFields: fields, error: detail.error)
+            receivedByteCount: received, headerFields: fields, error: detail.error, transfer: transfer)
+    }
+
+    private mutating func transfer() -> Fact.Transfer? {
+        guard let version = optionalText(), let received = optionalInteger(), let sentAt = optionalInteger(),
+            let lookup = optionalInteger(),
+            let connect = optionalInteger(), let secure = optionalInteger(), let isReused = optionalInteger(), let redirects = redirects(),
+            let isMocked = integer(), let rule = optionalText()
+        else { return nil }
+        return Fact.Transfer(
+            httpVersion: version, receivedWireByteCount: received, sentAtMicroseconds: sentAt,
+            phases: Fact.Phases(lookupMicroseconds: lookup, connectMicroseconds: connect, secureMicroseconds: secure),
+            isConnectionReused: isReused.map { $0 == 1 }, redirects: redirects, isMocked: isMocked == 1, rule: rule)
+    }
+
+    private mutating func redirects() -> [Fact.Redirect]? {
+        guard let count = integer(), count >= 0 else { return nil }
+        var redirects: [Fact.Redirect] = []
+        for _ in 0..<count {
+            guard let status = integer(), let url = text(), let at = integer() else { return nil }
+            redirects.append(Fact.Redirect(status: status, url: url, atMicroseconds: at))
+        }
+        return redirects
     }
 
     private mutating func detail() -> (error: RecordedError?, attributes: Attributes)? {

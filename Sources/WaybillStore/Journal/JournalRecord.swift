@@ -75,6 +75,8 @@ extension Fact.Content {
             sink.optional(content.receivedByteCount)
             sink.headerFields(content.headerFields)
             sink.detail(error: content.error, [:])
+            // As with events: what most do not have takes no room.
+            if !content.transfer.isEmpty { sink.transfer(content.transfer) }
         }
     }
 }
@@ -105,6 +107,24 @@ extension JournalSink {
                 word(value ? 1 : 0)
             }
         }
+    }
+
+    fileprivate mutating func transfer(_ transfer: Fact.Transfer) {
+        optional(transfer.httpVersion)
+        optional(transfer.receivedWireByteCount)
+        optional(transfer.sentAtMicroseconds)
+        optional(transfer.phases.lookupMicroseconds)
+        optional(transfer.phases.connectMicroseconds)
+        optional(transfer.phases.secureMicroseconds)
+        optional(transfer.isConnectionReused.map { $0 ? 1 : 0 })
+        integer(transfer.redirects.count)
+        for redirect in transfer.redirects {
+            integer(redirect.status)
+            text(redirect.url)
+            integer(redirect.atMicroseconds)
+        }
+        integer(transfer.isMocked ? 1 : 0)
+        optional(transfer.rule)
     }
 
     fileprivate mutating func headerFields(_ fields: [Fact.HeaderField]) {

@@ -62,6 +62,8 @@ struct JournalWordReader {
 
     init(_ words: UnsafeBufferPointer<UInt64>) { self.words = words }
 
+    var isAtEnd: Bool { index == words.count }
+
     mutating func word() -> UInt64? {
         guard index < words.count else { return nil }
         defer { index += 1 }

@@ -58,6 +58,6 @@ enum FactRows {
                 Fact.ExchangeClosed(
                     exchange: row.int(3), state: Fact.ExchangeState(rawValue: row.int(4)) ?? .failed, status: row.optionalInt(5),
                     firstByteAtMicroseconds: row.optionalInt(6), sentByteCount: row.optionalInt(7), receivedByteCount: row.optionalInt(8),
-                    headerFields: detail.headerFields, error: detail.error(code: row.optionalInt(9)))))
+                    headerFields: detail.headerFields, error: detail.error(code: row.optionalInt(9)), transfer: detail.transfer)))
     }
 }

@@ -88,7 +88,18 @@ struct Timeline {
                 firstByteMicroseconds: closing?.1.firstByteAtMicroseconds.map(share.clock.wall),
                 closedMicroseconds: closing.map { share.clock.wall($0.0.atMicroseconds) }, sentByteCount: closing?.1.sentByteCount,
                 receivedByteCount: closing?.1.receivedByteCount, requestHeaderFields: opened.headerFields,
-                responseHeaderFields: closing?.1.headerFields ?? [], error: closing?.1.error)
+                responseHeaderFields: closing?.1.headerFields ?? [], error: closing?.1.error,
+                transfer: closing?.1.transfer.timed(by: share.clock.wall) ?? Fact.Transfer())
         }
+    }
+}
+
+extension Fact.Transfer {
+    /// The same with times of another clock.
+    func timed(by clock: (Int) -> Int) -> Self {
+        var transfer = self
+        transfer.sentAtMicroseconds = sentAtMicroseconds.map(clock)
+        for index in redirects.indices { transfer.redirects[index].atMicroseconds = clock(redirects[index].atMicroseconds) }
+        return transfer
     }
 }

@@ -63,6 +63,9 @@ package final class Recorder: Sendable {
         }
     }
 
+    /// Microseconds since its source started, which is how every time in a fact is told.
+    package var elapsedMicroseconds: Int { max(0, clock.uptimeMicroseconds() &- startMicroseconds) }
+
     /// Whether a journal has taken over.
     var hasJournal: Bool { journal.load(ordering: .acquiring) != 0 }
 

@@ -11,13 +11,14 @@ struct Detail {
     var port: Int?
     var query: String?
     var headerFields: [Fact.HeaderField] = []
+    var transfer = Fact.Transfer()
 
     /// nil where there is nothing to say: most events have no detail.
     var text: String? {
         guard
             !attributes.isEmpty || !errorDomain.isEmpty || errorCode != nil || errorText != nil || scheme != nil || port != nil
                 || query != nil
-                || !headerFields.isEmpty
+                || !headerFields.isEmpty || !transfer.isEmpty
         else { return nil }
         var writer = JSONWriter()
         writer.beginObject()
@@ -29,6 +30,7 @@ struct Detail {
         writer.member("port", port)
         writer.member("query", query)
         writer.member("headers", headerFields)
+        writer.members(transfer)
         writer.endObject()
         return writer.text
     }
@@ -70,7 +72,7 @@ extension Detail {
             case "port": port = try reader.integer(in: 0...65_535)
             case "query": query = try reader.string(limit: Limits.fieldLength)
             case "headers": headerFields = try reader.headerFields()
-            default: try reader.skipValue()
+            default: if try !transfer.read(key, &reader) { try reader.skipValue() }
             }
         }
     }

@@ -67,6 +67,7 @@ struct FactWriter {
         case .exchangeClosed(let content):
             var detail = Detail(attributes: [:], error: content.error)
             detail.headerFields = content.headerFields
+            detail.transfer = content.transfer
             try exchangeClosed.run(
                 source.id, fact.part, content.exchange, fact.sequence, fact.atMicroseconds, content.state.rawValue, content.status,
                 content.firstByteAtMicroseconds, content.sentByteCount, content.receivedByteCount, content.error?.code, detail.text)

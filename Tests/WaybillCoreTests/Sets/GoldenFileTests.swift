@@ -76,6 +76,27 @@ import WaybillCore
                         exchange: 4, state: .failed, sentByteCount: 0, error: RecordedError(domain: "NSURLErrorDomain", code: -1004))))
     }
 
+    @Test func howAnExchangeWentOnItsWayIsRead() throws {
+        let share = try #require(try TransactionSet.decode(Schemas.example("valid/exchange-transfer.json")).set.sources.first)
+        let transfers = share.facts.compactMap { fact -> Fact.Transfer? in
+            guard case .exchangeClosed(let closed) = fact.content else { return nil }
+            return closed.transfer
+        }
+        let redirects = [
+            Fact.Redirect(status: 301, url: "https://api.example.com/new", atMicroseconds: 70_000),
+            Fact.Redirect(status: 307, url: "https://www.example.com/new?token=[redacted]", atMicroseconds: 80_000),
+        ]
+        #expect(
+            transfers == [
+                Fact.Transfer(
+                    httpVersion: "2", receivedWireByteCount: 41, sentAtMicroseconds: 62_000,
+                    phases: Fact.Phases(lookupMicroseconds: 4_000, connectMicroseconds: 20_000, secureMicroseconds: 31_000),
+                    isConnectionReused: false, redirects: redirects),
+                Fact.Transfer(isMocked: true, rule: "maintenance"),
+                Fact.Transfer(isConnectionReused: true, rule: "cut after 100 bytes"),
+            ])
+    }
+
     // MARK: Invalid
 
     /// Where each invalid example is wrong, as a JSON pointer.

@@ -106,12 +106,27 @@ struct HistoryMaker {
                         exchange: exchange.sequence, state: random.oneIn(2) ? .completed : .failed, status: random.oneIn(2) ? 200 : nil,
                         firstByteAtMicroseconds: random.oneIn(2) ? max(0, recording.at - 1) : nil,
                         sentByteCount: random.oneIn(2) ? 10 : nil,
-                        receivedByteCount: random.oneIn(2) ? 0 : nil, error: error())), part: exchange.part)
+                        receivedByteCount: random.oneIn(2) ? 0 : nil, error: error(), transfer: transfer(until: recording.at))),
+                part: exchange.part)
         default:
             guard let part = recording.parts.randomElement(using: &random) else { return }
             recording.add(
                 .event(Fact.Event(code: Int.random(in: 0...3, using: &random), error: error(), attributes: attributes())), part: part)
         }
+    }
+
+    private mutating func transfer(until at: Int) -> Fact.Transfer {
+        guard random.oneIn(2) else { return Fact.Transfer() }
+        return Fact.Transfer(
+            httpVersion: random.oneIn(2) ? "1.1" : nil, receivedWireByteCount: random.oneIn(2) ? 41 : nil,
+            sentAtMicroseconds: random.oneIn(2) ? at : nil,
+            phases: Fact.Phases(
+                lookupMicroseconds: random.oneIn(2) ? 1 : nil, connectMicroseconds: random.oneIn(2) ? 0 : nil,
+                secureMicroseconds: random.oneIn(2) ? 70_000 : nil),
+            isConnectionReused: random.oneIn(2) ? random.oneIn(2) : nil,
+            redirects: random.oneIn(2)
+                ? [302, 307].map { Fact.Redirect(status: $0, url: "https://example.com/ü\($0)", atMicroseconds: at) } : [],
+            isMocked: random.oneIn(2), rule: random.oneIn(2) ? "slow \"login\"" : nil)
     }
 
     private mutating func error() -> RecordedError? {

@@ -1,0 +1,50 @@
+import Foundation
+import WaybillCore
+
+// Recording exchanges of HTTP stacks that the library does not know.
+extension TransactionManager {
+    /// Records that a request of the current transaction is about to be sent; outside of one, it belongs to none.
+    ///
+    /// - Returns: What to tell of the rest.
+    public func openExchange(_ request: ExchangeRequest) -> OpenExchange {
+        sink.openExchange(request, part: CurrentTransaction.innermost)
+    }
+
+    /// As ``openExchange(_:)``, for a transaction that is not the current one.
+    public func openExchange<Event>(_ request: ExchangeRequest, in transaction: UseCaseTransaction<Event>) -> OpenExchange {
+        sink.openExchange(request, part: transaction.part)
+    }
+}
+
+extension Recording {
+    /// Opens an exchange of a client, in a part or outside any transaction; nothing is recorded, and nothing to be added, while recording is off.
+    package func openExchange(_ request: ExchangeRequest, part: OpenPart?) -> OpenExchange {
+        guard let source = source(of: part) else { return OpenExchange() }
+        return OpenExchange(Fact.ExchangeOpened(request, redactor: source.settings.redactor), part: part, source: source) { exchange in
+            headers(for: request, part: part, exchange: exchange, of: source)
+        }
+    }
+
+    /// What ties a request to its transaction, where it is to be tied.
+    private func headers(for request: ExchangeRequest, part: OpenPart?, exchange: Int?, of source: RunningSource) -> [String: String] {
+        guard let part, part.source === source else { return [:] }
+        let name = source.settings.headerName
+        guard source.correlates(with: request.url) else {
+            diagnostics.once(
+                "A request to \(request.url.host() ?? "nowhere") inside a transaction carried no \(name) header field; add the host to correlatedHosts if it is yours."
+            )
+            return [:]
+        }
+        return request.value(for: name) == nil ? [name: part.headerValue(exchange: exchange)] : [:]
+    }
+}
+
+extension Fact.ExchangeOpened {
+    /// What is kept of a client's request.
+    init(_ request: ExchangeRequest, redactor: Redactor) {
+        let address = redactor.url(request.url.absoluteString)
+        self.init(
+            method: redactor.method(request.method), scheme: address.scheme, host: address.host, port: address.port, path: address.path,
+            query: address.query, headerFields: redactor.headerFields(request.headerFields))
+    }
+}

@@ -1,0 +1,186 @@
+extension Fact {
+    /// How an exchange went on its way, as far as the platform tells; nothing of it is needed to read the rest.
+    public struct Transfer: Hashable, Sendable, Codable {
+        /// The version of HTTP: `1.1`, `2`; nil where the platform does not tell.
+        public var httpVersion: String?
+        /// Bytes of the response's body on the wire, before they were decoded; nil where it is not known.
+        public var receivedWireByteCount: Int?
+        /// Microseconds from the start of the source to when the request's last byte was handed over; nil where it was not measured.
+        public var sentAtMicroseconds: Int?
+        /// What came before the request could be sent.
+        public var phases: Phases
+        /// Whether it went over a connection that was there already; nil where the platform does not tell.
+        public var isConnectionReused: Bool?
+        /// The redirects that were followed, in order; a longer chain keeps its first ``Limits/redirects``.
+        public var redirects: [Redirect]
+        /// Whether a rule answered, or failed it, and no server was asked.
+        public var isMocked: Bool
+        /// The name of the rule that answered it, failed it or slowed it down; nil: none did.
+        public var rule: String?
+
+        /// Says nothing, unless told otherwise.
+        public init(
+            httpVersion: String? = nil, receivedWireByteCount: Int? = nil, sentAtMicroseconds: Int? = nil, phases: Phases = Phases(),
+            isConnectionReused: Bool? = nil, redirects: [Redirect] = [], isMocked: Bool = false, rule: String? = nil
+        ) {
+            self.httpVersion = httpVersion
+            self.receivedWireByteCount = receivedWireByteCount
+            self.sentAtMicroseconds = sentAtMicroseconds
+            self.phases = phases
+            self.isConnectionReused = isConnectionReused
+            self.redirects = redirects
+            self.isMocked = isMocked
+            self.rule = rule
+        }
+
+        /// Whether nothing is known.
+        public var isEmpty: Bool { self == Transfer() }
+    }
+
+    /// How long the steps before a request took; nil where one was not needed, or was not measured.
+    public struct Phases: Hashable, Sendable, Codable {
+        /// Microseconds of looking up the host's name.
+        public var lookupMicroseconds: Int?
+        /// Microseconds of connecting, without TLS.
+        public var connectMicroseconds: Int?
+        /// Microseconds of the TLS handshake.
+        public var secureMicroseconds: Int?
+
+        /// Says nothing, unless told otherwise.
+        public init(lookupMicroseconds: Int? = nil, connectMicroseconds: Int? = nil, secureMicroseconds: Int? = nil) {
+            self.lookupMicroseconds = lookupMicroseconds
+            self.connectMicroseconds = connectMicroseconds
+            self.secureMicroseconds = secureMicroseconds
+        }
+    }
+
+    /// An answer that named another place, and was followed.
+    public struct Redirect: Hashable, Sendable, Codable {
+        /// 301, 302, 303, 307 or 308, as a rule.
+        public var status: Int
+        /// Where it led, redacted.
+        public var url: String
+        /// Microseconds from the start of the source to its coming.
+        public var atMicroseconds: Int
+
+        /// Makes a redirect.
+        public init(status: Int, url: String, atMicroseconds: Int) {
+            self.status = status
+            self.url = url
+            self.atMicroseconds = atMicroseconds
+        }
+    }
+}
+
+/// The members of a transfer stand among those of its closing: in sets, and in a store's details.
+extension JSONWriter {
+    package mutating func members(_ transfer: Fact.Transfer) {
+        guard !transfer.isEmpty else { return }
+        member("http_version", transfer.httpVersion)
+        member("received_wire_bytes", transfer.receivedWireByteCount)
+        member("sent_at_us", transfer.sentAtMicroseconds)
+        if transfer.phases != Fact.Phases() {
+            key("phases")
+            beginObject()
+            member("lookup_us", transfer.phases.lookupMicroseconds)
+            member("connect_us", transfer.phases.connectMicroseconds)
+            member("secure_us", transfer.phases.secureMicroseconds)
+            endObject()
+        }
+        if let isReused = transfer.isConnectionReused {
+            key("reused")
+            bool(isReused)
+        }
+        if !transfer.redirects.isEmpty {
+            key("redirects")
+            redirects(transfer.redirects)
+        }
+        member("mocked", transfer.isMocked)
+        member("rule", transfer.rule)
+    }
+
+    /// `[{"status": 302, "url": "https://api.example.com/", "at_us": 1391000}]`
+    package mutating func redirects(_ redirects: [Fact.Redirect]) {
+        beginArray()
+        for redirect in redirects {
+            beginObject()
+            member("status", redirect.status)
+            member("url", redirect.url)
+            member("at_us", redirect.atMicroseconds)
+            endObject()
+        }
+        endArray()
+    }
+}
+
+extension Fact.Transfer {
+    /// Reads the value of a member, if it is one of these.
+    ///
+    /// - Returns: Whether it was; else nothing was read.
+    package mutating func read(_ key: JSONText, _ reader: inout JSONReader) throws(JSONFailure) -> Bool {
+        switch key {
+        case "http_version": httpVersion = try reader.string(limit: Limits.labelLength)
+        case "received_wire_bytes": receivedWireByteCount = try reader.count()
+        case "sent_at_us": sentAtMicroseconds = try reader.count()
+        case "phases": phases = try .read(&reader)
+        case "reused": isConnectionReused = try reader.bool()
+        case "redirects": redirects = try reader.redirects()
+        case "mocked": isMocked = try reader.bool()
+        case "rule": rule = try reader.string(limit: Limits.labelLength)
+        default: return false
+        }
+        return true
+    }
+}
+
+extension Fact.Phases {
+    fileprivate static func read(_ reader: inout JSONReader) throws(JSONFailure) -> Self {
+        var phases = Self()
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "lookup_us": phases.lookupMicroseconds = try reader.count()
+            case "connect_us": phases.connectMicroseconds = try reader.count()
+            case "secure_us": phases.secureMicroseconds = try reader.count()
+            default: try reader.skipValue()
+            }
+        }
+        return phases
+    }
+}
+
+extension JSONReader {
+    fileprivate mutating func redirects() throws(JSONFailure) -> [Fact.Redirect] {
+        skipWhitespace()
+        let start = offset
+        var redirects: [Fact.Redirect] = []
+        try beginArray()
+        while try nextElement() {
+            guard redirects.count < Limits.redirects else {
+                throw JSONFailure(.invalid, at: start, "more than \(Limits.redirects) redirects")
+            }
+            redirects.append(try redirect())
+        }
+        return redirects
+    }
+
+    private mutating func redirect() throws(JSONFailure) -> Fact.Redirect {
+        skipWhitespace()
+        let start = offset
+        var status: Int?
+        var url: String?
+        var at: Int?
+        try beginObject()
+        while let key = try nextKey() {
+            switch key {
+            case "status": status = try integer(in: 0...999)
+            case "url": url = try string(limit: Limits.fieldLength)
+            case "at_us": at = try count()
+            default: try skipValue()
+            }
+        }
+        return Fact.Redirect(
+            status: try required(status, "status", at: start), url: try required(url, "url", at: start),
+            atMicroseconds: try required(at, "at_us", at: start))
+    }
+}
