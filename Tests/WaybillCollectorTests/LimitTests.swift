@@ -5,6 +5,7 @@ import Testing
 @testable import WaybillCollector
 import WaybillCore
 import WaybillReport
+import WaybillTesting
 
 /// What is too much is refused, before it costs memory.
 @Suite struct LimitTests {
@@ -91,6 +92,25 @@ import WaybillReport
             try await slow.send(Data(set.encoded().dropFirst(11)))
             #expect(try await slow.response().status == 200)
             #expect(try await server.post(Data(LoginHistory().clientSet().encoded())).status == 200)
+        }
+    }
+
+    @Test func whatIsOlderThanTheAgeGoesAndIsStillKnown() async throws {
+        let clock = ManualClock()
+        var limits = CollectorLimits()
+        limits.maximumAge = .seconds(86_400)
+        let collector = try Collector(folder: folder.url, access: .open, limits: limits, clock: clock)
+        try await CollectorServer.run(collector) { server async throws in
+            _ = try await server.post(set)
+            clock.advance(by: .seconds(86_000))
+            #expect(try await collector.retire() == 0)
+            let later = LoginHistory().clientSet()
+            _ = try await server.post(later)
+            clock.advance(by: .seconds(86_000))
+            #expect(try await collector.retire() == 6)
+            #expect(try await server.value("/v1/transactions", as: Page<TransactionSummary>.self).rows.count == 1)
+            #expect(try await server.post(set).knownCount == 6)
+            #expect(try await server.value("/v1/sources", as: [SourceRecord].self).map(\.ledger.delivered) == [6, 6])
         }
     }
 

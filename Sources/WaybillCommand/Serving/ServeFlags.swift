@@ -41,6 +41,12 @@ struct ServeFlags: ParsableArguments {
     @Option(help: ArgumentHelp("Requests of one token in a second; more get 429.", valueName: "count"))
     var maxRequestsPerSecond: Int?
 
+    @Option(help: ArgumentHelp("How long a transaction is kept after the last of it was received. Default: for ever.", valueName: "count"))
+    var retentionDays: Int?
+
+    @Option(help: ArgumentHelp("What a project's store may take; the oldest goes. Default: as much as comes.", valueName: "count"))
+    var maxStoreBytes: Int?
+
     @Option(help: ArgumentHelp("Connections at a time; more wait.", valueName: "count"))
     var maxConnections: Int?
 
@@ -59,7 +65,7 @@ struct ServeFlags: ParsableArguments {
         let numbers: [ServeSetting: Int?] = [
             .port: port, .maxBodyBytes: maxBodyBytes, .maxDecompressedBytes: maxDecompressedBytes, .maxPendingBytes: maxPendingBytes,
             .maxSetFacts: maxSetFacts, .maxTransactionFacts: maxTransactionFacts, .maxRequestsPerSecond: maxRequestsPerSecond,
-            .maxConnections: maxConnections, .headerSeconds: headerSeconds, .bodySeconds: bodySeconds, .idleSeconds: idleSeconds,
+            .retentionDays: retentionDays, .maxStoreBytes: maxStoreBytes, .maxConnections: maxConnections, .headerSeconds: headerSeconds, .bodySeconds: bodySeconds, .idleSeconds: idleSeconds,
         ]
         var contents: [ServeSetting: ConfigContent] = texts.compactMapValues { $0.map(ConfigContent.string) }
         contents.merge(numbers.compactMapValues { $0.map(ConfigContent.int) }) { $1 }

@@ -8,6 +8,7 @@ enum ServeSetting: String, CaseIterable {
     case tlsCert, tlsKey, tlsKeyPassword
     case logLevel
     case maxBodyBytes, maxDecompressedBytes, maxPendingBytes, maxSetFacts, maxTransactionFacts, maxRequestsPerSecond
+    case retentionDays, maxStoreBytes
     case maxConnections, headerSeconds, bodySeconds, idleSeconds
 
     var key: ConfigKey { ConfigKey([rawValue]) }

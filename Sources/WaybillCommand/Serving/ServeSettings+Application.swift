@@ -21,6 +21,7 @@ extension ServeSettings {
                 address: .hostname(self.host, port: port), serverName: "waybill",
                 // Those beyond wait in the system's queue: a connection that is taken costs memory.
                 availableConnectionsDelegate: .maximum(maximumConnections, logger: logger)),
+            services: [RetentionService(collector, logger: logger)],
             onServerRunning: { channel in
                 Terminal.write(["listening on \(scheme)://\(host):\(channel.localAddress?.port ?? 0)"])
             },

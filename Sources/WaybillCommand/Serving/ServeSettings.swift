@@ -45,6 +45,8 @@ struct ServeSettings: Sendable {
         limits.factsPerSet = try await reader.number(.maxSetFacts, in: 1...10_000_000) ?? limits.factsPerSet
         limits.factsPerTransaction = try await reader.number(.maxTransactionFacts, in: 1...10_000_000) ?? limits.factsPerTransaction
         limits.requestsPerSecond = try await reader.number(.maxRequestsPerSecond, in: 1...1_000_000) ?? limits.requestsPerSecond
+        limits.maximumAge = try await reader.number(.retentionDays, in: 1...36_500).map { .seconds($0 * 86_400) }
+        limits.storeByteCount = try await reader.number(.maxStoreBytes, in: 1...1 << 50)
         maximumConnections = try await reader.number(.maxConnections, in: 1...1_000_000) ?? maximumConnections
         headerSeconds = try await reader.number(.headerSeconds, in: 1...3600) ?? headerSeconds
         bodySeconds = try await reader.number(.bodySeconds, in: 1...3600) ?? bodySeconds
@@ -89,6 +91,8 @@ struct ServeSettings: Sendable {
         case .maxSetFacts: "\(limits.factsPerSet)"
         case .maxTransactionFacts: "\(limits.factsPerTransaction)"
         case .maxRequestsPerSecond: "\(limits.requestsPerSecond)"
+        case .retentionDays: limits.maximumAge.map { "\($0.components.seconds / 86_400)" }
+        case .maxStoreBytes: limits.storeByteCount.map { "\($0)" }
         case .maxConnections: "\(maximumConnections)"
         case .headerSeconds: "\(headerSeconds)"
         case .bodySeconds: "\(bodySeconds)"
