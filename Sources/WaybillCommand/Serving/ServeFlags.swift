@@ -65,7 +65,8 @@ struct ServeFlags: ParsableArguments {
         let numbers: [ServeSetting: Int?] = [
             .port: port, .maxBodyBytes: maxBodyBytes, .maxDecompressedBytes: maxDecompressedBytes, .maxPendingBytes: maxPendingBytes,
             .maxSetFacts: maxSetFacts, .maxTransactionFacts: maxTransactionFacts, .maxRequestsPerSecond: maxRequestsPerSecond,
-            .retentionDays: retentionDays, .maxStoreBytes: maxStoreBytes, .maxConnections: maxConnections, .headerSeconds: headerSeconds, .bodySeconds: bodySeconds, .idleSeconds: idleSeconds,
+            .retentionDays: retentionDays, .maxStoreBytes: maxStoreBytes, .maxConnections: maxConnections, .headerSeconds: headerSeconds,
+            .bodySeconds: bodySeconds, .idleSeconds: idleSeconds,
         ]
         var contents: [ServeSetting: ConfigContent] = texts.compactMapValues { $0.map(ConfigContent.string) }
         contents.merge(numbers.compactMapValues { $0.map(ConfigContent.int) }) { $1 }
