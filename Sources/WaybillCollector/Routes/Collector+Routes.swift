@@ -28,7 +28,7 @@ extension Collector {
         }
     }
 
-    private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
+    private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace, .query]
 
     private func answer(_ request: Request, to route: Route, _ context: some RequestContext) async throws -> Response {
         try await told(context) {
