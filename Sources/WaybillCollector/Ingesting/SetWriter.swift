@@ -26,6 +26,9 @@ final class SetWriter: Sendable {
         thread = try StoreThread(label: "waybill.collector") { () throws(WaybillError) in try Store(place, commitsAreSynced: true) }
     }
 
+    /// Sets that no commit has taken along yet.
+    var waitingCount: Int { waiting.withLock { $0.count } }
+
     /// Books a set; returns only after the synced commit.
     func add(_ arrival: Arrival) async throws(WaybillError) -> Receipt {
         try await withCheckedContinuation { answer in
