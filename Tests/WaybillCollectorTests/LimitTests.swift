@@ -14,11 +14,16 @@ import WaybillTesting
 
     init() throws { folder = try TemporaryDirectory() }
 
-    private func serving(_ change: (inout CollectorLimits) -> Void = { _ in }, _ body: (CollectorServer) async throws -> Void) async throws
-    {
+    private func serving(
+        _ limits: CollectorLimits = CollectorLimits(), _ body: (CollectorServer) async throws -> Void
+    ) async throws {
+        try await CollectorServer.run(try Collector(folder: folder.url, limits: limits), body)
+    }
+
+    private func limits(_ change: (inout CollectorLimits) -> Void) -> CollectorLimits {
         var limits = CollectorLimits()
         change(&limits)
-        try await CollectorServer.run(try Collector(folder: folder.url, limits: limits), body)
+        return limits
     }
 
     private func gzip(_ bytes: [UInt8]) throws -> Data {
@@ -58,7 +63,7 @@ import WaybillTesting
 
     /// Broken, 64 KB would take 64 MB, and a thousand times as much with a thousand of them.
     @Test func aGzipBombIsA413OnceItIsTooLarge() async throws {
-        try await serving({ $0.decompressedByteCount = 1 << 20 }) { server in
+        try await serving(limits { $0.decompressedByteCount = 1 << 20 }) { server in
             let bomb = try gzip([UInt8](repeating: UInt8(ascii: " "), count: 64 << 20))
             #expect(bomb.count < 100_000)
             let answer = try await server.post(bomb, headers: compressed)
@@ -68,7 +73,7 @@ import WaybillTesting
     }
 
     @Test func moreFactsThanASetMayHaveAreA413() async throws {
-        try await serving({ $0.factsPerSet = 5 }) { server in
+        try await serving(limits { $0.factsPerSet = 5 }) { server in
             let answer = try await server.post(Data(set.encoded()))
             answer.expectProblem(413, "Content Too Large")
             #expect(answer.json?["limit"] as? Int == 5)
@@ -78,7 +83,7 @@ import WaybillTesting
 
     @Test func moreThanThereIsRoomForIsA503AndTheRoomComesBack() async throws {
         let length = set.encoded().count
-        try await serving({ $0.pendingByteCount = length + 10 }) { server in
+        try await serving(limits { $0.pendingByteCount = length + 10 }) { server in
             // Takes the room, and keeps it: its body does not end.
             let slow = try RawClient(port: server.port)
             try await slow.send(

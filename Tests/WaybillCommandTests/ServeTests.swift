@@ -79,6 +79,19 @@ import WaybillStore
         #expect(try await client.untilClosed().isEmpty)
     }
 
+    /// However steadily they come: a body that trickles would else hold its connection, and what has been read of it, for ever.
+    @Test func whatComesTooLateIsCutOff() async throws {
+        let serve = try await ServeProcess.start(folder, "--header-seconds", "1", "--body-seconds", "1")
+        let silent = try RawClient(port: serve.port)
+        let slow = try RawClient(port: serve.port)
+        try await slow.send(
+            RawClient.head("POST", "/v1/sets", headers: ["Content-Type": TransactionSet.mediaType], length: 1000) + Data("{".utf8))
+        #expect(try await slow.response().status == 408)
+        #expect(try await slow.untilClosed().isEmpty)
+        #expect(try await silent.untilClosed().isEmpty)
+        #expect(await serve.post(LoginHistory().clientSet())?.acceptedCount == 6)
+    }
+
     @Test func theTokenComesFromAFileOrTheEnvironment() async throws {
         let secrets = try TemporaryDirectory()
         try folder.makeStore(of: LoginHistory().clientSet())
