@@ -1,8 +1,8 @@
--- A Waybill store, version 4: one schema for an app's, a server's and a collector's.
+-- A Waybill store, version 5: one schema for an app's, a server's and a collector's.
 -- SQLite 3.38 or later. Made by the library; a test keeps this page equal to it.
 -- To look at one: sqlite3 -readonly -box waybill.sqlite 'SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20'
 PRAGMA application_id = 1463961932; -- 'WBIL'
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;
 
 CREATE TABLE sources( -- running recorders: launches of a process
   id INTEGER PRIMARY KEY, -- in this file only
@@ -286,3 +286,10 @@ FROM (SELECT *, (n.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.so
   LEFT JOIN parts p ON p.source = l.source AND p.sequence = l.part;
 
 CREATE INDEX network_logs_by_time ON network_logs(source, at_us, sequence) WHERE method IS NOT NULL;
+
+CREATE TABLE retired( -- facts that were received, and whose rows were taken away again; they stand in `ranges` still
+  source INTEGER NOT NULL, -- sources.id
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  PRIMARY KEY(source, first)
+) STRICT, WITHOUT ROWID;

@@ -17,6 +17,7 @@ enum Schema {
         Migration(name: "retention", script: Tables.retention),
         Migration(name: "bodies", script: Tables.bodies + Views.exchangesWithBodies),
         Migration(name: "exchanges by time", script: Tables.exchangesByTime),
+        Migration(name: "retired facts", script: Tables.retired),
     ]
 
     /// The version that this code reads and writes.
