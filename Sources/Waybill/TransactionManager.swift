@@ -61,6 +61,12 @@ public final class TransactionManager: Sendable {
         public var obeysLaunchSettings = false
         /// Which exchanges are recorded, and what of them. Default: all of every one, redacted, but no bodies.
         public var network = NetworkOptions()
+        /// Asked before each set that is delivered, whoever asked for the flush; no: it stays pending. For policies such as Wi-Fi only.
+        ///
+        /// ```swift
+        /// options.canFlush = { await power.isCharging }
+        /// ```
+        public var canFlush: @Sendable () async -> Bool = { true }
         /// The clocks to record by.
         public var clock: any TransactionClock = SystemClock()
         /// Told, once each, what a developer would want to know; by default it is written to standard error.
@@ -123,8 +129,8 @@ public final class TransactionManager: Sendable {
         self.diagnostics = Diagnostics(diagnostics)
         sink = Recording(settings, diagnostics: self.diagnostics)
         flusher = Flusher(delivery: delivery)
-        passiveCapture = PassiveCapture(recording: sink)
         rules = NetworkRules(canBeOn: settings != nil)
+        passiveCapture = PassiveCapture(recording: sink)
         for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
     }
 
@@ -141,7 +147,7 @@ public final class TransactionManager: Sendable {
         set { sink.mode = newValue }
     }
 
-    /// Where sets go; nil: nowhere, and everything stays pending.
+    /// Where sets go; nil: nowhere, and everything stays pending. Set anew, it also ends the pauses that the one before brought about.
     public var delivery: Delivery? {
         get { flusher.delivery }
         set { flusher.delivery = newValue }

@@ -29,6 +29,9 @@ final class BodyDraft: @unchecked Sendable {  // right because everything that c
         probe = head.isEncoded ? [] : nil
     }
 
+    /// What waits of a body whose exchange nobody has ended gives back its room.
+    deinit { keeper.writer.bodies.adjust(by: -kept.count) }
+
     func append(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { hash.update($0) }
         let waiting = kept.count

@@ -6,7 +6,7 @@ struct BodyRows {
 
     /// More than a piece can ever hold: what a row of a damaged store says is not believed.
     static let pieceLimit = 16 << 20
-    /// Pieces that are looked at or deleted together.
+    /// Pieces that are deleted together.
     private static let chunk = 16
 
     /// Adds a piece, unless its exchange is gone, or a piece before it.
@@ -22,9 +22,29 @@ struct BodyRows {
 
     /// Deletes the oldest bodies, a few at a time; false: there are none.
     func removeOldest() throws(WaybillError) -> Bool {
-        let oldest = try connection.statement("SELECT source, exchange, direction FROM bodies ORDER BY id LIMIT \(Self.chunk)").rows {
-            row in
-            (source: row.int(0), exchange: row.int(1), direction: row.int(2))
+        var count = 0
+        return try removeOldest { _ in
+            count += 1
+            return count <= Self.chunk
+        }
+    }
+
+    /// Deletes the oldest until the rest takes no more than so many bytes.
+    func shrink(to byteCount: Int) throws(WaybillError) {
+        var excess = try self.byteCount() - byteCount
+        _ = try removeOldest { pieceByteCount in
+            defer { excess -= pieceByteCount }
+            return excess > 0
+        }
+    }
+
+    /// Deletes the oldest, as long as a piece of so many bytes is to go; gives whether any did.
+    private func removeOldest(while isNeeded: (Int) -> Bool) throws(WaybillError) -> Bool {
+        var oldest: [(source: Int, exchange: Int, direction: Int)] = []
+        try connection.statement("SELECT source, exchange, direction, length(bytes) FROM bodies ORDER BY id").forRows { row in
+            guard isNeeded(row.int(3)) else { return false }
+            oldest.append((row.int(0), row.int(1), row.int(2)))
+            return true
         }
         // All pieces of each: without its beginning nobody can read the rest.
         let delete = try connection.statement("DELETE FROM bodies WHERE source = ? AND exchange = ? AND direction = ?")
@@ -34,11 +54,6 @@ struct BodyRows {
 
     /// Bytes that all bodies take, but for what belongs to their rows.
     func byteCount() throws(WaybillError) -> Int { try connection.integer("SELECT ifnull(sum(length(bytes)), 0) FROM bodies") }
-
-    /// Deletes the oldest until the rest takes no more than so many bytes.
-    func shrink(to byteCount: Int) throws(WaybillError) {
-        while try self.byteCount() > byteCount, try removeOldest() {}
-    }
 
     // MARK: The key
 

@@ -37,6 +37,9 @@ package final class WaitingBodies: Sendable {
     /// Times that there was no room.
     package var refusedCount: Int { state.withLock { $0.refusedCount } }
 
+    /// Whether so much waits that it should be stored at once.
+    var isPressing: Bool { byteCount > limit / 4 }
+
     /// Bytes that wait, or are about to.
     package var byteCount: Int { state.withLock { $0.byteCount } }
 

@@ -4,7 +4,8 @@ import WaybillCore
 extension SourceWriter {
     /// Has a piece of a body stored, redacted already and with room reserved for it; never waits.
     package func keep(_ piece: BodyPiece) {
-        if bodies.add(piece) { scheduleDrain(batchIsFull: false) }
+        let isFirst = bodies.add(piece)
+        if bodies.isPressing { scheduleDrain(batchIsFull: true) } else if isFirst { scheduleDrain(batchIsFull: false) }
     }
 
     /// Writes what waits. What cannot be written goes on waiting, and is left out at last for want of room.

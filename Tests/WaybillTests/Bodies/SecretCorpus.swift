@@ -37,14 +37,14 @@ struct SecretCorpus {
     }
 
     /// ISO/IEC 7812, in groups.
-    mutating func card(_ name: String) -> String {
+    mutating func card(_ name: String, separator: String = " ") -> String {
         var digits = [4] + (0..<14).map { _ in Int.random(in: 0...9, using: &random) }
         let sum = digits.reversed().enumerated().reduce(0) { sum, digit in
             let doubled = digit.element * (digit.offset % 2 == 0 ? 2 : 1)
             return sum + (doubled > 9 ? doubled - 9 : doubled)
         }
         digits.append((10 - sum % 10) % 10)
-        let text = digits.enumerated().map { ($0.offset > 0 && $0.offset % 4 == 0 ? " " : "") + "\($0.element)" }.joined()
+        let text = digits.enumerated().map { ($0.offset > 0 && $0.offset % 4 == 0 ? separator : "") + "\($0.element)" }.joined()
         secrets.append((name, text))
         return text
     }
@@ -66,7 +66,7 @@ struct SecretCorpus {
 
     /// The target of a request.
     mutating func target(_ path: String) -> String {
-        "\(path)/\(token("path: JWT"))/\(card("path: card").replacing(" ", with: "%20"))?access_token=\(word("query: name"))"
+        "\(path)/\(token("path: JWT"))/\(card("path: card", separator: "-"))?access_token=\(word("query: name"))"
             + "&pwd=\(Self.percent(word("query: name, percent")))&next=%2Fa%3Ftoken%3D\(word("query: inside a query"))"
             + "&j=%7B%22password%22%3A%22\(word("query: JSON"))%22%7D"
     }
@@ -87,7 +87,7 @@ struct SecretCorpus {
         let form =
             "user=bob&password=\(word("\(way) form: name"))&pwd=\(Self.percent(word("\(way) form: percent")))"
             + "&note=Bearer+\(word("\(way) form: bearer"))&user%5Bpassword%5D=\(word("\(way) form: escaped name"))"
-            + "&json=%7B%22secret%22%3A%22\(word("\(way) form: JSON"))%22%7D&card=\(card("\(way) form: card").replacing(" ", with: "+"))"
+            + "&json=%7B%22secret%22%3A%22\(word("\(way) form: JSON"))%22%7D&card=\(card("\(way) form: card", separator: "+"))"
         let head = "--BB\r\nContent-Disposition: form-data; name="
         let multipart =
             "\(head)\"password\"\r\n\r\n\(word("\(way) multipart: name"))\r\n"

@@ -14,7 +14,9 @@ extension NetworkRules {
     func carrier(
         for outgoing: OutgoingRequest, record: OpenExchange, else carrier: @autoclosure () -> any HTTPCarrier
     ) -> any HTTPCarrier {
-        guard let request = ExchangeRequest(outgoing.request), let rule = hit(by: request, body: outgoing.data) else { return carrier() }
+        guard isOn, let request = ExchangeRequest(outgoing.request), let rule = hit(by: request, body: outgoing.data) else {
+            return carrier()
+        }
         record.interfered(by: rule.name, isMocked: rule.action.sendsNothing)
         switch rule.action {
         case .mock(let mock):
