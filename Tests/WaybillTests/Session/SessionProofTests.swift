@@ -61,7 +61,7 @@ struct SessionProofTests {
         let child = try ChildProcess("TestProcess", ["cancel", "1600"])
         let watchdog = DispatchWorkItem { child.kill() }
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(90), execute: watchdog)
-        let (output, status) = await Task.detached { child.finish() }.value
+        let (output, status) = await child.finished()
         watchdog.cancel()
         #expect(status == 0)
         let words = output.split(whereSeparator: \.isWhitespace)
@@ -79,7 +79,7 @@ struct SessionProofTests {
         let server = try LoopbackServer { _ in LoopbackServer.Response(body: body).repeated(256) }
         func peakMegabytes(_ kind: String) async throws -> Int {
             let child = try ChildProcess("TestProcess", [kind, server.url().absoluteString])
-            let output = await Task.detached { child.finish().output }.value
+            let output = await child.finished().output
             let numbers = output.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
             try #require(numbers.count == 2)
             #expect(numbers[0] == 256 << 20)
