@@ -8,6 +8,18 @@ struct ListQuery {
     private(set) var arguments: [any SQLValue] = []
 
     init(_ filter: TransactionFilter, limit: Int, after cursor: ListCursor?, now wall: Int) {
+        let arms = arms(of: "p.listed_us, p.source, p.sequence", filter, after: cursor, now: wall)
+        sql = arms + " ORDER BY 1 DESC, 2 DESC, 3 DESC LIMIT \(argument(limit))"
+    }
+
+    /// All that pass, in no order.
+    ///
+    /// - Parameter columns: Of the leading part `p`.
+    init(all columns: String, _ filter: TransactionFilter, now wall: Int) {
+        sql = arms(of: columns, filter, after: nil, now: wall)
+    }
+
+    private mutating func arms(of columns: String, _ filter: TransactionFilter, after cursor: ListCursor?, now wall: Int) -> String {
         var conditions = ["p.listed_us IS NOT NULL"]
         if let useCase = filter.useCase { conditions.append("p.use_case = \(argument(useCase))") }
         if let since = filter.sinceMicroseconds { conditions.append("p.listed_us >= \(argument(since))") }
@@ -18,8 +30,10 @@ struct ListQuery {
         }
         if let text = filter.text, !text.isEmpty { conditions.append(mention(of: text)) }
         // What is stored as open may have timed out since.
-        let isTimedOut = "(\(SQL.lastActivity(guid: "p.guid")) + p.timeout_us < \(argument(wall)))"
         let wanted = filter.outcomes.isEmpty ? Set(Outcome.allCases) : filter.outcomes
+        let isTimedOut =
+            wanted.contains(.open) == wanted.contains(.timedOut)
+            ? "" : "(\(SQL.lastActivity(guid: "p.guid")) + p.timeout_us < \(argument(wall)))"
         let arms = Outcome.allCases.filter { $0 != .timedOut }.compactMap { stored -> String? in
             var arm = conditions + ["p.outcome = \(stored.rawValue)"]
             switch (stored == .open, wanted.contains(stored), wanted.contains(.timedOut)) {
@@ -28,9 +42,9 @@ struct ListQuery {
             case (true, true, true), (false, true, _): break
             case (true, false, false), (false, false, _): return nil
             }
-            return "SELECT p.listed_us, p.source, p.sequence FROM parts p WHERE \(arm.joined(separator: " AND "))"
+            return "SELECT \(columns) FROM parts p WHERE \(arm.joined(separator: " AND "))"
         }
-        sql = arms.joined(separator: " UNION ALL ") + " ORDER BY 1 DESC, 2 DESC, 3 DESC LIMIT \(argument(limit))"
+        return arms.joined(separator: " UNION ALL ")
     }
 
     private mutating func argument(_ value: any SQLValue) -> String {

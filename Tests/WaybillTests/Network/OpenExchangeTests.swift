@@ -11,9 +11,12 @@ import FoundationNetworking
 struct OpenExchangeTests {
     let clock = ManualClock()
     let tx: TransactionManager
-    let url = URL(string: "https://ada:s3cret@api.example.com/items?page=2&token=s3cret")!
+    let url: URL
 
-    init() { tx = .testing(clock: clock, correlatedHosts: ["api.example.com"]) }
+    init() throws {
+        url = try #require(URL(string: "https://ada:s3cret@api.example.com/items?page=2&token=s3cret"))
+        tx = .testing(clock: clock, correlatedHosts: ["api.example.com"])
+    }
 
     @Test func theWholeStoryIsRecorded() throws {
         let login = tx.begin(Login.self)

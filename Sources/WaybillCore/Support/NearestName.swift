@@ -1,7 +1,6 @@
-#if Collector
 extension String {
     /// The name that was probably meant: the one that is the fewest letters away, at most a third of its own; nil where none is that near.
-    func nearest(among names: [String]) -> String? {
+    package func nearest(among names: [String]) -> String? {
         let distances = names.map { (name: $0, distance: lowercased().distance(to: $0.lowercased())) }
         return distances.filter { $0.distance <= max(1, $0.name.count / 3) }.min { $0.distance < $1.distance }?.name
     }
@@ -22,4 +21,3 @@ extension String {
         return row[letters.count]
     }
 }
-#endif

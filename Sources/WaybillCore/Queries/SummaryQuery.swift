@@ -1,0 +1,85 @@
+/// How often each use case was run, and how it ended.
+public struct SummaryQuery: Hashable, Sendable, Codable {
+    /// Which transactions count.
+    public var filter: TransactionFilter
+    /// The length of the steps of ``UseCaseSummary/rates``, in microseconds. Default: a day.
+    public var stepMicroseconds: Int
+
+    /// Makes a query.
+    public init(filter: TransactionFilter = TransactionFilter(), stepMicroseconds: Int = 86_400_000_000) {
+        self.filter = filter
+        self.stepMicroseconds = stepMicroseconds
+    }
+}
+
+/// One entry for each use case, the most frequent first.
+public struct SummaryAnswer: Hashable, Sendable, Codable {
+    /// By number of runs, then by code.
+    public var useCases: [UseCaseSummary]
+
+    /// Makes an answer.
+    public init(useCases: [UseCaseSummary]) { self.useCases = useCases }
+}
+
+/// What is said of one use case.
+public struct UseCaseSummary: Hashable, Sendable, Codable {
+    /// The code.
+    public var useCase: Int
+    /// The name that most of its runs have; `use case 17` where none is known.
+    public var name: String
+    /// Transactions.
+    public var runs: Int
+    /// How many ended how; an outcome that none has is left out.
+    public var outcomes: [Outcome: Int]
+    /// How many gave which error, the most frequent first.
+    public var errors: [ErrorCount]
+    /// Different installations that began them; those that told none do not count.
+    public var installations: Int
+    /// By time of beginning, in order; steps without runs are left out.
+    public var rates: [Rate]
+
+    /// Makes a summary.
+    public init(
+        useCase: Int, name: String, runs: Int, outcomes: [Outcome: Int], errors: [ErrorCount], installations: Int, rates: [Rate]
+    ) {
+        self.useCase = useCase
+        self.name = name
+        self.runs = runs
+        self.outcomes = outcomes
+        self.errors = errors
+        self.installations = installations
+        self.rates = rates
+    }
+
+    /// Transactions that were closed with an error.
+    public struct ErrorCount: Hashable, Sendable, Codable {
+        /// Empty for a mere number.
+        public var domain: String
+        public var code: Int
+        public var count: Int
+
+        /// Makes a count.
+        public init(domain: String, code: Int, count: Int) {
+            self.domain = domain
+            self.code = code
+            self.count = count
+        }
+    }
+
+    /// What began in one step of time.
+    public struct Rate: Hashable, Sendable, Codable {
+        /// When the step starts, in microseconds since 1970; a multiple of its length.
+        public var startMicroseconds: Int
+        public var runs: Int
+        public var failed: Int
+        public var abandoned: Int
+
+        /// Makes a rate.
+        public init(startMicroseconds: Int, runs: Int, failed: Int, abandoned: Int) {
+            self.startMicroseconds = startMicroseconds
+            self.runs = runs
+            self.failed = failed
+            self.abandoned = abandoned
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import WaybillCore
+
+/// Answers a ``DropOffQuery``.
+struct DropOffReading {
+    private let connection: Connection
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    func answer(_ query: DropOffQuery, now wall: Int) throws(WaybillError) -> DropOffAnswer {
+        guard query.filter.useCase != nil else { throw WaybillError(.setting, "A last event is one of a use case; say of which.") }
+        var filter = query.filter
+        if filter.outcomes.isEmpty { filter.outcomes = [.abandoned, .interrupted, .timedOut] }
+        var events = try AskedEvents(filter, codes: nil, sources: try AskedSources(connection), now: wall, connection)
+        var durations: [Int?: [Int]] = [:]
+        try events.forEach { transaction, events, sources in
+            var ordered = events
+            ordered.putInOrder(sources)
+            durations[ordered.last?.name, default: []].append(ordered.last?.microseconds(since: transaction.begin) ?? 0)
+        }
+        let names = events.sources.names
+        let last = durations.map { name, durations in
+            var taken = name == nil ? [] : durations
+            return DropOffAnswer.LastEvent(
+                event: name.map { names[$0] }, count: durations.count, statistics: DurationStatistics(&taken))
+        }
+        return DropOffAnswer(
+            transactions: events.transactions.transactions.count,
+            lastEvents: last.sorted {
+                $0.count == $1.count ? Segmentation.precedes($0.event, $1.event) : $0.count > $1.count
+            })
+    }
+}

@@ -1,0 +1,77 @@
+import WaybillCore
+
+/// Answers a ``DurationQuery``: reads once, selects in memory.
+struct DurationReading {
+    private let connection: Connection
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    fileprivate struct Collected {
+        var durations: [Int] = []
+        var withoutEnd = 0
+        var reversed = 0
+    }
+
+    func answer(_ query: DurationQuery, now wall: Int) throws(WaybillError) -> DurationAnswer {
+        var sources = try AskedSources(connection)
+        let points = try AskedPoints([query.from, query.to], of: query.filter.useCase, sources: &sources, connection)
+        var events = try AskedEvents(
+            query.filter, codes: points.codes, segmentation: query.segmentation, sources: sources, now: wall, connection)
+        var total = Collected()
+        var segments: [Int?: Collected] = [:]
+        let isSegmented = query.segmentation != nil
+        try events.forEach { transaction, events, sources in
+            let from = points.occurrences(of: 0, in: transaction, events, sources)
+            guard let start = query.occurrence.choose(from, sources) else { return }
+            let to = points.occurrences(of: 1, in: transaction, events, sources)
+            let end = query.occurrence.choose(to, sources)
+            total.add(start, end, sources)
+            if isSegmented { segments[transaction.segment, default: Collected()].add(start, end, sources) }
+        }
+        let values = events.transactions.segmentValues
+        return DurationAnswer(
+            total: total.segment(nil),
+            segments: segments.map { key, collected in
+                var collected = collected
+                return collected.segment(key.map { values[$0] })
+            }.sorted { Segmentation.precedes($0.value, $1.value) })
+    }
+}
+
+extension DurationReading.Collected {
+    fileprivate mutating func add(_ start: AskedEvent, _ end: AskedEvent?, _ sources: AskedSources) {
+        guard let end else {
+            withoutEnd += 1
+            return
+        }
+        // The same event from both ends takes no time.
+        if start.isAfter(end, sources) { reversed += 1 } else { durations.append(end.microseconds(since: start)) }
+    }
+
+    fileprivate mutating func segment(_ value: String?) -> DurationSegment {
+        let histogram = [DurationSegment.Bar](of: durations)
+        return DurationSegment(
+            value: value, statistics: DurationStatistics(&durations), withoutEnd: withoutEnd, reversed: reversed, histogram: histogram)
+    }
+}
+
+extension DurationQuery.Occurrence {
+    /// The first or the last of several: of each source by sequence, of those by their clocks.
+    func choose(_ events: [AskedEvent], _ sources: AskedSources) -> AskedEvent? {
+        guard var chosen = events.first else { return nil }
+        guard events.count > 1 else { return chosen }
+        var ofSource: [Int: AskedEvent] = [:]
+        for event in events {
+            guard let other = ofSource[event.source] else {
+                ofSource[event.source] = event
+                continue
+            }
+            if (event.sequence < other.sequence) == (self == .first) { ofSource[event.source] = event }
+        }
+        chosen = ofSource[chosen.source] ?? chosen
+        for event in ofSource.values where event.source != chosen.source {
+            if chosen.isAfter(event, sources) == (self == .first) { chosen = event }
+        }
+        return chosen
+    }
+}

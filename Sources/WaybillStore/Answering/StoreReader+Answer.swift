@@ -1,0 +1,21 @@
+package import WaybillCore
+
+/// Questions about many transactions.
+extension StoreReader {
+    /// Answers a question by one state of the store.
+    ///
+    /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
+    /// - Throws: `.notFound` for a use case or an event that nothing here is called, with the nearest name that is; `.setting` for a question
+    ///   that needs a use case and names none.
+    package func answer(_ query: Query, now wall: Int) throws(WaybillError) -> Answer {
+        try read { () throws(WaybillError) in
+            switch query {
+            case .summary(let query): .summary(try SummaryReading(connection).answer(query, now: wall))
+            case .duration(let query): .duration(try DurationReading(connection).answer(query, now: wall))
+            case .transitions(let query): .transitions(try TransitionsReading(connection).answer(query, now: wall))
+            case .funnel(let query): .funnel(try FunnelReading(connection).answer(query, now: wall))
+            case .dropOff(let query): .dropOff(try DropOffReading(connection).answer(query, now: wall))
+            }
+        }
+    }
+}
