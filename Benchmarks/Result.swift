@@ -16,7 +16,7 @@ struct Result: Encodable {
         unit = row.unit
         baseline = row.baseline
         baselineValue = comparison.baseline
-        ratio = comparison.value / comparison.baseline
+        ratio = comparison.ratioOfRounds ?? comparison.value / comparison.baseline
     }
 
     /// Writes an array of results, making the folder where there is none.

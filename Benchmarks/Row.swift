@@ -20,6 +20,8 @@ struct Row: Sendable {
 struct Comparison: Sendable {
     var value: Double
     var baseline: Double
+    /// The median of the rounds' own ratios; nil: that of the two values.
+    var ratioOfRounds: Double?
 
     /// Nanoseconds per operation, as medians of rounds that take turns, so that whatever else the machine does meets both alike.
     ///

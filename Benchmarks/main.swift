@@ -7,13 +7,19 @@ allRows += Row.logLatencies
 allRows += [.disabledLog, .guid, .drain, .recover]
 allRows += Row.bytesPerEvent
 allRows += [.list, .encode, .decode, .report, .exportNDJSON, .exportCSV]
+allRows += Row.sessions
 #if Collector
-allRows += [.collect]
+allRows += [.collect, .collect4, .collectNaive, .collectLatency, .flush]
 #endif
 
 do {
     if CommandLine.arguments.dropFirst().first == "--soak" {
         exit(try await Soak(CommandLine.arguments.dropFirst()).run().finish() ? 0 : 1)
+    }
+    if CommandLine.arguments.dropFirst() == ["--serve"] { try BenchServer.serve() }
+    if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "--requests" {
+        try await SessionGrowth.run(CommandLine.arguments[2])
+        exit(0)
     }
     let rows = try chosenRows(CommandLine.arguments.dropFirst(), among: allRows)
     let table = Table(rows)

@@ -1,8 +1,8 @@
--- A Waybill store, version 3: one schema for an app's, a server's and a collector's.
+-- A Waybill store, version 5: one schema for an app's, a server's and a collector's.
 -- SQLite 3.38 or later. Made by the library; a test keeps this page equal to it.
 -- To look at one: sqlite3 -readonly -box waybill.sqlite 'SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20'
 PRAGMA application_id = 1463961932; -- 'WBIL'
-PRAGMA user_version = 3;
+PRAGMA user_version = 5;
 
 CREATE TABLE sources( -- running recorders: launches of a process
   id INTEGER PRIMARY KEY, -- in this file only
@@ -284,3 +284,12 @@ SELECT CASE WHEN p.guid IS NOT NULL THEN (substr(lower(hex(p.guid)), 1, 8) || '-
 FROM (SELECT *, (n.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = n.source AND c.at_us <= n.at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = n.source ORDER BY c.at_us LIMIT 1), 0)) AS time_us FROM network_logs n WHERE n.method IS NOT NULL) l
   JOIN sources s ON s.id = l.source
   LEFT JOIN parts p ON p.source = l.source AND p.sequence = l.part;
+
+CREATE INDEX network_logs_by_time ON network_logs(source, at_us, sequence) WHERE method IS NOT NULL;
+
+CREATE TABLE retired( -- facts that were received, and whose rows were taken away again; they stand in `ranges` still
+  source INTEGER NOT NULL, -- sources.id
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  PRIMARY KEY(source, first)
+) STRICT, WITHOUT ROWID;

@@ -73,7 +73,7 @@ struct Soak {
 }
 
 /// What the process has in memory, from Linux's `/proc/self/status`; 0 elsewhere.
-private func residentMegabytes() -> Double {
+func residentMegabytes() -> Double {
     guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return 0 }
     let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
     return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) } ?? 0) / 1024

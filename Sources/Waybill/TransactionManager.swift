@@ -61,6 +61,12 @@ public final class TransactionManager: Sendable {
         public var obeysLaunchSettings = false
         /// Which exchanges are recorded, and what of them. Default: all of every one, redacted, but no bodies.
         public var network = NetworkOptions()
+        /// Asked before each set that is delivered, whoever asked for the flush; no: it stays pending. For policies such as Wi-Fi only.
+        ///
+        /// ```swift
+        /// options.canFlush = { await power.isCharging }
+        /// ```
+        public var canFlush: @Sendable () async -> Bool = { true }
         /// The clocks to record by.
         public var clock: any TransactionClock = SystemClock()
         /// Told, once each, what a developer would want to know; by default it is written to standard error.
@@ -97,6 +103,8 @@ public final class TransactionManager: Sendable {
     let flusher: Flusher
     package let sink: Recording
     private let capturedSession = Locked<CapturedSession?>(nil)
+    /// Records what sessions send whose code cannot change; does nothing until it is started. Experimental.
+    public let passiveCapture: PassiveCapture
 
     /// Makes a manager.
     ///
@@ -122,6 +130,7 @@ public final class TransactionManager: Sendable {
         sink = Recording(settings, diagnostics: self.diagnostics)
         flusher = Flusher(delivery: delivery)
         rules = NetworkRules(canBeOn: settings != nil)
+        passiveCapture = PassiveCapture(recording: sink)
         for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
     }
 
@@ -138,7 +147,7 @@ public final class TransactionManager: Sendable {
         set { sink.mode = newValue }
     }
 
-    /// Where sets go; nil: nowhere, and everything stays pending.
+    /// Where sets go; nil: nowhere, and everything stays pending. Set anew, it also ends the pauses that the one before brought about.
     public var delivery: Delivery? {
         get { flusher.delivery }
         set { flusher.delivery = newValue }
@@ -163,8 +172,8 @@ public final class TransactionManager: Sendable {
         let source = sink.readableSource
         let counts = sink.counters.current
         return Health(
-            problems: (sink.settings?.problems ?? []) + [source?.writer.problem, sink.problem, flusher.problem].compactMap { $0 }
-                + rules.problems,
+            problems: (sink.settings?.problems ?? [])
+                + [source?.writer.problem, sink.problem, flusher.problem, passiveCapture.problem].compactMap { $0 } + rules.problems,
             refused: source?.writer.recorder.refusedCount ?? 0,
             truncated: counts.truncated, omittedBodies: source?.writer.bodies.refusedCount ?? 0, malformedHeaders: counts.malformedHeaders,
             mismatchedUseCases: counts.mismatchedUseCases,

@@ -142,11 +142,7 @@ final class HTTPExchange: HTTPEvents {
         tellProgress?(progress)
     }
 
-    func measured(_ measurements: TransferMeasurements) {
-        record.measured(
-            phases: measurements.phases, isConnectionReused: measurements.isConnectionReused, httpVersion: measurements.httpVersion,
-            receivedWireByteCount: measurements.receivedWireByteCount)
-    }
+    func measured(_ measurements: TransferMeasurements) { record.measured(measurements) }
 
     func ended(_ error: URLError?) { end(error, byCarrier: true) }
 

@@ -65,6 +65,14 @@ final class TaskCarrier: HTTPCarrier {
         session.later(answer)
     }
 
+    /// Ends where a connection that had been kept alive was closed while the body went over it. libcurl sends that again, on a new one, and asks for
+    /// it from the start; swift-corelibs-foundation has no more of it to give, and both would wait for each other until the deadline.
+    func lose() {
+        let events = events
+        cancel()
+        events?.ended(URLError(.networkConnectionLost))
+    }
+
     func tell(_ measurements: TransferMeasurements) { events?.measured(measurements) }
 
     func ended(_ error: (any Error)?) {

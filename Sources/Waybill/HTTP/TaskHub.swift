@@ -43,9 +43,16 @@ final class TaskHub: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) { carrier(of: task)?.declineChallenge { completionHandler(.cancelAuthenticationChallenge, nil) } }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        completionHandler(nil)
+        carrier(of: task)?.lose()
+    }
     #else
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
-        carrier(of: task)?.measured(metrics)
+        if let measured = TransferMeasurements(metrics) { carrier(of: task)?.tell(measured) }
     }
     #endif
 }

@@ -59,6 +59,8 @@ public final class OpenExchange: Sendable {
         // A part that was not taken has no number that an exchange could name.
         let isTaken = part.map { $0.sequence > 0 && $0.source === source } ?? true
         self.part = part?.sequence ?? 0
+        var opened = opened
+        opened.headerFields = source.settings.network.headers.applied(to: opened.headerFields)
         sequence = isTaken ? source.record(.exchangeOpened(opened), part: part?.sequence ?? 0).sequence : 0
         self.source = sequence > 0 ? source : nil
         self.bodies = sequence > 0 ? bodies(sequence) : nil

@@ -26,7 +26,7 @@ extension Recording {
         }
         let keeper = source.bodies.flatMap { $0.policy.wants(request, of: part?.transaction) ? $0 : nil }
         return OpenExchange(
-            Fact.ExchangeOpened(request, settings: source.settings), part: part, source: source,
+            Fact.ExchangeOpened(request, redactor: source.settings.redactor), part: part, source: source,
             bodies: { exchange in keeper.map { BodyTaps(of: request, part: part?.sequence ?? 0, exchange: exchange, keeper: $0) } }
         ) { exchange in
             headers(for: request, part: part, exchange: exchange, of: source)
@@ -49,11 +49,10 @@ extension Recording {
 
 extension Fact.ExchangeOpened {
     /// What is kept of a client's request.
-    init(_ request: ExchangeRequest, settings: RecordingSettings) {
-        let redactor = settings.redactor
+    init(_ request: ExchangeRequest, redactor: Redactor) {
         let address = redactor.url(request.url.absoluteString)
         self.init(
             method: redactor.method(request.method), scheme: address.scheme, host: address.host, port: address.port, path: address.path,
-            query: address.query, headerFields: redactor.headerFields(settings.network.headers.applied(to: request.headerFields)))
+            query: address.query, headerFields: redactor.headerFields(request.headerFields))
     }
 }

@@ -13,6 +13,7 @@ package struct RecordingSettings: Sendable {
     package var retention = Retention()
     package var network = NetworkOptions()
     package var clock: any TransactionClock = SystemClock()
+    package var canFlush: @Sendable () async -> Bool = { true }
     package var writesByItself = true
     /// Whether recording is on at first.
     package var recording = RecordingMode.on
@@ -35,6 +36,7 @@ package struct RecordingSettings: Sendable {
         network = options.network
         problems += network.problems
         clock = options.clock
+        canFlush = options.canFlush
         offErasesPending = options.offErasesPending
         let (app, appVersion, attributes) = (options.app, options.appVersion, redactor.attributes(options.sourceAttributes).0)
         describe = { Source.thisProcess(id: $0, app: app, appVersion: appVersion, attributes: attributes) }

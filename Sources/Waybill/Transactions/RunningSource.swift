@@ -13,6 +13,7 @@ package final class RunningSource: Sendable {
     /// nil: no body is kept.
     let bodies: BodyKeeper?
     let generation = ProcessGeneration.current
+    let announcedParts = AnnouncedParts()
 
     private let power: RecordingSwitch
     /// The writer's, which keeps it alive.

@@ -35,6 +35,8 @@ struct ExportSelector {
             selection.shares += own.filter { $0.recorded > 0 }.map {
                 ScannedShare(row: $0.row, sequences: SequenceRanges([1...$0.recorded]), earliest: time)
             }
+        case .quarantine:
+            selection = ExportSelection(shares: try QuarantineRows(connection: connection).shares())
         }
         selection.cursor.arrival = try lastArrival()
         for source in own where source.recorded > 0 { selection.cursor.recorded[source.id] = source.recorded }
@@ -76,7 +78,7 @@ struct ExportSelector {
     }
 
     /// Fills the temporary table `chosen`, which SQLite keeps on disk when there are many.
-    private func choose(_ filter: TransactionFilter, now: Int) throws(WaybillError) {
+    func choose(_ filter: TransactionFilter, now: Int) throws(WaybillError) {
         try connection.execute(
             "CREATE TEMP TABLE IF NOT EXISTS chosen(guid BLOB PRIMARY KEY) WITHOUT ROWID; DELETE FROM temp.chosen")
         let query = ListQuery(filter, limit: -1, after: nil, now: now)

@@ -11,6 +11,7 @@ struct SalvagedRows {
         ("erased", ["guid"], "1"), ("names", ["use_case", "event", "app", "app_version", "name"], "1"), ("arrivals", ["id"], "1"),
         ("clocks", ["source", "at_us"], "1"), ("parts", ["source", "sequence"], "1"), ("events", ["source", "part", "after"], "1"),
         ("network_logs", ["source", "part", "sequence"], "1"), ("bodies", ["id"], "1"), ("dropped", ["source", "first"], "1"),
+        ("retired", ["source", "first"], "1"),
         ("quarantine", ["source", "sequence"], "1"),
         // What is being delivered goes out again: the lease is gone.
         ("ranges", ["source", "first"], "lease IS NULL"),

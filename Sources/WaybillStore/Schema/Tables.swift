@@ -4,7 +4,7 @@
 /// Every integer that ends in `_us` is microseconds: since the source started inside facts, since 1970-01-01T00:00:00Z where it says so.
 enum Tables {
     /// Those whose rows belong to a source.
-    static let bySource = ["clocks", "parts", "events", "network_logs", "ranges", "dropped", "arrivals", "quarantine"]
+    static let bySource = ["clocks", "parts", "events", "network_logs", "ranges", "dropped", "arrivals", "quarantine", "retired"]
 
     /// What was kept of the bodies of exchanges.
     static let bodies = """
@@ -190,6 +190,23 @@ enum Tables {
           age INTEGER NOT NULL,
           erased INTEGER NOT NULL,
           damaged INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        """
+
+    /// What a list of exchanges needs: each source's newest first.
+    static let exchangesByTime = """
+        CREATE INDEX network_logs_by_time ON network_logs(source, at_us, sequence) WHERE method IS NOT NULL;
+
+        """
+
+    /// What keeping what was received within limits needs.
+    static let retired = """
+        CREATE TABLE retired( -- facts that were received, and whose rows were taken away again; they stand in `ranges` still
+          source INTEGER NOT NULL, -- sources.id
+          first INTEGER NOT NULL,
+          last INTEGER NOT NULL,
+          PRIMARY KEY(source, first)
         ) STRICT, WITHOUT ROWID;
 
         """

@@ -7,7 +7,7 @@ import FoundationNetworking
 
 extension WayIn {
     /// Every way in.
-    static let all = session
+    static let all = session + capture
 
     /// The forms of the captured session.
     static let session = [

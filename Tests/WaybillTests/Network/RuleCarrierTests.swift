@@ -9,13 +9,14 @@ import FoundationNetworking
 
 /// What a rule's carrier tells, when, and that nothing comes of it once it is canceled. No clock runs here: a test takes each step itself.
 struct RuleCarrierTests {
-    private let url = URL(string: "https://example.com/a")!
+    private let url: URL
     private let schedule = ManualSchedule()
     private let events = ToldEvents()
     private let network = ScriptedCarrier()
     private let rules: NetworkRules
 
-    init() {
+    init() throws {
+        url = try #require(URL(string: "https://example.com/a"))
         let schedule = schedule
         rules = NetworkRules(schedule: { schedule })
         rules.isOn = true
@@ -30,8 +31,8 @@ struct RuleCarrierTests {
         return rules.carrier(for: OutgoingRequest(request: request, body: body), record: OpenExchange(), else: network)
     }
 
-    private func head(_ status: Int = 200) -> HTTPURLResponse {
-        HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: nil)!
+    private func head(_ status: Int = 200) throws -> HTTPURLResponse {
+        try #require(HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: nil))
     }
 
     // MARK: Mock
@@ -93,10 +94,10 @@ struct RuleCarrierTests {
 
     // MARK: Cut
 
-    @Test func theConnectionIsCutAfterSoManyBytes() {
+    @Test func theConnectionIsCutAfterSoManyBytes() throws {
         carrier(.cut(afterByteCount: 10)).start(telling: events)
         network.events?.sent(byteCount: 3, expected: 3)
-        network.events?.responded(head())
+        network.events?.responded(try head())
         network.events?.received(Data(count: 4))
         #expect(network.cancelCount == 0)
         network.events?.received(Data(count: 100))
@@ -106,27 +107,27 @@ struct RuleCarrierTests {
         #expect(network.cancelCount == 1)
     }
 
-    @Test func cutAfterNothingStillGivesTheHead() {
+    @Test func cutAfterNothingStillGivesTheHead() throws {
         carrier(.cut(afterByteCount: 0)).start(telling: events)
-        network.events?.responded(head())
+        network.events?.responded(try head())
         #expect(events.all == ["responded 200", "failed -1005"])
         #expect(network.cancelCount == 1)
     }
 
-    @Test func aBodyThatIsShorterThanTheCutComesWhole() {
+    @Test func aBodyThatIsShorterThanTheCutComesWhole() throws {
         carrier(.cut(afterByteCount: 10)).start(telling: events)
-        network.events?.responded(head())
+        network.events?.responded(try head())
         network.events?.received(Data(count: 9))
         network.events?.ended(nil)
         #expect(events.all == ["responded 200", "received 9", "ended"])
         #expect(network.cancelCount == 0)
     }
 
-    @Test func aCanceledCutTellsNothingAndCancelsTheRequest() {
+    @Test func aCanceledCutTellsNothingAndCancelsTheRequest() throws {
         let cut = carrier(.cut(afterByteCount: 10))
         cut.start(telling: events)
         cut.cancel()
-        network.events?.responded(head())
+        network.events?.responded(try head())
         network.events?.received(Data(count: 100))
         #expect(events.all.isEmpty)
         #expect(network.cancelCount == 1)
@@ -134,21 +135,21 @@ struct RuleCarrierTests {
 
     // MARK: Throttle
 
-    @Test func theRequestIsSentAfterTheLatency() {
+    @Test func theRequestIsSentAfterTheLatency() throws {
         carrier(.throttle(Throttle(latency: .seconds(2)))).start(telling: events)
         #expect(schedule.delays == [.seconds(2)])
         #expect(network.startCount == 0)
         schedule.runAll()
         #expect(network.startCount == 1)
-        network.events?.responded(head())
+        network.events?.responded(try head())
         network.events?.received(Data(count: 1_000_000))
         network.events?.ended(nil)
         #expect(events.all == ["responded 200", "received 1000000", "ended"])
     }
 
-    @Test func bytesComeNoFasterThanTheThrottleSays() {
+    @Test func bytesComeNoFasterThanTheThrottleSays() throws {
         carrier(.throttle(Throttle(bytesPerSecond: 1000))).start(telling: events)
-        network.events?.responded(head())
+        network.events?.responded(try head())
         network.events?.received(Data(count: 250))
         network.events?.received(Data(count: 30))
         network.events?.ended(nil)
@@ -160,10 +161,10 @@ struct RuleCarrierTests {
         #expect(schedule.delays == [.milliseconds(100), .milliseconds(100), .milliseconds(50), .milliseconds(30)])
     }
 
-    @Test func theBodyOfTheRequestTakesItsTimeAndTheAnswerWaitsForIt() {
+    @Test func theBodyOfTheRequestTakesItsTimeAndTheAnswerWaitsForIt() throws {
         carrier(.throttle(Throttle(bytesPerSecond: 1000)), "POST", body: .data(Data(count: 150))).start(telling: events)
         network.events?.sent(byteCount: 150, expected: 150)
-        network.events?.responded(head())
+        network.events?.responded(try head())
         network.events?.ended(nil)
         #expect(events.all.isEmpty)
         schedule.runAll()
@@ -171,9 +172,9 @@ struct RuleCarrierTests {
         #expect(schedule.delays == [.milliseconds(100), .milliseconds(50)])
     }
 
-    @Test func whatComesWhileOthersWaitWaitsBehindThem() {
+    @Test func whatComesWhileOthersWaitWaitsBehindThem() throws {
         carrier(.throttle(Throttle(bytesPerSecond: 10))).start(telling: events)
-        network.events?.responded(head())
+        network.events?.responded(try head())
         network.events?.received(Data([1, 2]))
         schedule.step()
         network.events?.received(Data([3]))
@@ -183,10 +184,10 @@ struct RuleCarrierTests {
         #expect(events.bytes == Data([1, 2, 3]))
     }
 
-    @Test func aRedirectIsAnsweredAtOnce() {
+    @Test func aRedirectIsAnsweredAtOnce() throws {
         carrier(.throttle(Throttle(bytesPerSecond: 1)), "POST").start(telling: events)
         network.events?.sent(byteCount: 10, expected: 10)
-        #expect(network.events?.redirected(by: head(307), to: URLRequest(url: url)) != nil)
+        #expect(network.events?.redirected(by: try head(307), to: URLRequest(url: url)) != nil)
     }
 
     @Test func aThrottleThatIsCanceledDuringItsLatencyNeverSends() {
@@ -198,10 +199,10 @@ struct RuleCarrierTests {
         #expect(network.cancelCount == 0)
     }
 
-    @Test func aThrottleThatIsCanceledOnTheWayTellsNoMoreAndCancelsTheRequest() {
+    @Test func aThrottleThatIsCanceledOnTheWayTellsNoMoreAndCancelsTheRequest() throws {
         let throttle = carrier(.throttle(Throttle(bytesPerSecond: 1)))
         throttle.start(telling: events)
-        network.events?.responded(head())
+        network.events?.responded(try head())
         network.events?.received(Data(count: 10))
         schedule.step()
         throttle.cancel()

@@ -2,8 +2,8 @@ import WaybillCore
 
 /// Which exchanges are recorded, and what of them: `TransactionManager.Options.network`.
 ///
-/// It holds for every way of capturing. What it leaves out is sent all the same, and carries the transaction's header field, without the
-/// exchange's number in it.
+/// It holds for every way of capturing requests that are sent. What it leaves out is sent all the same, and carries the transaction's header
+/// field, without the exchange's number in it. Of the requests that a server joins transactions by, only ``headers`` decides.
 ///
 /// ## Usage
 ///

@@ -48,9 +48,8 @@ struct WildcardPattern: Sendable {
                 index += 1
             default:
                 guard let narrow = gap else { return false }
-                let end = Self.endOfScalar(at: narrow.end, in: text)
-                gap = (narrow.next, end)
-                (piece, index) = (narrow.next, end)
+                gap = (narrow.next, narrow.end + 1)
+                (piece, index) = (narrow.next, narrow.end + 1)
             }
         }
         return false

@@ -21,6 +21,12 @@ extension NetworkRules {
     }
 
     private static func rules(in json: Data) throws(WaybillError) -> [NetworkRule] {
+        // As strict as for every other format, and it says where: JSONDecoder does not.
+        do throws(JSONFailure) {
+            try JSONReader.read(Array(json)) { reader throws(JSONFailure) in try reader.skipValue() }
+        } catch {
+            throw WaybillError(.format, "\(error.message), at byte \(error.offset)")
+        }
         let rules: [NetworkRule]
         do {
             rules = try JSONDecoder().decode(Document.self, from: json).rules

@@ -84,7 +84,7 @@ public final class NetworkRules: Sendable {
     func hit(by request: ExchangeRequest, body: @autoclosure () -> Data?) -> NetworkRule? {
         let rules = state.withLock { $0.isOn ? $0.rules : [] }
         // Compared without the lock held: a pattern may take milliseconds.
-        guard let rule = rules.first(where: { $0.isEnabled && $0.problems.isEmpty && $0.matching.matches(request, body: body()) }) else {
+        guard let rule = rules.first(where: { $0.isEnabled && $0.matching.matches(request, body: body()) && $0.problems.isEmpty }) else {
             return nil
         }
         state.withLock { $0.hits[rule.name, default: 0] += 1 }

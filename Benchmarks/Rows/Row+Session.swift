@@ -1,0 +1,121 @@
+import Foundation
+import Waybill
+import WaybillCore
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension Row {
+    /// Captured requests beside those of a bare `URLSession` in its default configuration.
+    static let sessions: [Row] = [session, session32, sessionStreaming, capture, sessionMemory]
+
+    /// 512 bytes, one request after the other.
+    private static let session = Row("session", unit: "µs/request", against: "URLSession.data") {
+        let setting = try SessionSetting()
+        return try await .microseconds {
+            try await setting.captured(512)
+        } against: {
+            try await setting.bare(512)
+        }
+    }
+
+    /// The same, 32 at a time.
+    private static let session32 = Row("session32", unit: "µs/request", against: "URLSession.data") {
+        let setting = try SessionSetting()
+        return try await .microseconds(requests: 320, ways: 32, rounds: 20) {
+            try await setting.captured(512)
+        } against: {
+            try await setting.bare(512)
+        }
+    }
+
+    /// The body piece by piece, with the time of the first byte.
+    private static let sessionStreaming = Row("sessionStreaming", unit: "µs/request", against: "URLSession.data") {
+        let setting = try SessionSetting()
+        return try await .microseconds {
+            try await setting.streamed(512)
+        } against: {
+            try await setting.bare(512)
+        }
+    }
+
+    /// What recording adds to a request of the captured session.
+    private static let capture = Row("capture", unit: "µs/request", against: "the same, off") {
+        let setting = try SessionSetting()
+        let off = try SessionSetting(recording: .off)
+        return try await .microseconds(rounds: 80) {
+            try await setting.captured(512)
+        } against: {
+            try await off.captured(512)
+        }
+    }
+
+    /// Growth from the 3,000th request to the 33,000th, each kind in a process of its own.
+    private static let sessionMemory = Row("sessionMemory", unit: "MB grown", against: "URLSession.data") {
+        Comparison(value: try SessionGrowth.measured("captured"), baseline: try SessionGrowth.measured("bare"))
+    }
+}
+
+/// A server, a session of each kind, and a transaction to make requests for.
+final class SessionSetting: Sendable {
+    private let server: BenchServer
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+    private let transactions: TransactionManager
+    private let login: UseCaseTransaction<Login>
+    private let bareSession = URLSession(configuration: .default)
+
+    init(recording: RecordingMode = .on) throws {
+        server = try BenchServer()
+        transactions = TransactionManager(store: .directory(folder), correlatedHosts: ["127.0.0.1"])
+        transactions.recording = recording
+        login = transactions.begin(Login.self)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    func captured(_ byteCount: Int) async throws {
+        check(try await transactions.session.data(for: request(byteCount), in: login).0.count, byteCount)
+    }
+
+    func streamed(_ byteCount: Int) async throws {
+        let (bytes, _) = try await transactions.session.bytes(for: request(byteCount), in: login)
+        var count = 0
+        for try await piece in bytes { count += piece.count }
+        check(count, byteCount)
+    }
+
+    func bare(_ byteCount: Int) async throws { check(try await bareSession.data(for: request(byteCount)).0.count, byteCount) }
+
+    private func request(_ byteCount: Int) -> URLRequest { URLRequest(url: server.url.appending(path: "\(byteCount)")) }
+
+    private func check(_ count: Int, _ expected: Int) {
+        precondition(count == expected, "the answer was not whole: the figure would be of something else")
+    }
+}
+
+/// How a process grows by making requests: `Benchmarks --requests captured`.
+enum SessionGrowth {
+    /// In a child process; megabytes.
+    static func measured(_ kind: String) throws -> Double {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = ["--requests", kind]
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard let growth = Double(text.trimmingCharacters(in: .whitespacesAndNewlines)) else { throw CocoaError(.fileReadCorruptFile) }
+        return growth
+    }
+
+    /// In the child: prints what it has grown by.
+    static func run(_ kind: String) async throws {
+        let setting = try SessionSetting()
+        for _ in 0..<3_000 { try await kind == "bare" ? setting.bare(512) : setting.captured(512) }
+        let before = residentMegabytes()
+        for _ in 0..<30_000 { try await kind == "bare" ? setting.bare(512) : setting.captured(512) }
+        print(residentMegabytes() - before)
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+
+extension Comparison {
+    /// Microseconds per request, as medians of rounds that take turns, with the median of the rounds' own ratios.
+    ///
+    /// - Parameters:
+    ///   - requests: In each round, of each.
+    ///   - ways: Requests under way at once.
+    static func microseconds(
+        requests: Int = 50, ways: Int = 1, rounds: Int = 40, of value: @escaping @Sendable () async throws -> Void,
+        against baseline: @escaping @Sendable () async throws -> Void
+    ) async throws -> Comparison {
+        var pairs: [(value: Double, baseline: Double)] = []
+        for round in -2..<rounds {
+            // Neither always comes first.
+            var pair = (value: 0.0, baseline: 0.0)
+            if round % 2 == 0 { pair.value = try await time(requests, ways, value) }
+            pair.baseline = try await time(requests, ways, baseline)
+            if round % 2 != 0 { pair.value = try await time(requests, ways, value) }
+            if round >= 0 { pairs.append(pair) }  // connections, caches, lazy globals
+        }
+        return Comparison(
+            value: pairs.map(\.value).median, baseline: pairs.map(\.baseline).median,
+            ratioOfRounds: pairs.map { $0.value / $0.baseline }.median)
+    }
+
+    private static func time(_ requests: Int, _ ways: Int, _ body: @escaping @Sendable () async throws -> Void) async throws -> Double {
+        let start = ContinuousClock.now
+        if ways == 1 {
+            for _ in 0..<requests { try await body() }
+        } else {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<ways { group.addTask { for _ in 0..<(requests / ways) { try await body() } } }
+                try await group.waitForAll()
+            }
+        }
+        return (ContinuousClock.now - start) / .microseconds(1) / Double(requests)
+    }
+}

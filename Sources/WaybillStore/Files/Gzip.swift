@@ -1,0 +1,55 @@
+import CZlib
+package import WaybillCore
+
+/// Compresses a stream piece by piece (RFC 1952).
+package final class Gzip {
+    private let stream: UnsafeMutablePointer<z_stream>
+    private var output = [UInt8](repeating: 0, count: 64 << 10)
+
+    /// - Parameter isFast: Whether it takes a third of the time, for a result that is a quarter larger.
+    /// - Throws: Where there is no memory for it.
+    package init(isFast: Bool = false) throws(WaybillError) {
+        stream = .allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+        guard waybill_gzip_init(stream, isFast ? Z_BEST_SPEED : Z_DEFAULT_COMPRESSION) == Z_OK else {
+            stream.deallocate()
+            throw WaybillError(.setting, "There was no memory left to compress.")
+        }
+    }
+
+    /// Compresses what is in memory as a whole, fast.
+    package static func compressed(_ bytes: [UInt8]) throws(WaybillError) -> [UInt8] {
+        let gzip = try Gzip(isFast: true)
+        return gzip.compress(bytes) + gzip.finish()
+    }
+
+    deinit {
+        deflateEnd(stream)
+        stream.deallocate()
+    }
+
+    /// What is ready after these bytes; often nothing, as they are compressed together with those that follow.
+    package func compress(_ bytes: [UInt8]) -> [UInt8] { deflate(bytes, Z_NO_FLUSH) }
+
+    /// What is left, and the trailer; nothing may follow.
+    package func finish() -> [UInt8] { deflate([], Z_FINISH) }
+
+    private func deflate(_ bytes: [UInt8], _ flush: Int32) -> [UInt8] {
+        var input = bytes
+        var result: [UInt8] = []
+        input.withUnsafeMutableBufferPointer { input in
+            stream.pointee.next_in = input.baseAddress
+            stream.pointee.avail_in = UInt32(input.count)
+            output.withUnsafeMutableBufferPointer { output in
+                repeat {
+                    stream.pointee.next_out = output.baseAddress
+                    stream.pointee.avail_out = UInt32(output.count)
+                    // Fails only where its arguments are wrong (zlib.h, "deflate").
+                    CZlib.deflate(stream, flush)
+                    result += output[..<(output.count - Int(stream.pointee.avail_out))]
+                } while stream.pointee.avail_out == 0
+            }
+        }
+        return result
+    }
+}

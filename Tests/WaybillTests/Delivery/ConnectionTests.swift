@@ -1,0 +1,29 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import Waybill
+
+/// Connections that are closed when nobody expects it.
+@Suite(.timeLimit(.minutes(2)))
+struct ConnectionTests {
+    private let set = OutgoingSet(id: GUID(), body: Array("{\"facts\":[1,2,3]}".utf8), factCount: 3)
+
+    /// Broken, a relay that hangs up costs half a minute each time: libcurl sends again what went over a connection that had been used before,
+    /// and swift-corelibs-foundation has no body for it a second time.
+    @Test func aConnectionThatIsClosedAfterItWasUsedCostsNothing() async throws {
+        let receipt = Receipt(set: set.id, acceptedCount: 3)
+        let count = Locked(0)
+        let server = try LoopbackServer { _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return number % 2 == 0 ? .closed : .init(headers: [("Content-Type", Receipt.mediaType)], body: Data(receipt.encoded()))
+        }
+        let transport = URLSessionTransport(collector: server.url())
+        for _ in 0..<6 { #expect(try await transport.send(set) == receipt) }
+        #expect(server.requests.allSatisfy { $0.body == Data(set.body) })
+    }
+}
