@@ -42,9 +42,9 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CJournal"),
         .target(name: "WaybillCore"),
-        .target(name: "WaybillStore", dependencies: ["WaybillCore", "CSQLite", "CJournal"]),
+        .target(name: "WaybillStore", dependencies: ["WaybillCore", "CSQLite", "CJournal", "CZlib"]),
         .target(name: "Waybill", dependencies: ["WaybillCore", "WaybillStore"], exclude: unused, resources: privacyManifest),
-        .target(name: "WaybillReport", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "CZlib"]),
+        .target(name: "WaybillReport", dependencies: ["WaybillCore", "WaybillStore", "Waybill"]),
         .target(name: "WaybillTesting", dependencies: ["WaybillCore", "WaybillStore", "Waybill"]),
         .target(name: "WaybillHummingbird", dependencies: ["WaybillCore", "Waybill", .hummingbird, .httpTypes]),
         .target(
@@ -104,7 +104,7 @@ let package = Package(
         .testTarget(name: "WaybillStoreTests", dependencies: ["WaybillCore", "WaybillStore", "TestSupport", "PowerLoss"]),
         .testTarget(
             name: "WaybillTests",
-            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillTesting", "TestSupport", "TestProcess"]
+            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillTesting", "TestSupport", "TestProcess", "CZlib"]
         ),
         .testTarget(
             name: "WaybillReportTests",

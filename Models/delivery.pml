@@ -135,7 +135,7 @@ inline letGo(me) {
 }
 
 /* A process that flushes whenever there is something to tell. */
-/* CODE Flusher.swift: private static func flush( */
+/* CODE Flush.swift: mutating func run( */
 proctype Launch(byte me) {
     byte set;
 
@@ -154,7 +154,7 @@ end:    do
         :: d_step { waiting[me] != NONE && sets[waiting[me]].isAnswered -> settle(waiting[me]); letGo(me) }
         /* The booking fails: the lease stays. */
         :: d_step { waiting[me] != NONE && sets[waiting[me]].isAnswered && troubles > 0 -> troubles--; letGo(me) }
-        /* Nothing comes; or something is under way, and the flush gives up too early. CODE Flusher.swift: try store.release( */
+        /* Nothing comes; or something is under way, and the flush gives up too early. CODE Flush.swift: try store.release( */
         :: d_step {
                 waiting[me] != NONE && (sets[waiting[me]].isLost || troubles > 0) ->
                 if :: sets[waiting[me]].isLost :: else -> troubles-- fi;

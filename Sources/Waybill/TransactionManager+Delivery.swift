@@ -6,11 +6,13 @@ import WaybillStore
 extension TransactionManager {
     /// Delivers everything that was recorded until now.
     ///
-    /// Never throws: what went wrong is in the report, and what could not be delivered stays pending. Flushes run one after the other.
+    /// Never throws: what went wrong is in the report, and what could not be delivered stays pending. Flushes run one after the other. Whoever
+    /// asks for one does not wait for the end of a pause that the library makes after failures; one that the collector asked for
+    /// (`Retry-After`) holds for everybody, and so does a token that it does not take.
     @discardableResult
     public func flush() async -> FlushReport {
         guard let source = sink.readableSource else { return FlushReport() }
-        return await flusher.start(source, after: sink.liveForerunners).value
+        return await flusher.start(source, after: sink.liveForerunners, isAsked: true).value
     }
 
     /// Delivers what can be delivered within a time, for the moment before an app goes into the background.
@@ -19,7 +21,7 @@ extension TransactionManager {
     @discardableResult
     public func flush(deadline: Duration) async -> FlushReport {
         guard let source = sink.readableSource else { return FlushReport() }
-        let task = flusher.start(source, after: sink.liveForerunners)
+        let task = flusher.start(source, after: sink.liveForerunners, isAsked: true)
         return await withCheckedContinuation { continuation in
             let first = Locked<CheckedContinuation<FlushReport, Never>?>(continuation)
             let finish: @Sendable (FlushReport) -> Void = { report in
@@ -57,14 +59,32 @@ extension TransactionManager {
 
     /// Delivers now and then for as long as the calling task lives; call it once, in a task of its own.
     ///
-    /// Ends when the task is canceled, after a last flush.
+    /// After failures it makes pauses, at random up to 10 seconds after the first and up to an hour in the end, which outlive the process; while
+    /// one lasts, a turn of the loop costs a look at the clock. Ends when the task is canceled, after a last flush.
     public func run(every interval: Duration = .seconds(30)) async {
         while !Task.isCancelled {
-            await flush()
+            await flushIfDue()
             try? await Task.sleep(for: interval)
         }
         await flush()
     }
+
+    /// Delivers as ``run(every:)`` does: not while a pause lasts.
+    package func flushIfDue() async {
+        guard let source = sink.readableSource, !flusher.isHeld(at: source.settings.clock.uptimeMicroseconds()) else { return }
+        _ = await flusher.start(source, after: sink.liveForerunners, isAsked: false).value
+    }
+
+    /// What happens to delivery from now on: verdicts, failures, pauses, ends of flushes.
+    ///
+    /// Each reader asks for its own. One that falls more than 100 events behind misses the oldest. Ends with the manager.
+    ///
+    /// ```swift
+    /// for await event in transactions.deliveryEvents {
+    ///     if case .stopped(let error) = event { askForToken(because: error) }
+    /// }
+    /// ```
+    public var deliveryEvents: AsyncStream<DeliveryEvent> { flusher.events.stream() }
 
     /// Waits until everything recorded until now is on the disk, where it survives a power cut; and until it is remembered whether
     /// ``recording`` is on.

@@ -59,6 +59,12 @@ public final class TransactionManager: Sendable {
         /// full path), `WAYBILL_HOSTS` (the correlated hosts, separated by commas); as launch arguments `-WaybillRecording off` and so on,
         /// which win over the environment. What cannot be understood is ignored, told once, and shown in ``TransactionManager/health``.
         public var obeysLaunchSettings = false
+        /// Asked before each set that is delivered, whoever asked for the flush; no: it stays pending. For policies such as Wi-Fi only.
+        ///
+        /// ```swift
+        /// options.canFlush = { await power.isCharging }
+        /// ```
+        public var canFlush: @Sendable () async -> Bool = { true }
         /// The clocks to record by.
         public var clock: any TransactionClock = SystemClock()
         /// Told, once each, what a developer would want to know; by default it is written to standard error.
@@ -133,7 +139,7 @@ public final class TransactionManager: Sendable {
         set { sink.mode = newValue }
     }
 
-    /// Where sets go; nil: nowhere, and everything stays pending.
+    /// Where sets go; nil: nowhere, and everything stays pending. Set anew, it also ends the pauses that the one before brought about.
     public var delivery: Delivery? {
         get { flusher.delivery }
         set { flusher.delivery = newValue }

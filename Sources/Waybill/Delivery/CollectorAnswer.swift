@@ -18,48 +18,41 @@ struct CollectorAnswer {
         self.place = place
     }
 
+    /// Whether it is about the body's encoding that this answer complains, perhaps.
+    var isUnsupported: Bool { response.status == 415 }
+
     /// The receipt, if this is one, of this set and of all its facts.
-    func receipt(for set: OutgoingSet) throws(WaybillError) -> Receipt {
-        guard response.status == 200 else { throw refusal }
-        guard mediaType == Receipt.mediaType else {
-            throw WaybillError(
-                .transport, "What answered at \(place) is no collector, perhaps a network's sign-in page; the facts stay pending.")
+    func receipt(for set: OutgoingSet, now: Date) throws(DeliveryFailure) -> Receipt {
+        let retryAfter = RetryAfter.duration(field("Retry-After"), answeredAt: field("Date"), now: now)
+        guard response.status == 200 else {
+            throw AnswerPolicy.row(for: response.status)
+                .failure(at: place, status: response.status, retryAfter: retryAfter, problem: problem)
         }
-        guard let receipt = try? Receipt.decode(Array(data)) else {
-            throw WaybillError(.transport, "The receipt from \(place) cannot be read; the facts stay pending.")
+        guard mediaType == Receipt.mediaType else {
+            throw unknown("What answered at \(place) is no collector, perhaps a network's sign-in page; the facts stay pending.")
+        }
+        guard var receipt = try? Receipt.decode(Array(data)) else {
+            throw unknown("The receipt from \(place) cannot be read; the facts stay pending.")
         }
         guard receipt.set == set.id else {
-            throw WaybillError(.transport, "The receipt from \(place) is for another set; the facts stay pending.")
+            throw unknown("The receipt from \(place) is for another set; the facts stay pending.")
         }
         guard receipt.factCount == set.factCount else {
-            throw WaybillError(
-                .transport,
+            throw unknown(
                 "The receipt from \(place) is for \(receipt.factCount) facts, but \(set.factCount) were sent; they stay pending.")
         }
+        receipt.retryAfter = retryAfter
         return receipt
     }
 
-    /// Why an answer of any other status settles nothing.
-    private var refusal: WaybillError {
-        switch response.status {
-        case 300..<400:
-            WaybillError(
-                .transport, "\(place) answered \(response.status), but redirects are not followed; give the collector's own address.")
-        case 401, 403:
-            WaybillError(.refused, "The collector at \(place) does not take the token (\(response.status)).", cause: problem)
-        case 400..<500:
-            WaybillError(
-                .refused, "The collector at \(place) refused the set (\(response.status)); the facts stay pending.", cause: problem)
-        default:
-            WaybillError(
-                .transport, "The collector at \(place) answered \(response.status); the facts stay pending.", cause: problem)
-        }
-    }
+    /// What is no receipt of ours silences nobody by a `Retry-After` either.
+    private func unknown(_ sentence: String) -> DeliveryFailure { DeliveryFailure(WaybillError(.transport, sentence)) }
+
+    private func field(_ name: String) -> String? { (response as? HTTPURLResponse)?.value(forHTTPHeaderField: name) }
 
     /// The type without its parameters, in lower case (RFC 9110, section 8.3.1).
     private var mediaType: String? {
-        (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Type")?
-            .prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+        field("Content-Type")?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
     }
 
     /// Title and detail of a problem document (RFC 9457), redacted and shortened; nil for any other body.

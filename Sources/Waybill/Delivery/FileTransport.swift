@@ -21,21 +21,22 @@ public struct FileTransport: FlushTransport {
     /// - Throws: `WaybillError` of code `.transport` where the file cannot be written; then nothing is left behind.
     public func send(_ set: OutgoingSet) async throws -> Receipt {
         let result = await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: Result { try DurableFolder(folder).write(set.body, to: Self.fileName(of: set)) }) }
+            queue.async { continuation.resume(returning: Result { try Self.write(set, into: folder) }) }
         }
+        try result.get()
+        return Receipt(set: set.id, acceptedCount: set.factCount)
+    }
+
+    /// Writes a set now, on this thread.
+    static func write(_ set: OutgoingSet, into folder: URL) throws(WaybillError) {
+        let created = Date(timeIntervalSince1970: Double(set.id.millisecondsSince1970) / 1000)
         do {
-            try result.get()
+            try DurableFolder(folder).write(set.body, to: "\(created.formatted(timestamp))-\(set.id).waybill-set.json")
         } catch {
             throw WaybillError(
                 .transport, "The set cannot be written into \(folder.path); see that it is a folder that this process may write to.",
                 cause: (error as? POSIXError).map { String(cString: strerror($0.code.rawValue)) } ?? "\(type(of: error))")
         }
-        return Receipt(set: set.id, acceptedCount: set.factCount)
-    }
-
-    private static func fileName(of set: OutgoingSet) -> String {
-        let created = Date(timeIntervalSince1970: Double(set.id.millisecondsSince1970) / 1000)
-        return "\(created.formatted(timestamp))-\(set.id).waybill-set.json"
     }
 
     private static let timestamp = Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted, timeZone: .gmt)

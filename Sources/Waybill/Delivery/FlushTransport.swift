@@ -6,17 +6,22 @@ public import WaybillCore
 /// then nothing is settled, and the same facts are sent again later, in a set of another ID. The receipt lists the facts that were refused;
 /// with an empty list all are accepted. A transport that cannot tell new facts from known ones says that all were accepted.
 ///
+/// Whatever it throws, sets are tried again after a pause that grows; a ``DeliveryFailure`` says more. `TransportConformance` of the module
+/// `WaybillTesting` tries a transport out.
+///
 /// ## Usage
 ///
-/// This one serves two places, and lets the first one judge:
+/// This one hands sets to a queue, and tells when one is too large for it:
 /// ```swift
-/// struct TeeTransport: FlushTransport {
-///     let first: any FlushTransport
-///     let second: any FlushTransport
+/// struct QueueTransport: FlushTransport {
+///     let queue: MessageQueue
 ///
 ///     func send(_ set: OutgoingSet) async throws -> Receipt {
-///         _ = try await second.send(set)
-///         return try await first.send(set)
+///         guard set.body.count <= queue.largestMessage else {
+///             throw DeliveryFailure(WaybillError(.refused, "The queue takes no such large messages."), remedy: .sendLess)
+///         }
+///         try await queue.add(set.body, type: set.mediaType)
+///         return Receipt(set: set.id, acceptedCount: set.factCount)
 ///     }
 /// }
 /// ```

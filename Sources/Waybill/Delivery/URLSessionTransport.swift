@@ -1,5 +1,6 @@
 public import Foundation
 public import WaybillCore
+import WaybillStore
 
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
@@ -8,19 +9,33 @@ public import FoundationNetworking
 /// Posts sets to a collector over HTTP.
 ///
 /// Only one answer settles anything: a 200 with a receipt that names the set and whose counts add up to the facts that were sent. All else,
-/// a sign-in page's 200 above all, is an error, and the facts stay pending. Redirects are not followed. The POST takes no part in any
-/// transaction and carries no header field of one.
+/// a sign-in page's 200 above all, is a failure, and the facts stay pending; the guide <doc:Delivery> has the table. Redirects are not
+/// followed. The POST takes no part in any transaction and carries no header field of one.
+///
+/// Bodies are compressed (gzip, RFC 1952) where that makes them smaller, until a collector answers 415 to one, which is then sent again as it is.
 ///
 /// ## Usage
 ///
 /// ```swift
-/// let transport = URLSessionTransport(collector: url, token: token, timeout: .seconds(10))
+/// let transport = URLSessionTransport(collector: url, timeout: .seconds(10)) { request in
+///     var request = request
+///     request.setValue(try await keys.signature(of: request.httpBody), forHTTPHeaderField: "Signature")
+///     return request
+/// }
 /// ```
 public final class URLSessionTransport: FlushTransport {
+    /// Changes a request before it goes: signs it, adds header fields, encodes the body in another way.
+    ///
+    /// Gets the whole request, its body in `httpBody`, compressed already where `Content-Encoding` says so; what it returns is sent. A set is
+    /// at most half a megabyte, a single fact that is larger apart.
+    public typealias Middleware = @Sendable (URLRequest) async throws -> URLRequest
+
     private let collector: URL
     private let token: String?
     private let timeout: Duration
+    private let middleware: Middleware?
     private let http: HTTPSession
+    private let compresses = Locked(true)
 
     /// Makes a transport with a session of its own, which is let go with it.
     ///
@@ -30,12 +45,15 @@ public final class URLSessionTransport: FlushTransport {
     ///   - token: Sent as `Authorization: Bearer` (RFC 6750); nil: not sent.
     ///   - timeout: The longest that sending and the answer may take together; 30 seconds unless said otherwise.
     ///   - configuration: Of the session, e.g. for a proxy; by default one that keeps nothing.
+    ///   - middleware: Has the last word on every request; nil: requests go as they are.
     public init(
-        collector: URL, token: String? = nil, timeout: Duration = .seconds(30), configuration: URLSessionConfiguration = .ephemeral
+        collector: URL, token: String? = nil, timeout: Duration = .seconds(30), configuration: URLSessionConfiguration = .ephemeral,
+        middleware: Middleware? = nil
     ) {
         self.collector = collector
         self.token = token
         self.timeout = timeout
+        self.middleware = middleware
         http = HTTPSession(configuration: configuration)
     }
 
@@ -43,29 +61,64 @@ public final class URLSessionTransport: FlushTransport {
 
     /// Posts a set and waits for the receipt.
     ///
-    /// - Throws: `CancellationError` when the task is canceled, otherwise `WaybillError`: `.setting` for an address or a token that cannot
-    ///   work, `.refused` for a 4xx, `.transport` for all else.
+    /// - Throws: `CancellationError` when the task is canceled, otherwise ``DeliveryFailure``, whose error is `.setting` for an address or a
+    ///   token that cannot work, `.refused` for a 4xx, `.transport` for all else; or what the middleware throws.
     public func send(_ set: OutgoingSet) async throws -> Receipt {
-        let request = try request(for: set)
-        let data: Data
-        let response: URLResponse
+        let compressed = try compressed(set)
+        var answer = try await post(set, compressed)
+        if compressed != nil, answer.isUnsupported {
+            compresses.withLock { $0 = false }
+            answer = try await post(set, nil)
+        }
+        return try answer.receipt(for: set, now: .now)
+    }
+
+    /// The body compressed; nil where that is not wanted, or makes it no smaller.
+    private func compressed(_ set: OutgoingSet) throws -> [UInt8]? {
+        guard compresses.withLock({ $0 }) else { return nil }
+        let bytes = try Gzip.compressed(set.body)
+        return bytes.count < set.body.count ? bytes : nil
+    }
+
+    private func post(_ set: OutgoingSet, _ compressed: [UInt8]?) async throws -> CollectorAnswer {
+        var request = try request(for: set)
+        request.httpBody = Data(compressed ?? set.body)
+        if compressed != nil { request.setValue("gzip", forHTTPHeaderField: "Content-Encoding") }
+        if let middleware { request = try await middleware(request) }
+        // Of a body in the request itself a task of swift-corelibs-foundation does not say the length.
+        let body = request.httpBody ?? Data()
+        request.httpBody = nil
         do {
-            (data, response) = try await http.data(for: request, uploading: Data(set.body), redirects: .refuse, deadline: timeout)
+            let (data, response) = try await http.data(for: request, uploading: body, redirects: .refuse, deadline: timeout)
+            return CollectorAnswer(data: data, response: response, from: place)
         } catch {
             try Task.checkCancellation()
-            let what = error.code == .timedOut ? "did not answer within \(timeout)" : "could not be reached"
-            throw WaybillError(
-                .transport, "The collector at \(place) \(what); the facts stay pending.", cause: "URLError \(error.code.rawValue)")
+            throw DeliveryFailure(
+                WaybillError(
+                    .transport, "The collector at \(place) \(Self.sentence(for: error)); the facts stay pending.",
+                    cause: "URLError \(error.code.rawValue)"))
         }
-        return try CollectorAnswer(data: data, response: response, from: place).receipt(for: set)
+    }
+
+    private static func sentence(for error: URLError) -> String {
+        switch error.code {
+        case .timedOut: "did not answer in time"
+        case .cannotFindHost, .dnsLookupFailed: "could not be reached: nobody knows a host of that name"
+        case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
+            .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired:
+            "could not be reached: no secure connection came about, see its certificate"
+        case .notConnectedToInternet: "could not be reached: there is no network"
+        default: "could not be reached"
+        }
     }
 
     /// Host and port, for messages: the rest of a URL may hold secrets.
     private var place: String { [collector.host(), collector.port?.description].compactMap(\.self).joined(separator: ":") }
 
-    private func request(for set: OutgoingSet) throws(WaybillError) -> URLRequest {
+    private func request(for set: OutgoingSet) throws(DeliveryFailure) -> URLRequest {
         guard ["http", "https"].contains(collector.scheme?.lowercased()), collector.host()?.isEmpty == false else {
-            throw WaybillError(.setting, "The collector's address is no HTTP URL; give it as http://HOST:PORT or https://HOST.")
+            throw DeliveryFailure(
+                WaybillError(.setting, "The collector's address is no HTTP URL; give it as http://HOST:PORT or https://HOST."))
         }
         var request = URLRequest(url: collector.appending(path: "v1/sets"))
         request.httpMethod = "POST"
@@ -74,7 +127,9 @@ public final class URLSessionTransport: FlushTransport {
         if let token {
             // A line feed from the end of a file would end the field, and begin another.
             guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-                throw WaybillError(.setting, "The collector's token is empty or holds blanks, line ends or other than ASCII; trim it.")
+                throw DeliveryFailure(
+                    WaybillError(.setting, "The collector's token is empty or holds blanks, line ends or other than ASCII; trim it."),
+                    remedy: .waitForNewDelivery)
             }
             request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
         }

@@ -12,6 +12,7 @@ package struct RecordingSettings: Sendable {
     package var capacity = BufferedRecorder.defaultCapacity
     package var retention = Retention()
     package var clock: any TransactionClock = SystemClock()
+    package var canFlush: @Sendable () async -> Bool = { true }
     package var writesByItself = true
     /// Whether recording is on at first.
     package var recording = RecordingMode.on
@@ -32,6 +33,7 @@ package struct RecordingSettings: Sendable {
         redactor = Redactor(additionalNames: additionalSecretNames)
         keepsErrorTexts = options.keepsErrorTexts
         clock = options.clock
+        canFlush = options.canFlush
         offErasesPending = options.offErasesPending
         let (app, appVersion, attributes) = (options.app, options.appVersion, redactor.attributes(options.sourceAttributes).0)
         describe = { Source.thisProcess(id: $0, app: app, appVersion: appVersion, attributes: attributes) }

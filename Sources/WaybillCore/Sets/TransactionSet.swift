@@ -87,13 +87,19 @@ public struct Receipt: Hashable, Sendable {
     public var knownCount: Int
     /// Facts that were refused; empty: none.
     public var rejections: [Rejection]
+    /// How long the other side wants to be left alone now, at most a day; nil: it did not say. No part of the JSON: HTTP has `Retry-After`
+    /// for it (RFC 9110, section 10.2.3).
+    public var retryAfter: Duration?
 
     /// Makes a receipt.
-    public init(set: GUID, acceptedCount: Int, knownCount: Int = 0, rejections: [Rejection] = []) {
+    public init(
+        set: GUID, acceptedCount: Int, knownCount: Int = 0, rejections: [Rejection] = [], retryAfter: Duration? = nil
+    ) {
         self.set = set
         self.acceptedCount = acceptedCount
         self.knownCount = knownCount
         self.rejections = rejections
+        self.retryAfter = retryAfter
     }
 
     /// Accepted, known and rejected together: must be the number of facts sent.

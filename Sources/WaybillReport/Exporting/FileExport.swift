@@ -47,6 +47,7 @@ extension StoreReader {
             case .transactions(let filter, let now): try whyEmpty(filter, now: now)
             case .everything: try whyEmpty(TransactionFilter(), now: 0)
             case .after, .since: "Nothing has come since then."
+            case .quarantine: "Nothing is in quarantine."
             }
         return WaybillError(.notFound, "Nothing was exported. \(why)")
     }

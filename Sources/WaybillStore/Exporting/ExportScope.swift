@@ -10,4 +10,6 @@ package enum ExportScope: Sendable, Hashable {
     case after(ExportCursor)
     /// Those received, or recorded here, at this time or later, in microseconds since 1970.
     case since(Int)
+    /// Those that were rejected, and are still there.
+    case quarantine
 }

@@ -35,6 +35,8 @@ struct ExportSelector {
             selection.shares += own.filter { $0.recorded > 0 }.map {
                 ScannedShare(row: $0.row, sequences: SequenceRanges([1...$0.recorded]), earliest: time)
             }
+        case .quarantine:
+            selection = ExportSelection(shares: try QuarantineRows(connection: connection).shares())
         }
         selection.cursor.arrival = try lastArrival()
         for source in own where source.recorded > 0 { selection.cursor.recorded[source.id] = source.recorded }

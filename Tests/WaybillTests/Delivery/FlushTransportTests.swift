@@ -1,50 +1,54 @@
 import Testing
 import Waybill
 import WaybillCore
+import WaybillTesting
+
+/// A queue that keeps what it is given.
+private final class MessageQueue: Sendable {
+    let largestMessage: Int
+    let isClosed = Locked(false)
+    let messages = Locked<[[UInt8]]>([])
+
+    init(largestMessage: Int = 1 << 20) { self.largestMessage = largestMessage }
+
+    func add(_ message: [UInt8], type: String) async throws {
+        guard !isClosed.withLock({ $0 }), type == TransactionSet.mediaType else { throw CancellationError() }
+        messages.withLock { $0.append(message) }
+    }
+}
 
 /// The transport of `FlushTransport`'s documentation, word for word.
-struct TeeTransport: FlushTransport {
-    let first: any FlushTransport
-    let second: any FlushTransport
+private struct QueueTransport: FlushTransport {
+    let queue: MessageQueue
 
     func send(_ set: OutgoingSet) async throws -> Receipt {
-        _ = try await second.send(set)
-        return try await first.send(set)
+        guard set.body.count <= queue.largestMessage else {
+            throw DeliveryFailure(WaybillError(.refused, "The queue takes no such large messages."), remedy: .sendLess)
+        }
+        try await queue.add(set.body, type: set.mediaType)
+        return Receipt(set: set.id, acceptedCount: set.factCount)
     }
 }
 
 struct FlushTransportTests {
-    private struct Keeping: FlushTransport {
-        let kept = Locked<[OutgoingSet]>([])
-        var failure: WaybillError?
-        var rejections: [Rejection] = []
-
-        func send(_ set: OutgoingSet) async throws -> Receipt {
-            if let failure { throw failure }
-            kept.withLock { $0.append(set) }
-            return Receipt(set: set.id, acceptedCount: set.factCount - rejections.count, rejections: rejections)
-        }
+    @Test func theTransportOfTheDocumentationConforms() async {
+        let queue = MessageQueue()
+        let conformance = TransportConformance(
+            QueueTransport(queue: queue), arrived: { queue.messages.withLock { $0 } },
+            breakDown: { queue.isClosed.withLock { $0 = true } })
+        #expect(await conformance.findings() == [])
     }
 
-    private let set = OutgoingSet(id: GUID(), body: Array("{}".utf8), factCount: 3)
-
-    @Test func theTransportOfTheDocumentationServesTwoPlacesAndTheFirstJudges() async throws {
-        let rejection = Rejection(source: GUID(), sequence: 2, index: 1, reason: "Why not.")
-        let (first, second) = (Keeping(rejections: [rejection]), Keeping())
-        let receipt = try await TeeTransport(first: first, second: second).send(set)
-        #expect(receipt.rejections == [rejection])
-        #expect(first.kept.withLock { $0 } == [set])
-        #expect(second.kept.withLock { $0 } == [set])
-    }
-
-    @Test func theFirstPlaceIsNotAskedWhereTheSecondFails() async throws {
-        let failure = WaybillError(.transport, "No.")
-        let first = Keeping()
-        await #expect(throws: failure) { try await TeeTransport(first: first, second: Keeping(failure: failure)).send(set) }
-        #expect(first.kept.withLock { $0.isEmpty })
+    @Test func aQueueOfSmallMessagesGetsSmallSets() async {
+        let queue = MessageQueue(largestMessage: 4_000)
+        let tx = TransactionManager.testing(delivery: .transport(QueueTransport(queue: queue)))
+        tx.perform(Login.self) { login in for _ in 0..<98 { login.log(.requestSent) } }
+        #expect(await tx.flush() == FlushReport(delivered: 100))
+        #expect(queue.messages.withLock { $0.count } > 1)
     }
 
     @Test func aSetIsOfVersionOneUnlessSaidOtherwise() {
+        let set = OutgoingSet(id: GUID(), body: Array("{}".utf8), factCount: 3)
         #expect(set.mediaType == "application/vnd.waybill.transaction-set.v1+json")
     }
 }

@@ -42,7 +42,7 @@ struct URLSessionTransportTests {
     func aTokenThatCannotStandInAFieldIsNeverSent(token: String) async throws {
         let server = try collector()
         let transport = transport(to: server, token: token)
-        let error = await #expect(throws: WaybillError.self) { try await transport.send(set) }
+        let error = await #expect(throws: DeliveryFailure.self) { try await transport.send(set) }?.error
         #expect(error?.code == .setting)
         #expect(token.isEmpty || error?.description.contains(token) == false)
         #expect(server.requests.isEmpty)
@@ -51,7 +51,7 @@ struct URLSessionTransportTests {
     @Test(arguments: ["ftp://example.com", "example.com", "file:///tmp", "http:///v1"])
     func anAddressThatIsNoHTTPURLIsAnErrorOfTheSetting(address: String) async throws {
         let transport = URLSessionTransport(collector: try #require(URL(string: address)))
-        let error = await #expect(throws: WaybillError.self) { try await transport.send(set) }
+        let error = await #expect(throws: DeliveryFailure.self) { try await transport.send(set) }?.error
         #expect(error?.code == .setting)
     }
 
@@ -106,7 +106,7 @@ struct URLSessionTransportTests {
         let elsewhere = try collector()
         let url = elsewhere.url("/v1/sets")
         try await expectFailure(
-            .transport, saying: "redirects are not followed", from: LoopbackServer { _ in .redirect(to: url, status: status) })
+            .transport, saying: "not followed", from: LoopbackServer { _ in .redirect(to: url, status: status) })
         #expect(elsewhere.requests.isEmpty)
     }
 
@@ -122,7 +122,7 @@ struct URLSessionTransportTests {
 
     @Test(arguments: ["Bearer", "Basic realm=\"proxy\""]) func aRefusedTokenIsARefusal(challenge: String) async throws {
         let error = try await expectFailure(
-            .refused, saying: "token (401)", token: "s3cr3t",
+            .refused, saying: "there is a new one (401)", token: "s3cr3t",
             from: LoopbackServer { _ in .init(status: 401, headers: [("WWW-Authenticate", challenge), ("X-Any", "private")]) })
         #expect(error?.description.contains("s3cr3t") == false)
         #expect(error?.description.contains("private") == false)
@@ -138,7 +138,7 @@ struct URLSessionTransportTests {
 
     @Test func aProblemThatRepeatsTheTokenIsRedacted() async throws {
         let error = try await expectFailure(
-            .refused, saying: "token (403)", token: "s3cr3t-0123456789",
+            .refused, saying: "there is a new one (403)", token: "s3cr3t-0123456789",
             from: LoopbackServer { request in
                 .text(
                     "{\"title\":\"Not with \(request.header("Authorization") ?? "nothing")\"}", status: 403,
@@ -159,7 +159,7 @@ struct URLSessionTransportTests {
 
     @Test func aRefusedConnectionIsAnErrorOfTransport() async throws {
         let transport = URLSessionTransport(collector: try refusedURL())
-        let error = await #expect(throws: WaybillError.self) { try await transport.send(set) }
+        let error = await #expect(throws: DeliveryFailure.self) { try await transport.send(set) }?.error
         #expect(error?.code == .transport)
         #expect(error?.message.contains("could not be reached") == true)
     }
@@ -178,7 +178,7 @@ struct URLSessionTransportTests {
     @Test func nobodyIsWaitedForLongerThanTheTimeout() async throws {
         let server = try LoopbackServer { _ in .never }
         let transport = URLSessionTransport(collector: server.url(), timeout: .milliseconds(30))
-        let error = await #expect(throws: WaybillError.self) { try await transport.send(set) }
+        let error = await #expect(throws: DeliveryFailure.self) { try await transport.send(set) }?.error
         #expect(error?.code == .transport)
         #expect(error?.message.contains("did not answer") == true)
     }
@@ -227,7 +227,7 @@ struct URLSessionTransportTests {
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> WaybillError? {
         let transport = transport(to: server, token: token)
-        let error = await #expect(throws: WaybillError.self, sourceLocation: sourceLocation) { try await transport.send(set) }
+        let error = await #expect(throws: DeliveryFailure.self, sourceLocation: sourceLocation) { try await transport.send(set) }?.error
         #expect(error?.code == code, sourceLocation: sourceLocation)
         #expect(error?.message.contains(words) == true, "\(String(describing: error))", sourceLocation: sourceLocation)
         #expect(server.requests.count == 1, sourceLocation: sourceLocation)

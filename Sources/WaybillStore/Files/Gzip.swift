@@ -6,14 +6,21 @@ package final class Gzip {
     private let stream: UnsafeMutablePointer<z_stream>
     private var output = [UInt8](repeating: 0, count: 64 << 10)
 
+    /// - Parameter isFast: Whether it takes a third of the time, for a result that is a quarter larger.
     /// - Throws: Where there is no memory for it.
-    package init() throws(WaybillError) {
+    package init(isFast: Bool = false) throws(WaybillError) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
-        guard waybill_gzip_init(stream, Z_DEFAULT_COMPRESSION) == Z_OK else {
+        guard waybill_gzip_init(stream, isFast ? Z_BEST_SPEED : Z_DEFAULT_COMPRESSION) == Z_OK else {
             stream.deallocate()
             throw WaybillError(.setting, "There was no memory left to compress.")
         }
+    }
+
+    /// Compresses what is in memory as a whole, fast.
+    package static func compressed(_ bytes: [UInt8]) throws(WaybillError) -> [UInt8] {
+        let gzip = try Gzip(isFast: true)
+        return gzip.compress(bytes) + gzip.finish()
     }
 
     deinit {

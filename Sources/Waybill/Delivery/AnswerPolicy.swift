@@ -1,0 +1,48 @@
+import WaybillCore
+
+/// What a status other than 200 means for the facts that were sent: none settles anything, so all of them stay pending.
+///
+/// The guide `Delivery.md` has the same table in words, and `DeliveryPolicyTests` row by row.
+struct AnswerPolicy {
+    let statuses: ClosedRange<Int>
+    let code: WaybillError.Code
+    /// Completes `The collector at PLACE …`, of which the status is said behind it.
+    let sentence: String
+    let remedy: DeliveryFailure.Remedy
+
+    /// The first row that holds the status.
+    static func row(for status: Int) -> AnswerPolicy { rows.first { $0.statuses.contains(status) } ?? anythingElse }
+
+    private static let rows = [
+        AnswerPolicy(200...299, .transport, "gave no verdicts: it is none of ours, or something stands in front of it", .retry()),
+        AnswerPolicy(300...399, .transport, "redirects, which is not followed: give its own address", .retry()),
+        AnswerPolicy(401...401, .refused, "does not take the token: nothing is sent until there is a new one", .waitForNewDelivery),
+        AnswerPolicy(403...403, .refused, "does not take the token: nothing is sent until there is a new one", .waitForNewDelivery),
+        AnswerPolicy(404...404, .refused, "has nothing at v1/sets: give the address that it serves at", .retry()),
+        AnswerPolicy(408...408, .transport, "waited too long for the set", .retry()),
+        AnswerPolicy(413...413, .refused, "finds the set too large: smaller ones are sent", .sendLess),
+        AnswerPolicy(429...429, .transport, "is asked too often", .retry()),
+        AnswerPolicy(400...499, .refused, "refused the set", .retry()),
+        AnswerPolicy(500...599, .transport, "is in trouble", .retry()),
+    ]
+
+    private static let anythingElse = AnswerPolicy(0...0, .transport, "gave an answer that is none", .retry())
+
+    private init(_ statuses: ClosedRange<Int>, _ code: WaybillError.Code, _ sentence: String, _ remedy: DeliveryFailure.Remedy) {
+        self.statuses = statuses
+        self.code = code
+        self.sentence = sentence
+        self.remedy = remedy
+    }
+
+    /// The failure of an answer of this row.
+    ///
+    /// - Parameters:
+    ///   - time: The answer's own `Retry-After`; obeyed where the remedy is to try again.
+    ///   - problem: The answer's own words.
+    func failure(at place: String, status: Int, retryAfter time: Duration?, problem: String?) -> DeliveryFailure {
+        let error = WaybillError(code, "The collector at \(place) \(sentence) (\(status)); the facts stay pending.", cause: problem)
+        if case .retry = remedy { return DeliveryFailure(error, remedy: .retry(after: time)) }
+        return DeliveryFailure(error, remedy: remedy)
+    }
+}

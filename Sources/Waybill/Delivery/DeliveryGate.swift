@@ -1,0 +1,61 @@
+import WaybillCore
+import WaybillStore
+
+/// What the attempts so far have taught: a circuit breaker, which costs nothing to ask.
+///
+/// Closed, everything goes out. A failure opens it for a time, and then one set tries whether it may close again.
+struct DeliveryGate {
+    /// How large sets may be.
+    private(set) var limit = LeaseLimit()
+    /// Why nothing goes out until there is another delivery; nil: nothing of the kind.
+    var refusal: WaybillError?
+    /// Nothing goes out by itself before that, in microseconds of the device's uptime.
+    private(set) var heldUntil = 0
+    /// Whether the other side asked for that, so that it holds also for who asks for a flush.
+    private(set) var wasAskedFor = false
+    private(set) var failureCount = 0
+    /// Whether the delivery was just replaced: what the store remembers of the one before does not count.
+    private(set) var isForNewDelivery: Bool
+
+    init(isForNewDelivery: Bool = false) { self.isForNewDelivery = isForNewDelivery }
+
+    /// Why nothing may go out now; nil: it may.
+    ///
+    /// - Parameter isAsked: Whether somebody asked for the flush, who need not wait for a guess of ours.
+    func hindrance(at uptime: Int, isAsked: Bool) -> WaybillError? {
+        if let refusal { return refusal }
+        guard uptime < heldUntil, wasAskedFor || !isAsked else { return nil }
+        let seconds = (heldUntil - uptime + 999_999) / 1_000_000
+        let why =
+            wasAskedFor
+            ? "The collector asked to be left alone for another \(seconds) seconds"
+            : "Delivery failed \(failureCount) times in a row, and is tried again by itself in \(seconds) seconds"
+        return WaybillError(.transport, "\(why); the facts stay pending.")
+    }
+
+    /// Takes over what another launch, or another process on the same store, has learned.
+    mutating func learn(_ pause: DeliveryPause?, at uptime: Int) {
+        isForNewDelivery = false
+        failureCount = pause?.failureCount ?? 0
+        heldUntil = pause.map { uptime + $0.remainingMicroseconds } ?? 0
+        wasAskedFor = pause?.wasAskedFor ?? false
+    }
+
+    /// Whether all went well the last time, and the store says so.
+    var isClosed: Bool { failureCount == 0 && heldUntil == 0 }
+
+    /// The pause that a failure asks for.
+    ///
+    /// - Parameter time: What the other side said; nil, or none at all: nothing.
+    func pause(afterFailure time: Duration?, using generator: inout some RandomNumberGenerator) -> DeliveryPause {
+        let asked = time.flatMap { $0 > .zero ? min($0, RetryAfter.longest) : nil }
+        let wait = asked ?? Backoff().wait(afterFailures: failureCount + 1, using: &generator)
+        return DeliveryPause(failureCount: failureCount + 1, remainingMicroseconds: wait.microseconds, wasAskedFor: asked != nil)
+    }
+
+    /// Halves the sets, because one of so many facts was too large.
+    mutating func lessen(from factCount: Int) { limit.factCount = max(1, factCount / 2) }
+
+    /// Lets sets be of full size again, because the one fact that was too large is out of the way.
+    mutating func restoreLimit() { limit = LeaseLimit() }
+}

@@ -1,0 +1,166 @@
+import WaybillCore
+import WaybillStore
+
+/// One flush: leases sets, sends them, books the verdicts, and does what the policy says where there are none.
+struct Flush {
+    /// How long a set may be under way before its facts may be sent again.
+    private static let leaseMicroseconds = 120_000_000
+
+    /// What was learned.
+    private(set) var gate: DeliveryGate
+    /// Whether nothing was even tried, because of what was learned before.
+    private(set) var wasHeld = false
+
+    private let source: RunningSource
+    private let transport: (any FlushTransport)?
+    private let isAsked: Bool
+    private let events: DeliveryEvents
+    private var report = FlushReport()
+
+    private var clock: any TransactionClock { source.settings.clock }
+
+    init(of source: RunningSource, over transport: (any FlushTransport)?, gate: DeliveryGate, isAsked: Bool, events: DeliveryEvents) {
+        self.source = source
+        self.transport = transport
+        self.gate = gate
+        self.isAsked = isAsked
+        self.events = events
+    }
+
+    /// Sends what is pending at this moment; what is recorded meanwhile is for the next one, or a busy app would never see the end of this one.
+    mutating func run() async -> FlushReport {
+        do {
+            var remaining = try await source.writer.run { _, store in try store.pendingCount() }
+            if let transport, try await mayBegin() {
+                repeat {
+                    guard await source.settings.canFlush() else {
+                        events.tell(.heldBack)
+                        break
+                    }
+                    guard let lease = try await lease() else { break }
+                    remaining -= try await deliver(lease, over: transport)
+                } while remaining > 0 && !Task.isCancelled && gate.hindrance(at: clock.uptimeMicroseconds(), isAsked: isAsked) == nil
+                if report.delivered + report.rejected > 0 {
+                    try await source.writer.run { opened, _ in _ = opened.retain(wasSettled: true) }
+                }
+            }
+        } catch {
+            report.error = DeliveryFailure(wrapping: error).error
+        }
+        report.pending = (try? await source.writer.run { _, store in try store.pendingCount() }) ?? 0
+        return report
+    }
+
+    private mutating func mayBegin() async throws -> Bool {
+        if gate.refusal == nil {
+            let pause = try await source.writer.run { [clock, gate] _, store in
+                if gate.isForNewDelivery { try store.setDeliveryPause(nil, by: clock) }
+                return try store.deliveryPause(by: clock)
+            }
+            gate.learn(pause, at: clock.uptimeMicroseconds())
+        }
+        report.error = gate.hindrance(at: clock.uptimeMicroseconds(), isAsked: isAsked)
+        wasHeld = report.error != nil
+        return !wasHeld
+    }
+
+    // MARK: One set
+
+    private struct Lease {
+        var set: OutgoingSet
+        /// The one fact of a set that cannot be halved.
+        var onlyFact: Fact.ID?
+    }
+
+    private func lease() async throws -> Lease? {
+        let (owner, now, limit) = (source.id, clock.uptimeMicroseconds(), gate.limit)
+        return try await source.writer.run { opened, store in
+            let set = try store.lease(
+                owner: owner, now: now, expiresIn: Self.leaseMicroseconds, limit: limit, isAlive: { opened.isAlive($0) })
+            return set.map { set in
+                let facts = set.factCount == 1 ? set.sources.first { !$0.facts.isEmpty } : nil
+                return Lease(
+                    set: OutgoingSet(id: set.id, body: set.encoded(), factCount: set.factCount),
+                    onlyFact: facts.map { Fact.ID(source: $0.source.id, sequence: $0.facts[0].sequence) })
+            }
+        }
+    }
+
+    /// Sends a set; gives how many of its facts were settled.
+    private mutating func deliver(_ lease: Lease, over transport: any FlushTransport) async throws -> Int {
+        let receipt: Receipt
+        do {
+            receipt = try await transport.send(lease.set).checked(for: lease.set)
+        } catch {
+            return try await giveUp(lease, because: error)
+        }
+        let quiet = receipt.retryAfter.map { min($0, RetryAfter.longest) } ?? .zero
+        try await settle(lease, receipt.rejections, quiet: quiet)
+        if quiet > .zero { events.tell(.quieted(quiet)) }
+        return lease.set.factCount
+    }
+
+    /// Books the verdicts, and the pause that came with them.
+    private mutating func settle(_ lease: Lease, _ rejections: [Rejection], quiet: Duration = .zero) async throws {
+        let pause = DeliveryPause(failureCount: 0, remainingMicroseconds: quiet.microseconds, wasAskedFor: true)
+        let (wasClosed, keepsPause) = (gate.isClosed, quiet > .zero)
+        let isBooked = try await source.writer.run { [clock] _, store in
+            guard try store.settle(lease.set.id, rejections: rejections, at: clock.wallMicroseconds()) else { return false }
+            if keepsPause || !wasClosed { try store.setDeliveryPause(keepsPause ? pause : nil, by: clock) }
+            return true
+        }
+        guard isBooked else {
+            throw WaybillError(.transport, "The set's lease ended before its verdicts came; its facts will be sent again.")
+        }
+        gate.learn(keepsPause ? pause : nil, at: clock.uptimeMicroseconds())
+        let delivered = lease.set.factCount - rejections.count
+        report.delivered += delivered
+        report.rejected += rejections.count
+        events.tell(.settled(set: lease.set.id, delivered: delivered, quarantined: rejections.count))
+    }
+
+    /// Does what is to be done about a set that was not taken; gives how many of its facts were settled, if that can go on at once.
+    private mutating func giveUp(_ lease: Lease, because error: any Error) async throws -> Int {
+        let failure = DeliveryFailure(wrapping: error)
+        if failure.remedy == .sendLess, let fact = lease.onlyFact {
+            let rejection = Rejection(source: fact.source, sequence: fact.sequence, index: 0, reason: failure.error.description)
+            try await settle(lease, [rejection])
+            gate.restoreLimit()
+            return 1
+        }
+        // Its facts are free to be sent again.
+        try await source.writer.run { _, store in try store.release(lease.set.id) }
+        if error is CancellationError { throw error }
+        switch failure.remedy {
+        case .sendLess where lease.set.factCount > 1:
+            gate.lessen(from: lease.set.factCount)
+            events.tell(.lessened(factCount: gate.limit.factCount))
+            return 0
+        case .retry(let time): try await pause(after: failure.error, for: time)
+        case .sendLess: try await pause(after: failure.error, for: nil)
+        case .waitForNewDelivery:
+            gate.refusal = failure.error
+            events.tell(.stopped(failure.error))
+        }
+        throw failure
+    }
+
+    private mutating func pause(after error: WaybillError, for time: Duration?) async throws {
+        var generator = SystemRandomNumberGenerator()
+        let pause = gate.pause(afterFailure: time, using: &generator)
+        gate.learn(pause, at: clock.uptimeMicroseconds())
+        events.tell(.failed(error, retryAfter: .microseconds(pause.remainingMicroseconds)))
+        try await source.writer.run { [clock] _, store in try store.setDeliveryPause(pause, by: clock) }
+    }
+}
+
+extension Receipt {
+    /// The receipt itself, where it is one of this set and of all its facts: a transport may be anybody's.
+    fileprivate func checked(for set: OutgoingSet) throws(DeliveryFailure) -> Receipt {
+        guard self.set == set.id, factCount == set.factCount else {
+            throw DeliveryFailure(
+                WaybillError(.transport, "The transport gave a receipt of another set, or of other counts; the facts stay pending."))
+        }
+        return self
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+package import WaybillCore
+
+/// For how long nothing is to be sent: kept with the store, so that it outlives the process, and known to all processes that share it.
+package struct DeliveryPause: Hashable, Sendable {
+    /// Failures in a row.
+    package var failureCount: Int
+    /// Microseconds from now.
+    package var remainingMicroseconds: Int
+    /// Whether the other side asked for it.
+    package var wasAskedFor: Bool
+
+    package init(failureCount: Int, remainingMicroseconds: Int, wasAskedFor: Bool) {
+        self.failureCount = failureCount
+        self.remainingMicroseconds = remainingMicroseconds
+        self.wasAskedFor = wasAskedFor
+    }
+
+    /// As it is kept: it ends at a time of ``DeviceTime``, which no turned clock moves.
+    private struct Kept: Codable {
+        var failures: Int
+        var until_us: Int
+        var asked: Bool
+    }
+
+    /// As the setting's text says at a time; nil for what is no such text.
+    fileprivate init?(_ text: String, now: Int) {
+        guard let kept = try? JSONDecoder().decode(Kept.self, from: Data(text.utf8)) else { return nil }
+        // A damaged one silences nobody for good.
+        let remaining = min(max(0, kept.until_us &- now), 86_400_000_000)
+        self.init(failureCount: max(0, kept.failures), remainingMicroseconds: remaining, wasAskedFor: kept.asked)
+    }
+
+    fileprivate func text(now: Int) -> String? {
+        let kept = Kept(failures: failureCount, until_us: now + remainingMicroseconds, asked: wasAskedFor)
+        return (try? JSONEncoder().encode(kept)).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+extension Store {
+    private static let pauseKey = "delivery_pause"
+
+    /// The pause that holds, or has held since the last success; nil: none.
+    package func deliveryPause(by clock: any TransactionClock) throws(WaybillError) -> DeliveryPause? {
+        guard let text = try setting(Self.pauseKey) else { return nil }
+        return DeliveryPause(text, now: try deviceTime(clock))
+    }
+
+    /// Keeps a pause that begins now; nil: ends the one that there is.
+    package func setDeliveryPause(_ pause: DeliveryPause?, by clock: any TransactionClock) throws(WaybillError) {
+        let now = try deviceTime(clock)
+        try set(Self.pauseKey, to: pause?.text(now: now))
+    }
+
+    private func deviceTime(_ clock: any TransactionClock) throws(WaybillError) -> Int {
+        let moment = Moment(clock)
+        var time = try DeviceTime(connection) ?? DeviceTime(moment)
+        time.pass(to: moment)
+        return time.now
+    }
+}

@@ -1,0 +1,235 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+import WaybillStore
+import WaybillTesting
+
+@testable import Waybill
+
+/// The table of the guide `Delivery.md`, row by row, against real sockets.
+@Suite(.timeLimit(.minutes(2)))
+struct DeliveryPolicyTests {
+    /// What delivery does about an answer.
+    enum Consequence: Equatable {
+        /// Tries again by itself after a pause of its own, and at once for who asks.
+        case backsOff
+        /// Sends nothing before the time, whoever asks.
+        case waits(Int)
+        /// Sends nothing until there is a new delivery, whoever asks.
+        case stops
+    }
+
+    struct Row: CustomTestStringConvertible {
+        let name: String
+        let answer: ScriptedCollector.Answer
+        var code = WaybillError.Code.transport
+        let words: String
+        let then: Consequence
+
+        init(
+            _ name: String, _ code: WaybillError.Code = .transport, saying words: String, then: Consequence = .backsOff,
+            _ answer: @escaping ScriptedCollector.Answer
+        ) {
+            (self.name, self.code, self.words, self.then, self.answer) = (name, code, words, then, answer)
+        }
+
+        /// An answer of a status and nothing else.
+        init(
+            _ status: Int, _ code: WaybillError.Code = .transport, saying words: String, then: Consequence = .backsOff,
+            headers: [(name: String, value: String)] = []
+        ) {
+            let name = (["\(status)"] + headers.map { "\($0.name): \($0.value)" }).joined(separator: ", ")
+            self.init(name, code, saying: "\(words)", then: then) { _ in .init(status: status, headers: headers) }
+        }
+
+        var testDescription: String { name }
+    }
+
+    static let rows: [Row] = [
+        Row("200 of somebody else", saying: "sign-in page") { _ in .text("<html>", type: "text/html") },
+        Row("200 without a receipt", saying: "cannot be read") { _ in .text("{}", type: Receipt.mediaType) },
+        Row("200 for another set", saying: "another set") { set in .verdicts(on: TransactionSet(id: GUID(), sources: set.sources)) },
+        Row("200 that counts wrong", saying: "4 facts") { set in
+            .text(String(decoding: Receipt(set: set.id, acceptedCount: 4).encoded(), as: UTF8.self), type: Receipt.mediaType)
+        },
+        Row("200 of somebody else with Retry-After", saying: "sign-in page") { _ in
+            .init(headers: [("Content-Type", "text/html"), ("Retry-After", "3600")])
+        },
+        Row("201 with a receipt", saying: "no verdicts") { set in
+            var response = LoopbackServer.Response.verdicts(on: set)
+            response.status = 201
+            return response
+        },
+        Row(202, saying: "no verdicts"), Row(204, saying: "no verdicts"),
+        Row(301, saying: "not followed", headers: [("Location", "http://127.0.0.1:9/v1/sets")]),
+        Row(307, saying: "not followed", headers: [("Location", "/v1/sets")]), Row(304, saying: "not followed"),
+        Row(400, .refused, saying: "refused the set"),
+        Row(401, .refused, saying: "token", then: .stops), Row(403, .refused, saying: "token", then: .stops),
+        Row(404, .refused, saying: "address"), Row(405, .refused, saying: "refused the set"), Row(408, saying: "waited"),
+        Row(409, .refused, saying: "refused the set"), Row(415, .refused, saying: "refused the set"),
+        Row(422, .refused, saying: "refused the set"), Row(429, saying: "too often"),
+        Row(429, saying: "too often", then: .waits(90), headers: [("Retry-After", "90")]),
+        Row(
+            429, saying: "too often", then: .waits(90),
+            headers: [("Date", "Sun, 06 Nov 1994 08:49:37 GMT"), ("Retry-After", "Sun, 06 Nov 1994 08:51:07 GMT")]),
+        Row(500, saying: "trouble"), Row(502, saying: "trouble"), Row(503, saying: "trouble"),
+        Row(503, saying: "trouble", then: .waits(7), headers: [("Retry-After", "7")]),
+        Row(503, saying: "trouble", then: .waits(86_400), headers: [("Retry-After", "99999999999999999999")]),
+        Row(
+            503, saying: "trouble", then: .waits(60),
+            headers: [("Date", "Sun, 06 Nov 1994 08:49:37 GMT"), ("Retry-After", "Sunday, 06-Nov-94 08:50:37 GMT")]),
+        Row(503, saying: "trouble", headers: [("Retry-After", "0")]), Row(503, saying: "trouble", headers: [("Retry-After", "soon")]),
+        Row(504, saying: "trouble"), Row(599, saying: "trouble"),
+        Row("the connection is reset", saying: "could not be reached") { _ in .closed },
+        Row("the receipt breaks off", saying: "could not be reached") { set in .verdicts(on: set).cutShort },
+        Row("no answer after the body", saying: "in time") { _ in .never },
+    ]
+
+    /// Broken, an answer would settle what nobody has, cost facts, or have a device ask for ever.
+    @Test(arguments: rows) func whatAnAnswerMeansIsWhatTheTableSays(row: Row) async throws {
+        let asked = row.name.hasPrefix("415") ? 2 : 1  // without compression, too
+        let collector = try ScriptedCollector(Array(repeating: row.answer, count: asked))
+        let timeout = Duration.milliseconds(row.words == "in time" ? 200 : 30_000)
+        let place = Place(URLSessionTransport(collector: collector.server.url(), timeout: timeout))
+        try await place.expectNothingIsSettled(by: row.code, saying: row.words)
+        #expect(collector.requestCount == asked)
+
+        await place.tx.flushIfDue()
+        #expect(collector.requestCount == asked, "by itself it waits")
+        switch row.then {
+        case .backsOff:
+            #expect(await place.tx.flush() == FlushReport(delivered: 3), "who asks need not wait")
+        case .waits(let seconds):
+            place.clock.advance(by: .seconds(seconds) - .milliseconds(1))
+            #expect(await place.tx.flush().error?.message.contains("left alone") == true)
+            #expect(collector.requestCount == asked, "nobody is too important to wait")
+            place.clock.advance(by: .milliseconds(1))
+            await place.tx.flushIfDue()
+        case .stops:
+            place.clock.advance(by: .seconds(1_000_000))
+            #expect(await place.tx.flush().error?.code == .refused)
+            #expect(collector.requestCount == asked)
+            place.tx.delivery = .collector(collector.server.url(), token: "a-new-one")
+            await place.tx.flushIfDue()
+            #expect(collector.server.requests.last?.header("Authorization") == "Bearer a-new-one")
+        }
+        #expect(collector.sequences == [1, 2, 3])
+        try await place.expectEverythingIsSettled()
+    }
+
+    // MARK: Nobody answers
+
+    @Test func aRefusedConnectionSettlesNothing() async throws {
+        try await Place(URLSessionTransport(collector: try refusedURL())).expectNothingIsSettled(saying: "could not be reached")
+    }
+
+    @Test func aNameThatNobodyKnowsSettlesNothing() async throws {
+        let url = try #require(URL(string: "http://collector.invalid"))
+        try await Place(URLSessionTransport(collector: url)).expectNothingIsSettled(saying: "nobody knows a host of that name")
+    }
+
+    @Test func aConnectionThatIsNotSecureSettlesNothing() async throws {
+        let listener = try RawListener(greeting: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        let url = try #require(URL(string: "https://127.0.0.1:\(listener.port)"))
+        try await Place(URLSessionTransport(collector: url)).expectNothingIsSettled(saying: "could not be reached")
+    }
+
+    @Test func aBodyThatNobodyReadsSettlesNothing() async throws {
+        let listener = try RawListener()
+        let url = try #require(URL(string: "http://127.0.0.1:\(listener.port)"))
+        let place = Place(URLSessionTransport(collector: url, timeout: .milliseconds(200)))
+        // Half a megabyte that does not become smaller.
+        let noise = (0..<120).map { _ in (0..<40).map { _ in GUID().description }.joined() }
+        place.tx.perform(Login.self) { login in for text in noise { login.log(.requestSent, attributes: ["noise": .string(text)]) } }
+        try await place.expectNothingIsSettled(saying: "in time")
+    }
+
+    // MARK: Verdicts
+
+    @Test func verdictsSettleAndWhatIsRejectedGoesIntoQuarantine() async throws {
+        let collector = try ScriptedCollector([{ .verdicts(on: $0, rejecting: [1]) }])
+        let place = Place(URLSessionTransport(collector: collector.server.url()))
+        place.record()
+        #expect(await place.tx.flush() == FlushReport(delivered: 2, rejected: 1))
+        try await place.expectEverythingIsSettled(quarantined: 1)
+    }
+
+    @Test(arguments: ["120", "Sun, 06 Nov 1994 08:51:37 GMT"]) func aCollectorThatTakesASetCanQuietenItsClients(time: String) async throws {
+        let date = ("Date", "Sun, 06 Nov 1994 08:49:37 GMT")
+        let collector = try ScriptedCollector([{ .verdicts(on: $0, headers: [date, ("Retry-After", time)]) }])
+        let place = Place(URLSessionTransport(collector: collector.server.url()))
+        place.record()
+        #expect(await place.tx.flush() == FlushReport(delivered: 3))
+        #expect(place.tx.health.isGood)
+        place.record()
+        place.clock.advance(by: .seconds(119))
+        #expect(await place.tx.flush().pending == 3)
+        place.clock.advance(by: .seconds(1))
+        #expect(await place.tx.flush() == FlushReport(delivered: 3))
+    }
+
+    // MARK: Too large
+
+    @Test func aSetThatIsTooLargeIsHalvedUntilItFits() async throws {
+        let collector = try ScriptedCollector(Array(repeating: { _ in .init(status: 413) }, count: 3))
+        let place = Place(URLSessionTransport(collector: collector.server.url()))
+        place.tx.perform(Login.self) { login in for _ in 0..<78 { login.log(.requestSent) } }
+        #expect(await place.tx.flush() == FlushReport(delivered: 80))
+        #expect(collector.taken.map(\.factCount) == Array(repeating: 10, count: 8))
+        #expect(collector.sequences == Array(1...80))
+        try await place.expectEverythingIsSettled()
+    }
+
+    @Test func aFactThatIsTooLargeByItselfGoesIntoQuarantineAndHoldsUpNoOther() async throws {
+        let transport = InMemoryTransport()
+        for _ in 0..<40 {
+            transport.answerNext { set in
+                let isLarge = set.sources.contains { $0.facts.contains { $0.sequence == 23 } }
+                if isLarge { throw DeliveryFailure(WaybillError(.refused, "Too large."), remedy: .sendLess) }
+                return Receipt(set: set.id, acceptedCount: set.factCount)
+            }
+        }
+        let place = Place(transport)
+        place.tx.perform(Login.self) { login in for _ in 0..<38 { login.log(.requestSent) } }
+        #expect(await place.tx.flush() == FlushReport(delivered: 39, rejected: 1))
+        #expect(try await place.tx.quarantined().map(\.id.sequence) == [23])
+        #expect(try await place.tx.quarantined().map(\.reason) == ["Too large."])
+        #expect(transport.sets.last?.factCount == 17, "sets are of full size again")
+        try await place.expectEverythingIsSettled(quarantined: 1)
+    }
+}
+
+/// A manager with something to deliver, and the clock it goes by.
+private struct Place {
+    let clock = ManualClock()
+    let tx: TransactionManager
+
+    init(_ transport: any FlushTransport) { tx = TransactionManager.testing(clock: clock, delivery: .transport(transport)) }
+
+    func record() { tx.perform(Login.self) { $0.log(.requestSent) } }
+
+    func expectNothingIsSettled(
+        by code: WaybillError.Code = .transport, saying words: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        record()
+        let report = await tx.flush()
+        #expect(report.error?.code == code, sourceLocation: sourceLocation)
+        #expect(report.error?.message.contains(words) == true, "\(String(describing: report.error))", sourceLocation: sourceLocation)
+        #expect(report.delivered == 0 && report.rejected == 0 && report.pending >= 3, sourceLocation: sourceLocation)
+        #expect(tx.health.problems == [report.error], sourceLocation: sourceLocation)
+        let ledger = try await ledger()
+        #expect(ledger.pending == ledger.recorded && ledger.isBalanced, sourceLocation: sourceLocation)
+    }
+
+    func expectEverythingIsSettled(quarantined: Int = 0, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let ledger = try await ledger()
+        #expect(ledger.pending == 0 && ledger.quarantined == quarantined && ledger.isBalanced, sourceLocation: sourceLocation)
+        #expect(tx.health.isGood, sourceLocation: sourceLocation)
+    }
+
+    private func ledger() async throws -> Ledger {
+        let source = try #require(tx.sink.readableSource)
+        return try await source.writer.run { _, store in try #require(try store.ledgers()[source.id]) }
+    }
+}
