@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+package import FoundationNetworking
 #endif
 
 /// A `URLSession`, used only in the ways that survive cancellation on every platform.
@@ -9,7 +9,7 @@ import FoundationNetworking
 /// With swift-corelibs-foundation `URLSession.data(for:)` can deadlock every session of the process when a cancellation meets the end of a
 /// request, and can trap when it comes early. So requests are completion-handler tasks with a continuation of our own, see
 /// ``HTTPExchange``, and the session has no cache: it is the look-up in the cache that early cancellations trip over.
-struct HTTPSession: Sendable {
+package struct HTTPSession: Sendable {
     /// The session underneath.
     let session: URLSession
 
@@ -27,7 +27,7 @@ struct HTTPSession: Sendable {
     /// waits upon for ever in swift-corelibs-foundation.
     ///
     /// The session lives until ``finishTasksAndInvalidate()``, which its owner must call.
-    init(configuration: URLSessionConfiguration) {
+    package init(configuration: URLSessionConfiguration) {
         #if canImport(FoundationNetworking)
         self.init(URLSession(configuration: configuration, delegate: ChallengeDecliner(), delegateQueue: nil))
         #else
@@ -36,7 +36,7 @@ struct HTTPSession: Sendable {
     }
 
     /// Lets requests under way end, and then the session go; it must not be used again.
-    func finishTasksAndInvalidate() { session.finishTasksAndInvalidate() }
+    package func finishTasksAndInvalidate() { session.finishTasksAndInvalidate() }
 
     /// Sends a request and waits for all of the answer.
     ///
@@ -46,7 +46,7 @@ struct HTTPSession: Sendable {
     ///   - redirects: What is done about a 3xx that names another place.
     ///   - deadline: The longest that all of it may take; nil for no limit but the session's own.
     /// - Throws: `.cancelled` as soon as the task is canceled, `.timedOut` at the deadline, or what URLSession says.
-    func data(
+    package func data(
         for request: URLRequest, uploading body: Data? = nil, redirects: RedirectPolicy = .follow(), deadline: Duration? = nil
     ) async throws(URLError) -> (Data, URLResponse) {
         let exchange = HTTPExchange(of: request, uploading: body, in: self, redirects: redirects)

@@ -32,7 +32,7 @@ struct CollectorExporter: Exporter {
     }
 
     func add(to folder: URL, as format: TextFormat, isCompressed: Bool) async throws -> ExportSummary? {
-        let folder = try IncrementalFolder(folder, suffix: format.rawValue + (isCompressed ? ".gz" : ""))
+        let folder = try IncrementalFolder(folder, suffix: format.suffix + (isCompressed ? ".gz" : ""))
         do {
             return try await withAnswer(after: folder.cursor) { answer, cursor in
                 let partial = try folder.next()
