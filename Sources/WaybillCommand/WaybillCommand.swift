@@ -21,10 +21,16 @@ struct WaybillCommand: AsyncParsableCommand {
                   What went wrong?
               waybill show ./collected K7QD-3M2X
                   One transaction, by the support code that a user read out.
+              waybill list ./collected --network --status 5xx
+                  Which requests went wrong?
+              waybill show ./collected K7QD-3M2X:17
+                  One request, as the list before called it.
               waybill export ./collected --format csv --output facts.csv
                   Facts for other tools.
               waybill export ./collected --since 15m --format html --output report.html
                   A page to send to somebody.
+              waybill export ./collected --format har --output exchanges.har
+                  Requests for the network panel of a browser.
               waybill import ./outbox --to ./collected
                   Takes in sets that an app wrote to files.
               waybill verify ./collected

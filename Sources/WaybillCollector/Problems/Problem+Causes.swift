@@ -9,6 +9,7 @@ extension Problem {
             self.init(.badRequest, message)
             parameter = name
         case .notFound(let message): self.init(.notFound, message)
+        case .ambiguousExchange: self.init(.conflict, failure.description)
         case .ambiguous(_, let ids):
             self.init(.conflict, failure.description)
             transactions = ids

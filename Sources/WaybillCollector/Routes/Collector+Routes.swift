@@ -54,6 +54,10 @@ extension Collector {
             case .showTransaction:
                 let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
                 return try .json(await queries.transaction(key))
+            case .listExchanges: return try .json(await queries.exchanges(ExchangeQuery(request.queryItems)))
+            case .showExchange:
+                let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
+                return try .json(await queries.exchange(key))
             case .listSources: return try .json(await queries.sources())
             case .export: return try await export(request)
             case .checkHealth: return try await checkHealth()

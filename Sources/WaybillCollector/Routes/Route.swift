@@ -7,6 +7,8 @@ package enum Route: String, CaseIterable, Sendable {
     case listTransactions = "GET /v1/transactions"
     case eraseTransactions = "DELETE /v1/transactions"
     case showTransaction = "GET /v1/transactions/{id}"
+    case listExchanges = "GET /v1/exchanges"
+    case showExchange = "GET /v1/exchanges/{id}"
     case listNames = "GET /v1/names"
     case listSources = "GET /v1/sources"
     case export = "GET /v1/export"

@@ -23,6 +23,28 @@ extension Redactor {
         return record
     }
 
+    /// Every string of an exchange and of what it belonged to.
+    package func record(_ record: ExchangeRecord) -> ExchangeRecord {
+        var record = record
+        record.exchange = exchange(record.exchange)
+        record.source = source(record.source)
+        record.useCaseName = record.useCaseName.map(text)
+        return record
+    }
+
+    /// Bodies, as far as they are text.
+    package func bodies(_ bodies: ExchangeBodies) -> ExchangeBodies {
+        ExchangeBodies(request: bodies.request.map(body), response: bodies.response.map(body))
+    }
+
+    private func body(_ body: ExchangeBody) -> ExchangeBody {
+        guard let text = body.text else { return body }
+        var body = body
+        let isForm = body.mediaType?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true
+        body.bytes = Array((isForm ? form(text) : self.text(text)).utf8)
+        return body
+    }
+
     private func source(_ source: TransactionRecord.Source) -> TransactionRecord.Source {
         TransactionRecord.Source(
             id: source.id, app: text(source.app), appVersion: text(source.appVersion), device: text(source.device), os: text(source.os),

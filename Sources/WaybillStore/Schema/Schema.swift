@@ -15,6 +15,7 @@ enum Schema {
     static let migrations = [
         Migration(name: "facts, ranges and leases", script: Tables.script + Views.script),
         Migration(name: "retention", script: Tables.retention),
+        Migration(name: "exchanges by time", script: Tables.exchangesByTime),
     ]
 
     /// The version that this code reads and writes.

@@ -171,4 +171,10 @@ enum Tables {
         ) STRICT, WITHOUT ROWID;
 
         """
+
+    /// What a list of exchanges needs: each source's newest first.
+    static let exchangesByTime = """
+        CREATE INDEX network_logs_by_time ON network_logs(source, at_us, sequence) WHERE method IS NOT NULL;
+
+        """
 }
