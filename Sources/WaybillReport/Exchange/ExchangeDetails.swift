@@ -42,7 +42,7 @@ struct ExchangeDetails {
             let wire = transfer.receivedWireByteCount.map { ", \(Words.byteCount($0)) on the wire" } ?? ""
             facts.append("received \(Words.byteCount(count))\(wire)")
         }
-        if let version = transfer.protocolVersion { facts.append("HTTP/\(version)") }
+        if let version = transfer.httpVersion { facts.append("HTTP/\(version)") }
         if let isReused = transfer.isConnectionReused { facts.append(isReused ? "connection reused" : "new connection") }
         facts.append(exchange.id.code)
         return facts

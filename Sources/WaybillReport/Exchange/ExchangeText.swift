@@ -96,7 +96,7 @@ package struct ExchangeText {
     }
 
     private var connection: [String] {
-        [exchange.transfer.protocolVersion.map { "HTTP/\($0)" }, exchange.transfer.isConnectionReused.map { $0 ? "reused" : "new" }]
+        [exchange.transfer.httpVersion.map { "HTTP/\($0)" }, exchange.transfer.isConnectionReused.map { $0 ? "reused" : "new" }]
             .compactMap(\.self)
     }
 

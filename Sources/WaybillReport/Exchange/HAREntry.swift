@@ -105,7 +105,7 @@ struct HAREntry {
 
     private func writeHead(_ fields: [Fact.HeaderField], to writer: inout JSONWriter) {
         writer.key("httpVersion")
-        writer.string(exchange.transfer.protocolVersion.map { "HTTP/\($0)" } ?? "")
+        writer.string(exchange.transfer.httpVersion.map { "HTTP/\($0)" } ?? "")
         writer.key("cookies")
         writer.pairs([])
         writer.key("headers")

@@ -96,7 +96,9 @@ extension TraceBackend {
         let text = environment["OTEL_EXPORTER_OTLP_TRACES_HEADERS"] ?? environment["OTEL_EXPORTER_OTLP_HEADERS"] ?? ""
         var headers: [String: String] = [:]
         for item in text.split(separator: ",") {
-            let pair = item.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces).removingPercentEncoding ?? "" }
+            let pair = item.split(separator: "=", maxSplits: 1).map {
+                $0.trimmingCharacters(in: .whitespaces).removingPercentEncoding ?? ""
+            }
             // What could not stand in a header field would end it, and begin another.
             guard pair.count == 2, !pair[0].isEmpty, pair.joined().unicodeScalars.allSatisfy({ (0x20...0x7E).contains($0.value) }) else {
                 continue

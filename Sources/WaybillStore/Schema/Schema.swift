@@ -16,6 +16,7 @@ enum Schema {
         Migration(name: "facts, ranges and leases", script: Tables.script + Views.script),
         Migration(name: "retention", script: Tables.retention),
         Migration(name: "exchanges by time", script: Tables.exchangesByTime),
+        Migration(name: "sets of version 0.0.1", script: Tables.legacySets),
     ]
 
     /// The version that this code reads and writes.

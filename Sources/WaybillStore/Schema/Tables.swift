@@ -177,4 +177,13 @@ enum Tables {
         CREATE INDEX network_logs_by_time ON network_logs(source, at_us, sequence) WHERE method IS NOT NULL;
 
         """
+
+    /// What knowing a set of version 0.0.1 again needs.
+    static let legacySets = """
+        CREATE TABLE legacy_sets( -- those that came within a day: they have no IDs, so their bytes stand for them
+          digest BLOB PRIMARY KEY, -- SHA-256
+          received_us INTEGER NOT NULL -- since 1970
+        ) STRICT, WITHOUT ROWID;
+
+        """
 }
