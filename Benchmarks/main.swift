@@ -8,7 +8,7 @@ allRows += [.disabledLog, .guid, .drain, .recover]
 allRows += Row.bytesPerEvent
 allRows += [.list, .encode, .decode, .report, .exportNDJSON, .exportCSV]
 #if Collector
-allRows += [.collect]
+allRows += [.collect, .collect4, .collectNaive, .collectLatency]
 #endif
 
 do {

@@ -13,7 +13,7 @@ struct WaybillCommand: AsyncParsableCommand {
             --token-file or from the variable WAYBILL_TOKEN.
 
             EXAMPLES
-              waybill serve ./collected
+              waybill serve ./collected --insecure
                   Runs a collector on http://127.0.0.1:8477.
               waybill list http://127.0.0.1:8477 --since 24h
                   What happened since yesterday?
@@ -41,7 +41,7 @@ struct WaybillCommand: AsyncParsableCommand {
             EXIT CODES
               0 done, 1 nothing found or something wrong, 64 a wrong command line
             """,
-        subcommands: [List.self, Show.self, Export.self, Serve.self, Import.self, Verify.self, Erase.self]
+        subcommands: [List.self, Show.self, Export.self, Serve.self, Token.self, Import.self, Verify.self, Erase.self]
     )
 }
 #else

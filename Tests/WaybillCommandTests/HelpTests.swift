@@ -14,7 +14,7 @@ import Testing
                 --token-file or from the variable WAYBILL_TOKEN.
 
                 EXAMPLES
-                  waybill serve ./collected
+                  waybill serve ./collected --insecure
                       Runs a collector on http://127.0.0.1:8477.
                   waybill list http://127.0.0.1:8477 --since 24h
                       What happened since yesterday?
@@ -49,6 +49,7 @@ import Testing
                                           for people.
                   serve                   Run a collector: take in sets, and answer questions
                                           about them.
+                  token                   Make, list and revoke the tokens of a collector.
                   import                  Take in sets that were written to files.
                   verify                  Check a store (integrity, balance, gaps), or a file
                                           that holds a set.
@@ -61,12 +62,12 @@ import Testing
         #expect(try await Command.waybill().output == help.output)
     }
 
-    @Test(arguments: ["list", "show", "export", "serve", "import", "verify", "erase"])
+    @Test(arguments: ["list", "show", "export", "serve", "token", "import", "verify", "erase"])
     func everyVerbExplainsItselfByExamples(verb: String) async throws {
         let help = try await Command.waybill(verb, "--help")
         #expect(help.status == 0)
         #expect(help.output.contains("EXAMPLES\n  waybill \(verb) "))
-        #expect(help.output.contains("USAGE: waybill \(verb) <"))
+        #expect(help.output.contains("USAGE: waybill \(verb) "))
         let examples = help.output.split(separator: "\n").drop { $0 != "EXAMPLES" }.prefix { !$0.hasPrefix("USAGE") }
         #expect(examples.allSatisfy { $0.count <= 80 })
     }

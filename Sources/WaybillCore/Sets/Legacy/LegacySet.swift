@@ -6,8 +6,8 @@ package struct LegacySet: Hashable, Sendable {
 
     package init(transactions: [Transaction]) { self.transactions = transactions }
 
-    /// How many logs it holds.
-    package var logCount: Int { transactions.reduce(0) { $0 + $1.logs.count } }
+    /// How many facts it becomes: one for what it has of a transaction, and one for each log.
+    package var factCount: Int { transactions.reduce(transactions.count) { $0 + $1.logs.count } }
 
     /// What was logged of a transaction since the flush before.
     package struct Transaction: Hashable, Sendable {

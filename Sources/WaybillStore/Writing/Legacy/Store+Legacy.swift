@@ -1,13 +1,5 @@
 package import WaybillCore
 
-/// What became of a set of version 0.0.1.
-package enum LegacyReceipt: Hashable, Sendable {
-    /// It was stored, as so many facts.
-    case accepted(factCount: Int)
-    /// The very same bytes were stored within the last day: there is nothing new in them.
-    case known
-}
-
 /// Sets of version 0.0.1 come in.
 extension Store {
     /// How long the same bytes count as the same set, in microseconds: 24 hours.
@@ -18,24 +10,25 @@ extension Store {
     /// - Parameters:
     ///   - digest: Of the body as it came, by a hash that nobody finds two bodies for.
     ///   - wall: Now, in microseconds since 1970.
-    /// - Returns: Right to be answered once this has returned and commits are synced.
+    /// - Returns: A receipt under an ID of its own: all is known where the same bytes were booked within the last day, else nothing is. Right to be
+    ///   answered once this has returned and commits are synced.
     package func ingest(
         _ set: LegacySet, digest: [UInt8], receivedAt wall: Int, redactor: Redactor = Redactor()
-    ) throws(WaybillError) -> LegacyReceipt {
+    ) throws(WaybillError) -> Receipt {
         try write { () throws(WaybillError) in
             let digest = ColumnValue.blob(digest)
             try connection.statement("DELETE FROM legacy_sets WHERE received_us <= ?").run(wall - Self.legacyMemoryMicroseconds)
             let isKnown = try connection.statement("SELECT 1 FROM legacy_sets WHERE digest = ?").first(digest) { _ in true } ?? false
-            if isKnown { return .known }
+            if isKnown { return Receipt(set: GUID(), acceptedCount: 0, knownCount: set.factCount) }
             try connection.statement("INSERT INTO legacy_sets(digest, received_us) VALUES (?, ?)").run(digest, wall)
             let source = try legacySource()
             let recorded = try SourceRows(connection: connection).find(source)?.recorded ?? 0
             var legacy = LegacyIngestion(connection: connection, redactor: redactor, receivedMicroseconds: wall)
             let share = try legacy.share(set, of: source, recorded: recorded)
-            guard !share.facts.isEmpty else { return .accepted(factCount: 0) }
+            guard !share.facts.isEmpty else { return Receipt(set: GUID(), acceptedCount: 0) }
             var ingestion = try Ingestion(share, unread: [], at: wall, connection)
             try ingestion.run(at: wall)
-            return .accepted(factCount: ingestion.acceptedCount)
+            return Receipt(set: GUID(), acceptedCount: ingestion.acceptedCount, rejections: ingestion.rejections)
         }
     }
 

@@ -2,9 +2,9 @@
 public import Foundation
 public import WaybillCore
 
-/// The secret that a client of a collector sends as `Authorization: Bearer ...` (RFC 6750).
+/// The secret that a client of a collector sends as `Authorization: Bearer ...` (RFC 6750); clients of version 0.0.1 as `scheme name="..."`.
 public struct BearerToken: Sendable {
-    private let bytes: [UInt8]
+    let bytes: [UInt8]
 
     /// Takes a token as it is sent.
     ///
@@ -32,15 +32,32 @@ public struct BearerToken: Sendable {
     /// What a client puts into its `Authorization` field.
     package var fieldValue: String { "Bearer \(text)" }
 
-    /// Whether an `Authorization` field carries this token; takes as long for a near miss as for a far one.
-    package func matches(fieldValue: String) -> Bool {
+    /// What an `Authorization` field carries; nil where that is no token.
+    init?(fieldValue: String) {
         let words = fieldValue.split(separator: " ", maxSplits: 1)
-        guard words.count == 2, words[0].lowercased() == "bearer" else { return false }
-        let offered = Array(words[1].utf8)
-        var difference = offered.count ^ bytes.count
-        for index in offered.indices { difference |= Int(offered[index] ^ bytes[index % bytes.count]) }
-        return difference == 0
+        guard words.count == 2 else { return nil }
+        let text = words[0].lowercased() == "bearer" ? words[1] : Self.onlyParameter(words[1])
+        guard let text, let token = try? BearerToken(String(text)) else { return nil }
+        self = token
     }
+
+    /// What stands between the quotation marks of `name="..."`, whatever the name: each installation of version 0.0.1 chose its own.
+    private static func onlyParameter(_ text: Substring) -> Substring? {
+        guard let equals = text.firstIndex(of: "="), equals > text.startIndex else { return nil }
+        let value = text[text.index(after: equals)...]
+        guard value.count > 2, value.hasPrefix("\""), value.hasSuffix("\"") else { return nil }
+        return value.dropFirst().dropLast()
+    }
+
+    /// A new token of 256 random bits; its beginning tells those who look for lost secrets what it is.
+    static func random() -> BearerToken {
+        let random = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
+        // RFC 4648, section 5: without the characters that have a meaning in URLs.
+        let text = random.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        return BearerToken(bytes: Array("waybill_\(text)".utf8))
+    }
+
+    private init(bytes: [UInt8]) { self.bytes = bytes }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
