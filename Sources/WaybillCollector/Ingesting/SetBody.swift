@@ -17,7 +17,7 @@ struct SetBody {
         self.limits = limits
         let type = request.headers[.contentType] ?? ""
         let essence = type.prefix { $0 != ";" }.trimmingSuffix { $0 == " " || $0 == "\t" }.lowercased()
-        isLegacy = LegacyMediaType(type) != nil
+        isLegacy = LegacyMediaType.matches(type)
         guard isLegacy || essence == TransactionSet.mediaType else { throw Problem.unsupported(type) }
         let coding = request.headers[.contentEncoding] ?? "identity"
         switch coding.lowercased() {

@@ -16,8 +16,9 @@ import WaybillCore
         reader = try StoreReader(place)
     }
 
+    /// - Parameter seconds: After `Scribe.wall`, which is 2025-10-09T08:53:20Z.
     private func log(_ event: Int, _ seconds: Int = 0) -> LegacySet.Log {
-        LegacySet.Log(event: event, timestamp: LegacyDate.text(Scribe.wall + seconds * 1_000_000))
+        LegacySet.Log(event: event, timestamp: "Thu, 09 Oct 2025 08:53:\(20 + seconds) GMT")
     }
 
     private func set(_ logs: LegacySet.Log...) -> LegacySet {

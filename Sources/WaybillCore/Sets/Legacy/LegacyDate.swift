@@ -15,27 +15,7 @@ package enum LegacyDate {
         return ((days(year, month, day) * 24 * 60 * 60) + time - zone) * 1_000_000
     }
 
-    /// A time as that framework's servers read it, in GMT, cut to the second: an IMF-fixdate.
-    package static func text(_ microseconds: Int) -> String {
-        let seconds = max(0, microseconds) / 1_000_000
-        var day = seconds / 86_400
-        let weekday = weekdays[(day + 4) % 7]
-        var year = 1970
-        while day >= daysOfYear(year) {
-            day -= daysOfYear(year)
-            year += 1
-        }
-        var month = 0
-        while day >= length(ofMonth: month, year) {
-            day -= length(ofMonth: month, year)
-            month += 1
-        }
-        let time = [seconds / 3600 % 24, seconds / 60 % 60, seconds % 60].map(twoDigits).joined(separator: ":")
-        return "\(weekday), \(twoDigits(day + 1)) \(months[month].capitalizedFirst) \(year) \(time) GMT"
-    }
-
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
 
     /// Hours east of Greenwich, of abbreviations that only one zone has among the places that write them in English: RFC 5322, section 4.3, and others.
     private static let zones: [String: Int] = [
@@ -78,16 +58,8 @@ package enum LegacyDate {
         return (year - 1970) * 365 + leapDays + (0..<month).reduce(0) { $0 + length(ofMonth: $1, year) } + day - 1
     }
 
-    private static func daysOfYear(_ year: Int) -> Int { 337 + length(ofMonth: 1, year) }
-
     private static func length(ofMonth month: Int, _ year: Int) -> Int {
         if month == 1 { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28 }
         return [3, 5, 8, 10].contains(month) ? 30 : 31
     }
-
-    private static func twoDigits(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
-}
-
-extension String {
-    fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

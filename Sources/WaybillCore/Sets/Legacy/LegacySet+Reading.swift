@@ -71,33 +71,22 @@ extension LegacySet.Log {
 }
 
 /// The ID of a transaction of that framework.
-package struct LegacyID: Hashable, Sendable {
-    package var guid: GUID
+private struct LegacyID {
+    var guid: GUID
     /// nil where only the UUID was given.
-    package var useCase: Int?
-
-    package init(guid: GUID, useCase: Int?) {
-        self.guid = guid
-        self.useCase = useCase
-    }
+    var useCase: Int?
 
     /// Reads `TXN17-586AB00B-F16E-4AE6-8A91-0210264925C7`, in any case; also the UUID alone.
-    package init?(_ text: String) {
+    init?(_ text: String) {
         guard let guid = GUID(text.suffix(36)) else { return nil }
+        self.guid = guid
         let head = text.dropLast(36)
-        guard !head.isEmpty else {
-            self.init(guid: guid, useCase: nil)
-            return
-        }
+        if head.isEmpty { return }
         guard head.lowercased().hasPrefix("txn"), head.last == "-", let useCase = Int(head.dropFirst(3).dropLast()),
             (0...Limits.largestInteger).contains(useCase)
         else { return nil }
-        self.init(guid: guid, useCase: useCase)
+        self.useCase = useCase
     }
-}
-
-extension LegacyID: CustomStringConvertible {
-    package var description: String { "TXN\(useCase ?? 0)-\(guid.description.uppercased())" }
 }
 
 /// The values of that version: each may be null, which is as if it were missing.

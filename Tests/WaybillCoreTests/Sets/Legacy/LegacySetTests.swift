@@ -67,11 +67,11 @@ import WaybillCore
     }
 
     @Test func theMediaTypeHasAPrefixOfAnyKind() {
-        #expect(LegacyMediaType("application/vnd.fp.apptxnset-v0.0.1+json;charset=UTF-8") == LegacyMediaType(prefix: "vnd.fp."))
-        #expect(LegacyMediaType("Application/apptxnset-v0.0.1+json") == LegacyMediaType(prefix: ""))
-        for other in ["application/vnd.fp.apptxnset-v0.0.2+json", "application/json", TransactionSet.mediaType, "", "application/+json"] {
-            #expect(LegacyMediaType(other) == nil)
+        for type in ["application/vnd.fp.apptxnset-v0.0.1+json;charset=UTF-8", "Application/apptxnset-v0.0.1+json ; charset=utf-8"] {
+            #expect(LegacyMediaType.matches(type))
         }
-        #expect(LegacyMediaType(LegacyMediaType(prefix: "vnd.fp.").field) == LegacyMediaType(prefix: "vnd.fp."))
+        for type in ["application/vnd.fp.apptxnset-v0.0.2+json", "application/json", TransactionSet.mediaType, "", "application/+json"] {
+            #expect(!LegacyMediaType.matches(type))
+        }
     }
 }
