@@ -5,6 +5,7 @@ valid/            must fit.
 invalid/          the envelope (or receipt) must not fit.
 invalid-records/  the envelope must fit, and exactly one of its facts must not.
 rules-valid/, rules-invalid/  rules that must fit, and that must not.
+legacy/           must fit version 0.0.1; legacy-invalid/ must not.
 export/           every NDJSON line must fit, and the CSV must hold the same values under the schema's columns.
 A name that starts with `rule-`: breaks a rule that a schema cannot express (see README.md), so here it must fit.
 """
@@ -22,6 +23,7 @@ HERE = Path(__file__).parent
 
 def load_validators():
     schemas = {name: json.loads((HERE / f"{name}.v1.schema.json").read_text()) for name in ("fact", "transaction-set", "receipt", "export", "rules")}
+    schemas["legacy"] = json.loads((HERE / "legacy-set.v0.0.1.schema.json").read_text())
     registry = Registry().with_resources((schema["$id"], Resource.from_contents(schema)) for schema in schemas.values())
     for schema in schemas.values():
         Draft202012Validator.check_schema(schema)
@@ -52,6 +54,14 @@ def fault(path, validators):
     return None if found == expected else f"{found} facts do not fit, expected {expected}"
 
 
+def legacy_fault(path, validators):
+    """What is wrong with a set of version 0.0.1 as an example; None if nothing is."""
+    error = next(validators["legacy"].iter_errors(json.loads(path.read_text())), None)
+    if path.parent.name == "legacy-invalid":
+        return "fits, and must not" if error is None else None
+    return None if error is None else f"{error.json_path}: {error.message[:200]}"
+
+
 def export_fault(path, validators):
     """What is wrong with an NDJSON export and the CSV beside it; None if nothing is."""
     rows = [json.loads(line) for line in path.read_text().splitlines()]
@@ -76,7 +86,8 @@ def main():
     passed = failed = 0
     examples = HERE / "examples"
     for path in sorted([*examples.glob("*/*.json"), *examples.glob("*/*.ndjson")]):
-        message = (export_fault if path.suffix == ".ndjson" else fault)(path, validators)
+        judge = export_fault if path.suffix == ".ndjson" else legacy_fault if path.parent.name.startswith("legacy") else fault
+        message = judge(path, validators)
         print(f"{'ok  ' if message is None else 'FAIL'} {path.relative_to(HERE)}{'' if message is None else ': ' + message}")
         passed, failed = passed + (message is None), failed + (message is not None)
     exported = {key for path in examples.glob("export/*.ndjson") for line in path.open() for key in json.loads(line)}

@@ -11,7 +11,7 @@ import WaybillCore
         let examples = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Schemas/examples").standardizedFileURL
         let (store, place) = try Store.inMemory()
         try store.ingest(try TransactionSet.decode(Array(Data(contentsOf: examples.appending(path: "valid/\(name).json")))))
-        let published = try String(contentsOf: examples.appending(path: "export/\(name).v1.\(format.rawValue)"), encoding: .utf8)
+        let published = try String(contentsOf: examples.appending(path: "export/\(name).v1.\(format.suffix)"), encoding: .utf8)
         #expect(try StoreReader(place).text(.everything, format) == published)
     }
 

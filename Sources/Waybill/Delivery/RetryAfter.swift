@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 
 /// HTTP's `Retry-After`: in seconds, or as a date (RFC 9110, section 10.2.3).
-enum RetryAfter {
+package enum RetryAfter {
     /// Nobody is silenced for longer, whatever an answer says.
     static let longest = Duration.seconds(86_400)
 
@@ -10,7 +10,7 @@ enum RetryAfter {
     /// - Parameters:
     ///   - date: The answer's `Date`, by which a date is understood: the device's clock may be wrong.
     ///   - now: By the device's clock, for an answer without a `Date`.
-    static func duration(_ value: String?, answeredAt date: String?, now: Date) -> Duration? {
+    package static func duration(_ value: String?, answeredAt date: String?, now: Date) -> Duration? {
         guard let value = value?.trimmingCharacters(in: .whitespaces), !value.isEmpty else { return nil }
         if value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
             return min(Int64(value).map { .seconds($0) } ?? longest, longest)

@@ -1,8 +1,8 @@
 import Dispatch
-import Foundation
+package import Foundation
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+package import FoundationNetworking
 #endif
 
 /// A `URLSession` of our own, used only in the ways that survive cancellation on every platform.
@@ -11,13 +11,13 @@ import FoundationNetworking
 /// request, and can trap when it comes early. So all requests are delegate tasks, canceled from a queue where nobody waits for anybody, and the
 /// session has no cache there: it is the look-up in the cache that early cancellations trip over. It lives until its last request has ended and
 /// nobody holds it.
-final class HTTPSession: Sendable {
+package final class HTTPSession: Sendable {
     private let session: URLSession
     private let hub = TaskHub()
     private let cancellations = DispatchQueue(label: "waybill.cancellations")
 
     /// Makes a session; the caller's configuration is left as it is.
-    init(configuration: URLSessionConfiguration) {
+    package init(configuration: URLSessionConfiguration) {
         #if canImport(FoundationNetworking)
         session = URLSession(configuration: configuration, delegate: hub, delegateQueue: InlineQueue())
         // There a session's configuration is the live one; on Apple platforms it is a copy.
@@ -58,7 +58,7 @@ extension HTTPSession {
     ///   - redirects: What is done about a 3xx that names another place.
     ///   - deadline: The longest that all of it may take; nil for no limit but the session's own.
     /// - Throws: `.cancelled` as soon as the task is canceled, `.timedOut` at the deadline, or what URLSession says.
-    func data(
+    package func data(
         for request: URLRequest, uploading body: Data? = nil, redirects: RedirectPolicy = .follow(), deadline: Duration? = nil
     ) async throws(URLError) -> (Data, URLResponse) {
         let outgoing = OutgoingRequest(request: request, body: body.map { .data($0) } ?? .own)

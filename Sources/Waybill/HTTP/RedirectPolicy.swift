@@ -5,7 +5,7 @@ import FoundationNetworking
 #endif
 
 /// What is done about an answer that names another place (RFC 9110, section 15.4).
-enum RedirectPolicy: Sendable {
+package enum RedirectPolicy: Sendable {
     /// The request is sent there, without these header fields where that is another host. With swift-corelibs-foundation a body is lost on
     /// the way, also where 307 and 308 ask to keep it.
     case follow(droppingFieldsForOtherHosts: [String] = [])

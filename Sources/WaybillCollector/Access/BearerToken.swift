@@ -2,7 +2,7 @@
 public import Foundation
 public import WaybillCore
 
-/// The secret that a client of a collector sends as `Authorization: Bearer ...` (RFC 6750).
+/// The secret that a client of a collector sends as `Authorization: Bearer ...` (RFC 6750); clients of version 0.0.1 as `scheme name="..."`.
 public struct BearerToken: Sendable {
     let bytes: [UInt8]
 
@@ -32,11 +32,21 @@ public struct BearerToken: Sendable {
     /// What a client puts into its `Authorization` field.
     package var fieldValue: String { "Bearer \(text)" }
 
-    /// What an `Authorization` field carries; nil where that is no bearer's token.
+    /// What an `Authorization` field carries; nil where that is no token.
     init?(fieldValue: String) {
         let words = fieldValue.split(separator: " ", maxSplits: 1)
-        guard words.count == 2, words[0].lowercased() == "bearer", let token = try? BearerToken(String(words[1])) else { return nil }
+        guard words.count == 2 else { return nil }
+        let text = words[0].lowercased() == "bearer" ? words[1] : Self.onlyParameter(words[1])
+        guard let text, let token = try? BearerToken(String(text)) else { return nil }
         self = token
+    }
+
+    /// What stands between the quotation marks of `name="..."`, whatever the name: each installation of version 0.0.1 chose its own.
+    private static func onlyParameter(_ text: Substring) -> Substring? {
+        guard let equals = text.firstIndex(of: "="), equals > text.startIndex else { return nil }
+        let value = text[text.index(after: equals)...]
+        guard value.count > 2, value.hasPrefix("\""), value.hasSuffix("\"") else { return nil }
+        return value.dropFirst().dropLast()
     }
 
     /// A new token of 256 random bits; its beginning tells those who look for lost secrets what it is.

@@ -9,7 +9,9 @@ extension Collector {
     func addSet(_ request: Request, to project: Project) async throws -> Response {
         let body = try SetBody(request, limits: limits)
         let room = pendingBytes.reservation()
-        let decoded = try Self.decode(try await body.read(into: room))
+        let bytes = try await body.read(into: room)
+        if body.isLegacy { return try await addLegacySet(bytes, to: project) }
+        let decoded = try Self.decode(bytes)
         guard decoded.factCount <= limits.factsPerSet else {
             throw Problem.tooMany(facts: decoded.factCount, limit: limits.factsPerSet)
         }

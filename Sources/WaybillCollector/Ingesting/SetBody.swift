@@ -8,6 +8,8 @@ struct SetBody {
     private let request: Request
     private let limits: CollectorLimits
     private let isCompressed: Bool
+    /// Whether it is a set of version 0.0.1.
+    let isLegacy: Bool
 
     /// - Throws: A `Problem` for another content type or coding, or a stated length beyond the limit: told before any byte of it is read.
     init(_ request: Request, limits: CollectorLimits) throws(Problem) {
@@ -15,7 +17,8 @@ struct SetBody {
         self.limits = limits
         let type = request.headers[.contentType] ?? ""
         let essence = type.prefix { $0 != ";" }.trimmingSuffix { $0 == " " || $0 == "\t" }.lowercased()
-        guard essence == TransactionSet.mediaType else { throw Problem.unsupported(type) }
+        isLegacy = LegacyMediaType.matches(type)
+        guard isLegacy || essence == TransactionSet.mediaType else { throw Problem.unsupported(type) }
         let coding = request.headers[.contentEncoding] ?? "identity"
         switch coding.lowercased() {
         case "identity": isCompressed = false

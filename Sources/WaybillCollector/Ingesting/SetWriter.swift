@@ -41,6 +41,13 @@ final class SetWriter: Sendable {
         }.get()
     }
 
+    /// Books a set of version 0.0.1, in a commit of its own; returns only after it is synced.
+    func add(_ set: LegacySet, digest: [UInt8], atMicroseconds wall: Int) async throws(WaybillError) -> Receipt {
+        let receipt = try await thread.run { store throws(WaybillError) in try store.ingest(set, digest: digest, receivedAt: wall) }
+        counters.count([.success(receipt)])
+        return receipt
+    }
+
     private func commit(to store: Store) {
         let (group, isMore) = waiting.withLock { waiting in
             var factCount = 0

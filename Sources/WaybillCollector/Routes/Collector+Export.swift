@@ -43,27 +43,4 @@ extension Request {
         }
     }
 }
-
-/// An export with the connection that it reads from; confined to its thread.
-private final class StreamedExport {
-    private var reader: StoreReader?
-    private var export: TextExport?
-    private var gzip: Gzip?
-
-    func begin(_ scope: ExportScope, as format: TextFormat, of place: StorePlace, isCompressed: Bool) throws(WaybillError) -> ExportCursor {
-        let reader = try StoreReader(place)
-        let export = try reader.export(scope, as: format)
-        gzip = isCompressed ? try Gzip() : nil
-        self.reader = reader
-        self.export = export
-        return export.cursor
-    }
-
-    /// The next piece, empty where the compressor has kept it for now; nil after the last.
-    func piece() throws(WaybillError) -> [UInt8]? {
-        if let piece = try export?.piece() { return gzip?.compress(piece) ?? piece }
-        defer { gzip = nil }
-        return gzip?.finish()
-    }
-}
 #endif

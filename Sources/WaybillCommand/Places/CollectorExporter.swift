@@ -32,7 +32,7 @@ struct CollectorExporter: Exporter {
     }
 
     func add(to folder: URL, as format: TextFormat, isCompressed: Bool) async throws -> ExportSummary? {
-        let folder = try IncrementalFolder(folder, suffix: format.rawValue + (isCompressed ? ".gz" : ""))
+        let folder = try IncrementalFolder(folder, suffix: format.suffix + (isCompressed ? ".gz" : ""))
         do {
             return try await withAnswer(after: folder.cursor) { answer, cursor in
                 let partial = try folder.next()
@@ -45,8 +45,27 @@ struct CollectorExporter: Exporter {
         }
     }
 
+    func forEachLine(
+        of query: TransactionQuery, after cursor: String?, as format: TextFormat, _ body: @Sendable ([UInt8]) async throws -> Void
+    ) async throws -> String {
+        do {
+            return try await withAnswer(after: cursor) { answer, next in
+                let input = try FileHandle(forReadingFrom: answer)
+                var rest: [UInt8] = []
+                while let piece = try input.read(upToCount: TextExport.pieceByteCount), !piece.isEmpty {
+                    let lines = (rest + piece).split(separator: 0x0A, omittingEmptySubsequences: false)
+                    for line in lines.dropLast() { try await body(Array(line)) }
+                    rest = lines.last.map(Array.init) ?? []
+                }
+                return next
+            }
+        } catch let error as WaybillError where error.code == .notFound {
+            return cursor ?? ExportCursor().description
+        }
+    }
+
     /// Hands over the answer's file and the cursor behind it.
-    private func withAnswer<Result>(after cursor: String?, _ body: (URL, String) throws -> Result) async throws -> Result {
+    private func withAnswer<Result>(after cursor: String?, _ body: (URL, String) async throws -> Result) async throws -> Result {
         var query = ExportQuery()
         query.format = format
         query.after = cursor
@@ -54,7 +73,7 @@ struct CollectorExporter: Exporter {
         defer { try? FileManager.default.removeItem(at: answer) }
         let length = try FileManager.default.attributesOfItem(atPath: answer.path)[.size] as? Int ?? 0
         guard length > format.header.count else { throw WaybillError(.notFound, "Nothing was exported: the collector holds nothing new.") }
-        return try body(answer, next)
+        return try await body(answer, next)
     }
 
     private func copy(_ answer: URL, isCompressed: Bool, to write: ([UInt8]) throws -> Void) throws {

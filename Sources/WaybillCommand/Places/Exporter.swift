@@ -13,13 +13,22 @@ protocol Exporter: Sendable {
     func print(_ query: TransactionQuery, as format: TextFormat, isCompressed: Bool) async throws
     /// What is new into one more file of a folder; nil where nothing is.
     func add(to folder: URL, as format: TextFormat, isCompressed: Bool) async throws -> ExportSummary?
+    /// Line by line, for as long as the receiver takes.
+    ///
+    /// - Parameter cursor: What the export before returned; nil: all that the query means.
+    /// - Returns: The cursor behind it.
+    func forEachLine(
+        of query: TransactionQuery, after cursor: String?, as format: TextFormat, _ body: @Sendable ([UInt8]) async throws -> Void
+    ) async throws -> String
 }
 
 /// Of a store at hand.
 struct StoreExporter: Exporter {
+    private let place: StorePlace
     private let queries: StoreQueries
 
     init(_ place: StorePlace) async throws {
+        self.place = place
         queries = try StoreQueries(place)
         for warning in await queries.warnings() { Terminal.warn(warning) }
     }
@@ -41,7 +50,7 @@ struct StoreExporter: Exporter {
                 try output.write(waiting + piece)
                 waiting = []
             }
-            guard export.factCount > 0 else { throw try reader.nothingToExport(scope) }
+            guard export.factCount > 0 else { throw try reader.nothingToExport(scope, as: format) }
             try output.finish()
         }
     }
@@ -51,6 +60,22 @@ struct StoreExporter: Exporter {
         return try await queries.read { reader in
             try export.run(of: reader, into: IncrementalFolder(folder, suffix: export.suffix))
         }
+    }
+}
+
+extension StoreExporter {
+    func forEachLine(
+        of query: TransactionQuery, after cursor: String?, as format: TextFormat, _ body: @Sendable ([UInt8]) async throws -> Void
+    ) async throws -> String {
+        let scope = try await cursor.map { text in .after(try ExportCursor(text)) } ?? queries.exportScope(query)
+        let place = place
+        let thread = StoreThread(label: "waybill.export") { StreamedExport() }
+        let next = try await thread.run { export throws(WaybillError) in try export.begin(scope, as: format, of: place, isCompressed: false)
+        }
+        while let piece = try await thread.run({ export throws(WaybillError) in try export.piece() }) {
+            for line in piece.split(separator: 0x0A) { try await body(Array(line)) }
+        }
+        return next.description
     }
 }
 

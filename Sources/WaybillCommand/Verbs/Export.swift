@@ -15,6 +15,9 @@ struct Export: AsyncParsableCommand {
             1.2) and curl (a command for each request) have network exchanges; they filter by exchange, as waybill list --network does. html is \
             a page to send to somebody, with the newest \(TransactionReport.limit) transactions. All text is redacted once more. A file appears whole or not at all. Exits with 1 where nothing matches.
 
+            otlp has spans of OpenTelemetry, for files or, with --to, for a tracing backend: each part that was closed, and each of its exchanges \
+            that ended. What is sent again after a failure has the same span IDs. With --follow or --cursor it takes no filter.
+
             With --incremental each run adds one file with what is new since the last run, never a fact twice, never one left out. \
             A collector's export of facts takes no filter; export its folder for that.
 
@@ -25,6 +28,7 @@ struct Export: AsyncParsableCommand {
               waybill export ./collected --format sqlite --output copy.sqlite
               waybill export ./collected --format har --status 5xx --output failed.har
               waybill export ./collected --incremental ./lake --gzip
+              waybill export ./collected --format otlp --to http://127.0.0.1:4318 --follow --cursor ./sent
               waybill export http://127.0.0.1:8477 --output facts.ndjson.gz
             """)
 
@@ -46,13 +50,15 @@ struct Export: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Add a file with what is new to this folder.", valueName: "folder"))
     var incremental: String?
 
+    @OptionGroup var backend: BackendOptions
+
     func validate() throws {
         if incremental != nil {
             guard filter.query == TransactionQuery() else {
                 throw ValidationError("An incremental export takes no filter: what it left out would be left out for good.")
             }
             guard output == "-" else { throw ValidationError("An incremental export names its files itself; leave --output out.") }
-            guard format.export?.text != nil else { throw ValidationError("An incremental export is ndjson or csv.") }
+            guard format.export?.text != nil else { throw ValidationError("An incremental export is ndjson, csv or otlp.") }
         }
         guard format.exchanges != nil || exchanges.areUnset else {
             throw ValidationError("--method, --status and --state go with --format har or curl.")
@@ -62,6 +68,18 @@ struct Export: AsyncParsableCommand {
         }
         if format.export?.text == nil, format.exchanges == nil {
             guard !gzip else { throw ValidationError("sqlite and html are not compressed as they are written; leave --gzip out.") }
+        }
+        try validateBackend()
+    }
+
+    private func validateBackend() throws {
+        guard backend.url != nil else { return }
+        guard format == .otlp else { throw ValidationError("--to goes with --format otlp.") }
+        guard output == "-", incremental == nil, !gzip else {
+            throw ValidationError("With --to nothing is written; leave --output, --incremental and --gzip out.")
+        }
+        guard !backend.isContinued || filter.query == TransactionQuery() else {
+            throw ValidationError("--follow and --cursor take no filter: what it left out would be left out for good.")
         }
     }
 
@@ -75,7 +93,8 @@ struct Export: AsyncParsableCommand {
                 throw WaybillError(.setting, "A collector's export takes no filter. Export the collector's folder, or filter what comes.")
             }
             guard let text = format.text else {
-                throw WaybillError(.setting, "A collector exports ndjson, csv and html. Export the collector's folder for SQLite.")
+                throw WaybillError(
+                    .setting, "A collector exports ndjson, csv, otlp, har, curl and html. Export the collector's folder for SQLite.")
             }
             try await run(CollectorExporter(CollectorClient(url, token: place.tokens.token()), as: text), format)
         }
@@ -97,7 +116,9 @@ struct Export: AsyncParsableCommand {
     }
 
     private func run(_ exporter: some Exporter, _ format: ExportFormat) async throws {
-        if let incremental {
+        if let backend = try backend.backend() {
+            try await send(to: backend, from: exporter)
+        } else if let incremental {
             guard let format = format.text else { return }
             let folder = URL(filePath: incremental, directoryHint: .isDirectory)
             guard let summary = try await exporter.add(to: folder, as: format, isCompressed: gzip) else {
@@ -115,9 +136,19 @@ struct Export: AsyncParsableCommand {
     }
 }
 
+extension Export {
+    private func send(to backend: TraceBackend, from exporter: some Exporter) async throws {
+        var relay = try SpanRelay(exporter, to: backend, cursorFile: self.backend.cursor.map { URL(filePath: $0) })
+        if self.backend.follow { return try await relay.follow() }
+        let receipt = try await relay.round(filter.query)
+        guard receipt.rejectedCount == 0 else { throw WaybillError(.refused, receipt.sentence) }
+        Terminal.warn(receipt.sentence)
+    }
+}
+
 /// The formats of the command line.
 enum FormatArgument: String, CaseIterable, ExpressibleByArgument {
-    case ndjson, csv, har, curl, sqlite, html
+    case ndjson, csv, otlp, har, curl, sqlite, html
 
     /// nil for what has no facts.
     var export: ExportFormat? {
@@ -125,6 +156,7 @@ enum FormatArgument: String, CaseIterable, ExpressibleByArgument {
         case .html, .har, .curl: nil
         case .ndjson: .ndjson
         case .csv: .csv
+        case .otlp: .otlp
         case .sqlite: .sqlite
         }
     }
@@ -134,7 +166,7 @@ enum FormatArgument: String, CaseIterable, ExpressibleByArgument {
         switch self {
         case .har: .har
         case .curl: .curl
-        case .ndjson, .csv, .sqlite, .html: nil
+        case .ndjson, .csv, .otlp, .sqlite, .html: nil
         }
     }
 }

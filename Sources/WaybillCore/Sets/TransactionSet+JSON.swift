@@ -81,7 +81,7 @@ extension Ledger {
 
 extension JSONWriter {
     /// An array of objects; nothing where there are none.
-    mutating func array<Element>(_ name: StaticString, _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void) {
+    package mutating func array<Element>(_ name: StaticString, _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void) {
         guard !elements.isEmpty else { return }
         key(name)
         beginArray()

@@ -32,7 +32,7 @@ package struct FileExport: Sendable {
         let export = try reader.export(scope, as: format, redactor: redactor) { piece in
             try partial.write(gzip?.compress(piece) ?? piece)
         }
-        guard export.factCount > 0 else { throw try reader.nothingToExport(scope) }
+        guard export.factCount > 0 else { throw try reader.nothingToExport(scope, as: format) }
         if let gzip { try partial.write(gzip.finish()) }
         try partial.finish()
         return ExportSummary(file: file, factCount: export.factCount, byteCount: partial.byteCount)
@@ -41,7 +41,7 @@ package struct FileExport: Sendable {
 
 extension StoreReader {
     /// Why an export is empty, as an error.
-    package func nothingToExport(_ scope: ExportScope) throws -> WaybillError {
+    package func nothingToExport(_ scope: ExportScope, as format: TextFormat? = nil) throws -> WaybillError {
         let why =
             switch scope {
             case .transactions(let filter, let now): try whyEmpty(filter, now: now)
@@ -49,6 +49,7 @@ extension StoreReader {
             case .after, .since: "Nothing has come since then."
             case .quarantine: "Nothing is in quarantine."
             }
-        return WaybillError(.notFound, "Nothing was exported. \(why)")
+        let hint = format == .otlp ? " Only parts that were closed are spans." : ""
+        return WaybillError(.notFound, "Nothing was exported. \(why)\(hint)")
     }
 }

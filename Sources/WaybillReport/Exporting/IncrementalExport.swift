@@ -17,7 +17,7 @@ package struct IncrementalExport {
     }
 
     /// What the names of its files end with.
-    package var suffix: String { format.rawValue + (isCompressed ? ".gz" : "") }
+    package var suffix: String { format.suffix + (isCompressed ? ".gz" : "") }
 
     /// Writes the file.
     ///

@@ -119,7 +119,7 @@ struct FactScan {
         sequence = .min
     }
 
-    private static func part(_ row: Row) -> ScannedPart {
+    static func part(_ row: Row) -> ScannedPart {
         ScannedPart(
             sequence: row.int(0), opened: row.isNull(2) ? nil : FactRows.opened(row),
             closed: row.isNull(9) ? nil : FactRows.closed(row.dropFirst(9)), useCaseName: row.optionalText(15))
@@ -127,12 +127,12 @@ struct FactScan {
 }
 
 extension FactScan {
-    private static let allParts = """
+    static let allParts = """
         SELECT \(FactRows.openedColumns), \(FactRows.closedColumns), CASE WHEN p.guid IS NOT NULL THEN \
         \(SQL.name(useCase: "p.use_case", event: "-1", app: "s.app", version: "s.app_version", otherwise: "'use case ' || p.use_case")) END \
         FROM sources s CROSS JOIN parts p ON p.source = s.id WHERE s.id = ?1 AND p.sequence BETWEEN ?2 AND ?3 AND p.last >= ?4
         """
-    private static let chosenParts = "\(allParts) AND p.guid IN (SELECT guid FROM temp.chosen) ORDER BY p.sequence"
+    static let chosenParts = "\(allParts) AND p.guid IN (SELECT guid FROM temp.chosen) ORDER BY p.sequence"
 
     static let selectEvents =
         "SELECT \(FactRows.eventColumns) FROM events e WHERE e.source = ?1 AND e.part = ?2 AND e.after BETWEEN ?3 - ?2 AND ?4 - ?2 ORDER BY e.after"

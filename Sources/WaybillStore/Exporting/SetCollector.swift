@@ -21,12 +21,7 @@ struct SetCollector: FactVisitor {
 
     mutating func enter(_ scanned: ScannedSource) throws(WaybillError) {
         let source = scanned.source
-        var share = TransactionSet.Share(
-            source: Source(
-                id: source.id, installation: source.installation, app: redactor.text(source.app),
-                appVersion: redactor.text(source.appVersion), device: redactor.text(source.device), os: redactor.text(source.os),
-                osVersion: redactor.text(source.osVersion), attributes: redactor.attributes(source.attributes).0),
-            clocks: scanned.clock.anchors)
+        var share = TransactionSet.Share(source: redactor.source(source), clocks: scanned.clock.anchors)
         share.names = try connection.statement("SELECT use_case, event, name FROM names WHERE app = ? AND app_version = ?")
             .rows(source.app, source.appVersion) { row in
                 RecordedName(useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: redactor.text(row.text(2)))

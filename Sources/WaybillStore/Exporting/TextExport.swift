@@ -1,24 +1,35 @@
 package import WaybillCore
 
-/// The formats of one row for each fact; see `Schemas/README.md`.
+/// The formats that are lines of text; see `Schemas/README.md`.
 package enum TextFormat: String, Sendable, CaseIterable {
-    /// One JSON object a line.
+    /// One fact a line, as a JSON object.
     case ndjson
-    /// RFC 4180, with a header line.
+    /// One fact a line, after a header line: RFC 4180.
     case csv
+    /// Spans of OpenTelemetry: some dozens a line, which is a request of OTLP/HTTP in JSON.
+    case otlp
 
     /// What stands before the first row; empty for none.
     package var header: [UInt8] {
         switch self {
         case .ndjson: NDJSONFormat.header(ExportColumns.all)
         case .csv: CSVFormat.header(ExportColumns.all)
+        case .otlp: []
+        }
+    }
+
+    /// What the names of its files end with; for OTLP the one of https://opentelemetry.io/docs/specs/otel/protocol/file-exporter/.
+    package var suffix: String {
+        switch self {
+        case .ndjson, .csv: rawValue
+        case .otlp: "otlp.jsonl"
         }
     }
 
     /// RFC 4180 for CSV; NDJSON has none that is registered.
     package var mediaType: String {
         switch self {
-        case .ndjson: "application/x-ndjson"
+        case .ndjson, .otlp: "application/x-ndjson"
         case .csv: "text/csv; charset=utf-8; header=present"
         }
     }
@@ -61,7 +72,22 @@ package final class TextExport {
         }
     }
 
-    /// The next piece, of whole rows; nil after the last.
+    fileprivate init(spansOf selection: ExportSelection, redactor: Redactor, _ connection: Connection) throws(WaybillError) {
+        cursor = selection.cursor
+        self.connection = connection
+        var scan = try SpanScan(selection, redactor: redactor, connection)
+        var writer = SpanWriter(limit: Self.pieceByteCount)
+        var hasMore = true
+        next = { count throws(WaybillError) in
+            guard hasMore else { return nil }
+            hasMore = try scan.run(&writer)
+            count = writer.factCount
+            let line = writer.takeLine()
+            return line.isEmpty ? nil : line
+        }
+    }
+
+    /// The next piece, of whole lines; nil after the last.
     package func piece() throws(WaybillError) -> [UInt8]? {
         try connection.transaction("BEGIN") { () throws(WaybillError) in try next(&factCount) }
     }
@@ -100,6 +126,7 @@ extension StoreReader {
         switch format {
         case .ndjson: return try TextExport(selection, as: NDJSONFormat.self, redactor: redactor, connection)
         case .csv: return try TextExport(selection, as: CSVFormat.self, redactor: redactor, connection)
+        case .otlp: return try TextExport(spansOf: selection, redactor: redactor, connection)
         }
     }
 

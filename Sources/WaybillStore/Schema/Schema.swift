@@ -18,6 +18,7 @@ enum Schema {
         Migration(name: "bodies", script: Tables.bodies + Views.exchangesWithBodies),
         Migration(name: "exchanges by time", script: Tables.exchangesByTime),
         Migration(name: "retired facts", script: Tables.retired),
+        Migration(name: "sets of version 0.0.1", script: Tables.legacySets),
     ]
 
     /// The version that this code reads and writes.

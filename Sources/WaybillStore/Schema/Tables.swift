@@ -210,4 +210,13 @@ enum Tables {
         ) STRICT, WITHOUT ROWID;
 
         """
+
+    /// What knowing a set of version 0.0.1 again needs.
+    static let legacySets = """
+        CREATE TABLE legacy_sets( -- those that came within a day: they have no IDs, so their bytes stand for them
+          digest BLOB PRIMARY KEY, -- SHA-256
+          received_us INTEGER NOT NULL -- since 1970
+        ) STRICT, WITHOUT ROWID;
+
+        """
 }

@@ -1,0 +1,108 @@
+package import Foundation
+import Waybill
+package import WaybillCore
+import WaybillStore
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Posts spans to a backend by OTLP/HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp): Jaeger, Tempo, an OpenTelemetry Collector.
+package final class TraceBackend: Sendable {
+    /// How often a line is sent at most, and the longest wait before it is sent again, whatever `Retry-After` says.
+    package static let attemptLimit = 5
+    package static let longestWait = Duration.seconds(60)
+
+    private let url: URL
+    private let headers: [String: String]
+    private let wait: @Sendable (Duration) async throws -> Void
+    private let http = HTTPSession(configuration: .ephemeral)
+
+    /// - Parameters:
+    ///   - url: Where requests go as they are; without a path, to `/v1/traces` there.
+    ///   - headers: Sent with each request, e.g. for authorization.
+    ///   - wait: Waits before something is sent again.
+    /// - Throws: `.setting` for what is no HTTP address.
+    package init(
+        _ url: URL, headers: [String: String] = [:],
+        wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    ) throws(WaybillError) {
+        guard ["http", "https"].contains(url.scheme?.lowercased()), url.host()?.isEmpty == false else {
+            throw WaybillError(.setting, "The backend's address is no HTTP URL; give it as http://HOST:PORT, e.g. http://127.0.0.1:4318.")
+        }
+        self.url = url.path().count > 1 ? url : url.appending(path: "v1/traces")
+        self.headers = headers
+        self.wait = wait
+    }
+
+    /// Sends one line of an export as OTLP, again where the backend asks for that, and says what became of its spans.
+    ///
+    /// - Throws: `.transport` where the backend cannot be reached or has no time for it, `.refused` where it does not take what we are: both
+    ///   without anything booked. A line that it finds malformed or too large counts as rejected: it would be so the next time, too.
+    package func send(_ line: [UInt8]) async throws -> SpanReceipt {
+        var attempt = 1
+        while true {
+            let failure: (error: WaybillError, retryAfter: Duration?)
+            do {
+                let (data, response) = try await http.data(for: request, uploading: Data(line), redirects: .refuse, deadline: .seconds(30))
+                let answer = TraceAnswer(data, response)
+                if let receipt = answer.receipt(forSpans: SpanReceipt.spanCount(of: line)) { return receipt }
+                guard answer.isTemporary else { throw refusal(answer) }
+                failure = (
+                    WaybillError(.transport, "The backend at \(place) has no time for spans (\(answer.status)). Try again later."),
+                    answer.retryAfter
+                )
+            } catch let error as URLError {
+                try Task.checkCancellation()
+                failure = (
+                    WaybillError(.transport, "The backend at \(place) cannot be reached.", cause: "URLError \(error.code.rawValue)"), nil
+                )
+            }
+            guard attempt < Self.attemptLimit else { throw failure.error }
+            try await wait(min(failure.retryAfter ?? .seconds(1 << (attempt - 1)), Self.longestWait))
+            attempt += 1
+        }
+    }
+
+    private func refusal(_ answer: TraceAnswer) -> WaybillError {
+        let hint =
+            switch answer.status {
+            case 401, 403: "give what it asks for in OTEL_EXPORTER_OTLP_HEADERS"
+            case 300...399: "it redirects: give the address where it is"
+            default: "is it an address for OTLP/HTTP with JSON?"
+            }
+        return WaybillError(.refused, "The backend at \(place) takes no spans (\(answer.status)): \(hint).", cause: answer.message)
+    }
+
+    private var request: URLRequest {
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.timeoutInterval = 40
+        return request
+    }
+
+    /// Host and port, for messages: the rest of a URL may hold secrets.
+    private var place: String { [url.host(), url.port?.description].compactMap(\.self).joined(separator: ":") }
+}
+
+extension TraceBackend {
+    /// The fields of OpenTelemetry's variables `OTEL_EXPORTER_OTLP_TRACES_HEADERS` or else `OTEL_EXPORTER_OTLP_HEADERS`: `name=value`, separated by
+    /// commas, percent-encoded (https://opentelemetry.io/docs/specs/otel/protocol/exporter/).
+    package static func headers(of environment: [String: String]) -> [String: String] {
+        let text = environment["OTEL_EXPORTER_OTLP_TRACES_HEADERS"] ?? environment["OTEL_EXPORTER_OTLP_HEADERS"] ?? ""
+        var headers: [String: String] = [:]
+        for item in text.split(separator: ",") {
+            let pair = item.split(separator: "=", maxSplits: 1).map {
+                $0.trimmingCharacters(in: .whitespaces).removingPercentEncoding ?? ""
+            }
+            // What could not stand in a header field would end it, and begin another.
+            guard pair.count == 2, !pair[0].isEmpty, pair.joined().unicodeScalars.allSatisfy({ (0x20...0x7E).contains($0.value) }) else {
+                continue
+            }
+            headers[pair[0]] = pair[1]
+        }
+        return headers
+    }
+}

@@ -1,0 +1,54 @@
+import WaybillCore
+
+extension Span {
+    /// An exchange as a span, by the stable semantic conventions: https://opentelemetry.io/docs/specs/semconv/http/http-spans/.
+    init(_ exchange: ClosedPart.Exchange, of part: ClosedPart) {
+        let (request, answer) = (exchange.opening, exchange.closing)
+        let method = Self.knownMethods.contains(request.method) ? request.method : nil
+        let start = part.time(of: exchange.opened)
+        self.init(
+            trace: part.transaction, id: SpanID(part.id(of: exchange.opened)), parent: Parent(id: SpanID(part.id), isRemote: false),
+            name: method ?? "HTTP", kind: request.role == .client ? .client : .server, startMicroseconds: start,
+            endMicroseconds: max(start, part.time(of: exchange.closed)), attributes: Self.attributes(of: request))
+        attributes["http.request.method"] = .string(method ?? "_OTHER")
+        if method == nil { attributes["http.request.method_original"] = .string(request.method) }
+        if let code = answer.status { attributes["http.response.status_code"] = .integer(code) }
+        if let version = answer.transfer.httpVersion { attributes["network.protocol.version"] = .string(version) }
+        attributes["waybill.state"] = .string(answer.state.name)
+        attributes["waybill.sequence"] = .integer(exchange.opened.sequence)
+        if answer.transfer.isMocked { attributes["waybill.mocked"] = true }
+        if let rule = answer.transfer.rule { attributes["waybill.rule"] = .string(rule) }
+        if Self.isError(answer, as: request.role) {
+            status = .error
+            statusMessage = answer.error?.text
+            // The status code says it, where one came: "Error type", same place.
+            attributes.add(answer.error, type: answer.status.map { "\($0)" } ?? (answer.error == nil ? "_OTHER" : nil))
+        } else {
+            attributes.add(answer.error)
+        }
+    }
+
+    /// Those of RFC 9110, section 9, and RFC 5789: the list of the conventions.
+    private static let knownMethods: Set<String> = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]
+
+    /// "Status", same place: for a server, a 4xx is the client's error.
+    private static func isError(_ answer: Fact.ExchangeClosed, as role: Fact.Role) -> Bool {
+        answer.state == .failed || (answer.status ?? 0) >= (role == .client ? 400 : 500)
+    }
+
+    private static func attributes(of request: Fact.ExchangeOpened) -> Attributes {
+        var attributes: Attributes = [:]
+        if let host = request.host { attributes["server.address"] = .string(host) }
+        if let port = request.port ?? request.scheme.flatMap({ ["http": 80, "https": 443][$0] }) {
+            attributes["server.port"] = .integer(port)
+        }
+        switch request.role {
+        case .client: attributes["url.full"] = .string(request.url)
+        case .server:
+            attributes["url.path"] = .string(request.path)
+            if let scheme = request.scheme { attributes["url.scheme"] = .string(scheme) }
+            if let query = request.query { attributes["url.query"] = .string(query) }
+        }
+        return attributes
+    }
+}

@@ -1,0 +1,69 @@
+import WaybillCore
+
+/// A span of OpenTelemetry: https://opentelemetry.io/docs/specs/otel/trace/api/#span.
+struct Span {
+    /// The numbers of OTLP's `SpanKind`.
+    enum Kind: Int {
+        case `internal` = 1
+        case server = 2
+        case client = 3
+    }
+
+    /// The numbers of OTLP's `StatusCode`; what is neither stays unset.
+    enum Status: Int {
+        case ok = 1
+        case error = 2
+    }
+
+    struct Parent {
+        var id: SpanID
+        /// Whether another process made it: it may come later, or never.
+        var isRemote: Bool
+    }
+
+    /// Something that happened during it.
+    struct Event {
+        var name: String
+        var timeMicroseconds: Int
+        var attributes: Attributes
+    }
+
+    var trace: GUID
+    var id: SpanID
+    /// nil: the trace begins with it.
+    var parent: Parent?
+    var name: String
+    var kind: Kind
+    /// Microseconds since 1970.
+    var startMicroseconds: Int
+    /// Microseconds since 1970, not before the start.
+    var endMicroseconds: Int
+    var attributes: Attributes
+    var events: [Event] = []
+    /// nil: unset.
+    var status: Status?
+    /// Why it failed; nil where nothing was said.
+    var statusMessage: String?
+
+    /// W3C's flag for sampled, and in bits 8 and 9 whether the parent is remote (opentelemetry/proto/trace/v1/trace.proto, `SpanFlags`).
+    var flags: Int { 0x101 | (parent?.isRemote == true ? 0x200 : 0) }
+}
+
+extension Attributes {
+    /// What went wrong, under the names of the semantic conventions where these have some.
+    mutating func add(_ error: RecordedError?, type: String? = nil) {
+        guard let error else {
+            if let type { self["error.type"] = .string(type) }
+            return
+        }
+        self["error.type"] = .string(type ?? error.type)
+        self["waybill.error.code"] = .integer(error.code)
+        if !error.domain.isEmpty { self["waybill.error.domain"] = .string(error.domain) }
+        if let text = error.text { self["waybill.error.text"] = .string(text) }
+    }
+}
+
+extension RecordedError {
+    /// `NSURLErrorDomain:-1001`; `3` for a bare number.
+    fileprivate var type: String { domain.isEmpty ? "\(code)" : "\(domain):\(code)" }
+}

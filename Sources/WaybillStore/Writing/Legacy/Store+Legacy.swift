@@ -1,0 +1,43 @@
+package import WaybillCore
+
+/// Sets of version 0.0.1 come in.
+extension Store {
+    /// How long the same bytes count as the same set, in microseconds: 24 hours.
+    package static let legacyMemoryMicroseconds = 86_400_000_000
+
+    /// Books a set of version 0.0.1 in one SQLite transaction.
+    ///
+    /// - Parameters:
+    ///   - digest: Of the body as it came, by a hash that nobody finds two bodies for.
+    ///   - wall: Now, in microseconds since 1970.
+    /// - Returns: A receipt under an ID of its own: all is known where the same bytes were booked within the last day, else nothing is. Right to be
+    ///   answered once this has returned and commits are synced.
+    package func ingest(
+        _ set: LegacySet, digest: [UInt8], receivedAt wall: Int, redactor: Redactor = Redactor()
+    ) throws(WaybillError) -> Receipt {
+        try write { () throws(WaybillError) in
+            let digest = ColumnValue.blob(digest)
+            try connection.statement("DELETE FROM legacy_sets WHERE received_us <= ?").run(wall - Self.legacyMemoryMicroseconds)
+            let isKnown = try connection.statement("SELECT 1 FROM legacy_sets WHERE digest = ?").first(digest) { _ in true } ?? false
+            if isKnown { return Receipt(set: GUID(), acceptedCount: 0, knownCount: set.factCount) }
+            try connection.statement("INSERT INTO legacy_sets(digest, received_us) VALUES (?, ?)").run(digest, wall)
+            let source = try legacySource()
+            let recorded = try SourceRows(connection: connection).find(source)?.recorded ?? 0
+            var legacy = LegacyIngestion(connection: connection, redactor: redactor, receivedMicroseconds: wall)
+            let share = try legacy.share(set, of: source, recorded: recorded)
+            guard !share.facts.isEmpty else { return Receipt(set: GUID(), acceptedCount: 0) }
+            var ingestion = try Ingestion(share, unread: [], at: wall, connection)
+            try ingestion.run(at: wall)
+            return Receipt(set: GUID(), acceptedCount: ingestion.acceptedCount, rejections: ingestion.rejections)
+        }
+    }
+
+    /// The one source that stands for all senders of this store.
+    private func legacySource() throws(WaybillError) -> GUID {
+        let key = "legacy_source"
+        if let source = try setting(key).flatMap({ GUID($0) }) { return source }
+        let source = GUID()
+        try connection.statement("INSERT INTO settings(key, value) VALUES (?, ?)").run(key, source.description)
+        return source
+    }
+}
