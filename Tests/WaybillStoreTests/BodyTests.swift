@@ -93,6 +93,14 @@ import WaybillCore
         #expect(try count() == 1)
     }
 
+    /// Broken, what was on its way when the process died would be lost, or pass for all there was.
+    @Test func ofABodyWhoseEndNeverCameTheBeginningIsThere() throws {
+        let exchange = try exchange()
+        try append([piece(exchange, "one "), piece(exchange, "two", number: 1)])
+        let kept = try #require(try body(exchange))
+        #expect(String(decoding: kept.bytes, as: UTF8.self) == "one two" && kept.byteCount == nil && !kept.isWhole)
+    }
+
     // MARK: What goes
 
     /// Broken, a body that is on its way while somebody erases would come back.

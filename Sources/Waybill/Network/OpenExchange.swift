@@ -80,7 +80,7 @@ public final class OpenExchange: Sendable {
 
     /// Bytes of the request's body, as they are sent.
     public func sent(_ bytes: some DataProtocol) {
-        bodies?.append(bytes, .request)
+        keep(bytes, .request)
         sent(byteCount: bytes.count)
     }
 
@@ -120,7 +120,7 @@ public final class OpenExchange: Sendable {
 
     /// Bytes of the response's body as the caller gets them, as they come.
     public func received(_ bytes: some DataProtocol) {
-        bodies?.append(bytes, .response)
+        keep(bytes, .response)
         received(byteCount: bytes.count)
     }
 
@@ -160,6 +160,11 @@ public final class OpenExchange: Sendable {
 
     /// As ``finish()``, of a response that an error was made of.
     package func finish(error: any Error) { end(.completed, error: error) }
+
+    private func keep(_ bytes: some DataProtocol, _ direction: BodyDirection) {
+        guard let bodies, source?.isOn == true else { return }
+        bodies.append(bytes, direction)
+    }
 
     private func update(_ body: (inout Progress, _ now: Int) -> Void) {
         guard let source else { return }

@@ -27,10 +27,8 @@ extension Recording {
         let keeper = source.bodies.flatMap { $0.policy.wants(request, of: part?.transaction) ? $0 : nil }
         return OpenExchange(
             Fact.ExchangeOpened(request, redactor: source.settings.redactor), part: part, source: source,
-            bodies: { exchange in keeper.map { BodyTaps(of: request, part: part?.sequence ?? 0, exchange: exchange, keeper: $0) } }
-        ) { exchange in
-            headers(for: request, part: part, exchange: exchange, of: source)
-        }
+            bodies: { exchange in keeper.map { BodyTaps(of: request, part: part?.sequence ?? 0, exchange: exchange, keeper: $0) } },
+            headers: { exchange in headers(for: request, part: part, exchange: exchange, of: source) })
     }
 
     /// What ties a request to its transaction, where it is to be tied.

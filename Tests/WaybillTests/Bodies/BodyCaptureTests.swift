@@ -182,6 +182,21 @@ import WaybillTesting
         #expect(waiting.byteCount == 0, "all that was reserved is given back")
     }
 
+    /// Broken, what somebody did after they had said no would be on the disk.
+    @Test func nothingIsKeptWhileRecordingIsOff() async throws {
+        let tx = manager(BodyPolicy())
+        let exchange = tx.openExchange(try request())
+        exchange.responded(response())
+        exchange.received(Data("[1,".utf8))
+        tx.recording = .off
+        exchange.received(Data("2,".utf8))
+        tx.recording = .on
+        exchange.received(Data("3]".utf8))
+        exchange.finish()
+        let id = Fact.ID(source: tx.sink.current?.id ?? GUID(), sequence: exchange.sequence)
+        #expect(text(try await tx.body(of: id, .response)) == "[1,3]")
+    }
+
     @Test func nothingIsKeptAfterTheEnd() async throws {
         let tx = manager(BodyPolicy())
         let id = record(try request(), Data(), response(), Data("{}".utf8), by: tx) { exchange in
