@@ -31,10 +31,13 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["JSON"]),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
         // The library, top to bottom: each target knows only those above it.
@@ -49,12 +52,17 @@ let package = Package(
         .target(name: "WaybillHummingbird", dependencies: ["WaybillCore", "Waybill", .hummingbird, .httpTypes]),
         .target(
             name: "WaybillCollector",
-            dependencies: ["WaybillCore", "WaybillStore", "WaybillReport", .hummingbird, .httpTypes, .logging, .nio]),
+            dependencies: [
+                "WaybillCore", "WaybillStore", "WaybillReport", "CZlib", .hummingbird, .crypto, .httpTypes, .logging, .nio,
+                .serviceLifecycle,
+            ]
+        ),
         .executableTarget(
             name: "WaybillCommand",
             dependencies: [
-                "WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCollector", .hummingbird, .argumentParser, .logging,
-                .nio,
+                "WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCollector", .hummingbird, .hummingbirdTLS,
+                .argumentParser,
+                .configuration, .logging, .nio, .nioSSL,
             ]
         ),
 
@@ -96,10 +104,12 @@ let package = Package(
         .target(
             name: "PowerLoss", dependencies: ["WaybillCore", "WaybillStore", "CRecordingDisk", "TestSupport"], path: "Tests/PowerLoss"),
         .executableTarget(
-            name: "SampleReports", dependencies: ["WaybillCore", "WaybillStore", "WaybillReport", "TestSupport"],
+            name: "SampleReports", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "TestSupport"],
             path: "Tests/SampleReports"),
         .executableTarget(
-            name: "TestProcess", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport"], path: "Tests/TestProcess"),
+            name: "TestProcess",
+            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "TestSupport", "CSQLite", "CZlib"],
+            path: "Tests/TestProcess"),
         .testTarget(name: "WaybillCoreTests", dependencies: ["WaybillCore", "TestSupport"]),
         .testTarget(name: "WaybillStoreTests", dependencies: ["WaybillCore", "WaybillStore", "TestSupport", "PowerLoss"]),
         .testTarget(
@@ -117,14 +127,16 @@ let package = Package(
         .testTarget(
             name: "WaybillCollectorTests",
             dependencies: [
-                "WaybillCore", "WaybillStore", "Waybill", "WaybillTesting", "WaybillCollector", "TestSupport", .hummingbird, .httpTypes,
+                "WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillTesting", "WaybillCollector", "TestSupport",
+                .hummingbird, .httpTypes,
                 .logging,
                 .nio,
             ]
         ),
         .testTarget(
             name: "WaybillCommandTests",
-            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCommand", "TestSupport"]
+            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCommand", "TestSupport", .argumentParser],
+            exclude: ["Certificates"]
         ),
     ],
     swiftLanguageModes: [.v6]
@@ -135,9 +147,15 @@ extension Target.Dependency {
     static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Hummingbird"]))
     static let logging = product(name: "Logging", package: "swift-log", condition: .when(traits: ["Hummingbird"]))
     static let nio = product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Hummingbird"]))
+    static let crypto = product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Collector"]))
     static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto", condition: .when(traits: ["Hummingbird"]))
     static let argumentParser = product(
         name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Collector"]))
+    static let configuration = product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Collector"]))
+    static let hummingbirdTLS = product(name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["Collector"]))
+    static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Collector"]))
+    static let serviceLifecycle = product(
+        name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Collector"]))
 }
 
 // Set by `make fuzz` alone: what links the fuzzer must not be in anybody's build. Tests go, because the fuzzers share sources with them.
@@ -148,6 +166,10 @@ if Context.environment["WAYBILL_FUZZING"] != nil {
         .executableTarget(
             name: "FuzzSet", dependencies: ["WaybillCore", "CFuzzer"], path: "Tests",
             sources: ["Fuzzing/FuzzSet.swift", "WaybillCoreTests/Sets/SetBytes.swift"]
+        ),
+        .executableTarget(
+            name: "FuzzBody", dependencies: ["WaybillCore", "CFuzzer"], path: "Tests",
+            sources: ["Fuzzing/FuzzBody.swift", "WaybillCoreTests/Redaction/BodyBytes.swift"]
         ),
         .executableTarget(
             name: "FuzzJournal", dependencies: ["WaybillCore", "WaybillStore", "CFuzzer"], path: "Tests",

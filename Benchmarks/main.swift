@@ -9,7 +9,7 @@ allRows += Row.bytesPerEvent
 allRows += [.list, .encode, .decode, .report, .exportNDJSON, .exportCSV]
 allRows += Row.sessions
 #if Collector
-allRows += [.collect, .flush]
+allRows += [.collect, .collect4, .collectNaive, .collectLatency, .flush]
 #endif
 
 do {

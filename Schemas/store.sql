@@ -1,8 +1,8 @@
--- A Waybill store, version 2: one schema for an app's, a server's and a collector's.
+-- A Waybill store, version 5: one schema for an app's, a server's and a collector's.
 -- SQLite 3.38 or later. Made by the library; a test keeps this page equal to it.
 -- To look at one: sqlite3 -readonly -box waybill.sqlite 'SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20'
 PRAGMA application_id = 1463961932; -- 'WBIL'
-PRAGMA user_version = 2;
+PRAGMA user_version = 5;
 
 CREATE TABLE sources( -- running recorders: launches of a process
   id INTEGER PRIMARY KEY, -- in this file only
@@ -212,19 +212,6 @@ FROM (
   FROM parts p JOIN network_logs l ON l.source = p.source AND l.part = p.sequence WHERE p.guid IS NOT NULL AND l.closed IS NOT NULL
 ) f JOIN sources s ON s.id = f.source;
 
-CREATE VIEW exchanges AS -- HTTP exchanges; transaction_id is NULL outside any transaction
-SELECT CASE WHEN p.guid IS NOT NULL THEN (substr(lower(hex(p.guid)), 1, 8) || '-' || substr(lower(hex(p.guid)), 9, 4) || '-' || substr(lower(hex(p.guid)), 13, 4) || '-' || substr(lower(hex(p.guid)), 17, 4) || '-' || substr(lower(hex(p.guid)), 21, 12)) END AS transaction_id, (strftime('%Y-%m-%dT%H:%M:%S', l.time_us / 1000000, 'unixepoch') || printf('.%06dZ', l.time_us % 1000000)) AS time, l.time_us,
-  s.app, (substr(lower(hex(s.uuid)), 1, 8) || '-' || substr(lower(hex(s.uuid)), 9, 4) || '-' || substr(lower(hex(s.uuid)), 13, 4) || '-' || substr(lower(hex(s.uuid)), 17, 4) || '-' || substr(lower(hex(s.uuid)), 21, 12)) AS source, l.sequence,
-  CASE l.role WHEN 0 THEN 'client' WHEN 1 THEN 'server' END AS role, l.method,
-  ifnull(json_extract(l.opened_detail, '$.scheme') || '://', '') || ifnull(l.host, '') || ifnull(':' || json_extract(l.opened_detail, '$.port'), '')
-    || l.path || ifnull('?' || json_extract(l.opened_detail, '$.query'), '') AS url,
-  ifnull(CASE l.state WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' END, CASE s.ended WHEN 0 THEN 'in_progress' ELSE 'interrupted' END) AS state, l.status,
-  l.closed_at_us - l.at_us AS duration_us, l.first_byte_us - l.at_us AS first_byte_after_us, l.sent_bytes, l.received_bytes,
-  json_extract(l.closed_detail, '$.error_domain') AS error_domain, l.error_code
-FROM (SELECT *, (n.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = n.source AND c.at_us <= n.at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = n.source ORDER BY c.at_us LIMIT 1), 0)) AS time_us FROM network_logs n WHERE n.method IS NOT NULL) l
-  JOIN sources s ON s.id = l.source
-  LEFT JOIN parts p ON p.source = l.source AND p.sequence = l.part;
-
 CREATE VIEW ledgers AS -- recorded = delivered + quarantined + dropped + pending
 SELECT (substr(lower(hex(s.uuid)), 1, 8) || '-' || substr(lower(hex(s.uuid)), 9, 4) || '-' || substr(lower(hex(s.uuid)), 13, 4) || '-' || substr(lower(hex(s.uuid)), 17, 4) || '-' || substr(lower(hex(s.uuid)), 21, 12)) AS source, s.app, s.app_version, s.device, s.os, s.os_version,
   CASE WHEN s.heard_us IS NULL THEN 'recorded here' ELSE 'received' END AS origin, s.ended,
@@ -256,4 +243,53 @@ CREATE TABLE totals( -- own sources that have ended, and of which nothing is lef
   age INTEGER NOT NULL,
   erased INTEGER NOT NULL,
   damaged INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE bodies( -- of own exchanges, if asked for, redacted; a long one in several pieces. No facts: they stay in this file
+  id INTEGER PRIMARY KEY, -- the older ones have the smaller numbers
+  source INTEGER NOT NULL, -- sources.id
+  exchange INTEGER NOT NULL, -- network_logs.sequence
+  direction INTEGER NOT NULL, -- 0 request, 1 response
+  piece INTEGER NOT NULL, -- from 0
+  content_type TEXT,
+  kept_bytes INTEGER NOT NULL, -- of this piece, before it was compressed
+  byte_count INTEGER, -- in the last piece: of the whole body, as it was
+  omission TEXT, -- in the last piece: limit, type, encoding, room, unfinished; NULL: it was kept whole
+  hash BLOB, -- in the last piece of a body that was cut: 16 bytes, under a key of this store
+  bytes BLOB NOT NULL -- zlib; in the shell: sqlar_uncompress(bytes, kept_bytes)
+) STRICT;
+
+CREATE UNIQUE INDEX bodies_by_exchange ON bodies(source, exchange, direction, piece);
+
+CREATE TRIGGER bodies_go_with_their_exchange AFTER DELETE ON network_logs BEGIN
+  DELETE FROM bodies WHERE source = old.source AND exchange = old.sequence;
+END;
+
+CREATE VIEW exchanges AS -- HTTP exchanges; transaction_id is NULL outside any transaction
+SELECT CASE WHEN p.guid IS NOT NULL THEN (substr(lower(hex(p.guid)), 1, 8) || '-' || substr(lower(hex(p.guid)), 9, 4) || '-' || substr(lower(hex(p.guid)), 13, 4) || '-' || substr(lower(hex(p.guid)), 17, 4) || '-' || substr(lower(hex(p.guid)), 21, 12)) END AS transaction_id, (strftime('%Y-%m-%dT%H:%M:%S', l.time_us / 1000000, 'unixepoch') || printf('.%06dZ', l.time_us % 1000000)) AS time, l.time_us,
+  s.app, (substr(lower(hex(s.uuid)), 1, 8) || '-' || substr(lower(hex(s.uuid)), 9, 4) || '-' || substr(lower(hex(s.uuid)), 13, 4) || '-' || substr(lower(hex(s.uuid)), 17, 4) || '-' || substr(lower(hex(s.uuid)), 21, 12)) AS source, l.sequence,
+  CASE l.role WHEN 0 THEN 'client' WHEN 1 THEN 'server' END AS role, l.method,
+  ifnull(json_extract(l.opened_detail, '$.scheme') || '://', '') || ifnull(l.host, '') || ifnull(':' || json_extract(l.opened_detail, '$.port'), '')
+    || l.path || ifnull('?' || json_extract(l.opened_detail, '$.query'), '') AS url,
+  CASE WHEN l.state = 1 AND json_extract(l.closed_detail, '$.mocked') THEN 'mocked'
+    ELSE ifnull(CASE l.state WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' END, CASE s.ended WHEN 0 THEN 'in_progress' ELSE 'interrupted' END) END AS state, l.status,
+  l.closed_at_us - l.at_us AS duration_us, l.first_byte_us - l.at_us AS first_byte_after_us, l.sent_bytes, l.received_bytes,
+  json_extract(l.closed_detail, '$.error_domain') AS error_domain, l.error_code,
+  json_extract(l.closed_detail, '$.http_version') AS http_version,
+  json_extract(l.closed_detail, '$.sent_at_us') - l.at_us AS sent_after_us,
+  json_extract(l.closed_detail, '$.received_wire_bytes') AS received_wire_bytes,
+  json_array_length(l.closed_detail, '$.redirects') AS redirects, json_extract(l.closed_detail, '$.rule') AS rule,
+  (SELECT sum(b.kept_bytes) FROM bodies b WHERE b.source = l.source AND b.exchange = l.sequence AND b.direction = 0) AS kept_of_request,
+  (SELECT sum(b.kept_bytes) FROM bodies b WHERE b.source = l.source AND b.exchange = l.sequence AND b.direction = 1) AS kept_of_response
+FROM (SELECT *, (n.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = n.source AND c.at_us <= n.at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = n.source ORDER BY c.at_us LIMIT 1), 0)) AS time_us FROM network_logs n WHERE n.method IS NOT NULL) l
+  JOIN sources s ON s.id = l.source
+  LEFT JOIN parts p ON p.source = l.source AND p.sequence = l.part;
+
+CREATE INDEX network_logs_by_time ON network_logs(source, at_us, sequence) WHERE method IS NOT NULL;
+
+CREATE TABLE retired( -- facts that were received, and whose rows were taken away again; they stand in `ranges` still
+  source INTEGER NOT NULL, -- sources.id
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  PRIMARY KEY(source, first)
 ) STRICT, WITHOUT ROWID;

@@ -4,6 +4,7 @@
 valid/            must fit.
 invalid/          the envelope (or receipt) must not fit.
 invalid-records/  the envelope must fit, and exactly one of its facts must not.
+rules-valid/, rules-invalid/  rules that must fit, and that must not.
 export/           every NDJSON line must fit, and the CSV must hold the same values under the schema's columns.
 A name that starts with `rule-`: breaks a rule that a schema cannot express (see README.md), so here it must fit.
 """
@@ -20,7 +21,7 @@ HERE = Path(__file__).parent
 
 
 def load_validators():
-    schemas = {name: json.loads((HERE / f"{name}.v1.schema.json").read_text()) for name in ("fact", "transaction-set", "receipt", "export")}
+    schemas = {name: json.loads((HERE / f"{name}.v1.schema.json").read_text()) for name in ("fact", "transaction-set", "receipt", "export", "rules")}
     registry = Registry().with_resources((schema["$id"], Resource.from_contents(schema)) for schema in schemas.values())
     for schema in schemas.values():
         Draft202012Validator.check_schema(schema)
@@ -36,13 +37,15 @@ def fault(path, validators):
     """What is wrong with the example as an example; None if nothing is."""
     document = json.loads(path.read_text())
     is_receipt = path.name.startswith("receipt-")
+    is_rules = path.parent.name.startswith("rules-")
     breaks_rule = path.name.startswith("rule-")
-    error = next(validators["receipt" if is_receipt else "transaction-set"].iter_errors(document), None)
-    if path.parent.name == "invalid" and not breaks_rule:
+    kind = "rules" if is_rules else "receipt" if is_receipt else "transaction-set"
+    error = next(validators[kind].iter_errors(document), None)
+    if path.parent.name in ("invalid", "rules-invalid") and not breaks_rule:
         return "fits, and must not" if error is None else None
     if error is not None:
         return f"{error.json_path}: {error.message[:200]}"
-    if is_receipt:
+    if is_receipt or is_rules:
         return None
     expected = 1 if path.parent.name == "invalid-records" and not breaks_rule else 0
     found = bad_facts(document, validators)

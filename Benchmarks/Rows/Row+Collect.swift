@@ -1,57 +1,102 @@
 #if Collector
 import Foundation
 import Hummingbird
-import Logging
-import NIOCore
-import Waybill
 import WaybillCollector
 import WaybillCore
 
+/// What a collector takes in over HTTP, its clients on the same two cores. The bodies are encoded before, and each is another one.
 extension Row {
-    /// Sets of 2,000 facts over HTTP into a synced store: encoded before, sent, decoded, stored and answered one after the other.
-    static let collect = Row("collect", unit: "facts/s", against: "bare synced inserts") {
+    /// Sets of 2,000 facts into a synced store: sent, decoded, stored and answered one after the other.
+    static let collect = collecting("collect", clients: 1)
+
+    /// The same by four clients at once.
+    static let collect4 = collecting("collect4", clients: 4)
+
+    /// Sets of one login over 64 connections, against what somebody writes first; each in turn, several times.
+    static let collectNaive = Row("collectNaive", unit: "facts/s", against: "JSONDecoder, a commit each") {
+        try await comparingSmallSets { ours, naive, factCount in
+            Comparison(
+                value: ours.map { Double(factCount) / $0.seconds }.median, baseline: naive.map { Double(factCount) / $0.seconds }.median)
+        }
+    }
+
+    /// How long the slowest hundredth of those sets waits for its answer.
+    static let collectLatency = Row("collectLatency", unit: "ms, p99", against: "JSONDecoder, a commit each") {
+        try await comparingSmallSets { ours, naive, _ in
+            Comparison(value: ours.map(\.slowestHundredth).median * 1000, baseline: naive.map(\.slowestHundredth).median * 1000)
+        }
+    }
+
+    private static func collecting(_ name: String, clients: Int) -> Row {
+        Row(name, unit: "facts/s", against: "bare synced inserts") {
+            let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let (size, rounds, setsPerRound) = (2_000, 12, 8)
+            let histories = (0..<clients).map { _ in Interleaved.batches(rounds * setsPerRound / clients, of: size) }
+            let requests = histories.map { batches in
+                let source = Source(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
+                return batches.map { LoadConnection.request(TransactionSet($0, of: source)) }
+            }
+            let bare = try BareStore(folder: folder.appending(path: "bare"), isSynced: true)
+            let bareBatches = Interleaved.batches(rounds * setsPerRound, of: size)
+            let collector = try Collector(folder: folder.appending(path: "collector"), access: .open)
+            let server = try await RunningServer(collector.router())
+
+            var values: [Double] = []
+            var baselines: [Double] = []
+            let share = setsPerRound / clients
+            for round in 0..<rounds {
+                let chosen = requests.map { Array($0[round * share..<(round + 1) * share]) }
+                values.append(Double(setsPerRound * size) / (try await Load.run(chosen, to: server.port).seconds))
+                let start = ContinuousClock.now
+                for batch in bareBatches[round * setsPerRound..<(round + 1) * setsPerRound] { try bare.insert(batch) }
+                baselines.append(Double(setsPerRound * size) / ((ContinuousClock.now - start) / .seconds(1)))
+            }
+            return Comparison(value: values.median, baseline: baselines.median)
+        }
+    }
+
+    private static func comparingSmallSets(_ compare: ([Load], [Load], _ factCount: Int) -> Comparison) async throws -> Comparison {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let size = 2_000
-        let rounds = 15
-        let batches = Interleaved.batches(rounds * 5, of: size)
-        let source = Source(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
-        let sets = batches.map { facts in
-            let share = TransactionSet.Share(
-                source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_760_518_800_000_000)],
-                ledger: Ledger(recorded: facts.last?.sequence ?? 0), facts: facts)
-            let set = TransactionSet(id: GUID(), sources: [share])
-            return OutgoingSet(id: set.id, body: set.encoded(), factCount: size)
-        }
-        let bare = try BareStore(folder: folder.appending(path: "bare"), isSynced: true)
-
-        let (ports, port) = AsyncStream<Int>.makeStream()
-        let application = Application(
-            router: try Collector(folder: folder.appending(path: "collector")).router(),
-            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { port.yield($0.localAddress?.port ?? 0) }, logger: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() })
-        let running = Task { try await application.run() }
-        defer { running.cancel() }
-        var iterator = ports.makeAsyncIterator()
-        guard let url = URL(string: "http://127.0.0.1:\(await iterator.next() ?? 0)") else { throw URLError(.badURL) }
-        let transport = URLSessionTransport(collector: url)
-
-        var values: [Double] = []
-        var baselines: [Double] = []
-        for round in 0..<rounds {
-            let chosen = (round * 5)..<(round * 5 + 5)
-            let start = ContinuousClock.now
-            for index in chosen {
-                let receipt = try await transport.send(sets[index])
-                guard receipt.acceptedCount == size else { throw WaybillError(.refused, "The collector did not take every fact.") }
+        let (connections, setsEach, rounds) = (64, 20, 5)
+        let naive = try await RunningServer(NaiveCollector(folder: folder.appending(path: "naive")).router())
+        let ours = try await RunningServer(Collector(folder: folder.appending(path: "collector"), access: .open).router())
+        var loads: (ours: [Load], naive: [Load]) = ([], [])
+        var sequences = 0..<0
+        for _ in 0..<rounds {
+            let requests = (0..<connections).map { _ in
+                (0..<setsEach).map { _ in LoadConnection.request(.oneLogin(sequences: &sequences)) }
             }
-            let middle = ContinuousClock.now
-            for index in chosen { try bare.insert(batches[index]) }
-            let end = ContinuousClock.now
-            values.append(Double(chosen.count * size) / ((middle - start) / .seconds(1)))
-            baselines.append(Double(chosen.count * size) / ((end - middle) / .seconds(1)))
+            loads.ours.append(try await Load.run(requests, to: ours.port))
+            loads.naive.append(try await Load.run(requests, to: naive.port))
         }
-        return Comparison(value: values.median, baseline: baselines.median)
+        return compare(loads.ours, loads.naive, connections * setsEach * sequences.count)
+    }
+}
+
+extension TransactionSet {
+    fileprivate init(_ facts: [Fact], of source: Source) {
+        let share = Share(
+            source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_760_518_800_000_000)],
+            ledger: Ledger(recorded: facts.last?.sequence ?? 0), facts: facts)
+        self.init(id: GUID(), sources: [share])
+    }
+
+    /// A launch of an app that sends one login of 18 events: the naive collector has one source, so that sequences go on from set to set.
+    fileprivate static func oneLogin(sequences: inout Range<Int>) -> TransactionSet {
+        sequences = sequences.upperBound + 1..<sequences.upperBound + 21
+        let part = sequences.lowerBound
+        let facts = sequences.map { sequence in
+            let content: Fact.Content =
+                switch sequence {
+                case part: .opened(Fact.Opened(transaction: GUID(), useCase: 0))
+                case sequences.upperBound - 1: .closed(Fact.Closed(outcome: .succeeded))
+                default: .event(Fact.Event(code: sequence - part))
+                }
+            return Fact(sequence: sequence, part: part, atMicroseconds: sequence * 1_000, content: content)
+        }
+        return TransactionSet(facts, of: Source(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: ""))
     }
 }
 #endif

@@ -8,6 +8,8 @@ public struct Health: Sendable, Hashable {
     public var refused: Int
     /// Attributes that were cut short or left out because of `Limits`.
     public var truncated: Int
+    /// Bodies that were cut short because too much waited for the disk.
+    public var omittedBodies: Int
     /// Header fields of incoming requests that could not be read, and were ignored.
     public var malformedHeaders: Int
     /// Requests whose header field named another use case than the server's; the server's was recorded.

@@ -93,8 +93,10 @@ extension TransactionManager {
     ///
     /// - Throws: ``WaybillError`` when it could not be written; what was recorded stays in memory and is tried again.
     public func sync() async throws {
-        for source in sink.liveForerunners { try await source.writer.sync() }
-        try await sink.current?.writer.sync()
+        for source in sink.liveForerunners + [sink.current].compactMap({ $0 }) {
+            await source.bodies?.settle()
+            try await source.writer.sync()
+        }
         if let problem = sink.problem { throw problem }
     }
 

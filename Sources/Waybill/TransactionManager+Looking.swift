@@ -25,6 +25,28 @@ extension TransactionManager {
         try await read { reader, now in try reader.transaction(id, now: now) } ?? nil
     }
 
+    /// Network exchanges that pass a filter, the newest first, a page at a time; also those outside any transaction.
+    ///
+    /// - Parameters:
+    ///   - limit: Exchanges a page holds at most, at least 1. Default: 50.
+    ///   - cursor: `next` of the page before; nil for the first. What is recorded meanwhile does not shift the pages.
+    /// - Returns: An empty page where nothing was recorded yet.
+    /// - Throws: ``WaybillError`` when the store cannot be read, or for a cursor that no page gave.
+    public func exchanges(
+        matching filter: ExchangeFilter = ExchangeFilter(), limit: Int = 50, after cursor: String? = nil
+    ) async throws -> Page<ExchangeRecord> {
+        try await read { reader, now in try reader.exchanges(matching: filter, limit: limit, after: cursor, now: now) }
+            ?? Page(rows: [], next: nil)
+    }
+
+    /// One network exchange.
+    ///
+    /// - Returns: nil where nothing is known of it.
+    /// - Throws: ``WaybillError`` when the store cannot be read.
+    public func exchange(_ id: Fact.ID) async throws -> ExchangeRecord? {
+        try await read { reader, _ in try reader.exchange(id) } ?? nil
+    }
+
     /// How many transactions are open and how many have failed, and how many facts wait for delivery: for a badge.
     ///
     /// - Throws: ``WaybillError`` when the store cannot be read.

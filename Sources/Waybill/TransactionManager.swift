@@ -59,6 +59,8 @@ public final class TransactionManager: Sendable {
         /// full path), `WAYBILL_HOSTS` (the correlated hosts, separated by commas); as launch arguments `-WaybillRecording off` and so on,
         /// which win over the environment. What cannot be understood is ignored, told once, and shown in ``TransactionManager/health``.
         public var obeysLaunchSettings = false
+        /// Which exchanges are recorded, and what of them. Default: all of every one, redacted, but no bodies.
+        public var network = NetworkOptions()
         /// Asked before each set that is delivered, whoever asked for the flush; no: it stays pending. For policies such as Wi-Fi only.
         ///
         /// ```swift
@@ -95,10 +97,14 @@ public final class TransactionManager: Sendable {
     /// A manager that records nothing and touches no disk; its session sends requests as they are.
     public static let disabled = TransactionManager(settings: nil, delivery: nil, diagnostics: { _ in })
 
+    /// What answers, slows down or fails the requests of this manager's sessions; off until it is turned on.
+    public let rules: NetworkRules
     let diagnostics: Diagnostics
     let flusher: Flusher
     package let sink: Recording
     private let capturedSession = Locked<CapturedSession?>(nil)
+    /// Records what sessions send whose code cannot change; does nothing until it is started. Experimental.
+    public let passiveCapture: PassiveCapture
 
     /// Makes a manager.
     ///
@@ -123,6 +129,8 @@ public final class TransactionManager: Sendable {
         self.diagnostics = Diagnostics(diagnostics)
         sink = Recording(settings, diagnostics: self.diagnostics)
         flusher = Flusher(delivery: delivery)
+        rules = NetworkRules(canBeOn: settings != nil)
+        passiveCapture = PassiveCapture(recording: sink)
         for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
     }
 
@@ -148,7 +156,7 @@ public final class TransactionManager: Sendable {
     /// The session whose requests are recorded as exchanges of the current transaction.
     public var session: CapturedSession {
         capturedSession.withLock { session in
-            let made = session ?? CapturedSession(configuration: .default, recording: sink)
+            let made = session ?? CapturedSession(configuration: .default, recording: sink, rules: rules)
             session = made
             return made
         }
@@ -156,7 +164,7 @@ public final class TransactionManager: Sendable {
 
     /// A session of your own configuration whose requests are recorded; keep it, as you would keep a `URLSession`.
     public func session(configuration: URLSessionConfiguration) -> CapturedSession {
-        CapturedSession(configuration: configuration, recording: sink)
+        CapturedSession(configuration: configuration, recording: sink, rules: rules)
     }
 
     /// How recording and delivery are doing. Waits for the store's thread, a few milliseconds at most as a rule.
@@ -164,9 +172,11 @@ public final class TransactionManager: Sendable {
         let source = sink.readableSource
         let counts = sink.counters.current
         return Health(
-            problems: (sink.settings?.problems ?? []) + [source?.writer.problem, sink.problem, flusher.problem].compactMap { $0 },
+            problems: (sink.settings?.problems ?? [])
+                + [source?.writer.problem, sink.problem, flusher.problem, passiveCapture.problem].compactMap { $0 } + rules.problems,
             refused: source?.writer.recorder.refusedCount ?? 0,
-            truncated: counts.truncated, malformedHeaders: counts.malformedHeaders, mismatchedUseCases: counts.mismatchedUseCases,
+            truncated: counts.truncated, omittedBodies: source?.writer.bodies.refusedCount ?? 0, malformedHeaders: counts.malformedHeaders,
+            mismatchedUseCases: counts.mismatchedUseCases,
             impossibleCodes: counts.impossibleCodes)
     }
 }

@@ -13,7 +13,7 @@ struct WaybillCommand: AsyncParsableCommand {
             --token-file or from the variable WAYBILL_TOKEN.
 
             EXAMPLES
-              waybill serve ./collected
+              waybill serve ./collected --insecure
                   Runs a collector on http://127.0.0.1:8477.
               waybill list http://127.0.0.1:8477 --since 24h
                   What happened since yesterday?
@@ -21,10 +21,16 @@ struct WaybillCommand: AsyncParsableCommand {
                   What went wrong?
               waybill show ./collected K7QD-3M2X
                   One transaction, by the support code that a user read out.
+              waybill list ./collected --network --status 5xx
+                  Which requests went wrong?
+              waybill show ./collected K7QD-3M2X:17
+                  One request, as the list before called it.
               waybill export ./collected --format csv --output facts.csv
                   Facts for other tools.
               waybill export ./collected --since 15m --format html --output report.html
                   A page to send to somebody.
+              waybill export ./collected --format har --output exchanges.har
+                  Requests for the network panel of a browser.
               waybill import ./outbox --to ./collected
                   Takes in sets that an app wrote to files.
               waybill verify ./collected
@@ -35,7 +41,7 @@ struct WaybillCommand: AsyncParsableCommand {
             EXIT CODES
               0 done, 1 nothing found or something wrong, 64 a wrong command line
             """,
-        subcommands: [List.self, Show.self, Export.self, Serve.self, Import.self, Verify.self, Erase.self]
+        subcommands: [List.self, Show.self, Export.self, Serve.self, Token.self, Import.self, Verify.self, Erase.self]
     )
 }
 #else

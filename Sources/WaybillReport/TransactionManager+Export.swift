@@ -34,7 +34,7 @@ extension TransactionManager {
         return summary
     }
 
-    private static var nothingToExport: WaybillError {
+    static var nothingToExport: WaybillError {
         WaybillError(.store, "Recording is off and nothing was recorded: there is nothing to export.")
     }
 }

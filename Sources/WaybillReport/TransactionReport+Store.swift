@@ -18,10 +18,29 @@ extension TransactionReport {
         let page = try reader.transactions(matching: filter, limit: limit, after: nil, now: wall)
         self.init(records: try page.rows.compactMap { try reader.transaction($0.id, now: wall) }, madeMicroseconds: wall)
         selection = filter.words
+        try addBodies(of: reader)
         if page.next != nil { notes.append("These are the newest \(limit); there are more.") }
         if records.isEmpty { notes.append(try reader.whyEmpty(filter, now: wall)) }
         let useCases = Set(page.rows.map(\.useCase))
         notes += try reader.nameConflicts().filter { useCases.contains($0.useCase) }.map(\.description)
+    }
+
+    /// The bytes of bodies that a report holds at most: it has to be opened in a browser.
+    private static let bodyByteLimit = 16 << 20
+
+    /// Adds the bodies that the store kept, of the newest first, until there are enough.
+    private mutating func addBodies(of reader: StoreReader) throws {
+        var rest = Self.bodyByteLimit
+        for exchange in records.flatMap(\.exchanges) {
+            let found = try reader.bodies(of: exchange.id)
+            guard found != ExchangeBodies() else { continue }
+            rest -= (found.request?.bytes.count ?? 0) + (found.response?.bytes.count ?? 0)
+            guard rest >= 0 else {
+                notes.append("Bodies of older requests are left out: they would be too much for a page.")
+                return
+            }
+            bodies[exchange.id] = found
+        }
     }
 
     /// Writes the file, whole or not at all, in place of what is there; only its owner may read it.

@@ -29,6 +29,9 @@ public struct TransactionReport: Sendable {
     /// Names of header fields, query items and attributes whose values are secret, besides the well-known ones.
     public var additionalSecretNames: [String] = []
 
+    /// What was kept of bodies, by exchange.
+    package var bodies: [Fact.ID: ExchangeBodies] = [:]
+
     /// Makes a report.
     ///
     /// - Parameter madeMicroseconds: Microseconds since 1970; nil: now.
@@ -42,6 +45,7 @@ public struct TransactionReport: Sendable {
         let redactor = Redactor(additionalNames: additionalSecretNames)
         var report = self
         report.records = records.sorted(by: Self.precedes).map(redactor.record)
+        report.bodies = bodies.mapValues(redactor.bodies)
         report.title = redactor.text(title)
         report.selection = selection.map(redactor.text)
         report.notes = notes.map(redactor.text)

@@ -27,6 +27,8 @@ package final class Store {
     private var files: StoreFiles?
     /// Own sources seen so far, by ID.
     var ownSources: [GUID: OwnSource] = [:]
+    /// Bytes that bodies take, as far as this connection knows; nil: it has not looked yet.
+    var bodyByteCount: Int?
 
     /// Pages in the WAL that make the store checkpoint after a write: about 4 MB.
     private static let checkpointPageCount = 1_000
@@ -127,7 +129,7 @@ package final class Store {
         return try body()
     }
 
-    /// Makes a copy of one file, which needs no WAL, with mode 0600.
+    /// Makes a copy of one file, which needs no WAL, with mode 0600; bodies stay where they are.
     ///
     /// - Throws: Also when there is a file already.
     package func snapshot(to file: URL) throws(WaybillError) {
@@ -142,6 +144,14 @@ package final class Store {
         }
         close(descriptor)
         try connection.statement("VACUUM INTO ?").run(path)
+        try Self.removeBodies(from: path, of: connection)
+    }
+
+    /// Takes bodies, and the key of their hashes, out of a copy: it may leave the device.
+    private static func removeBodies(from path: String, of original: Connection) throws(WaybillError) {
+        guard try original.integer("SELECT EXISTS(SELECT 1 FROM bodies)") != 0 else { return }
+        let copy = try Connection("file:" + StorePlace.escaped(path), .readWrite, at: path)
+        try copy.execute("PRAGMA secure_delete = ON; DELETE FROM bodies; DELETE FROM settings WHERE key = '\(BodyRows.keySetting)'; VACUUM")
     }
 
     // MARK: Settings

@@ -4,10 +4,10 @@ import WaybillCore
 import WaybillReport
 import WaybillStore
 
-/// Writes the reports that `make look` looks at into a folder: `SampleReports FOLDER STORE`.
+/// Writes the reports that `make look` looks at, and a store of odd exchanges for `make exports`, into a folder: `SampleReports FOLDER STORE`.
 @main
 struct SampleReports {
-    static func main() throws {
+    static func main() async throws {
         guard CommandLine.arguments.count == 3 else {
             FileHandle.standardError.write(Data("Usage: SampleReports FOLDER STORE\n".utf8))
             exit(64)
@@ -27,6 +27,13 @@ struct SampleReports {
         shop.selection = "begun in the last 15 minutes"
         shop.timeZone = TimeZone(secondsFromGMT: 3600) ?? .gmt
         try shop.write(to: folder.appending(path: "shop.html"))
+
+        try await SampleExchanges.write(to: folder.appending(path: "exchanges"))
+
+        var bodies = try TransactionReport(
+            StoreReader(StorePlace(path: folder.appending(path: "exchanges").path)), matching: TransactionFilter(), limit: 10, now: now)
+        bodies.title = "Exchanges of shop"
+        try bodies.write(to: folder.appending(path: "exchanges.html"))
 
         var empty = TransactionReport(records: [])
         empty.selection = "failed, begun in the last 15 minutes"

@@ -7,7 +7,7 @@ import WaybillStore
 import FoundationNetworking
 #endif
 
-/// What the tests need a process of its own for: `TestProcess VERB FOLDER`.
+/// What the tests need a process of its own for: `TestProcess VERB FOLDER`, or a count or a URL in the folder's place.
 @main
 struct TestProcess {
     enum Login: Int, UseCase {
@@ -20,6 +20,12 @@ struct TestProcess {
         guard arguments.count == 3 else { exit(64) }
         if let step = IncrementalExport.Step(rawValue: String(arguments[1].dropFirst("export-".count))) {
             return try export(URL(filePath: arguments[2]), diesAt: step)
+        }
+        if let exchanges = Exchanges(rawValue: arguments[1]) { return try await exchanges.run(in: URL(filePath: arguments[2])) }
+        if let count = Int(arguments[2]), arguments[1] == "cancel" { return try await CancelStress(count: count).run() }
+        if let kind = DownloadMemory.Kind(rawValue: arguments[1]) { return try await DownloadMemory(kind: kind, url: arguments[2]).run() }
+        if arguments[1] == "hunt" {
+            return try SecretHunt(URL(filePath: arguments[2])).run().forEach { print($0) }
         }
         var options = TransactionManager.Options()
         options.app = "test-process"

@@ -32,6 +32,13 @@ public final class ChildProcess: Sendable {
         return (String(decoding: data, as: UTF8.self), process.terminationStatus)
     }
 
+    /// As ``finish()``, on a thread of its own: tests that run meanwhile need the cooperative pool, which has no more threads than there are cores.
+    public func finished() async -> (output: String, status: Int32) {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { [self] in continuation.resume(returning: finish()) }
+        }
+    }
+
     /// The next line of its output; nil after the last.
     public func line() -> String? {
         var line = Data()

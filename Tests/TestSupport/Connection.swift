@@ -78,7 +78,8 @@ struct Connection {
             return false
         case .halves(let gate):
             return send(response.encoded) && waitUntilOpen(gate) && send(response.body.dropFirst(response.body.count / 2))
-        case .whole, .chunked: return send(response.encoded)
+        case .whole: return send(response.encoded) && (1..<response.repetitions).allSatisfy { _ in send(response.body) }
+        case .chunked: return send(response.encoded)
         }
     }
 

@@ -31,6 +31,8 @@ extension LoopbackServer {
         public var headers: [(name: String, value: String)]
         /// The whole body.
         public var body: Data
+        /// How many times the body is sent, one after the other, as one.
+        var repetitions = 1
         var delivery = Delivery.whole
         var gate: Gate?
 
@@ -76,6 +78,13 @@ extension LoopbackServer {
         /// The same, with the second half of its body once the gate is open.
         public func secondHalf(after gate: Gate) -> Response { with(.halves(gate)) }
 
+        /// The same, with its body that many times in a row: a large one that is nowhere in memory.
+        public func repeated(_ count: Int) -> Response {
+            var copy = self
+            copy.repetitions = count
+            return copy
+        }
+
         private init(delivery: Delivery) {
             self.init()
             self.delivery = delivery
@@ -95,7 +104,7 @@ extension LoopbackServer {
             case .chunked: return Data((head + "Transfer-Encoding: chunked\r\n\r\n").utf8) + Self.chunks(of: body)
             // Neither has a body, nor says how long it would be (RFC 9110, sections 15.3.5 and 15.4.5).
             case .whole where status == 204 || status == 304: return Data((head + "\r\n").utf8)
-            default: head += "Content-Length: \(body.count)\r\n\r\n"
+            default: head += "Content-Length: \(body.count * repetitions)\r\n\r\n"
             }
             switch delivery {
             case .cutShort, .reset, .halves: return Data(head.utf8) + body.prefix(body.count / 2)

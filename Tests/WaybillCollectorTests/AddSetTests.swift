@@ -88,7 +88,9 @@ import WaybillCore
 
     @Test func commitsWaitForTheDisk() async throws {
         // sqlite.org/pragma.html#pragma_synchronous: 2 is FULL.
-        #expect(try await collector.writer.run { store in try store.connection.integer("PRAGMA synchronous") } == 2)
+        #expect(
+            try await collector.projects.project(.standard).writer.thread.run { store in try store.connection.integer("PRAGMA synchronous")
+            } == 2)
     }
 
     @Test func manySetsAtOnceAreAllKept() async throws {

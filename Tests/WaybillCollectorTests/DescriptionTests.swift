@@ -26,10 +26,37 @@ import WaybillCore
         #expect(routes.sorted() == Route.allCases.map(\.rawValue).sorted())
     }
 
+    /// Each operation as a line of the text has it: its own requirement, or the one of all.
+    @Test func itHasTheRoleOfEveryRoute() {
+        var (path, route): (Substring, Substring) = ("", "")
+        var roles: [Substring: Substring] = [:]
+        for line in section("paths") {
+            if let match = line.wholeMatch(of: #/  (/\S+):/#) { path = match.1 }
+            if let match = line.wholeMatch(of: #/    (get|put|post|patch|delete|head|options):/#) {
+                route = "\(match.1.uppercased()) \(path)"
+                roles[route] = "read"
+            }
+            if line == "      security: []" { roles[route] = "none" }
+            if let match = line.wholeMatch(of: #/        - token: \[(\w+)\]/#) { roles[route] = match.1 }
+        }
+        #expect(lines.contains("  - token: [read]"))
+        for route in Route.allCases { #expect(roles[Substring(route.rawValue)].map(String.init) == route.role?.rawValue ?? "none") }
+    }
+
     @Test func itHasTheParametersOfALists() {
         let names = section("paths").drop { $0 != "  /v1/transactions:" }.prefix { $0 != "    delete:" }
             .compactMap { $0.wholeMatch(of: #/        - name: (\w+)/#)?.1 }
         #expect(names.map(String.init) == TransactionQuery.parameters.map(\.name))
+    }
+
+    @Test func itHasTheParametersOfAListOfExchanges() {
+        let names = section("paths").drop { $0 != "  /v1/exchanges:" }.prefix { $0 != "  /v1/exchanges/{id}:" }
+            .compactMap { $0.wholeMatch(of: #/        - name: (\w+)/#)?.1 }
+        #expect(names.map(String.init) == ExchangeQuery.parameters.map(\.name))
+    }
+
+    @Test func itHasTheStatesOfExchanges() {
+        #expect(lines.contains("      enum: [\(ExchangeRecord.State.allCases.map(\.rawValue).joined(separator: ", "))]"))
     }
 
     @Test func itHasTheMediaTypesThatAreTakenAndGiven() {
@@ -50,7 +77,8 @@ import WaybillCore
             _ = try await server.post(login.serverSet())
             var members: Set<String> = []
             for path in [
-                "/v1/transactions?limit=1", "/v1/transactions/\(login.transaction)", "/v1/sources", "/v1/health", "/v1/names",
+                "/v1/transactions?limit=1", "/v1/ready", "/v1/transactions/\(login.transaction)", "/v1/exchanges?limit=1", "/v1/sources",
+                "/v1/health", "/v1/names",
                 "/v1/sources/x",
             ] {
                 collect(try JSONSerialization.jsonObject(with: await server.get(path).body), into: &members)

@@ -18,20 +18,18 @@ import WaybillCore
         return set
     }
 
-    private func serving(_ body: (CollectorServer, [String: String]) async throws -> Void) async throws {
-        let admin = try BearerToken("fedcba9876543210")
-        let collector = try Collector(folder: folder.url, adminToken: admin)
-        try await CollectorServer.run(collector) { server async throws in
-            try await body(server, ["Authorization": admin.fieldValue])
+    private func serving(_ body: (CollectorServer) async throws -> Void) async throws {
+        try await CollectorServer.run(try Collector(folder: folder.url)) { server async throws in
+            try await body(server)
         }
     }
 
     @Test func anInstallationIsErasedWithTheServersPartsAndStaysErased() async throws {
-        try await serving { server, admin in
+        try await serving { server in
             _ = try await server.post(clientSet())
             _ = try await server.post(login.serverSet())
             let answer = try await RawClient.send(
-                "DELETE", "/v1/transactions?installation=\(installation)", to: server.port, headers: admin)
+                "DELETE", "/v1/transactions?installation=\(installation)", to: server.port)
             #expect(answer.status == 200)
             #expect(try JSONDecoder.waybill().decode(Erasure.self, from: answer.body) == Erasure(transactionCount: 1, factCount: 9))
             try await server.get("/v1/transactions/\(login.transaction)").expectProblem(404, "Not Found")
@@ -40,11 +38,11 @@ import WaybillCore
     }
 
     @Test func transactionsAreErasedByIDAndBySupportCode() async throws {
-        try await serving { server, admin in
+        try await serving { server in
             let others = [LoginHistory(), LoginHistory(), LoginHistory()]
             for history in others { _ = try await server.post(history.clientSet()) }
             let query = "id=\(others[0].transaction)&id=\(others[1].transaction.supportCode)"
-            let answer = try await RawClient.send("DELETE", "/v1/transactions?\(query)", to: server.port, headers: admin)
+            let answer = try await RawClient.send("DELETE", "/v1/transactions?\(query)", to: server.port)
             #expect(answer.text == #"{"fact_count":12,"transaction_count":2}"#)
             #expect(try await server.value("/v1/transactions", as: Page<TransactionSummary>.self).rows.map(\.id) == [others[2].transaction])
         }
@@ -55,31 +53,16 @@ import WaybillCore
         "", "?installation=x", "?id=0000-0000", "?app=app", "?id=x", "?installation=01890a5d-ac96-774b-bcce-b302099a8057&id=1",
     ])
     func whatIsNotClearErasesNothing(query: String) async throws {
-        try await serving { server, admin in
+        try await serving { server in
             _ = try await server.post(clientSet())
-            let answer = try await RawClient.send("DELETE", "/v1/transactions\(query)", to: server.port, headers: admin)
+            let answer = try await RawClient.send("DELETE", "/v1/transactions\(query)", to: server.port)
             #expect([400, 404].contains(answer.status))
             #expect(try await server.value("/v1/transactions", as: Page<TransactionSummary>.self).rows.count == 1)
         }
     }
 
-    @Test func itTakesTheAdminToken() async throws {
-        let token = try BearerToken("0123456789abcdef")
-        let path = "/v1/transactions?installation=\(installation)"
-        try await serving { server, _ in
-            try await RawClient.send("DELETE", path, to: server.port).expectProblem(401, "Unauthorized")
-            try await RawClient.send("DELETE", path, to: server.port, headers: ["Authorization": token.fieldValue])
-                .expectProblem(401, "Unauthorized")
-        }
-        try await CollectorServer.run(try Collector(folder: folder.url, token: token)) { server async throws in
-            let answer = try await RawClient.send("DELETE", path, to: server.port, headers: ["Authorization": token.fieldValue])
-            answer.expectProblem(403, "Forbidden")
-            #expect(answer.text.contains("--admin-token-file"))
-        }
-    }
-
     @Test func codesWithSeveralNamesAreTold() async throws {
-        try await serving { server, _ in
+        try await serving { server in
             var set = login.clientSet()
             set.sources[0].names = [RecordedName(useCase: 0, name: "login")]
             _ = try await server.post(set)
@@ -92,7 +75,7 @@ import WaybillCore
     }
 
     @Test func anEmptyPageSaysWhyItIsEmpty() async throws {
-        try await serving { server, _ in
+        try await serving { server in
             let page = try await server.value("/v1/transactions", as: Page<TransactionSummary>.self)
             #expect(page.whyEmpty == "There is no transaction here: the store is empty.")
         }

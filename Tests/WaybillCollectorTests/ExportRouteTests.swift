@@ -63,13 +63,5 @@ import WaybillCore
             #expect(!response.text.contains(folder.url.path))
         }
     }
-
-    @Test func itAsksForTheToken() async throws {
-        let token = try BearerToken("0123456789abcdef")
-        try await CollectorServer.run(try Collector(folder: folder.url, token: token)) { server async throws in
-            try await server.get("/v1/export").expectProblem(401, "Unauthorized")
-            #expect(try await server.get("/v1/export", headers: ["Authorization": token.fieldValue]).status == 200)
-        }
-    }
 }
 #endif

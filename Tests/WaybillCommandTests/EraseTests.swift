@@ -43,13 +43,12 @@ import WaybillCore
     }
 
     @Test func aCollectorIsAskedOverHTTP() async throws {
-        let token = folder.file("admin.txt")
-        try Data("fedcba9876543210\n".utf8).write(to: token)
-        let serve = try await ServeProcess.start(folder, "--admin-token-file", token.path)
+        let (read, admin) = (try await folder.addToken("read"), try await folder.addToken("admin"))
+        let serve = try await ServeProcess.start(folder, asksForToken: true)
         let arguments = ["erase", serve.url, "--id", "\(login.transaction)", "--yes"]
-        let refused = try await Command.waybill(arguments)
-        #expect(refused.status == 1 && refused.errors.contains("admin token"))
-        let result = try await Command.waybill(arguments + ["--token-file", token.path])
+        let refused = try await Command.waybill(arguments, environment: ["WAYBILL_TOKEN": read])
+        #expect(refused.status == 1 && refused.errors.contains("takes the role admin"))
+        let result = try await Command.waybill(arguments, environment: ["WAYBILL_TOKEN": admin])
         #expect(result.text == "1 transaction erased, 9 facts.")
     }
 

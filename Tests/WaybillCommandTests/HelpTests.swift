@@ -14,7 +14,7 @@ import Testing
                 --token-file or from the variable WAYBILL_TOKEN.
 
                 EXAMPLES
-                  waybill serve ./collected
+                  waybill serve ./collected --insecure
                       Runs a collector on http://127.0.0.1:8477.
                   waybill list http://127.0.0.1:8477 --since 24h
                       What happened since yesterday?
@@ -22,10 +22,16 @@ import Testing
                       What went wrong?
                   waybill show ./collected K7QD-3M2X
                       One transaction, by the support code that a user read out.
+                  waybill list ./collected --network --status 5xx
+                      Which requests went wrong?
+                  waybill show ./collected K7QD-3M2X:17
+                      One request, as the list before called it.
                   waybill export ./collected --format csv --output facts.csv
                       Facts for other tools.
                   waybill export ./collected --since 15m --format html --output report.html
                       A page to send to somebody.
+                  waybill export ./collected --format har --output exchanges.har
+                      Requests for the network panel of a browser.
                   waybill import ./outbox --to ./collected
                       Takes in sets that an app wrote to files.
                   waybill verify ./collected
@@ -42,13 +48,14 @@ import Testing
                   -h, --help              Show help information.
 
                 SUBCOMMANDS:
-                  list                    List transactions, newest first.
-                  show                    Show one transaction: who took part, and what
-                                          happened when.
+                  list                    List transactions, or network exchanges, newest first.
+                  show                    Show one transaction, who took part and what happened
+                                          when, or one network exchange.
                   export                  Write transactions for other tools, or as one page
                                           for people.
                   serve                   Run a collector: take in sets, and answer questions
                                           about them.
+                  token                   Make, list and revoke the tokens of a collector.
                   import                  Take in sets that were written to files.
                   verify                  Check a store (integrity, balance, gaps), or a file
                                           that holds a set.
@@ -61,12 +68,12 @@ import Testing
         #expect(try await Command.waybill().output == help.output)
     }
 
-    @Test(arguments: ["list", "show", "export", "serve", "import", "verify", "erase"])
+    @Test(arguments: ["list", "show", "export", "serve", "token", "import", "verify", "erase"])
     func everyVerbExplainsItselfByExamples(verb: String) async throws {
         let help = try await Command.waybill(verb, "--help")
         #expect(help.status == 0)
         #expect(help.output.contains("EXAMPLES\n  waybill \(verb) "))
-        #expect(help.output.contains("USAGE: waybill \(verb) <"))
+        #expect(help.output.contains("USAGE: waybill \(verb) "))
         let examples = help.output.split(separator: "\n").drop { $0 != "EXAMPLES" }.prefix { !$0.hasPrefix("USAGE") }
         #expect(examples.allSatisfy { $0.count <= 80 })
     }

@@ -39,6 +39,21 @@ import WaybillCore
         #expect(result.output.hasPrefix("sound: 5 facts, 1 source\n"))
     }
 
+    /// Source X recorded 1,000 facts, 998 have arrived, and 2 were dropped on the device, for room.
+    @Test(arguments: [false, true])
+    func whatADeviceDroppedIsToldWithTheReason(isServed: Bool) async throws {
+        var set = login.clientSet(1...1)
+        set.sources[0].facts += (2...998).map { Fact(sequence: $0, part: 1, atMicroseconds: $0, content: .event(Fact.Event(code: 1))) }
+        set.sources[0].dropped = [DroppedRange(first: 999, last: 1000, reason: .quota)]
+        set.sources[0].ledger = Ledger(recorded: 1000, dropped: ["quota": 2], pending: 998)
+        try folder.makeStore(of: set)
+        let serve = isServed ? try await ServeProcess.start(folder) : nil
+        let result = try await Command.waybill("verify", serve?.url ?? folder.url.path)
+        #expect(result.status == 0)
+        let ledger = try #require(result.output.split(separator: "\n").first { $0.hasPrefix("\(login.client.id)") })
+        #expect(ledger.split(separator: " ").dropFirst() == ["1000", "998", "0", "2", "quota", "0", "0", "none"])
+    }
+
     @Test func aDamagedFileIsNotSound() async throws {
         try folder.makeStore(of: login.clientSet())
         let file = try FileHandle(forUpdating: folder.file("waybill.sqlite"))

@@ -30,7 +30,7 @@ struct LoginDemo {
         defer { children.killAll() }
 
         let collector = try children.start(
-            "waybill", ["serve", store("collector").path(), "--port", "0"], log: store("collector.log"))
+            "waybill", ["serve", store("collector").path(), "--port", "0", "--insecure"], log: store("collector.log"))
         let collectorURL = try await collector.address()
         print("collector  \(collectorURL.absoluteString)  (process \(collector.processID))")
         let server = try children.start(

@@ -49,6 +49,15 @@ struct TransferMeasurements: Sendable {
     var receivedWireByteCount: Int?
 }
 
+extension OpenExchange {
+    /// What the platform measured of it.
+    func measured(_ measurements: TransferMeasurements) {
+        measured(
+            phases: measurements.phases, isConnectionReused: measurements.isConnectionReused, httpVersion: measurements.httpVersion,
+            receivedWireByteCount: measurements.receivedWireByteCount)
+    }
+}
+
 /// Carries nothing: fails at once.
 final class FailedCarrier: HTTPCarrier {
     private let error: URLError

@@ -31,6 +31,7 @@ final class HTTPExchange: HTTPEvents {
     private let redirects: RedirectPolicy
     private let deadline: Duration?
     private let record: OpenExchange
+    private let sentBytes: SentBytes?
     private let tellProgress: (@Sendable (TransferProgress) -> Void)?
     private let state: Locked<State>
 
@@ -42,15 +43,17 @@ final class HTTPExchange: HTTPEvents {
     ///   - redirects: What is done about a 3xx that names another place.
     ///   - deadline: The longest it may take from its start; nil for no limit but the carrier's own.
     ///   - record: Told all that happens.
+    ///   - sentBytes: The bytes of the request's body, for the record; nil: it is told their number.
     ///   - progress: Called after each step, where the carrier tells of it; nil for nobody.
     init(
         of outgoing: OutgoingRequest, by carrier: any HTTPCarrier, redirects: RedirectPolicy = .follow(), deadline: Duration? = nil,
-        record: OpenExchange = OpenExchange(), progress: (@Sendable (TransferProgress) -> Void)? = nil
+        record: OpenExchange = OpenExchange(), sentBytes: SentBytes? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
         self.outgoing = outgoing
         self.redirects = redirects
         self.deadline = deadline
         self.record = record
+        self.sentBytes = sentBytes
         tellProgress = progress
         state = Locked(State(carrier: carrier))
     }
@@ -102,11 +105,7 @@ final class HTTPExchange: HTTPEvents {
             state.progress.expectedSentByteCount = expected
         }
         guard let progress else { return }
-        if let body = outgoing.data, body.count >= progress.sentByteCount {
-            record.sent(body.dropFirst(progress.sentByteCount - byteCount).prefix(byteCount))
-        } else {
-            record.sent(byteCount: byteCount)
-        }
+        if let bytes = sentBytes?.next(byteCount) { record.sent(bytes) } else { record.sent(byteCount: byteCount) }
         tellProgress?(progress)
     }
 
@@ -142,11 +141,7 @@ final class HTTPExchange: HTTPEvents {
         tellProgress?(progress)
     }
 
-    func measured(_ measurements: TransferMeasurements) {
-        record.measured(
-            phases: measurements.phases, isConnectionReused: measurements.isConnectionReused, httpVersion: measurements.httpVersion,
-            receivedWireByteCount: measurements.receivedWireByteCount)
-    }
+    func measured(_ measurements: TransferMeasurements) { record.measured(measurements) }
 
     func ended(_ error: URLError?) { end(error, byCarrier: true) }
 

@@ -52,7 +52,7 @@ final class TaskHub: NSObject, URLSessionDataDelegate, Sendable {
     }
     #else
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
-        carrier(of: task)?.measured(metrics)
+        if let measured = TransferMeasurements(metrics) { carrier(of: task)?.tell(measured) }
     }
     #endif
 }

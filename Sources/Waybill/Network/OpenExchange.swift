@@ -41,6 +41,8 @@ public final class OpenExchange: Sendable {
     private let part: Int
     /// nil: nothing is recorded.
     private let source: RunningSource?
+    /// nil: no body is kept.
+    private let bodies: BodyTaps?
     private let progress = Locked(Progress())
 
     /// Records that an exchange starts.
@@ -48,29 +50,39 @@ public final class OpenExchange: Sendable {
     /// - Parameters:
     ///   - opened: The request, redacted already.
     ///   - part: The part it belongs to; nil: outside any transaction.
+    ///   - bodies: Given the sequence of the exchange; gives what keeps its bodies.
     ///   - headers: Given the sequence of the exchange, nil where it is not recorded; gives what is to be added to the request.
     package init(
-        _ opened: Fact.ExchangeOpened, part: OpenPart?, source: RunningSource,
+        _ opened: Fact.ExchangeOpened, part: OpenPart?, source: RunningSource, bodies: (_ exchange: Int) -> BodyTaps? = { _ in nil },
         headers: (_ exchange: Int?) -> [String: String] = { _ in [:] }
     ) {
         // A part that was not taken has no number that an exchange could name.
         let isTaken = part.map { $0.sequence > 0 && $0.source === source } ?? true
         self.part = part?.sequence ?? 0
+        var opened = opened
+        opened.headerFields = source.settings.network.headers.applied(to: opened.headerFields)
         sequence = isTaken ? source.record(.exchangeOpened(opened), part: part?.sequence ?? 0).sequence : 0
         self.source = sequence > 0 ? source : nil
+        self.bodies = sequence > 0 ? bodies(sequence) : nil
         self.headers = headers(sequence > 0 ? sequence : nil)
     }
 
     /// Records nothing.
     init(headers: [String: String] = [:]) {
-        (sequence, part, source, self.headers) = (0, 0, nil, headers)
+        (sequence, part, source, bodies, self.headers) = (0, 0, nil, nil, headers)
     }
 
     /// Whether it is recorded: where it is not, nobody needs to look at bytes for it.
     package var isRecorded: Bool { source != nil }
 
+    /// Whether its bodies are kept, as far as they have to be seen for that.
+    package var keepsBodies: Bool { bodies != nil }
+
     /// Bytes of the request's body, as they are sent.
-    public func sent(_ bytes: some DataProtocol) { sent(byteCount: bytes.count) }
+    public func sent(_ bytes: some DataProtocol) {
+        bodies?.append(bytes, .request)
+        sent(byteCount: bytes.count)
+    }
 
     /// More bytes of the request's body were handed over, which nobody has looked at.
     package func sent(byteCount: Int) {
@@ -93,6 +105,7 @@ public final class OpenExchange: Sendable {
 
     /// The head of the response is there; its time counts as that of the first byte.
     public func responded(_ response: ExchangeResponse) {
+        bodies?.responded(response)
         update { progress, now in
             progress.response = response
             progress.firstByteAt = progress.firstByteAt ?? now
@@ -100,10 +113,16 @@ public final class OpenExchange: Sendable {
     }
 
     /// The head of the response is known now, but nobody saw it come.
-    package func respondedUntimed(_ response: ExchangeResponse) { update { progress, _ in progress.response = response } }
+    package func respondedUntimed(_ response: ExchangeResponse) {
+        bodies?.responded(response)
+        update { progress, _ in progress.response = response }
+    }
 
     /// Bytes of the response's body as the caller gets them, as they come.
-    public func received(_ bytes: some DataProtocol) { received(byteCount: bytes.count) }
+    public func received(_ bytes: some DataProtocol) {
+        bodies?.append(bytes, .response)
+        received(byteCount: bytes.count)
+    }
 
     /// More bytes of the response's body came, which nobody has looked at.
     package func received(byteCount: Int) {
@@ -156,14 +175,16 @@ public final class OpenExchange: Sendable {
             return progress
         }
         guard var last else { return }
+        bodies?.finish(isWhole: state == .completed)
         let redactor = source.settings.redactor
+        let headerFields = source.settings.network.headers.applied(to: last.response?.headerFields ?? [])
         if let version = last.response?.httpVersion { last.transfer.httpVersion = version }
         if last.transfer.receivedWireByteCount == nil { last.transfer.receivedWireByteCount = last.response?.encodedByteCount }
         let closed = Fact.ExchangeClosed(
             exchange: sequence, state: state, status: last.response.flatMap { (0...999).contains($0.status) ? $0.status : nil },
             firstByteAtMicroseconds: last.firstByteAt,
             sentByteCount: last.sentByteCount, receivedByteCount: last.receivedByteCount,
-            headerFields: redactor.headerFields(last.response?.headerFields ?? []), error: source.recorded(error),
+            headerFields: redactor.headerFields(headerFields), error: source.recorded(error),
             transfer: last.transfer.isEmpty ? last.transfer : redactor.transfer(last.transfer))
         _ = source.record(.exchangeClosed(closed), part: part)
     }

@@ -18,9 +18,17 @@ extension TransactionManager {
 
 extension Recording {
     /// Opens an exchange of a client, in a part or outside any transaction; nothing is recorded, and nothing to be added, while recording is off.
+    /// One that the options leave out is tied to its transaction all the same.
     package func openExchange(_ request: ExchangeRequest, part: OpenPart?) -> OpenExchange {
         guard let source = source(of: part) else { return OpenExchange() }
-        return OpenExchange(Fact.ExchangeOpened(request, redactor: source.settings.redactor), part: part, source: source) { exchange in
+        guard source.settings.network.logs(request) else {
+            return OpenExchange(headers: headers(for: request, part: part, exchange: nil, of: source))
+        }
+        let keeper = source.bodies.flatMap { $0.policy.wants(request, of: part?.transaction) ? $0 : nil }
+        return OpenExchange(
+            Fact.ExchangeOpened(request, redactor: source.settings.redactor), part: part, source: source,
+            bodies: { exchange in keeper.map { BodyTaps(of: request, part: part?.sequence ?? 0, exchange: exchange, keeper: $0) } }
+        ) { exchange in
             headers(for: request, part: part, exchange: exchange, of: source)
         }
     }

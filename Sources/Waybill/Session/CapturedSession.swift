@@ -11,7 +11,7 @@ import FoundationNetworking
 /// Each form is named as in `URLSession`, takes the transaction with `in:` (the current one unless said otherwise) and a `deadline:` for all of
 /// the exchange. The configuration, its header fields, protocol classes, cookies and proxies are the caller's. Recording never delays or fails a
 /// request. A request inside a transaction carries the header field if its host is on the manager's list, unless the caller set that field; a
-/// redirect to another host loses it.
+/// redirect to another host loses it. While the manager's ``TransactionManager/rules`` are on, they act on every form.
 ///
 /// ## What differs from URLSession
 ///
@@ -32,16 +32,18 @@ import FoundationNetworking
 public final class CapturedSession: Sendable {
     private let http: HTTPSession
     private let recording: Recording
+    private let rules: NetworkRules
     private let resourceTimeout: Duration?
     /// Where the caller's closures are called: never on a queue that URLSession may wait for.
     private let callbacks = DispatchQueue(label: "waybill.session.callbacks")
 
-    init(configuration: URLSessionConfiguration, recording: Recording) {
+    init(configuration: URLSessionConfiguration, recording: Recording, rules: NetworkRules) {
         http = HTTPSession(configuration: configuration)
         let timeout = configuration.timeoutIntervalForResource
         // The default, seven days, is not worth a timer for each request.
         resourceTimeout = timeout < 604_800 ? .seconds(max(0, timeout)) : nil
         self.recording = recording
+        self.rules = rules
     }
 
     /// Calls back with what a sink made of an answer.
@@ -61,12 +63,13 @@ public final class CapturedSession: Sendable {
         let record = recording.openExchange(opened, part: part)
         var outgoing = OutgoingRequest(request: request, body: body)
         for (name, value) in record.headers { outgoing.request.setValue(value, forHTTPHeaderField: name) }
+        let sentBytes = record.isRecorded ? SentBytes(of: &outgoing, isWanted: record.keepsBodies) : nil
         var tell: (@Sendable (TransferProgress) -> Void)?
         if let progress { tell = { [callbacks] state in callbacks.async { progress(state) } } }
         return HTTPExchange(
-            of: outgoing, by: TaskCarrier(outgoing, in: http),
+            of: outgoing, by: rules.carrier(for: outgoing, record: record, else: TaskCarrier(outgoing, in: http)),
             redirects: .follow(droppingFieldsForOtherHosts: recording.settings.map { [$0.headerName] } ?? []),
-            deadline: [deadline, resourceTimeout].compactMap { $0 }.min(), record: record, progress: tell)
+            deadline: [deadline, resourceTimeout].compactMap { $0 }.min(), record: record, sentBytes: sentBytes, progress: tell)
     }
 }
 

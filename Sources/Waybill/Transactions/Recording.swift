@@ -51,7 +51,11 @@ package final class Recording: Sendable {
     /// As ``readableSource``, once everything is written that handles from before the installation was reset still had in memory.
     func drainedSource() async -> RunningSource? {
         // What cannot be written stays in memory and shows in the source's own problem.
-        for source in liveForerunners { try? await source.writer.drain() }
+        for source in liveForerunners {
+            await source.bodies?.settle()
+            try? await source.writer.drain()
+        }
+        await readableSource?.bodies?.settle()
         return readableSource
     }
 

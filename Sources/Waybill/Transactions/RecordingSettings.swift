@@ -11,6 +11,7 @@ package struct RecordingSettings: Sendable {
     package var keepsErrorTexts = false
     package var capacity = BufferedRecorder.defaultCapacity
     package var retention = Retention()
+    package var network = NetworkOptions()
     package var clock: any TransactionClock = SystemClock()
     package var canFlush: @Sendable () async -> Bool = { true }
     package var writesByItself = true
@@ -32,6 +33,8 @@ package struct RecordingSettings: Sendable {
         additionalSecretNames = options.additionalSecretNames
         redactor = Redactor(additionalNames: additionalSecretNames)
         keepsErrorTexts = options.keepsErrorTexts
+        network = options.network
+        problems += network.problems
         clock = options.clock
         canFlush = options.canFlush
         offErasesPending = options.offErasesPending

@@ -10,7 +10,10 @@ package final class RunningSource: Sendable {
     package let settings: RecordingSettings
     package let writer: SourceWriter
     package let counters: Counters
+    /// nil: no body is kept.
+    let bodies: BodyKeeper?
     let generation = ProcessGeneration.current
+    let announcedParts = AnnouncedParts()
 
     private let power: RecordingSwitch
     /// The writer's, which keeps it alive.
@@ -28,8 +31,9 @@ package final class RunningSource: Sendable {
         self.counters = counters
         writer = SourceWriter(
             source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity, retention: settings.retention,
-            changes: changes, tell: tell,
+            bodyLimit: settings.network.bodies?.maximumStoreByteCount ?? 0, changes: changes, tell: tell,
             writesByItself: settings.writesByItself)
+        bodies = settings.network.bodies.map { [writer] in BodyKeeper(policy: $0, redactor: settings.redactor, writer: writer) }
         borrowedRecorder = Unmanaged.passUnretained(writer.recorder)
     }
 

@@ -46,6 +46,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     /// - Returns: Name and value; empty unless the host is on the manager's list of correlated hosts.
     public func headers(for url: URL) -> [String: String] {
         guard let source = part.source, source.isOn, source.correlates(with: url) else { return [:] }
+        source.announcedParts.note(part)
         return [source.settings.headerName: part.headerValue(exchange: nil)]
     }
 

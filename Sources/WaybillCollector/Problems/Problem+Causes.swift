@@ -9,6 +9,7 @@ extension Problem {
             self.init(.badRequest, message)
             parameter = name
         case .notFound(let message): self.init(.notFound, message)
+        case .ambiguousExchange: self.init(.conflict, failure.description)
         case .ambiguous(_, let ids):
             self.init(.conflict, failure.description)
             transactions = ids
@@ -28,16 +29,30 @@ extension Problem {
     }
 
     /// RFC 6750, section 3.1: the error code is given only where a token was.
-    static func unauthorized(isTokenGiven: Bool, kind: String = "token") -> Problem {
+    static func unauthorized(isTokenGiven: Bool) -> Problem {
         var problem = Problem(
             .unauthorized,
-            isTokenGiven ? "This is not the collector's \(kind)." : "Send the collector's \(kind) as “Authorization: Bearer ...”.")
+            isTokenGiven ? "This is not one of the collector's tokens." : "Send the collector's token as “Authorization: Bearer ...”.")
         problem.headers[.wwwAuthenticate] = isTokenGiven ? #"Bearer error="invalid_token""# : "Bearer"
         return problem
     }
 
-    static var noAdminToken: Problem {
-        Problem(.forbidden, "This collector erases nothing, because it has no admin token: start it with --admin-token-file FILE.")
+    static func forbidden(_ role: Role, for other: Role) -> Problem {
+        var problem = Problem(.forbidden, "This token has the role \(role.rawValue), and this takes the role \(other.rawValue).")
+        problem.headers[.wwwAuthenticate] = #"Bearer error="insufficient_scope""#
+        return problem
+    }
+
+    static func tooManyRequests(retryAfter seconds: Int) -> Problem {
+        var problem = Problem(.tooManyRequests, "This token sends more requests than it may. Wait for \(seconds) s.")
+        problem.headers[.retryAfter] = "\(seconds)"
+        return problem
+    }
+
+    static var overloaded: Problem {
+        var problem = Problem(.serviceUnavailable, "The collector has as much to do as it has room for. Nothing was kept; try again.")
+        problem.headers[.retryAfter] = "1"
+        return problem
     }
 
     /// The rows may be gone already, and the bytes not.
@@ -57,14 +72,32 @@ extension Problem {
     }
 
     static func unsupported(coding: String) -> Problem {
-        var problem = Problem(.unsupportedMediaType, "The Content-Encoding “\(coding)” is not taken; send the set as it is.")
+        var problem = Problem(.unsupportedMediaType, "The Content-Encoding “\(coding)” is not taken; send the set as it is, or as gzip.")
         problem.accept = [TransactionSet.mediaType]
-        problem.headers[.acceptEncoding] = "identity"
+        problem.headers[.acceptEncoding] = "gzip, identity"
+        return problem
+    }
+
+    static var notGzip: Problem {
+        var problem = Problem(.badRequest, "The Content-Encoding is gzip, and the body is not, or not whole.")
+        problem.pointer = ""
         return problem
     }
 
     static func tooLarge(limit: Int) -> Problem {
         var problem = Problem(.contentTooLarge, "A body has at most \(limit) bytes. Send fewer facts at a time.")
+        problem.limit = limit
+        return problem
+    }
+
+    static func tooLarge(decompressedLimit limit: Int) -> Problem {
+        var problem = Problem(.contentTooLarge, "A body has at most \(limit) bytes when it is decompressed. Send fewer facts at a time.")
+        problem.limit = limit
+        return problem
+    }
+
+    static func tooMany(facts count: Int, limit: Int) -> Problem {
+        var problem = Problem(.contentTooLarge, "A set has at most \(limit) facts, and this one \(count). Send fewer at a time.")
         problem.limit = limit
         return problem
     }

@@ -9,6 +9,13 @@ package enum QueryFailure: Error, Hashable, CustomStringConvertible {
     case notFound(String)
     /// Several transactions share the support code.
     case ambiguous(SupportCode, [GUID])
+    /// Several exchanges have what was asked for.
+    case ambiguousExchange(String, [Fact.ID])
+
+    /// A parameter that there is not.
+    static func unknownParameter(_ name: String, among names: [String]) -> QueryFailure {
+        .parameter(name, "There is no parameter “\(name)”. They are: \(names.joined(separator: ", ")).")
+    }
 
     package var description: String {
         switch self {
@@ -16,6 +23,8 @@ package enum QueryFailure: Error, Hashable, CustomStringConvertible {
         case .ambiguous(let code, let transactions):
             "\(transactions.count) transactions share the support code \(code); ask for one by its ID: "
                 + transactions.map(\.description).joined(separator: ", ") + "."
+        case .ambiguousExchange(let key, let ids):
+            "\(ids.count) exchanges are called \(key); ask for one by its ID: \(ids.map(\.description).joined(separator: ", "))."
         }
     }
 }

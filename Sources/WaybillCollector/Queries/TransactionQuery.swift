@@ -37,8 +37,7 @@ package struct TransactionQuery: Sendable, Hashable {
     package init(_ items: [(name: String, value: String)]) throws(QueryFailure) {
         for item in items {
             guard let parameter = Self.parameters.first(where: { $0.name == item.name }) else {
-                let names = Self.parameters.map(\.name).joined(separator: ", ")
-                throw QueryFailure.parameter(item.name, "There is no parameter “\(item.name)”. They are: \(names).")
+                throw .unknownParameter(item.name, among: Self.parameters.map(\.name))
             }
             self[keyPath: parameter.field] = item.value
         }

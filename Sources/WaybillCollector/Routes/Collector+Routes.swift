@@ -6,15 +6,14 @@ import WaybillCore
 import WaybillStore
 
 extension Collector {
-    /// Adds the routes, all below `/v1/`, to a router or to a group of one.
+    /// Adds the routes to a router or to a group of one: all are below `/v1/`, but for `/metrics`.
     ///
-    /// Where the collector has a token the routes ask for it themselves.
+    /// They ask for the token themselves, unless the collector is open to all.
     public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>) {
         for route in Route.allCases {
             let path = RouterPath(route.path)
             for method in route.methods {
                 router.on(path, method: method) { request, context in
-                    try authorize(request, for: route)
                     let response = try await answer(request, to: route, context)
                     return method == .head ? response.createHeadResponse() : response
                 }
@@ -29,35 +28,54 @@ extension Collector {
         }
     }
 
-    private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete]
+    private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace, .query]
 
-    private func authorize(_ request: Request, for route: Route) throws(Problem) {
-        let field = request.headers[.authorization]
-        if route.needsAdminToken {
-            guard let adminToken else { throw Problem.noAdminToken }
-            guard let field, adminToken.matches(fieldValue: field) else {
-                throw Problem.unauthorized(isTokenGiven: field != nil, kind: "admin token")
+    private func answer(_ request: Request, to route: Route, _ context: some RequestContext) async throws -> Response {
+        try await told(context) {
+            guard let role = route.role else {
+                return try await route == .checkReadiness ? checkReadiness() : .json(["status": "ok"])
             }
-        } else if let token, route.needsToken {
-            guard let field, token.matches(fieldValue: field) else { throw Problem.unauthorized(isTokenGiven: field != nil) }
+            let pass = try access.admit(request, as: role)
+            let project = try await projects.project(pass.project)
+            let result = await Result { try await told(context) { try await answer(request, to: route, of: project, context) } }
+            let status = result.status
+            project.counters.count(route, status: status)
+            context.logger.info(
+                "answered",
+                metadata: [
+                    "route": "\(route.rawValue)", "status": "\(status)", "project": "\(project.name)", "token": "\(pass.token ?? "none")",
+                ])
+            return try result.get()
         }
     }
 
-    private func answer(_ request: Request, to route: Route, _ context: some RequestContext) async throws -> Response {
+    private func answer(
+        _ request: Request, to route: Route, of project: Project, _ context: some RequestContext
+    ) async throws -> Response {
+        let queries = project.queries
+        switch route {
+        case .addSet: return try await addSet(request, to: project)
+        case .listTransactions: return try .json(await queries.transactions(TransactionQuery(request.queryItems)))
+        case .eraseTransactions: return try .json(await erase(request, from: project, context))
+        case .listNames: return try .json(await queries.nameConflicts())
+        case .showTransaction:
+            let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
+            return try .json(await queries.transaction(key))
+        case .listExchanges: return try .json(await queries.exchanges(ExchangeQuery(request.queryItems)))
+        case .showExchange:
+            let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
+            return try .json(await queries.exchange(key))
+        case .listSources: return try .json(await queries.sources())
+        case .export: return try await export(request, of: project)
+        case .readMetrics: return metrics(of: project)
+        case .checkHealth, .checkReadiness: throw HTTPError(.notFound)  // answered without a project
+        }
+    }
+
+    /// Makes a problem of what went wrong; the store's own words go to the log alone.
+    private func told(_ context: some RequestContext, _ body: () async throws -> Response) async throws -> Response {
         do {
-            switch route {
-            case .addSet: return try await addSet(request)
-            case .listTransactions:
-                return try .json(await queries.transactions(TransactionQuery(request.queryItems)))
-            case .eraseTransactions: return try .json(await erase(request, context))
-            case .listNames: return try .json(await queries.nameConflicts())
-            case .showTransaction:
-                let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
-                return try .json(await queries.transaction(key))
-            case .listSources: return try .json(await queries.sources())
-            case .export: return try await export(request)
-            case .checkHealth: return try await checkHealth()
-            }
+            return try await body()
         } catch let failure as QueryFailure {
             throw Problem(failure)
         } catch let error as WaybillError {
@@ -65,13 +83,18 @@ extension Collector {
             throw Problem.unavailable
         }
     }
+}
 
-    private func checkHealth() async throws -> Response {
-        _ = try await writer.run { store throws(WaybillError) in try store.setting("installation") }
-        var one = TransactionQuery()
-        one.limit = "1"
-        _ = try await queries.transactions(one)
-        return try .json(["status": "ok"])
+extension Result<Response, any Error> {
+    fileprivate init(_ body: () async throws -> Response) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+
+    fileprivate var status: Int {
+        switch self {
+        case .success(let response): response.status.code
+        case .failure(let error): (error as? any HTTPResponseError)?.status.code ?? HTTPResponse.Status.internalServerError.code
+        }
     }
 }
 
@@ -82,7 +105,7 @@ extension Request {
 
 extension Response {
     /// An answer for a program, in the keys of the description.
-    fileprivate static func json(_ value: some Encodable) throws -> Response {
+    static func json(_ value: some Encodable) throws -> Response {
         let encoder = JSONEncoder.waybill()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let body = ByteBuffer(bytes: try encoder.encode(value))

@@ -7,10 +7,14 @@ package enum Route: String, CaseIterable, Sendable {
     case listTransactions = "GET /v1/transactions"
     case eraseTransactions = "DELETE /v1/transactions"
     case showTransaction = "GET /v1/transactions/{id}"
+    case listExchanges = "GET /v1/exchanges"
+    case showExchange = "GET /v1/exchanges/{id}"
     case listNames = "GET /v1/names"
     case listSources = "GET /v1/sources"
     case export = "GET /v1/export"
     case checkHealth = "GET /v1/health"
+    case checkReadiness = "GET /v1/ready"
+    case readMetrics = "GET /metrics"
 
     package var method: HTTPRequest.Method {
         switch self {
@@ -23,11 +27,15 @@ package enum Route: String, CaseIterable, Sendable {
     /// A path of Hummingbird's router and of OpenAPI alike.
     package var path: String { String(rawValue.drop { $0 != "/" }) }
 
-    /// Probes have no secrets, and health tells nothing of what is stored.
-    var needsToken: Bool { self != .checkHealth }
-
-    /// What it takes to erase.
-    var needsAdminToken: Bool { self == .eraseTransactions }
+    /// What a token has to have for it; nil: no token, since probes have no secrets, and these tell nothing of what is stored.
+    package var role: Role? {
+        switch self {
+        case .addSet: .ingest
+        case .eraseTransactions: .admin
+        case .checkHealth, .checkReadiness: nil
+        default: .read
+        }
+    }
 
     /// The methods that it answers.
     var methods: [HTTPRequest.Method] { method == .get ? [.get, .head] : [method] }

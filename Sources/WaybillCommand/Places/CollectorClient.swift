@@ -27,6 +27,12 @@ struct CollectorClient: TransactionReader {
 
     func transaction(_ key: String) async throws -> TransactionRecord { try await get(["transactions", key]) }
 
+    func exchanges(_ query: ExchangeQuery) async throws -> Page<ExchangeRecord> {
+        try await get(["exchanges"], query.items.map { URLQueryItem(name: $0.name, value: $0.value) })
+    }
+
+    func exchange(_ key: String) async throws -> ExchangeRecord { try await get(["exchanges", key]) }
+
     func sources() async throws -> [SourceRecord] { try await get(["sources"]) }
 
     /// The file that holds an export, for the caller to remove, and the cursor behind it.

@@ -9,6 +9,12 @@ protocol TransactionReader: Sendable {
     func transactions(_ query: TransactionQuery) async throws -> Page<TransactionSummary>
     /// One transaction, by its ID or its support code.
     func transaction(_ key: String) async throws -> TransactionRecord
+    /// A page of exchanges, newest first.
+    func exchanges(_ query: ExchangeQuery) async throws -> Page<ExchangeRecord>
+    /// One exchange, by its ID or its code.
+    func exchange(_ key: String) async throws -> ExchangeRecord
+    /// What was kept of the bodies of an exchange; bodies are never at a collector.
+    func bodies(of exchange: Fact.ID) async throws -> ExchangeBodies
     /// Every source that is known, with its ledger and gaps.
     func sources() async throws -> [SourceRecord]
     /// The newest transactions of a query as a page to hand to somebody.
@@ -16,6 +22,8 @@ protocol TransactionReader: Sendable {
 }
 
 extension StoreQueries: TransactionReader {
+    func bodies(of exchange: Fact.ID) async throws -> ExchangeBodies { try await read { reader in try reader.bodies(of: exchange) } }
+
     func report(_ query: TransactionQuery) async throws -> TransactionReport {
         try await read(query) { reader, filter, now in
             try TransactionReport(reader, matching: filter, limit: TransactionReport.limit, now: now)
@@ -24,6 +32,8 @@ extension StoreQueries: TransactionReader {
 }
 
 extension CollectorClient {
+    func bodies(of exchange: Fact.ID) async throws -> ExchangeBodies { ExchangeBodies() }
+
     func report(_ query: TransactionQuery) async throws -> TransactionReport {
         var query = query
         query.limit = "\(TransactionQuery.limits.upperBound)"

@@ -15,6 +15,13 @@ enum Terminal {
         FileHandle.standardOutput.write(try encoder.encode(value) + Data("\n".utf8))
     }
 
+    /// Columns of standard output; nil where it is no terminal, and nothing has to fit.
+    static func width() -> Int? {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
     /// A question, without the end of its line.
     static func ask(_ question: String) { FileHandle.standardError.write(Data(question.utf8)) }
 

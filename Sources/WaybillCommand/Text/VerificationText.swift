@@ -48,8 +48,16 @@ struct VerificationText {
     }
 
     private func counts(_ ledger: Ledger) -> [Cell] {
-        [ledger.recorded, ledger.delivered, ledger.quarantined, ledger.dropped.values.reduce(0, +), ledger.pending, ledger.refused]
-            .map { Cell("\($0)") }
+        [
+            Cell("\(ledger.recorded)"), Cell("\(ledger.delivered)"), Cell("\(ledger.quarantined)"), Cell(dropped(ledger)),
+            Cell("\(ledger.pending)"), Cell("\(ledger.refused)"),
+        ]
+    }
+
+    /// How many, and why.
+    private func dropped(_ ledger: Ledger) -> String {
+        let reasons = ledger.dropped.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+        return reasons.isEmpty ? "0" : reasons.joined(separator: ", ")
     }
 
     private func sizes(_ palette: Palette) -> [String] {

@@ -15,6 +15,18 @@ extension Words {
         return Cell(Words.outcome(outcome), ink)
     }
 
+    /// How an exchange stands, in its colour: `200`, `mocked 200`, `failed`.
+    static func cell(_ exchange: ExchangeRecord) -> Cell {
+        let status = exchange.exchange.status.map { "\($0)" }
+        switch exchange.state {
+        case .completed: return Cell(status ?? "completed", (exchange.exchange.status ?? 0) < 400 ? .green : .red)
+        case .mocked: return Cell(["mocked", status].compactMap(\.self).joined(separator: " "), .magenta)
+        case .failed: return Cell("failed", .red)
+        case .canceled, .interrupted: return Cell(state(exchange.state), .yellow)
+        case .inProgress: return Cell(state(.inProgress), .cyan)
+        }
+    }
+
     /// `fact 7 of source 01890a5d-... was rejected: ...`.
     static func rejection(_ rejection: Rejection) -> String {
         let fact = rejection.sequence.map { "fact \($0)" } ?? "the fact at index \(rejection.index)"

@@ -11,17 +11,19 @@ struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write transactions for other tools, or as one page for people.",
         discussion: """
-            ndjson and csv have one fact a row, with the columns that Schemas/README.md lists. sqlite is a store in one file. html is a page \
-            to send to somebody, with the newest \(TransactionReport.limit) transactions. All text is redacted once more. A file appears whole or not at all. Exits with 1 where nothing matches.
+            ndjson and csv have one fact a row, with the columns that Schemas/README.md lists. sqlite is a store in one file. har (HTTP Archive \
+            1.2) and curl (a command for each request) have network exchanges; they filter by exchange, as waybill list --network does. html is \
+            a page to send to somebody, with the newest \(TransactionReport.limit) transactions. All text is redacted once more. A file appears whole or not at all. Exits with 1 where nothing matches.
 
             With --incremental each run adds one file with what is new since the last run, never a fact twice, never one left out. \
-            A collector's export takes no filter; export its folder for that.
+            A collector's export of facts takes no filter; export its folder for that.
 
             EXAMPLES
               waybill export ./collected --format csv --output facts.csv
               waybill export ./collected --since 24h --outcome failed > failed.ndjson
               waybill export ./collected --since 15m --format html --output report.html
               waybill export ./collected --format sqlite --output copy.sqlite
+              waybill export ./collected --format har --status 5xx --output failed.har
               waybill export ./collected --incremental ./lake --gzip
               waybill export http://127.0.0.1:8477 --output facts.ndjson.gz
             """)
@@ -32,6 +34,8 @@ struct Export: AsyncParsableCommand {
     var format = FormatArgument.ndjson
 
     @OptionGroup var filter: FilterOptions
+
+    @OptionGroup var exchanges: ExchangeOptions
 
     @Option(help: ArgumentHelp("The file to write, in place of one of that name; - for standard output.", valueName: "file"))
     var output = "-"
@@ -50,15 +54,19 @@ struct Export: AsyncParsableCommand {
             guard output == "-" else { throw ValidationError("An incremental export names its files itself; leave --output out.") }
             guard format.export?.text != nil else { throw ValidationError("An incremental export is ndjson or csv.") }
         }
+        guard format.exchanges != nil || exchanges.areUnset else {
+            throw ValidationError("--method, --status and --state go with --format har or curl.")
+        }
         if format == .sqlite {
             guard output != "-" else { throw ValidationError("Name the SQLite file with --output.") }
         }
-        if format.export?.text == nil {
-            guard !gzip else { throw ValidationError("Only ndjson and csv are compressed as they are written; leave --gzip out.") }
+        if format.export?.text == nil, format.exchanges == nil {
+            guard !gzip else { throw ValidationError("sqlite and html are not compressed as they are written; leave --gzip out.") }
         }
     }
 
     func run() async throws {
+        if let format = format.exchanges { return try await write(format) }
         guard let format = format.export else { return try await writeReport() }
         switch place.store {
         case .place(let store): try await run(StoreExporter(store), format)
@@ -71,6 +79,14 @@ struct Export: AsyncParsableCommand {
             }
             try await run(CollectorExporter(CollectorClient(url, token: place.tokens.token()), as: text), format)
         }
+    }
+
+    private func write(_ format: ExchangeFormat) async throws {
+        let file = output == "-" ? nil : URL(filePath: output)
+        let isCompressed = gzip || file?.pathExtension.lowercased() == "gz"
+        let exporter = ExchangeExporter(place, ExchangeExport(as: format, isCompressed: isCompressed))
+        guard let summary = try await exporter.write(exchanges.query(filter.query), to: file) else { return }
+        Terminal.warn("\(summary.file.relativePath): \(Words.count(summary.byteCount, "byte")).")
     }
 
     private func writeReport() async throws {
@@ -101,15 +117,24 @@ struct Export: AsyncParsableCommand {
 
 /// The formats of the command line.
 enum FormatArgument: String, CaseIterable, ExpressibleByArgument {
-    case ndjson, csv, sqlite, html
+    case ndjson, csv, har, curl, sqlite, html
 
-    /// nil for the page, which is not for other tools.
+    /// nil for what has no facts.
     var export: ExportFormat? {
         switch self {
-        case .html: nil
+        case .html, .har, .curl: nil
         case .ndjson: .ndjson
         case .csv: .csv
         case .sqlite: .sqlite
+        }
+    }
+
+    /// nil for what is not about exchanges alone.
+    var exchanges: ExchangeFormat? {
+        switch self {
+        case .har: .har
+        case .curl: .curl
+        case .ndjson, .csv, .sqlite, .html: nil
         }
     }
 }

@@ -31,4 +31,33 @@ struct FilterOptions: ParsableArguments {
         do throws(QueryFailure) { try query.validate() } catch { throw ValidationError(error.description) }
     }
 }
+
+/// Which network exchanges, besides what ``FilterOptions`` says; all conditions that are given must hold.
+struct ExchangeOptions: ParsableArguments {
+    @Option(help: "Of exchanges: only these methods, separated by commas.")
+    var method: String?
+
+    @Option(help: "Of exchanges: only this status, as 404, 4xx or 400-499.")
+    var status: String?
+
+    @Option(
+        help:
+            "Of exchanges: only these states, separated by commas: \(ExchangeRecord.State.allCases.map(\.rawValue).joined(separator: ", "))."
+    )
+    var state: String?
+
+    /// Whether none is given.
+    var areUnset: Bool { method == nil && status == nil && state == nil }
+
+    /// As a URL's query has it, with the conditions that exchanges share with transactions.
+    func query(_ base: TransactionQuery) -> ExchangeQuery {
+        var query = ExchangeQuery()
+        (query.base, query.method, query.status, query.state) = (base, method, status, state)
+        return query
+    }
+
+    func validate() throws {
+        do throws(QueryFailure) { try query(TransactionQuery()).validate() } catch { throw ValidationError(error.description) }
+    }
+}
 #endif

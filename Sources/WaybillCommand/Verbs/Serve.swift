@@ -2,9 +2,6 @@
 import ArgumentParser
 import Foundation
 import Hummingbird
-import HummingbirdCore
-import Logging
-import NIOCore
 import WaybillCollector
 import WaybillCore
 
@@ -13,56 +10,56 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a collector: take in sets, and answer questions about them.",
         discussion: """
-            The first line of output is where it listens. The first SIGTERM or SIGINT ends it: requests in flight finish, and what was
-            acknowledged is on disk.
+            The first line of output is where it listens. The first SIGTERM or SIGINT ends it: requests in flight finish, and what was \
+            acknowledged is on disk. Every request carries a token, made by `waybill token add`, unless it runs with --insecure.
+
+            What is not given as an option, like --max-connections, is taken from the environment, as WAYBILL_MAX_CONNECTIONS, then from \
+            the file of --config, a JSON object, as "maxConnections".
 
             EXAMPLES
-              waybill serve ./collected
-              waybill serve ./collected --host 0.0.0.0 --port 80 --token-file token.txt
+              waybill serve ./collected --insecure
+              waybill token add ./collected --role ingest
+              waybill serve ./collected --host 0.0.0.0 --port 443 \\
+                --tls-cert chain.pem --tls-key key.pem
               curl http://127.0.0.1:8477/v1/transactions?since=24h
             """)
 
-    @Argument(help: "The folder of the store; made where it is missing.")
+    @Argument(help: "The folder of the stores and of the tokens; made where it is missing.")
     var folder: String
 
-    @Option(help: "The address to listen on.")
-    var host = "127.0.0.1"
+    @OptionGroup var flags: ServeFlags
 
-    @Option(help: "The port; 0 for any that is free.")
-    var port = 8477
+    @Option(help: ArgumentHelp("Settings, as a JSON object.", valueName: "file"))
+    var config: String?
 
-    @OptionGroup var tokens: TokenOptions
-
-    @Option(help: ArgumentHelp("A file that holds the token for erasing; without one nothing can be erased over HTTP.", valueName: "file"))
-    var adminTokenFile: String?
+    @Flag(help: "Print the settings, without secrets, and do nothing else.")
+    var printConfig = false
 
     func validate() throws {
-        guard (0...65_535).contains(port) else { throw ValidationError("A port is a number from 0 to 65535.") }
+        guard (0...65_535).contains(flags.port ?? 0) else { throw ValidationError("A port is a number from 0 to 65535.") }
     }
 
     func run() async throws {
-        let collector = try Collector(
-            folder: URL(filePath: folder, directoryHint: .isDirectory), token: tokens.token(),
-            adminToken: adminTokenFile.map { try BearerToken(contentsOf: URL(filePath: $0)) })
-        if !collector.asksForToken, !["127.0.0.1", "::1", "localhost"].contains(host) {
-            Terminal.warn("There is no token: whoever reaches \(host) can read everything, and add to it. See --token-file.")
+        let settings = try await ServeSettings(flags, file: config)
+        if printConfig { return Terminal.write(settings.lines) }
+        let folder = URL(filePath: folder, directoryHint: .isDirectory)
+        if !settings.isInsecure {
+            guard try !TokenFile(folder: folder).tokens().isEmpty else {
+                throw WaybillError(
+                    .setting,
+                    "There is no token yet. Make one with `waybill token add \(self.folder) --role ingest`, or give --insecure on loopback."
+                )
+            }
+            if settings.certificate == nil, !settings.isLoopback {
+                Terminal.warn("Tokens come over the network in the clear. Give --tls-cert and --tls-key, or let a proxy before it do TLS.")
+            }
         }
-        var logger = Logger(label: "waybill")
-        logger.logLevel = .warning
-        let app = Application(
-            router: collector.router(),
-            // A client that stops in the middle of a request must not hold up the end for ever.
-            server: .http1(configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(60))),
-            configuration: ApplicationConfiguration(address: .hostname(host, port: port), serverName: "waybill"),
-            onServerRunning: { [host] channel in
-                let address = host.contains(":") ? "[\(host)]" : host
-                Terminal.write(["listening on http://\(address):\(channel.localAddress?.port ?? 0)"])
-            },
-            logger: logger)
+        let collector = try Collector(folder: folder, access: settings.isInsecure ? .open : .tokens, limits: settings.limits)
+        let application = try settings.application(collector)
         do {
-            try await app.runService()
+            try await application.runService()
         } catch {
-            throw WaybillError(.setting, "The collector cannot listen on \(host), port \(port).", cause: "\(error)")
+            throw WaybillError(.setting, "The collector cannot listen on \(settings.host), port \(settings.port).", cause: "\(error)")
         }
     }
 }

@@ -1,31 +1,51 @@
 #if Collector
 import ArgumentParser
+import Foundation
+import WaybillCore
+import WaybillReport
 
-/// `waybill show`: one transaction, merged from all its sources.
+/// `waybill show`: one transaction, merged from all its sources, or one network exchange.
 struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show one transaction: who took part, and what happened when.",
+        abstract: "Show one transaction, who took part and what happened when, or one network exchange.",
         discussion: """
             The timeline has the sources in lanes beside each other: the one that began the transaction leftmost, those that joined it
             further right. AT is the time since the beginning, SINCE the time since the line above.
 
+            An exchange has a colon in its name, as waybill list --network shows it; a part of what stands before the colon will do. Bodies are \
+            shown where the store kept them.
+
             EXAMPLES
               waybill show ./collected K7QD-3M2X
               waybill show http://127.0.0.1:8477 01890a5d-ac96-774b-bcce-b302099a8057 --json
+              waybill show ./collected K7QD-3M2X:17
             """)
 
     @OptionGroup var place: StoreOptions
 
-    @Argument(help: ArgumentHelp("Its ID, or the support code that people read out.", valueName: "id"))
+    @Argument(help: ArgumentHelp("Its ID, or the support code that people read out; of an exchange its code.", valueName: "id"))
     var key: String
 
     @Flag(help: "Print JSON, as a collector answers it.")
     var json = false
 
     func run() async throws {
+        if key.contains(":") { return try await showExchange() }
         let record = try await place.reader().transaction(key)
         if json { return try Terminal.write(json: record) }
         Terminal.write(TransactionText(record).lines(.standardOutput()))
+    }
+
+    private func showExchange() async throws {
+        let reader = try await place.reader()
+        let record = try await reader.exchange(key)
+        let bodies = try await reader.bodies(of: record.id)
+        if json {
+            var writer = ExchangeWriter(as: .json)
+            return FileHandle.standardOutput.write(Data(writer.next(record, bodies: bodies) + "\n".utf8))
+        }
+        let redactor = Redactor()
+        Terminal.write(ExchangeText(redactor.record(record), bodies: redactor.bodies(bodies)).lines(.standardOutput()))
     }
 }
 #endif

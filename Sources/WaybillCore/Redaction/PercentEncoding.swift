@@ -1,7 +1,7 @@
 /// Percent-encoding (RFC 3986, section 2.1), read leniently: this is to look for secrets, not to interpret.
-enum PercentEncoding {
+package enum PercentEncoding {
     /// The bytes behind the escapes; what is no escape stays as it is. In a query and in a form, `+` is a space.
-    static func decoded(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
+    package static func decoded(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
         let bytes = Array(bytes)
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)

@@ -72,7 +72,7 @@ extension Redactor {
     /// A query or a form (`application/x-www-form-urlencoded`): values go by their name, and by their shape once they are decoded.
     package func form(_ form: String) -> String { text(self.form(Array(form.utf8)[...])) }
 
-    private func form(_ form: ArraySlice<UInt8>) -> [UInt8] {
+    func form(_ form: ArraySlice<UInt8>) -> [UInt8] {
         let members = form.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { member in
             guard let equals = member.firstIndex(of: UInt8(ascii: "=")) else { return piece(member, plusIsSpace: true) }
             let name = member[..<equals]

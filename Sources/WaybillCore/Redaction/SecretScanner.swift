@@ -6,6 +6,16 @@ struct SecretScanner {
     private let names: SensitiveNames
     /// Before this no token starts: all that start in one part end alike, and looking again for each would take quadratic time.
     private var tokenFreeEnd = 0
+    /// Where the last secret ends that has none in this text; nil: it has one.
+    private var openEnd: OpenEnd?
+
+    /// What a secret without an end goes on until, in the text that follows.
+    enum OpenEnd: Hashable, Sendable {
+        /// The mark that closes a quotation, which has as many backslashes before it as the one that opened it.
+        case quotationMark(UInt8, escapes: Int)
+        /// The very end.
+        case everything
+    }
 
     private init(_ bytes: [UInt8], _ names: SensitiveNames) {
         self.bytes = bytes
@@ -13,11 +23,17 @@ struct SecretScanner {
     }
 
     /// The text without its secrets; nil when it has none.
-    static func redacting(_ bytes: [UInt8], names: SensitiveNames) -> [UInt8]? {
+    static func redacting(_ bytes: [UInt8], names: SensitiveNames) -> [UInt8]? { redactingPiece(bytes, names: names).redacted }
+
+    /// As ``redacting(_:names:)``, for a text that goes on.
+    ///
+    /// - Returns: Also what the last secret goes on until; nil where none does.
+    static func redactingPiece(_ bytes: [UInt8], names: SensitiveNames) -> (redacted: [UInt8]?, openEnd: OpenEnd?) {
+        guard !names.isOff, SecretShapes.mayOccur(in: bytes) else { return (nil, nil) }
         var scanner = SecretScanner(bytes, names)
         let plain = scanner.redacted()
         let escaped = withoutEscapedSecrets(plain ?? bytes, names)
-        return escaped ?? plain
+        return (escaped ?? plain, scanner.openEnd)
     }
 
     private mutating func redacted() -> [UInt8]? {
@@ -65,7 +81,7 @@ struct SecretScanner {
     }
 
     /// What follows `name:`, as in a header, or `"name":`, as in JSON.
-    private func memberValue(at index: Int) -> Range<Int>? {
+    private mutating func memberValue(at index: Int) -> Range<Int>? {
         guard isSensitiveName(endingAt: index, words: 2) else { return nil }
         let isQuoted = index > 0 && (bytes[index - 1] == UInt8(ascii: "\"") || bytes[index - 1] == UInt8(ascii: "'"))
         return value(from: index + 1, isHeaderLike: !isQuoted)
@@ -87,7 +103,7 @@ struct SecretScanner {
     }
 
     /// The value that starts at `start` or a few spaces later. Where its end is not clear, it reaches further rather than less far.
-    private func value(from start: Int, isHeaderLike: Bool) -> Range<Int> {
+    private mutating func value(from start: Int, isHeaderLike: Bool) -> Range<Int> {
         var first = start
         while first < bytes.count, bytes[first] == UInt8(ascii: " ") || bytes[first] == UInt8(ascii: "\t") { first += 1 }
         if bytes[first...].starts(with: Redactor.placeholder.utf8) { return first..<first + Redactor.placeholder.utf8.count }
@@ -95,7 +111,10 @@ struct SecretScanner {
         guard first < bytes.count else { return first..<first }
         if isHeaderLike { return first..<end(from: first, before: "\r\n") }
         // An array or object: all that is left.
-        if bytes[first] == UInt8(ascii: "{") || bytes[first] == UInt8(ascii: "[") { return first..<bytes.count }
+        if bytes[first] == UInt8(ascii: "{") || bytes[first] == UInt8(ascii: "[") {
+            openEnd = .everything
+            return first..<bytes.count
+        }
         var last = end(from: first, before: " \t\r\n&,;)]}\"'<>#")
         if bytes[first..<last].elementsEqual("bearer".utf8, by: { $0.lowercased == $1 })
             || bytes[first..<last].elementsEqual("basic".utf8, by: { $0.lowercased == $1 })
@@ -107,21 +126,30 @@ struct SecretScanner {
     }
 
     /// What stands between quotation marks, which in JSON inside a JSON string have backslashes before them.
-    private func quotedValue(from start: Int) -> Range<Int>? {
+    private mutating func quotedValue(from start: Int) -> Range<Int>? {
         var first = start
         while first < bytes.count, bytes[first] == UInt8(ascii: "\\") { first += 1 }
         let escapes = first - start
         guard first < bytes.count, bytes[first] == UInt8(ascii: "\"") || bytes[first] == UInt8(ascii: "'") else { return nil }
         let mark = bytes[first]
         first += 1
+        guard let end = Self.endOfQuotation(bytes[first...], mark, escapes: escapes) else {
+            openEnd = .quotationMark(mark, escapes: escapes)
+            return first..<bytes.count
+        }
+        return first..<end
+    }
+
+    /// Where a quotation ends whose mark has so many backslashes before it; nil: not here.
+    static func endOfQuotation(_ bytes: ArraySlice<UInt8>, _ mark: UInt8, escapes: Int) -> Int? {
         var backslashes = 0
-        for index in first..<bytes.count {
+        for index in bytes.indices {
             if bytes[index] == mark, backslashes <= escapes || escapes == 0 && backslashes.isMultiple(of: 2) {
-                return first..<(escapes == 0 ? index : index - backslashes)
+                return escapes == 0 ? index : index - backslashes
             }
             backslashes = bytes[index] == UInt8(ascii: "\\") ? backslashes + 1 : 0
         }
-        return first..<bytes.count
+        return nil
     }
 
     private func end(from start: Int, before delimiters: String) -> Int {

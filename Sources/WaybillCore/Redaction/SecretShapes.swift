@@ -1,10 +1,10 @@
 /// What gives a secret away by its look alone, wherever it stands.
 enum SecretShapes {
     /// Whether a text needs a closer look; false for most, and then nothing was allocated.
-    static func mayOccur(in text: String) -> Bool {
+    static func mayOccur(in bytes: some Sequence<UInt8>) -> Bool {
         var last: UInt64 = 0
         var digits = 0
-        for byte in text.utf8 {
+        for byte in bytes {
             switch byte {
             // Between a name and a value, before user-info, and in an escape.
             case UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "%"): return true

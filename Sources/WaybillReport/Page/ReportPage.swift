@@ -23,7 +23,7 @@ struct ReportPage {
         <main>
         \(days)</main>
         <footer><p>Values under names of secrets, and what looks like a token or a card number, were replaced by \(Redactor.placeholder). \
-        Bodies of requests are not recorded.</footer>
+        \(report.bodies.isEmpty ? "Bodies of requests are not recorded." : "Bodies are shown where the app keeps them, as far as it keeps them.")</footer>
         """
     }
 
@@ -73,7 +73,7 @@ struct ReportPage {
                 html += "\(day == nil ? HTML() : "</section>")<section><h2>\(date)</h2>\n"
                 day = date
             }
-            html += TransactionSection(record, timeZone: report.timeZone).html
+            html += TransactionSection(record, bodies: report.bodies, timeZone: report.timeZone).html
         }
         guard day != nil else { return "<div class=none><b>No transactions</b>\(report.notes.map { "<p>\($0)" as HTML })</div>\n" }
         return "\(html)</section>\n"

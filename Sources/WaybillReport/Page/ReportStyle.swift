@@ -153,6 +153,11 @@ enum ReportStyle {
         .t details em{font-style:normal;color:var(--good)}
         .t details em.bad,p.bad{color:var(--bad)}
         .t details p{margin:.2rem 0 .5rem;color:var(--dim)}
+        .t details>pre{max-height:26rem;overflow:auto}
+        .t details .phases{margin:.3rem 0 .35rem}
+        .phases rect{fill:var(--lane);fill-opacity:.4;stroke:var(--card)}
+        .phases rect:nth-child(even){fill-opacity:.65}
+        .phases rect:last-child{fill-opacity:1}
         h4{margin:.7rem 0 .2rem;font-weight:400}
         .t details dl{display:grid;grid-template-columns:minmax(6rem,max-content) minmax(0,1fr);gap:.1rem 1rem;margin:0;font:.78rem/1.5 var(--mono)}
         .t details dt{color:var(--dim)}.t details dd{margin:0}
@@ -189,6 +194,7 @@ enum ReportStyle {
         html{color-scheme:light;print-color-adjust:exact;-webkit-print-color-adjust:exact}
         body{max-width:none;padding:0;font-size:10pt}
         search,.copier,summary::after{display:none!important}
+        .t details>pre{max-height:none}
         .t>summary,tr,figure,.t details>summary{break-inside:avoid}
         }
         """

@@ -23,6 +23,27 @@ extension Redactor {
         return record
     }
 
+    /// Every string of an exchange and of what it belonged to.
+    package func record(_ record: ExchangeRecord) -> ExchangeRecord {
+        var record = record
+        record.exchange = exchange(record.exchange)
+        record.source = source(record.source)
+        record.useCaseName = record.useCaseName.map(text)
+        return record
+    }
+
+    /// Bodies.
+    package func bodies(_ bodies: ExchangeBodies) -> ExchangeBodies {
+        ExchangeBodies(request: bodies.request.map(body), response: bodies.response.map(body))
+    }
+
+    private func body(_ body: ExchangeBody) -> ExchangeBody {
+        var body = body
+        body.contentType = body.contentType.map(text)
+        body.bytes = self.body(body.bytes, contentType: body.contentType, keepsBinary: true)
+        return body
+    }
+
     private func source(_ source: TransactionRecord.Source) -> TransactionRecord.Source {
         TransactionRecord.Source(
             id: source.id, app: text(source.app), appVersion: text(source.appVersion), device: text(source.device), os: text(source.os),

@@ -6,10 +6,14 @@ package struct TransactionSection {
     private let record: TransactionRecord
     private let names: SourceNames
     private let timeZone: TimeZone
+    private let bodies: [Fact.ID: ExchangeBodies]
 
-    /// - Parameter record: Redacted: nothing is taken out here.
-    package init(_ record: TransactionRecord, timeZone: TimeZone) {
+    /// - Parameters:
+    ///   - record: Redacted: nothing is taken out here.
+    ///   - bodies: By exchange, redacted.
+    package init(_ record: TransactionRecord, bodies: [Fact.ID: ExchangeBodies] = [:], timeZone: TimeZone) {
         self.record = record
+        self.bodies = bodies
         self.timeZone = timeZone
         names = SourceNames(record.sources)
     }
@@ -65,7 +69,7 @@ package struct TransactionSection {
         guard !record.exchanges.isEmpty else { return "" }
         let details = record.exchanges.map { exchange in
             ExchangeDetails(
-                exchange: exchange, names: record.sources.count > 1 ? names : nil,
+                exchange: exchange, bodies: bodies[exchange.id] ?? ExchangeBodies(), names: record.sources.count > 1 ? names : nil,
                 caused: record.parts.first { $0.cause == exchange.id }
             ).html
         }

@@ -44,10 +44,11 @@ extension Waterfall {
 
     private func cross(at time: Int) -> HTML { "<svg x=\(place(time))%><path d=\"M-4-4l8 8m0-8l-8 8\"/></svg>" }
 
-    private func place(_ time: Int) -> HTML { "\(percent: thousandths(span.lowerBound, time))" }
+    /// Inside the picture, also where a clock was set while an exchange was under way.
+    private func place(_ time: Int) -> HTML { "\(percent: thousandths(span.lowerBound, min(max(time, span.lowerBound), span.upperBound)))" }
 
     /// At least a tenth of a percent: SVG does not draw what has no width.
-    private func length(_ start: Int, _ end: Int) -> HTML { "\(percent: max(1, thousandths(start, end)))" }
+    private func length(_ start: Int, _ end: Int) -> HTML { "\(percent: min(max(1, thousandths(start, end)), 1000))" }
 
     private func thousandths(_ start: Int, _ end: Int) -> Int { (end - start) * 1000 / (span.upperBound - span.lowerBound) }
 

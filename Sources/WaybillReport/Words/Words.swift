@@ -25,6 +25,13 @@ package enum Words {
         return "\(time.date) \(time.time)"
     }
 
+    /// `2026-03-01T12:00:00.250017Z`: RFC 3339, to the microsecond.
+    package static func iso8601(_ microsecondsSince1970: Int) -> String {
+        let time = WallTime(microsecondsSince1970, in: .gmt)
+        let microseconds = (microsecondsSince1970 % 1000 + 1000) % 1000
+        return "\(time.date)T\(time.time)\(String(1000 + microseconds).dropFirst())Z"
+    }
+
     /// `310 B`, `4.2 kB`, `1.3 MB`.
     package static func byteCount(_ count: Int) -> String {
         switch count {
@@ -39,6 +46,9 @@ package enum Words {
 
     /// `timed out`.
     package static func outcome(_ outcome: Outcome) -> String { outcome.name.replacing("_", with: " ") }
+
+    /// `in progress`.
+    package static func state(_ state: ExchangeRecord.State) -> String { state.rawValue.replacing("_", with: " ") }
 
     /// `LoginError 3: no such user`.
     package static func error(_ error: RecordedError) -> String {

@@ -11,14 +11,17 @@ struct FactEraser {
 
     private let connection: Connection
     private let ranges: RangeRows
-    private let reason: DropReason
+    private let retired: RetiredRows
+    private let reason: DropReason?
     /// Transactions that have to be decided again.
     private var undecided: Set<GUID> = []
 
-    init(_ connection: Connection, because reason: DropReason = .erased) {
+    /// - Parameter reason: nil: facts that were received are retired.
+    init(_ connection: Connection, because reason: DropReason? = .erased) {
         self.connection = connection
         self.reason = reason
         ranges = RangeRows(connection: connection)
+        retired = RetiredRows(connection: connection)
     }
 
     /// Erases the facts of these sequences, and all that belong to them.
@@ -145,6 +148,10 @@ struct FactEraser {
 
     private func book(_ erased: SequenceRanges, of source: SourceRow) throws(WaybillError) {
         let before = try ranges.booked(of: source.id)
+        guard let reason else {
+            let received = erased.subtracting(erased.subtracting(before))
+            return try retired.replace(with: retired.sequences(of: source.id).union(received), of: source.id)
+        }
         var after = before
         if source.isOwn {
             for set in try connection.statement("SELECT lease, first, last FROM ranges WHERE source = ? AND lease IS NOT NULL").rows(
@@ -158,6 +165,8 @@ struct FactEraser {
         } else {
             after = before.subtracting(erased)
             try ranges.replace(before, with: after, of: source.id)
+            let gone = try retired.sequences(of: source.id)
+            if !gone.isEmpty { try retired.replace(with: gone.subtracting(erased), of: source.id) }
             try connection.statement("UPDATE sources SET delivered = delivered - ? WHERE id = ?").run(before.count - after.count, source.id)
         }
         // What was given up for another reason stays so; only an erasure is said of it, too.

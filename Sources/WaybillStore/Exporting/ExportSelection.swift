@@ -78,7 +78,7 @@ struct ExportSelector {
     }
 
     /// Fills the temporary table `chosen`, which SQLite keeps on disk when there are many.
-    private func choose(_ filter: TransactionFilter, now: Int) throws(WaybillError) {
+    func choose(_ filter: TransactionFilter, now: Int) throws(WaybillError) {
         try connection.execute(
             "CREATE TEMP TABLE IF NOT EXISTS chosen(guid BLOB PRIMARY KEY) WITHOUT ROWID; DELETE FROM temp.chosen")
         let query = ListQuery(filter, limit: -1, after: nil, now: now)

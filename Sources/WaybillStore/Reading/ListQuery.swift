@@ -56,7 +56,7 @@ struct ListQuery {
     ///
     /// In any case as far as ASCII goes, which is SQLite's LIKE; other letters as they are.
     private mutating func mention(of text: String) -> String {
-        let pattern = argument("%\(text.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_"))%")
+        let pattern = argument(SQL.pattern(containing: text))
         func like(_ expression: String) -> String { "\(expression) LIKE \(pattern) ESCAPE '\\'" }
         func inDetail(_ column: String) -> String {
             """

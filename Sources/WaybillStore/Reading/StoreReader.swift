@@ -72,8 +72,8 @@ package final class StoreReader {
         return (connection, [warning])
     }
 
-    /// Runs `body` on one state of the store.
+    /// Runs `body` on one state of the store; within a read that is under way, on the state of that.
     func read<Result>(_ body: () throws(WaybillError) -> Result) throws(WaybillError) -> Result {
-        try connection.transaction("BEGIN", body)
+        connection.isInTransaction ? try body() : try connection.transaction("BEGIN", body)
     }
 }

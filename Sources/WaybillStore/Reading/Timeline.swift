@@ -75,31 +75,10 @@ struct Timeline {
     }
 
     private func exchanges(of share: PartShare) -> [TransactionRecord.Exchange] {
-        var closings: [Int: (Fact, Fact.ExchangeClosed)] = [:]
-        for fact in share.facts { if case .exchangeClosed(let content) = fact.content { closings[content.exchange] = (fact, content) } }
+        var closings: [Int: Fact] = [:]
+        for fact in share.facts { if case .exchangeClosed(let content) = fact.content { closings[content.exchange] = fact } }
         return share.facts.compactMap { fact in
-            guard case .exchangeOpened(let opened) = fact.content else { return nil }
-            let closing = closings[fact.sequence]
-            return TransactionRecord.Exchange(
-                id: Fact.ID(source: share.id.source, sequence: fact.sequence), part: share.id.sequence, role: opened.role,
-                method: opened.method,
-                url: opened.url, state: closing?.1.state, status: closing?.1.status,
-                openedMicroseconds: share.clock.wall(fact.atMicroseconds),
-                firstByteMicroseconds: closing?.1.firstByteAtMicroseconds.map(share.clock.wall),
-                closedMicroseconds: closing.map { share.clock.wall($0.0.atMicroseconds) }, sentByteCount: closing?.1.sentByteCount,
-                receivedByteCount: closing?.1.receivedByteCount, requestHeaderFields: opened.headerFields,
-                responseHeaderFields: closing?.1.headerFields ?? [], error: closing?.1.error,
-                transfer: closing?.1.transfer.timed(by: share.clock.wall) ?? Fact.Transfer())
+            TransactionRecord.Exchange(fact, closed: closings[fact.sequence], source: share.id.source, clock: share.clock)
         }
-    }
-}
-
-extension Fact.Transfer {
-    /// The same with times of another clock.
-    func timed(by clock: (Int) -> Int) -> Self {
-        var transfer = self
-        transfer.sentAtMicroseconds = sentAtMicroseconds.map(clock)
-        for index in redirects.indices { transfer.redirects[index].atMicroseconds = clock(redirects[index].atMicroseconds) }
-        return transfer
     }
 }

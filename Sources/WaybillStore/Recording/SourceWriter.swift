@@ -19,6 +19,8 @@ package final class SourceWriter: Sendable {
         var syncProblem: WaybillError?
         /// Why there is no journal.
         var journalProblem: WaybillError?
+        /// Why bodies are not stored.
+        var bodyProblem: WaybillError?
         var storedRefusedCount = 0
         var isRetryScheduled = false
         var hasTakenFacts = false
@@ -28,7 +30,11 @@ package final class SourceWriter: Sendable {
 
     /// What takes facts from callers.
     package let recorder: Recorder
-    private let source: GUID
+    /// What is kept of bodies, and the room for it.
+    package let bodies = WaitingBodies()
+    /// Bytes that bodies may take in the store.
+    let bodyLimit: Int
+    let source: GUID
     let place: StorePlace
     let anchors: AnchorKeeper
     private let changes: ChangeFeed
@@ -43,13 +49,15 @@ package final class SourceWriter: Sendable {
     /// - Parameters:
     ///   - capacity: Facts that may wait in memory.
     ///   - retention: What the store keeps.
+    ///   - bodyLimit: Bytes that bodies may take in the store.
     ///   - changes: Told what has reached the store.
     ///   - tell: Told when the store is not the one that was asked for, or not as it was left; on the store's thread.
     ///   - timer: Calls the store's thread when a batch or a sync is due.
     ///   - writesByItself: false in tests: facts are then written when somebody reads.
     package init(
         source: Source, place: StorePlace, clock: any TransactionClock, capacity: Int, retention: Retention = Retention(),
-        changes: ChangeFeed = ChangeFeed(), timer: any StoreTimer = SystemTimer(), journalSize: JournalSize = JournalSize(),
+        bodyLimit: Int = 0, changes: ChangeFeed = ChangeFeed(), timer: any StoreTimer = SystemTimer(),
+        journalSize: JournalSize = JournalSize(),
         tell: @escaping @Sendable (WaybillError) -> Void = { _ in }, writesByItself: Bool = true
     ) {
         let start = clock.uptimeMicroseconds()
@@ -57,6 +65,7 @@ package final class SourceWriter: Sendable {
         self.source = source.id
         self.place = place
         self.changes = changes
+        self.bodyLimit = bodyLimit
         self.writesByItself = writesByItself
         startMicroseconds = start
         recorder = Recorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
@@ -74,6 +83,7 @@ package final class SourceWriter: Sendable {
         guard writesByItself else { return }
         // What is still in memory when the manager goes away is written all the same. Nobody is left to hear of an error.
         let (recorder, source, anchors, names) = (recorder, source, anchors, state.withLock { $0.newNames })
+        let (pieces, bodyLimit) = (bodies.take(), bodyLimit)
         thread.perform { store in
             let facts = recorder.takeBatch(limit: .max)
             do {
@@ -82,6 +92,7 @@ package final class SourceWriter: Sendable {
                         RecordedBatch(source: source, facts: facts, names: names, clocks: anchors.due(), refused: recorder.refusedCount))
                 }
                 recorder.confirmBatch()
+                if !pieces.isEmpty { _ = try store.opened().append(pieces, of: source, limit: bodyLimit) }
                 guard recorder.hasJournal else { return }
                 try store.opened().sync()
                 recorder.removeJournalIfStored()
@@ -94,7 +105,8 @@ package final class SourceWriter: Sendable {
 
     private func problem(of store: SourceStore) -> WaybillError? {
         _ = try? store.opened()
-        return state.withLock { $0.writeProblem ?? $0.syncProblem ?? $0.journalProblem } ?? recorder.problem ?? store.problem
+        return state.withLock { $0.writeProblem ?? $0.syncProblem ?? $0.journalProblem ?? $0.bodyProblem } ?? recorder.problem
+            ?? store.problem
     }
 
     /// Whether there is a store, or something on its way to one: else whoever reads would make it.
@@ -175,14 +187,14 @@ package final class SourceWriter: Sendable {
         }
     }
 
-    private func scheduleDrain(batchIsFull: Bool) {
+    func scheduleDrain(batchIsFull: Bool) {
         state.withLock { $0.hasTakenFacts = true }
         guard writesByItself else { return }
         thread.perform(after: batchIsFull ? .zero : Self.batchAge) { [weak self] store in self?.drain(into: store) }
     }
 
     /// One retry at a time, however many readers and batches stumble over the same trouble meanwhile.
-    private func scheduleRetry() {
+    func scheduleRetry() {
         let isFirst = state.withLock { state in
             defer { state.isRetryScheduled = true }
             return !state.isRetryScheduled
@@ -206,6 +218,11 @@ package final class SourceWriter: Sendable {
 
     /// Moves all that waits into the store, one SQLite transaction for each batch.
     private func drain(into opened: SourceStore) {
+        drainFacts(into: opened)
+        drainBodies(into: opened)
+    }
+
+    private func drainFacts(into opened: SourceStore) {
         while true {
             if opened.wasReplaced {
                 opened.wasReplaced = false

@@ -24,6 +24,8 @@ extension Store {
             }
             try connection.execute(
                 """
+                INSERT OR IGNORE INTO main.bodies(source, exchange, direction, piece, content_type, kept_bytes, byte_count, omission, bytes) \
+                SELECT \(here), exchange, direction, piece, content_type, kept_bytes, byte_count, omission, bytes FROM memory.bodies ORDER BY id;
                 INSERT OR IGNORE INTO main.names SELECT * FROM memory.names;
                 UPDATE main.sources SET (recorded, refused, delivered, news) = (SELECT recorded, refused, delivered, 1 FROM memory.sources) \
                 WHERE id = \(here)

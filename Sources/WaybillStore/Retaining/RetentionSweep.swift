@@ -46,10 +46,11 @@ struct RetentionSweep {
         }
     }
 
-    /// Takes away the oldest, until the store takes no more than so many bytes.
+    /// Takes away the oldest, bodies first, until the store takes no more than so many bytes.
     mutating func shrink(to byteCount: Int) throws(WaybillError) {
         let connection = connection
         let isTooLarge = { () throws(WaybillError) in try connection.usedByteCount() > byteCount }
+        while try isTooLarge(), try BodyRows(connection: connection).removeOldest() {}
         for order in Class.allCases where try isTooLarge() {
             try remove(order, because: .quota, while: isTooLarge, before: owners.mapValues { _ in .max })
         }

@@ -100,6 +100,26 @@ final class Connection {
         }
     }
 
+    /// Whether a SQLite transaction is open.
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// What is kept as a whole or not at all within a SQLite transaction.
+    ///
+    /// - Returns: What `body` has thrown, after it was rolled back and where the transaction can go on.
+    /// - Throws: What `body` has thrown, where SQLite has rolled back the whole transaction.
+    func savepoint<Value>(_ body: () throws(WaybillError) -> Value) throws(WaybillError) -> Result<Value, WaybillError> {
+        try statement("SAVEPOINT one").run()
+        do throws(WaybillError) {
+            let value = try body()
+            try statement("RELEASE one").run()
+            return .success(value)
+        } catch {
+            guard sqlite3_get_autocommit(handle) == 0 else { throw error }
+            try execute("ROLLBACK TO one; RELEASE one")
+            return .failure(error)
+        }
+    }
+
     /// Pages in the WAL after the last commit of this connection.
     var walPageCount: Int { Int(walFrameCount.pointee) }
 

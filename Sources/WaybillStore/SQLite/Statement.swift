@@ -69,13 +69,21 @@ final class Statement {
 
     /// Hands each row to `body`, for a statement whose arguments were collected while its text was made.
     func forEachRow(arguments: [any SQLValue], body: (Row) throws(WaybillError) -> Void) throws(WaybillError) {
+        try forRows(arguments: arguments) { (row) throws(WaybillError) in
+            try body(row)
+            return true
+        }
+    }
+
+    /// The same, until `body` returns false.
+    func forRows(arguments: [any SQLValue], while body: (Row) throws(WaybillError) -> Bool) throws(WaybillError) {
         var index: Int32 = 0
         for argument in arguments {
             index += 1
             check(argument.bind(to: handle, at: index))
         }
         defer { reset() }
-        while try step() { try body(Row(handle)) }
+        while try step(), try body(Row(handle)) {}
     }
 
     /// How many steps SQLite's virtual machine took for it so far: work done, independent of the machine's speed.

@@ -17,6 +17,7 @@ struct SalvagedBooks {
 
     mutating func balance() throws(WaybillError) {
         try connection.statement(Self.addMissingParts).run()
+        try connection.statement(Self.removeLostBodies).run()
         try connection.statement("UPDATE sources SET news = 1 WHERE news = 2").run()
         for table in ["ranges", "dropped"] { try connection.statement("DELETE FROM \(table) WHERE first < 1 OR last < first").run() }
         for source in try connection.statement("SELECT id FROM sources WHERE heard_us IS NULL").rows(transform: { row in row.int(0) }) {
@@ -78,6 +79,13 @@ struct SalvagedBooks {
         UNION ALL SELECT sequence FROM events WHERE source = ?1 \
         UNION ALL SELECT sequence FROM network_logs WHERE source = ?1 AND method IS NOT NULL \
         UNION ALL SELECT closed FROM network_logs WHERE source = ?1 AND closed IS NOT NULL ORDER BY 1
+        """
+
+    /// Without its exchange or its beginning a body says nothing to anybody.
+    private static let removeLostBodies = """
+        DELETE FROM bodies WHERE NOT EXISTS(SELECT 1 FROM network_logs l WHERE l.source = bodies.source AND l.sequence = bodies.exchange) \
+        OR piece > 0 AND NOT EXISTS(SELECT 1 FROM bodies b WHERE b.source = bodies.source AND b.exchange = bodies.exchange \
+        AND b.direction = bodies.direction AND b.piece = bodies.piece - 1)
         """
 
     /// Events and exchanges whose part is lost get one without an opening, as if that were still to come.

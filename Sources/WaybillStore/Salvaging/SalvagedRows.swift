@@ -10,7 +10,8 @@ struct SalvagedRows {
         ("sources", ["id"], "1"), ("settings", ["key"], "1"), ("device_time", ["id"], "1"), ("totals", ["app"], "1"),
         ("erased", ["guid"], "1"), ("names", ["use_case", "event", "app", "app_version", "name"], "1"), ("arrivals", ["id"], "1"),
         ("clocks", ["source", "at_us"], "1"), ("parts", ["source", "sequence"], "1"), ("events", ["source", "part", "after"], "1"),
-        ("network_logs", ["source", "part", "sequence"], "1"), ("dropped", ["source", "first"], "1"),
+        ("network_logs", ["source", "part", "sequence"], "1"), ("bodies", ["id"], "1"), ("dropped", ["source", "first"], "1"),
+        ("retired", ["source", "first"], "1"),
         ("quarantine", ["source", "sequence"], "1"),
         // What is being delivered goes out again: the lease is gone.
         ("ranges", ["source", "first"], "lease IS NULL"),

@@ -31,6 +31,11 @@ enum SQL {
         "(strftime('%Y-%m-%dT%H:%M:%S', \(microseconds) / 1000000, 'unixepoch') || printf('.%06dZ', \(microseconds) % 1000000))"
     }
 
+    /// What `LIKE ... ESCAPE '\\'` finds a text by, wherever it stands.
+    static func pattern(containing text: String) -> String {
+        "%\(text.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_"))%"
+    }
+
     /// A name: as that version of that app says, else as any does, else the code.
     static func name(useCase: String, event: String, app: String, version: String, otherwise: String) -> String {
         let named = "SELECT min(n.name) FROM names n WHERE n.use_case = \(useCase) AND n.event = \(event)"

@@ -15,6 +15,9 @@ enum Schema {
     static let migrations = [
         Migration(name: "facts, ranges and leases", script: Tables.script + Views.script),
         Migration(name: "retention", script: Tables.retention),
+        Migration(name: "bodies", script: Tables.bodies + Views.exchangesWithBodies),
+        Migration(name: "exchanges by time", script: Tables.exchangesByTime),
+        Migration(name: "retired facts", script: Tables.retired),
     ]
 
     /// The version that this code reads and writes.

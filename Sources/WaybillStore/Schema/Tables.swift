@@ -4,7 +4,29 @@
 /// Every integer that ends in `_us` is microseconds: since the source started inside facts, since 1970-01-01T00:00:00Z where it says so.
 enum Tables {
     /// Those whose rows belong to a source.
-    static let bySource = ["clocks", "parts", "events", "network_logs", "ranges", "dropped", "arrivals", "quarantine"]
+    static let bySource = ["clocks", "parts", "events", "network_logs", "ranges", "dropped", "arrivals", "quarantine", "retired"]
+
+    /// What was kept of the bodies of exchanges.
+    static let bodies = """
+        CREATE TABLE bodies( -- of own exchanges, if asked for, redacted; a long one in several pieces. No facts: they stay in this file
+          id INTEGER PRIMARY KEY, -- the older ones have the smaller numbers
+          source INTEGER NOT NULL, -- sources.id
+          exchange INTEGER NOT NULL, -- network_logs.sequence
+          direction INTEGER NOT NULL, -- 0 request, 1 response
+          piece INTEGER NOT NULL, -- from 0
+          content_type TEXT,
+          kept_bytes INTEGER NOT NULL, -- of this piece, before it was compressed
+          byte_count INTEGER, -- in the last piece: of the whole body, as it was
+          omission TEXT, -- in the last piece: limit, type, encoding, room, unfinished; NULL: it was kept whole
+          hash BLOB, -- in the last piece of a body that was cut: 16 bytes, under a key of this store
+          bytes BLOB NOT NULL -- zlib; in the shell: sqlar_uncompress(bytes, kept_bytes)
+        ) STRICT;
+        CREATE UNIQUE INDEX bodies_by_exchange ON bodies(source, exchange, direction, piece);
+        CREATE TRIGGER bodies_go_with_their_exchange AFTER DELETE ON network_logs BEGIN
+          DELETE FROM bodies WHERE source = old.source AND exchange = old.sequence;
+        END;
+
+        """
 
     /// What `parts.own_timeout_us` leaves out: 24 hours. Part of the schema, whatever the library's default becomes.
     static let usualTimeoutMicroseconds = 86_400_000_000
@@ -168,6 +190,23 @@ enum Tables {
           age INTEGER NOT NULL,
           erased INTEGER NOT NULL,
           damaged INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        """
+
+    /// What a list of exchanges needs: each source's newest first.
+    static let exchangesByTime = """
+        CREATE INDEX network_logs_by_time ON network_logs(source, at_us, sequence) WHERE method IS NOT NULL;
+
+        """
+
+    /// What keeping what was received within limits needs.
+    static let retired = """
+        CREATE TABLE retired( -- facts that were received, and whose rows were taken away again; they stand in `ranges` still
+          source INTEGER NOT NULL, -- sources.id
+          first INTEGER NOT NULL,
+          last INTEGER NOT NULL,
+          PRIMARY KEY(source, first)
         ) STRICT, WITHOUT ROWID;
 
         """

@@ -82,6 +82,31 @@ enum Views {
 
         """
 
+    /// As version 3 has it: with what is known of the transfer, and how much is kept of the bodies.
+    static let exchangesWithBodies = """
+        DROP VIEW exchanges;
+        CREATE VIEW exchanges AS -- HTTP exchanges; transaction_id is NULL outside any transaction
+        SELECT CASE WHEN p.guid IS NOT NULL THEN \(SQL.text(guid: "p.guid")) END AS transaction_id, \(SQL.iso8601("l.time_us")) AS time, l.time_us,
+          s.app, \(SQL.text(guid: "s.uuid")) AS source, l.sequence,
+          CASE l.role WHEN 0 THEN 'client' WHEN 1 THEN 'server' END AS role, l.method,
+          ifnull(json_extract(l.opened_detail, '$.scheme') || '://', '') || ifnull(l.host, '') || ifnull(':' || json_extract(l.opened_detail, '$.port'), '')
+            || l.path || ifnull('?' || json_extract(l.opened_detail, '$.query'), '') AS url,
+          CASE WHEN l.state = 1 AND json_extract(l.closed_detail, '$.mocked') THEN 'mocked'
+            ELSE ifnull(\(states("l.state")), CASE s.ended WHEN 0 THEN 'in_progress' ELSE 'interrupted' END) END AS state, l.status,
+          l.closed_at_us - l.at_us AS duration_us, l.first_byte_us - l.at_us AS first_byte_after_us, l.sent_bytes, l.received_bytes,
+          json_extract(l.closed_detail, '$.error_domain') AS error_domain, l.error_code,
+          json_extract(l.closed_detail, '$.http_version') AS http_version,
+          json_extract(l.closed_detail, '$.sent_at_us') - l.at_us AS sent_after_us,
+          json_extract(l.closed_detail, '$.received_wire_bytes') AS received_wire_bytes,
+          json_array_length(l.closed_detail, '$.redirects') AS redirects, json_extract(l.closed_detail, '$.rule') AS rule,
+          (SELECT sum(b.kept_bytes) FROM bodies b WHERE b.source = l.source AND b.exchange = l.sequence AND b.direction = 0) AS kept_of_request,
+          (SELECT sum(b.kept_bytes) FROM bodies b WHERE b.source = l.source AND b.exchange = l.sequence AND b.direction = 1) AS kept_of_response
+        FROM (SELECT *, \(SQL.wall("n.at_us", source: "n.source")) AS time_us FROM network_logs n WHERE n.method IS NOT NULL) l
+          JOIN sources s ON s.id = l.source
+          LEFT JOIN parts p ON p.source = l.source AND p.sequence = l.part;
+
+        """
+
     /// One row for each source: what became of its facts.
     private static let ledgers = """
         CREATE VIEW ledgers AS -- recorded = delivered + quarantined + dropped + pending

@@ -5,6 +5,8 @@ struct Ingestion {
     private(set) var acceptedCount = 0
     private(set) var knownCount = 0
     private(set) var rejections: [Rejection] = []
+    /// Facts of one transaction, whoever recorded them, beyond which they are rejected; nil: however many come.
+    var factsPerTransaction: Int?
 
     private let share: TransactionSet.Share
     /// Places in the share's list of facts that could not be read, and are missing from `share.facts`.
@@ -63,6 +65,7 @@ struct Ingestion {
         let before = try ranges.booked(of: source.id, meeting: first...last)
         var received = before
         var writer = try FactWriter(source, connection)
+        var room = factsPerTransaction.map { TransactionRoom(source: source.id, limit: $0, connection) }
         var index = 0
         for fact in share.facts {
             while unread.contains(index) { index += 1 }
@@ -72,6 +75,8 @@ struct Ingestion {
                 reject(fact, at: index, because: Self.erased)
             } else if received.contains(fact.sequence) {
                 knownCount += 1
+            } else if let reason = try room?.take(fact) {
+                reject(fact, at: index, because: reason)
             } else if let reason = try writer.write(fact) {
                 reject(fact, at: index, because: reason)
             } else {

@@ -9,17 +9,42 @@ extension Store {
     /// - Parameter wall: Now, in microseconds since 1970.
     /// - Returns: The verdicts, also on the facts that could not be read; right to be sent once this has returned and commits are synced.
     package func ingest(_ decoded: DecodedSet, receivedAt wall: Int) throws(WaybillError) -> Receipt {
-        try write { () throws(WaybillError) in
-            var receipt = Receipt(set: decoded.set.id, acceptedCount: 0, rejections: decoded.rejections)
-            for share in decoded.set.sources {
-                let unread = Set(decoded.rejections.lazy.filter { $0.source == share.source.id }.map(\.index))
-                var ingestion = try Ingestion(share, unread: unread, at: wall, connection)
-                try ingestion.run(at: wall)
-                receipt.acceptedCount += ingestion.acceptedCount
-                receipt.knownCount += ingestion.knownCount
-                receipt.rejections += ingestion.rejections
+        try write { () throws(WaybillError) in try book(Arrival(set: decoded, atMicroseconds: wall), factsPerTransaction: nil) }
+    }
+
+    /// Books several sets in one SQLite transaction, so that they share its sync; one that fails leaves nothing behind, and the others go on.
+    ///
+    /// - Parameter factsPerTransaction: Facts of a transaction beyond so many are rejected.
+    /// - Returns: For each set its receipt, or what was in the way.
+    package func ingest(_ arrivals: [Arrival], factsPerTransaction: Int) -> [Result<Receipt, WaybillError>] {
+        do {
+            return try write { () throws(WaybillError) in
+                var results: [Result<Receipt, WaybillError>] = []
+                for arrival in arrivals {
+                    results.append(
+                        try connection.savepoint { () throws(WaybillError) in
+                            try book(arrival, factsPerTransaction: factsPerTransaction)
+                        })
+                }
+                return results
             }
-            return receipt
+        } catch {
+            return arrivals.map { _ in .failure(error) }
         }
+    }
+
+    private func book(_ arrival: Arrival, factsPerTransaction: Int?) throws(WaybillError) -> Receipt {
+        let (decoded, wall) = (arrival.set, arrival.atMicroseconds)
+        var receipt = Receipt(set: decoded.set.id, acceptedCount: 0, rejections: decoded.rejections)
+        for share in decoded.set.sources {
+            let unread = Set(decoded.rejections.lazy.filter { $0.source == share.source.id }.map(\.index))
+            var ingestion = try Ingestion(share, unread: unread, at: wall, connection)
+            ingestion.factsPerTransaction = factsPerTransaction
+            try ingestion.run(at: wall)
+            receipt.acceptedCount += ingestion.acceptedCount
+            receipt.knownCount += ingestion.knownCount
+            receipt.rejections += ingestion.rejections
+        }
+        return receipt
     }
 }

@@ -7,6 +7,13 @@ import TestSupport
 import WaybillCollector
 import WaybillCore
 
+extension Collector {
+    /// Open to all, as most tests want it.
+    init(folder: URL, limits: CollectorLimits = CollectorLimits()) throws(WaybillError) {
+        try self.init(folder: folder, access: .open, limits: limits)
+    }
+}
+
 /// A collector that really listens, on a port that the system picks, for as long as a test's body runs.
 struct CollectorServer {
     let port: Int

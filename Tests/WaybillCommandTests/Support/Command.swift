@@ -43,16 +43,22 @@ struct Command {
 struct ServeProcess {
     let process: ChildProcess
     let port: Int
-    var url: String { "http://127.0.0.1:\(port)" }
+    let url: String
 
     /// Starts it and waits for its first line.
-    static func start(_ folder: TemporaryDirectory, _ arguments: String...) async throws -> ServeProcess {
-        let process = try ChildProcess("waybill", ["serve", folder.url.path, "--port", "0"] + arguments)
+    ///
+    /// - Parameter asksForToken: Otherwise it runs with `--insecure`.
+    static func start(
+        _ folder: TemporaryDirectory, _ arguments: String..., asksForToken: Bool = false, environment: [String: String] = [:]
+    ) async throws -> ServeProcess {
+        let process = try ChildProcess(
+            "waybill", ["serve", folder.url.path, "--port", "0"] + (asksForToken ? [] : ["--insecure"]) + arguments,
+            environment: environment)
         let line = await onThread { process.line() }
-        guard let port = line?.wholeMatch(of: #/listening on http://127\.0\.0\.1:(\d+)/#).flatMap({ Int($0.1) }) else {
+        guard let port = line?.wholeMatch(of: #/listening on (https?://127\.0\.0\.1:(\d+))/#), let number = Int(port.2) else {
             throw WaybillError(.transport, "The first line was: \(line ?? "none").")
         }
-        return ServeProcess(process: process, port: port)
+        return ServeProcess(process: process, port: number, url: String(port.1))
     }
 
     /// Waits for its end.
@@ -80,6 +86,11 @@ extension TemporaryDirectory {
         let store = try Store(.folder(url))
         for set in sets { _ = try store.ingest(DecodedSet(set: set), receivedAt: LoginHistory.begun + 60_000_000) }
         try store.checkpoint()
+    }
+
+    /// Makes a token of the collector that has its folder here.
+    func addToken(_ role: String, _ arguments: String...) async throws -> String {
+        try await Command.waybill(["token", "add", url.path, "--role", role] + arguments).text
     }
 
     /// Writes a set to a file here, as `FileTransport` does.

@@ -44,7 +44,7 @@ struct WayIn: Sendable, CustomTestStringConvertible {
         case firstByte
         /// Redirects are not recorded.
         case redirects
-        /// A redirect to another host keeps the header field.
+        /// A redirect to another host keeps the header field, or one to the same host loses it.
         case fieldOverRedirects
         /// The request carries no header field by itself.
         case field
@@ -56,6 +56,10 @@ struct WayIn: Sendable, CustomTestStringConvertible {
         case stream
         /// Errors differ from those of `URLSession`.
         case errors
+        /// A request that is canceled before it is sent is not recorded.
+        case unsent
+        /// A compressed answer is given as it is.
+        case compression
     }
 
     var name: String

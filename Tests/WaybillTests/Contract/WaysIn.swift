@@ -7,7 +7,7 @@ import FoundationNetworking
 
 extension WayIn {
     /// Every way in.
-    static let all = session
+    static let all = session + capture
 
     /// The forms of the captured session.
     static let session = [
@@ -18,7 +18,8 @@ extension WayIn {
             case .file(let file): try await tx.session.upload(for: call.request, fromFile: file)
             }
         },
-        WayIn(name: "session.dataTask and uploadTask") { call, tx in
+        // A task that is canceled before it is resumed sends nothing and records nothing.
+        WayIn(name: "session.dataTask and uploadTask", limits: [.unsent]) { call, tx in
             try await completed { handler in
                 switch call.body {
                 case .none, .stream: tx.session.dataTask(with: call.requestWithBody, completionHandler: handler)
@@ -32,7 +33,7 @@ extension WayIn {
             defer { try? FileManager.default.removeItem(at: file) }
             return (try Data(contentsOf: file), response)
         },
-        WayIn(name: "session.downloadTask") { call, tx in
+        WayIn(name: "session.downloadTask", limits: [.unsent]) { call, tx in
             try await completed { handler in
                 tx.session.downloadTask(with: call.requestWithBody) { file, response, error in
                     handler(file.flatMap { try? Data(contentsOf: $0) }, response, error)
@@ -57,7 +58,7 @@ extension WayIn {
             if let error { continuation.yield(.failure(error)) }
             continuation.finish()
         }
-        task.resume()
+        if Task.isCancelled { task.cancel() } else { task.resume() }
         return try await withTaskCancellationHandler {
             // Detached, so that the answer is waited for also where the task is canceled.
             let answer = await Task.detached { await answers.first { _ in true } }.value

@@ -122,4 +122,106 @@ struct CapturedSessionTests {
         await tx.flush()
         #expect(transport.sets.first?.sources.first?.facts.map(\.part) == [0, 0])
     }
+
+    @Test func aDeadlineEndsACallThatNobodyAnswers() async throws {
+        let server = try LoopbackServer { _ in .never }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForResource = 3_600
+        let (session, url) = (tx.session(configuration: configuration), server.url())
+        let error = await #expect(throws: URLError.self) {
+            try await tx.perform(Login.self) { _ in _ = try await session.download(from: url, deadline: .milliseconds(50)) }
+        }
+        #expect(error?.code == .timedOut)
+        #expect(tx.exchanges.map(\.state) == [.failed])
+    }
+
+    @Test func progressOfAnUploadIsTold() async throws {
+        let server = try LoopbackServer { .text("\($0.body.count)") }
+        let steps = Locked<[TransferProgress]>([])
+        let done = Gate()
+        var request = URLRequest(url: server.url())
+        request.httpMethod = "POST"
+        let (data, _) = try await tx.session.upload(for: request, from: Data(count: 2_000_000)) { progress in
+            steps.withLock { $0.append(progress) }
+            if progress.receivedByteCount > 0 { done.open() }
+        }
+        await done.opened()
+        #expect(data == Data("2000000".utf8))
+        let sent = steps.withLock { $0.map(\.sentByteCount) }
+        #expect(sent.count > 3)
+        #expect(sent == sent.sorted())
+        #expect(sent.last == 2_000_000)
+        #expect(steps.withLock { $0.last?.expectedSentByteCount } == 2_000_000)
+    }
+
+    @Test func theCallersConfigurationHolds() async throws {
+        let server = try LoopbackServer { _ in .text("") }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["X-Always": "yes"]
+        let session = tx.session(configuration: configuration)
+        _ = try await session.data(from: server.url())
+        #expect(server.requests.first?.header("X-Always") == "yes")
+    }
+
+    /// The app's own protocol answers, in more than one piece.
+    @Test func theCallersProtocolClassesAnswer() async throws {
+        final class Answering: URLProtocol {
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.host() == "nowhere.example" }
+            override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+            override func startLoading() {
+                guard let url = request.url, let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
+                else { return }
+                client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+                for piece in ["from ", "the ", "app"] { client?.urlProtocol(self, didLoad: Data(piece.utf8)) }
+                client?.urlProtocolDidFinishLoading(self)
+            }
+            override func stopLoading() {}
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Answering.self]
+        let session = tx.session(configuration: configuration)
+        let (data, _) = try await session.data(from: "http://nowhere.example/", in: tx.begin(Login.self))
+        #expect(data == Data("from the app".utf8))
+        #expect(tx.exchanges.map(\.receivedByteCount) == [12])
+    }
+
+    @Test func aSessionThatIsLetGoOfEndsWhatIsUnderWay() async throws {
+        let server = try LoopbackServer { _ in .text("late") }
+        let answered = Gate()
+        var session: CapturedSession? = tx.session(configuration: .ephemeral)
+        session?.dataTask(with: server.url()) { data, _, _ in if data == Data("late".utf8) { answered.open() } }.resume()
+        session = nil
+        await answered.opened()
+        #expect(answered.isOpen)
+    }
+
+    @Test func whileRecordingIsOffRequestsAreSentAsTheyAre() async throws {
+        let server = try LoopbackServer { _ in .text("answer") }
+        tx.recording = .off
+        let (data, _) = try await tx.session.data(from: server.url(), in: tx.begin(Login.self))
+        #expect(data == Data("answer".utf8))
+        #expect(server.requests.first?.header("Waybill-Transaction") == nil)
+        #expect(tx.exchanges.isEmpty)
+        let (bare, _) = try await TransactionManager.disabled.session.data(from: server.url())
+        #expect(bare == Data("answer".utf8))
+    }
+
+    #if canImport(FoundationNetworking)
+    @Test func nothingComesFromACacheOnLinux() async throws {
+        let server = try LoopbackServer { _ in .init(headers: [("Cache-Control", "max-age=3600")], body: Data("fresh".utf8)) }
+        for _ in 0..<3 { _ = try await tx.session.data(from: server.url()) }
+        #expect(server.requests.count == 3)
+    }
+    #endif
+
+    @Test func aFileThatIsNotThereFailsAndIsRecorded() async throws {
+        let server = try LoopbackServer { _ in .text("never asked") }
+        var request = URLRequest(url: server.url())
+        request.httpMethod = "PUT"
+        let put = request
+        await #expect(throws: URLError.self) {
+            try await tx.perform(Login.self) { _ in _ = try await tx.session.upload(for: put, fromFile: URL(filePath: "/nowhere/at/all")) }
+        }
+        #expect(tx.exchanges.map(\.state) == [.failed])
+    }
 }

@@ -1,0 +1,45 @@
+#if Collector
+import Dispatch
+import Foundation
+import WaybillCore
+
+/// Posts on several connections at once, each on a thread of its own: the cooperative pool is the server's.
+struct Load {
+    /// How long it took.
+    var seconds: Double
+    /// How long each request waited for its answer, in seconds.
+    var latencies: [Double]
+
+    /// - Parameter requests: For each connection, one after the other.
+    static func run(_ requests: [[[UInt8]]], to port: Int) async throws -> Load {
+        let connections = try requests.map { _ in try LoadConnection(port: port) }
+        let outcomes = Locked<[Swift.Result<[Double], any Error>]>([])
+        let start = ContinuousClock.now
+        let group = DispatchGroup()
+        for (connection, requests) in zip(connections, requests) {
+            // Handed over whole to its thread.
+            nonisolated(unsafe) let connection = connection
+            group.enter()
+            Thread.detachNewThread {
+                let outcome = Swift.Result { try post(requests, on: connection) }
+                outcomes.withLock { $0.append(outcome) }
+                group.leave()
+            }
+        }
+        await withCheckedContinuation { continuation in group.notify(queue: .global()) { continuation.resume() } }
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        return Load(seconds: seconds, latencies: try outcomes.withLock { $0 }.flatMap { try $0.get() })
+    }
+
+    /// What all but the slowest hundredth of the requests did not exceed.
+    var slowestHundredth: Double { latencies.sorted()[latencies.count * 99 / 100] }
+
+    private static func post(_ requests: [[UInt8]], on connection: LoadConnection) throws -> [Double] {
+        try requests.map { request in
+            let begun = ContinuousClock.now
+            try connection.post(request)
+            return (ContinuousClock.now - begun) / .seconds(1)
+        }
+    }
+}
+#endif

@@ -1,0 +1,91 @@
+import Foundation
+import WaybillCore
+import WaybillStore
+
+/// The kept beginning of one body: redacted as it comes, and handed to the store a piece at a time.
+final class BodyDraft: @unchecked Sendable {  // right because everything that changes is touched on the keeper's queue only
+    private let place: BodyPlace
+    private let contentType: String?
+    private let keeper: BodyKeeper
+    private var redactor: BodyRedactor
+    private var kept: [UInt8] = []
+    private var pieceCount = 0
+    private var hash = SipHash(key: (0, 0))
+    /// The first bytes of a body that was compressed, until it is known whether it still is; nil: it is known.
+    private var probe: [UInt8]?
+    private var isStillEncoded = false
+
+    private static let pieceByteCount = 64 << 10
+    private static let probeByteCount = 16
+
+    init(_ place: BodyPlace, _ head: BodyHead, _ keeper: BodyKeeper, keepsBinary: Bool) {
+        self.place = place
+        self.keeper = keeper
+        contentType = head.contentType.map { type in
+            let redacted = keeper.redactor.text(type)
+            return redacted.cut(to: Limits.labelLength) ?? redacted
+        }
+        redactor = BodyRedactor(contentType: head.contentType, redactor: keeper.redactor, keepsBinary: keepsBinary)
+        probe = head.isEncoded ? [] : nil
+    }
+
+    /// What waits of a body whose exchange nobody has ended gives back its room.
+    deinit { keeper.writer.bodies.adjust(by: -kept.count) }
+
+    func append(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { hash.update($0) }
+        let waiting = kept.count
+        if var start = probe {
+            start += bytes
+            probe = start.count < Self.probeByteCount ? start : nil
+            if probe == nil { decide(by: start) }
+        } else if !isStillEncoded {
+            kept += redactor.redact(bytes)
+        }
+        keeper.writer.bodies.adjust(by: kept.count - waiting - bytes.count)
+        while kept.count >= Self.pieceByteCount { handOver(kept.prefix(Self.pieceByteCount), end: nil) }
+    }
+
+    /// - Parameter rest: The hash of what is not kept; nil where the body was not cut at the limit.
+    func finish(byteCount: Int, omission: ExchangeBody.Omission?, rest: SipHash?) {
+        let waiting = kept.count
+        if let probe { decide(by: probe) }
+        if !isStillEncoded { kept += redactor.finish(isWhole: omission == nil) }
+        keeper.writer.bodies.adjust(by: kept.count - waiting)
+        let end = BodyPiece.End(
+            byteCount: byteCount, omission: isStillEncoded ? .encoding : omission, hash: isStillEncoded ? nil : rest.map(whole))
+        handOver(kept[...], end: end)
+    }
+
+    private func decide(by start: [UInt8]) {
+        isStillEncoded = !Self.isText(start.prefix(Self.probeByteCount))
+        if !isStillEncoded { kept += redactor.redact(start) }
+    }
+
+    /// Every compression has bytes at its start that no text has: 1F 8B (gzip), 28 B5 2F FD (zstd).
+    private static func isText(_ start: ArraySlice<UInt8>) -> Bool {
+        guard !start.contains(where: { $0 < 0x20 && !"\t\n\r\u{1E}".utf8.contains($0) }) else { return false }
+        // The last scalar may be cut off.
+        let scalars = String(decoding: start, as: UTF8.self).unicodeScalars
+        return !scalars.dropLast(min(3, scalars.count)).contains("\u{FFFD}")
+    }
+
+    /// The hash of both, the kept beginning and the rest.
+    private func whole(_ rest: SipHash) -> SipHash.Value {
+        var whole = SipHash(key: (0, 0))
+        for value in [hash.value, rest.value] {
+            whole.update(value.0)
+            whole.update(value.1)
+        }
+        return whole.value
+    }
+
+    private func handOver(_ bytes: ArraySlice<UInt8>, end: BodyPiece.End?) {
+        keeper.writer.keep(
+            BodyPiece(
+                part: place.part, exchange: place.exchange, direction: place.direction, number: pieceCount, contentType: contentType,
+                bytes: Array(bytes), end: end))
+        pieceCount += 1
+        kept.removeFirst(bytes.count)
+    }
+}

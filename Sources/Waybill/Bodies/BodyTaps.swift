@@ -1,0 +1,77 @@
+import Foundation
+import WaybillCore
+
+/// Both bodies of one exchange that the policy wants; each has a tap from its first byte on.
+package final class BodyTaps: Sendable {
+    private struct State {
+        var heads: [BodyDirection: [Fact.HeaderField]]
+        var taps: [BodyDirection: BodyTap] = [:]
+        var hasEnded = false
+    }
+
+    private let keeper: BodyKeeper
+    private let part: Int
+    private let exchange: Int
+    private let state: Locked<State>
+
+    init(of request: ExchangeRequest, part: Int, exchange: Int, keeper: BodyKeeper) {
+        self.keeper = keeper
+        self.part = part
+        self.exchange = exchange
+        state = Locked(State(heads: [.request: request.headerFields]))
+    }
+
+    /// The head of the response, which says what its body is.
+    func responded(_ response: ExchangeResponse) { state.withLock { $0.heads[.response] = response.headerFields } }
+
+    /// Bytes of a body as they come.
+    func append(_ bytes: some DataProtocol, _ direction: BodyDirection) {
+        guard !bytes.isEmpty else { return }
+        let tap: BodyTap? = state.withLock { state in
+            guard !state.hasEnded else { return nil }
+            if let tap = state.taps[direction] { return tap }
+            let head = BodyHead(state.heads[direction] ?? [])
+            let tap = BodyTap(BodyPlace(part: part, exchange: exchange, direction: direction), head, keeper)
+            state.taps[direction] = tap
+            return tap
+        }
+        tap?.append(bytes)
+    }
+
+    /// The exchange has ended.
+    ///
+    /// - Parameter isWhole: Whether all of the response is there.
+    func finish(isWhole: Bool) {
+        let last: State = state.withLock { state in
+            state.hasEnded = true
+            return state
+        }
+        // Whoever has answered has read the request.
+        last.taps[.request]?.finish(isWhole: isWhole || last.heads[.response] != nil)
+        last.taps[.response]?.finish(isWhole: isWhole)
+    }
+}
+
+/// Which body of which exchange.
+struct BodyPlace {
+    var part: Int
+    var exchange: Int
+    var direction: BodyDirection
+}
+
+/// What the head of a request or a response says of its body.
+struct BodyHead {
+    var contentType: String?
+    /// Whether it was compressed on its way (RFC 9110, section 8.4); it may be decoded by now.
+    var isEncoded = false
+
+    init(_ fields: [Fact.HeaderField]) {
+        for field in fields {
+            switch field.name.lowercased() {
+            case "content-type": contentType = field.value
+            case "content-encoding": isEncoded = field.value.lowercased() != "identity"
+            default: break
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+#if !canImport(FoundationNetworking)
+import Foundation
+import Synchronization
+import WaybillCore
+
+/// Sends the requests of other sessions once more, by one session of its own, and records them on the way: the only way into a session whose
+/// code cannot change. For debug builds: bodies of uploads from files get lost, and so does the configuration of the session that asked.
+///
+/// Sendable is right because the loading system calls it on one thread, and that is where it is called back.
+final class CapturingProtocol: URLProtocol, @unchecked Sendable {
+    private static let runningCount = Atomic(0)
+    private static let current = Locked(Current())
+    private static let marker = "WaybillCapturingProtocol"
+
+    /// The capture that started last; sessions cannot be told apart here.
+    private struct Current { weak var capture: PassiveCapture? }
+
+    private let part: OpenPart?
+    private var exchange = OpenExchange()
+    private var resent: URLSessionDataTask?
+
+    override class func canInit(with request: URLRequest) -> Bool {
+        runningCount.load(ordering: .relaxed) > 0 && ["http", "https"].contains(request.url?.scheme?.lowercased())
+            && property(forKey: marker, in: request) == nil
+    }
+
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    override init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
+        part = CurrentTransaction.innermost
+        super.init(request: request, cachedResponse: cachedResponse, client: client)
+    }
+
+    override func startLoading() {
+        exchange = Self.current.withLock { $0.capture }?.openExchange(request, of: part) ?? exchange
+        guard let marked = (request as NSURLRequest).mutableCopy() as? NSMutableURLRequest else {
+            return fail(URLError(.unsupportedURL))
+        }
+        Self.setProperty(true, forKey: Self.marker, in: marked)
+        var request = marked as URLRequest
+        for (name, value) in exchange.headers { request.setValue(value, forHTTPHeaderField: name) }
+        resent = Demultiplexer.shared.resume(request, for: self)
+    }
+
+    override func stopLoading() {
+        exchange.cancel()
+        resent?.cancel()
+    }
+
+    func responded(_ response: URLResponse) {
+        if let response = ExchangeResponse(response) { exchange.responded(response) }
+        client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+    }
+
+    func received(_ data: Data) {
+        exchange.received(data)
+        client?.urlProtocol(self, didLoad: data)
+    }
+
+    func redirected(_ response: HTTPURLResponse, to request: URLRequest) {
+        guard let marked = (request as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return }
+        // The session that asked decides, and comes back with a request of its own.
+        Self.removeProperty(forKey: Self.marker, in: marked)
+        var next = marked as URLRequest
+        if next.url?.host() != self.request.url?.host() {
+            for name in exchange.headers.keys { next.setValue(nil, forHTTPHeaderField: name) }
+        }
+        if let response = ExchangeResponse(response) { exchange.responded(response) }
+        exchange.finish()
+        client?.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
+        resent?.cancel()
+    }
+
+    func ended(_ error: (any Error)?) {
+        if let error { return fail(error) }
+        exchange.finish()
+        client?.urlProtocolDidFinishLoading(self)
+    }
+
+    private func fail(_ error: any Error) {
+        exchange.fail(error)
+        client?.urlProtocol(self, didFailWithError: error)
+    }
+}
+
+// What `PassiveCapture` asks of its platform.
+extension CapturingProtocol {
+    static func start(_ capture: PassiveCapture) {
+        current.withLock { $0.capture = capture }
+        if runningCount.add(1, ordering: .relaxed).oldValue == 0 { registerClass(Self.self) }
+    }
+
+    static func stop() {
+        if runningCount.subtract(1, ordering: .relaxed).newValue == 0 { unregisterClass(Self.self) }
+    }
+
+    static func include(_ configuration: URLSessionConfiguration) {
+        let classes = configuration.protocolClasses ?? []
+        if !classes.contains(where: { $0 == Self.self }) { configuration.protocolClasses = [Self.self] + classes }
+    }
+}
+
+/// The one session that requests are sent by once more; calls back on the thread that the protocol object was started on.
+private final class Demultiplexer: NSObject, URLSessionDataDelegate, Sendable {
+    static let shared = Demultiplexer()
+
+    private struct Client: @unchecked Sendable {  // right because both are only used from that thread
+        let target: CapturingProtocol
+        let thread: Thread
+    }
+
+    private let clients = Locked<[Int: Client]>([:])
+    private let session = Locked<URLSession?>(nil)
+
+    func resume(_ request: URLRequest, for target: CapturingProtocol) -> URLSessionDataTask {
+        let session = session.withLock { session in
+            let made = session ?? URLSession(configuration: .default, delegate: self, delegateQueue: nil)
+            session = made
+            return made
+        }
+        let task = session.dataTask(with: request)
+        clients.withLock { $0[task.taskIdentifier] = Client(target: target, thread: .current) }
+        task.resume()
+        return task
+    }
+
+    private func tell(_ task: URLSessionTask, isLast: Bool = false, _ body: @escaping @Sendable (CapturingProtocol) -> Void) {
+        let client = clients.withLock { isLast ? $0.removeValue(forKey: task.taskIdentifier) : $0[task.taskIdentifier] }
+        guard let client else { return }
+        let call = ThreadCall { body(client.target) }
+        call.perform(#selector(ThreadCall.run), on: client.thread, with: nil, waitUntilDone: false)
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        tell(dataTask) { $0.responded(response) }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) { tell(dataTask) { $0.received(data) } }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        tell(task, isLast: true) { $0.redirected(response, to: request) }
+        completionHandler(nil)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        tell(task, isLast: true) { $0.ended(error) }
+    }
+}
+
+/// A closure as something to perform on a thread.
+private final class ThreadCall: NSObject, Sendable {
+    private let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    @objc func run() { body() }
+}
+#endif

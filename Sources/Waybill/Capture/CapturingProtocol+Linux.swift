@@ -1,0 +1,90 @@
+#if canImport(FoundationNetworking)
+import Foundation
+import FoundationNetworking
+import Synchronization
+import WaybillCore
+
+/// Watches the HTTP protocol of swift-corelibs-foundation at work: it drives the native class for the same task, with a client in between.
+///
+/// There is no second request, so nothing of the first can get lost. Internals it leans on: the native class is among a default configuration's
+/// `protocolClasses`; a session's `configuration` is the live one; a task holds its `session`; all sessions share one serial queue.
+final class CapturingProtocol: URLProtocol {
+    private let part: OpenPart?
+    private var exchange = OpenExchange()
+    private var native: URLProtocol?
+
+    override class func canInit(with request: URLRequest) -> Bool {
+        guard ObservedSessions.runningCount.load(ordering: .relaxed) > 0, NativeProtocol.class?.canInit(with: request) == true else {
+            return false
+        }
+        // On the thread that resumes the task, which `init` is not where the session has a cache.
+        Callers.note(CurrentTransaction.innermost, of: request)
+        return true
+    }
+
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
+        let noted = Callers.take(request)
+        part = CurrentTransaction.innermost ?? noted
+        super.init(request: request, cachedResponse: cachedResponse, client: client)
+    }
+
+    required convenience init(task: URLSessionTask, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
+        self.init(request: task.currentRequest ?? URLRequest(url: URL(filePath: "/")), cachedResponse: cachedResponse, client: client)
+        self.task = task
+    }
+
+    /// Called once for every `resume()`.
+    override func startLoading() {
+        if let native { return native.startLoading() }
+        guard let task, let client, let nativeClass = NativeProtocol.class else { return }
+        let session = NativeProtocol.session(of: task)
+        exchange = openExchange(in: session) ?? exchange
+        let native = nativeClass.init(task: task, cachedResponse: cachedResponse, client: ObservingClient(client, exchange))
+        self.native = native
+        if let session, !exchange.headers.isEmpty {
+            session.configuration.adding(exchange.headers) { native.startLoading() }
+        } else {
+            native.startLoading()
+        }
+        // An upload task has a body of its own, which it does not show.
+        if let body = task.originalRequest?.httpBody, !(task is URLSessionUploadTask) { exchange.sent(body) }
+    }
+
+    /// nil where no capture watches the session.
+    private func openExchange(in session: URLSession?) -> OpenExchange? {
+        guard let session else {
+            for capture in ObservedSessions.captures { capture.give(up: NativeProtocol.hidesSessions) }
+            return nil
+        }
+        return ObservedSessions.capture(of: session.configuration)?.openExchange(task?.originalRequest, of: part)
+    }
+
+    override func stopLoading() {
+        native?.stopLoading()
+        if let task, task.state != .suspended { exchange.fail(task.error ?? URLError(.cancelled)) }
+    }
+}
+
+// What `PassiveCapture` asks of its platform.
+extension CapturingProtocol {
+    static func start(_ capture: PassiveCapture) {
+        ObservedSessions.runningCount.add(1, ordering: .relaxed)
+        include(.shared, in: capture)
+    }
+
+    /// The class stays in the configurations, which are read without a lock: from now on it declines.
+    static func stop() { ObservedSessions.runningCount.subtract(1, ordering: .relaxed) }
+
+    static func include(_ session: URLSession, in capture: PassiveCapture) {
+        guard NativeProtocol.class != nil else { return capture.give(up: NativeProtocol.isMissing) }
+        ObservedSessions.note(session.configuration, as: capture)
+        let classes = session.configuration.protocolClasses ?? []
+        guard !classes.contains(where: { $0 == Self.self }) else { return }
+        // In front of the native one; whatever the caller has put there is asked first, as before.
+        let index = classes.firstIndex { $0 == NativeProtocol.class } ?? classes.endIndex
+        session.configuration.protocolClasses = classes[..<index] + [Self.self] + classes[index...]
+    }
+}
+#endif

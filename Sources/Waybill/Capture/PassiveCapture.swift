@@ -1,0 +1,72 @@
+import Synchronization
+import WaybillCore
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+/// Records the exchanges of sessions whose code cannot change. Experimental: it leans on how Foundation is built.
+///
+/// ## Usage
+///
+/// ```swift
+/// transactions.passiveCapture.start()                // URLSession.shared
+/// transactions.passiveCapture.include(session)       // one more; on Apple platforms: its configuration, before it is made
+/// ```
+///
+/// Nothing is sent twice on Linux: the session's own HTTP protocol does the work, watched. A request belongs to the transaction whose header
+/// field it carries, else to the one that is current where its task is resumed, else to none. Rules do not apply. What it does not see is in
+/// the guide <doc:CaptureTheNetwork>; where it cannot work it does nothing, and ``TransactionManager/health`` says why.
+public final class PassiveCapture: Sendable {
+    let recording: Recording
+    private let isOn = Atomic(false)
+    private let trouble = Locked<WaybillError?>(nil)
+
+    init(recording: Recording) { self.recording = recording }
+
+    deinit { stop() }
+
+    /// Whether requests are captured.
+    public var isRunning: Bool { isOn.load(ordering: .relaxed) }
+
+    /// Captures the requests of `URLSession.shared` and of what was included, from now on.
+    ///
+    /// Call it at start-up: on Linux before anybody sends by `URLSession.shared`.
+    public func start() {
+        guard recording.settings != nil, !isOn.exchange(true, ordering: .relaxed) else { return }
+        CapturingProtocol.start(self)
+    }
+
+    /// Captures no further request. Sessions go on as before; exchanges under way are recorded to their end.
+    public func stop() {
+        guard isOn.exchange(false, ordering: .relaxed) else { return }
+        CapturingProtocol.stop()
+    }
+
+    #if canImport(FoundationNetworking)
+    /// Captures the requests of a session, too, while this is running.
+    ///
+    /// The session's live configuration gets one more protocol class, for good: call it before the session's first request.
+    public func include(_ session: URLSession) { CapturingProtocol.include(session, in: self) }
+    #else
+    /// Captures the requests of sessions that are made of this configuration from now on, too, while this is running.
+    public func include(_ configuration: URLSessionConfiguration) { CapturingProtocol.include(configuration) }
+    #endif
+
+    /// Why nothing is captured although it is running; nil where it is.
+    var problem: WaybillError? { trouble.withLock { $0 } }
+
+    /// Says, once, why nothing can be captured.
+    func give(up problem: WaybillError) {
+        trouble.withLock { $0 = problem }
+        recording.diagnostics.once(problem.message)
+    }
+
+    /// Opens the exchange of a request that was made without the library.
+    func openExchange(_ request: URLRequest?, of caller: OpenPart?) -> OpenExchange {
+        guard isRunning, let request = request.flatMap(ExchangeRequest.init) else { return OpenExchange() }
+        return recording.observeExchange(request, of: caller)
+    }
+}

@@ -1,0 +1,29 @@
+#if !canImport(FoundationNetworking)
+import Foundation
+import WaybillCore
+
+// swift-corelibs-foundation has the types and never makes one.
+extension TransferMeasurements {
+    /// What the system measured of the last request of a task; those before it were redirected.
+    init?(_ metrics: URLSessionTaskMetrics) {
+        guard let last = metrics.transactionMetrics.last else { return nil }
+        let phases = Fact.Phases(
+            lookupMicroseconds: Self.microseconds(last.domainLookupStartDate, last.domainLookupEndDate),
+            connectMicroseconds: Self.microseconds(last.connectStartDate, last.connectEndDate),
+            secureMicroseconds: Self.microseconds(last.secureConnectionStartDate, last.secureConnectionEndDate))
+        self.init(
+            phases: phases, isConnectionReused: last.isReusedConnection, httpVersion: last.networkProtocolName.map(Self.version),
+            receivedWireByteCount: Int(last.countOfResponseBodyBytesReceived))
+    }
+
+    private static func microseconds(_ start: Date?, _ end: Date?) -> Int? {
+        guard let start, let end else { return nil }
+        return Int(max(0, end.timeIntervalSince(start)) * 1_000_000)
+    }
+
+    /// `1.1` of `http/1.1`; `2` and `3` of `h2` and `h3`, the names of ALPN (RFC 7301).
+    private static func version(_ name: String) -> String {
+        name.hasPrefix("http/") ? String(name.dropFirst(5)) : name.hasPrefix("h") ? String(name.dropFirst()) : name
+    }
+}
+#endif

@@ -1,0 +1,57 @@
+import WaybillCore
+
+/// Which exchanges are recorded, and what of them: `TransactionManager.Options.network`.
+///
+/// It holds for every way of capturing requests that are sent. What it leaves out is sent all the same, and carries the transaction's header
+/// field, without the exchange's number in it. Of the requests that a server joins transactions by, only ``headers`` decides.
+///
+/// ## Usage
+///
+/// ```swift
+/// var options = TransactionManager.Options()
+/// options.network.exclude = [RequestPattern(path: "/health"), RequestPattern(host: .glob("*.tracker.example"))]
+/// options.network.headers = HeaderPolicy(["User-Agent": .skip, "X-Device-Name": .mask])
+/// ```
+public struct NetworkOptions: Sendable {
+    /// Whether exchanges are recorded at all. Default: they are.
+    public var isEnabled = true
+    /// Only requests that match one of these are recorded; empty: all.
+    ///
+    /// These patterns see method, URL, host, path and header fields, never a body: one with a condition for it matches nothing, and shows in the
+    /// manager's health.
+    public var include: [RequestPattern] = []
+    /// Requests that match one of these are not recorded, also where ``include`` has them.
+    public var exclude: [RequestPattern] = []
+    /// Asked last, about each request that the patterns leave; nil: all of them are recorded.
+    ///
+    /// It runs on the caller's thread before the request is sent, so it must be quick, and it sees what is not redacted.
+    public var shouldLog: (@Sendable (ExchangeRequest) -> Bool)?
+    /// Which header fields are kept, of requests and responses.
+    public var headers = HeaderPolicy()
+    /// Of which exchanges the bodies are kept, redacted; nil, the default: of none.
+    public var bodies: BodyPolicy?
+
+    /// The defaults: every exchange, every header field, redacted.
+    public init() {}
+
+    /// Whether an exchange is to be recorded.
+    func logs(_ request: ExchangeRequest) -> Bool {
+        guard isEnabled, include.isEmpty || include.contains(where: { $0.matches(request) }) else { return false }
+        return !exclude.contains { $0.matches(request) } && shouldLog?(request) ?? true
+    }
+
+    /// What in it cannot work.
+    var problems: [WaybillError] {
+        (bodies?.problems ?? [])
+            + (include + exclude).flatMap { pattern in
+                let blind =
+                    pattern.body == nil
+                    ? []
+                    : [
+                        WaybillError(
+                            .setting, "A pattern that says which exchanges are recorded has a condition for the body; it matches nothing.")
+                    ]
+                return pattern.problems + blind
+            }
+    }
+}

@@ -1,0 +1,20 @@
+/// How slow an exchange is made.
+public struct Throttle: Sendable, Hashable {
+    /// How long the request waits before it is sent.
+    public var latency: Duration
+    /// How many bytes of a body the caller sees sent, and then come, in a second; nil: as many as the network does.
+    ///
+    /// What the network carries meanwhile waits in memory, so this is for looking at progress bars, not for bodies of gigabytes.
+    public var bytesPerSecond: Int?
+
+    /// Makes a throttle.
+    public init(latency: Duration = .zero, bytesPerSecond: Int? = nil) {
+        self.latency = latency
+        self.bytesPerSecond = bytesPerSecond
+    }
+
+    var problem: String? {
+        guard let bytesPerSecond, bytesPerSecond < 1 else { return nil }
+        return "At \(bytesPerSecond) bytes a second nothing would ever come."
+    }
+}

@@ -1,0 +1,86 @@
+#if Collector
+package import Foundation
+package import WaybillCore
+import WaybillStore
+
+/// The file `tokens` in a collector's folder: a line for each token, for people to read; tokens themselves are not in it.
+///
+/// It is changed as a whole, synced, and has mode 0600. Lines that begin with `#` are left as they are.
+package struct TokenFile: Sendable {
+    /// Where it lies.
+    package let url: URL
+
+    /// The file of the collector that has its folder there.
+    package init(folder: URL) { url = folder.appending(path: "tokens") }
+
+    /// All tokens, in the order in which they were added; none where there is no file.
+    ///
+    /// - Throws: `setting` where it cannot be read, or a line is none.
+    package func tokens() throws(WaybillError) -> [AccessToken] {
+        var tokens: [AccessToken] = []
+        for (index, line) in try lines().enumerated() where !Self.isRemark(line) {
+            guard let token = AccessToken(line: line) else {
+                throw WaybillError(.setting, "Line \(index + 1) of the token file \(path) is none. Make tokens with `waybill token add`.")
+            }
+            tokens.append(token)
+        }
+        return tokens
+    }
+
+    /// Makes a token of 256 random bits and adds its line.
+    ///
+    /// - Parameter now: Microseconds since 1970.
+    /// - Returns: The token, which cannot be had again, and what the file says of it.
+    package func add(
+        role: Role, project: ProjectName, now: Int = SystemClock().wallMicroseconds()
+    ) throws(WaybillError) -> (secret: BearerToken, token: AccessToken) {
+        let secret = BearerToken.random()
+        let made = Date(timeIntervalSince1970: Double(now) / 1_000_000).formatted(.iso8601.year().month().day())
+        let id = (0..<4).map { _ in AccessToken.hex(UInt8.random(in: .min ... .max)) }.joined()
+        let token = AccessToken(secret, id: id, role: role, project: project, made: made)
+        try change { lines in lines + [Substring(token.line)] }
+        return (secret, token)
+    }
+
+    /// Takes a token away, by its ID.
+    ///
+    /// - Throws: `notFound` where there is none of that ID.
+    package func revoke(_ id: String) throws(WaybillError) {
+        try change { lines throws(WaybillError) in
+            let others = lines.filter { Self.isRemark($0) || AccessToken(line: $0)?.id != id }
+            guard others.count < lines.count else { throw WaybillError(.notFound, "There is no token \(id) in \(path).") }
+            return others
+        }
+    }
+
+    private static let head = "# " + AccessToken.columns.joined(separator: "\t")
+
+    private static func isRemark(_ line: Substring) -> Bool { line.allSatisfy(\.isWhitespace) || line.hasPrefix("#") }
+
+    private func change(_ body: ([Substring]) throws(WaybillError) -> [Substring]) throws(WaybillError) {
+        let folder = url.deletingLastPathComponent()
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw WaybillError(.setting, "The folder \(folder.path) cannot be made.", cause: error.localizedDescription)
+        }
+        // Begun before the lines are read, because it holds the lock that keeps other writers out.
+        let file = try PartialFile(url)
+        let found = try lines()
+        let lines = try body(found.isEmpty ? [Substring(Self.head)] : found)
+        try file.write(Array((lines.joined(separator: "\n") + "\n").utf8))
+        try file.finish()
+    }
+
+    private func lines() throws(WaybillError) -> [Substring] {
+        guard FileManager.default.fileExists(atPath: path) else { return [] }
+        guard let text = try? String(contentsOf: url, encoding: .utf8) else {
+            throw WaybillError(.setting, "The token file \(path) cannot be read. Check its permissions.")
+        }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.last?.isEmpty == true ? lines.dropLast() : lines
+    }
+
+    private var path: String { url.path(percentEncoded: false) }
+}
+#endif

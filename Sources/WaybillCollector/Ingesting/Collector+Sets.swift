@@ -1,0 +1,33 @@
+#if Collector
+import Hummingbird
+import NIOCore
+import WaybillCore
+import WaybillStore
+
+extension Collector {
+    /// Takes in a set; returns only after the synced commit.
+    func addSet(_ request: Request, to project: Project) async throws -> Response {
+        let body = try SetBody(request, limits: limits)
+        let room = pendingBytes.reservation()
+        let decoded = try Self.decode(try await body.read(into: room))
+        guard decoded.factCount <= limits.factsPerSet else {
+            throw Problem.tooMany(facts: decoded.factCount, limit: limits.factsPerSet)
+        }
+        let receipt = try await project.writer.add(Arrival(set: decoded, atMicroseconds: clock.wallMicroseconds()))
+        // What was decoded takes as much as the body did, so that the room is needed up to here.
+        withExtendedLifetime(room) {}
+        return Response(
+            status: .ok, headers: [.contentType: Receipt.mediaType, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: receipt.encoded())))
+    }
+
+    private static func decode(_ body: [UInt8]) throws(Problem) -> DecodedSet {
+        do throws(SetDecodingFailure) { return try TransactionSet.decode(body) } catch { throw Problem(error) }
+    }
+}
+
+extension DecodedSet {
+    /// As they were sent, those that cannot be read included.
+    fileprivate var factCount: Int { self.set.factCount + rejections.count }
+}
+#endif

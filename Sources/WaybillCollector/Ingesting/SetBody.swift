@@ -1,0 +1,70 @@
+#if Collector
+import Hummingbird
+import NIOCore
+import WaybillCore
+
+/// A set as a request carries it: its content type and coding are looked at first, then its bytes come in, as long as they stay within the limits.
+struct SetBody {
+    private let request: Request
+    private let limits: CollectorLimits
+    private let isCompressed: Bool
+
+    /// - Throws: A `Problem` for another content type or coding, or a stated length beyond the limit: told before any byte of it is read.
+    init(_ request: Request, limits: CollectorLimits) throws(Problem) {
+        self.request = request
+        self.limits = limits
+        let type = request.headers[.contentType] ?? ""
+        let essence = type.prefix { $0 != ";" }.trimmingSuffix { $0 == " " || $0 == "\t" }.lowercased()
+        guard essence == TransactionSet.mediaType else { throw Problem.unsupported(type) }
+        let coding = request.headers[.contentEncoding] ?? "identity"
+        switch coding.lowercased() {
+        case "identity": isCompressed = false
+        case "gzip", "x-gzip": isCompressed = true  // RFC 9110, section 8.4.1.3
+        default: throw Problem.unsupported(coding: coding)
+        }
+        let stated = request.headers[.contentLength].flatMap { Int($0) } ?? 0
+        guard stated <= limits.bodyByteCount else { throw Problem.tooLarge(limit: limits.bodyByteCount) }
+    }
+
+    /// The set's bytes, decompressed.
+    ///
+    /// - Parameter room: Taken for them as they come, rather than by the stated length, which costs its sender nothing.
+    func read(into room: PendingBytes.Reservation) async throws -> [UInt8] {
+        var received = 0
+        var body: [UInt8] = []
+        let gunzip = isCompressed ? try Gunzip() : nil
+        do {
+            for try await buffer in request.body {
+                received += buffer.readableBytes
+                guard received <= limits.bodyByteCount else { throw Problem.tooLarge(limit: limits.bodyByteCount) }
+                guard let gunzip else {
+                    try room.grow(by: buffer.readableBytes)
+                    body.append(contentsOf: buffer.readableBytesView)
+                    continue
+                }
+                try gunzip.decompress(buffer.readableBytesView) { piece in
+                    guard body.count + piece.count <= limits.decompressedByteCount else {
+                        throw Problem.tooLarge(decompressedLimit: limits.decompressedByteCount)
+                    }
+                    try room.grow(by: piece.count)
+                    body.append(contentsOf: piece)
+                }
+            }
+            try gunzip?.finish()
+        } catch Gunzip.Failure.notGzip {
+            throw Problem.notGzip
+        } catch Gunzip.Failure.noMemory {
+            throw Problem.overloaded
+        }
+        return body
+    }
+}
+
+extension Substring {
+    fileprivate func trimmingSuffix(while isTrimmed: (Character) -> Bool) -> Substring {
+        var rest = self
+        while let last = rest.last, isTrimmed(last) { rest.removeLast() }
+        return rest
+    }
+}
+#endif

@@ -1,0 +1,56 @@
+#if Collector
+import Foundation
+import Hummingbird
+import NIOCore
+import WaybillCore
+import WaybillStore
+
+extension Collector {
+    /// Whether every project that is open can be read and written, and the tokens can be read.
+    ///
+    /// Anybody may ask, so the stores are asked once in a second at most.
+    func checkReadiness() async throws -> Response {
+        let now = clock.uptimeMicroseconds()
+        let isFresh = readiness.withLock { checked in checked.map { now - $0 < 1_000_000 } ?? false }
+        if !isFresh {
+            _ = try access.projects()
+            var one = TransactionQuery()
+            one.limit = "1"
+            for project in projects.all {
+                _ = try await project.writer.thread.run { store throws(WaybillError) in try store.setting("installation") }
+                _ = try await project.queries.transactions(one)
+            }
+            readiness.withLock { $0 = now }
+        }
+        return try .json(["status": "ok"])
+    }
+
+    /// What was done for one project, and how the process is.
+    func metrics(of project: Project) -> Response {
+        let values = project.counters.values
+        let name = project.name.description
+        var metrics = MetricsText()
+        metrics.add(
+            "waybill_facts_total", .counter, "Facts received, by verdict.",
+            [("accepted", values.acceptedFacts), ("known", values.knownFacts), ("rejected", values.rejectedFacts)].map { verdict, count in
+                MetricsText.Sample(["project": name, "verdict": verdict], count)
+            })
+        metrics.add("waybill_commits_total", .counter, "Synced commits of sets.", [MetricsText.Sample(["project": name], values.commits)])
+        metrics.add(
+            "waybill_failed_sets_total", .counter, "Sets that could not be stored, and were not acknowledged.",
+            [MetricsText.Sample(["project": name], values.failedSets)])
+        metrics.add(
+            "waybill_answers_total", .counter, "Answers, by route and status.",
+            values.answers.sorted { ($0.key.route, $0.key.status) < ($1.key.route, $1.key.status) }.map { answer, count in
+                MetricsText.Sample(["project": name, "route": answer.route, "status": "\(answer.status)"], count)
+            })
+        metrics.add("waybill_pending_bytes", .gauge, "Bytes of bodies that are being worked on.", pendingBytes.count)
+        if let residentByteCount = ProcessMemory.residentByteCount {
+            metrics.add("process_resident_memory_bytes", .gauge, "Memory that the process has in use.", residentByteCount)
+        }
+        return Response(
+            status: .ok, headers: [.contentType: MetricsText.mediaType, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.text)))
+    }
+}
+#endif

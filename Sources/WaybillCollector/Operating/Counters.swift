@@ -1,0 +1,45 @@
+#if Collector
+import WaybillCore
+
+/// What a collector has done for a project since it started; each number only grows.
+final class Counters: Sendable {
+    struct Values: Sendable {
+        var acceptedFacts = 0
+        var knownFacts = 0
+        var rejectedFacts = 0
+        var failedSets = 0
+        var commits = 0
+        var answers: [Answer: Int] = [:]
+    }
+
+    struct Answer: Sendable, Hashable {
+        var route: String
+        var status: Int
+    }
+
+    private let counted = Locked(Values())
+
+    var values: Values { counted.withLock { $0 } }
+
+    /// Counts the sets of one commit.
+    func count(_ results: [Result<Receipt, WaybillError>]) {
+        counted.withLock { values in
+            values.commits += 1
+            for result in results {
+                switch result {
+                case .success(let receipt):
+                    values.acceptedFacts += receipt.acceptedCount
+                    values.knownFacts += receipt.knownCount
+                    values.rejectedFacts += receipt.rejections.count
+                case .failure: values.failedSets += 1
+                }
+            }
+        }
+    }
+
+    /// Counts an answer.
+    func count(_ route: Route, status: Int) {
+        counted.withLock { $0.answers[Answer(route: route.rawValue, status: status), default: 0] += 1 }
+    }
+}
+#endif

@@ -1,0 +1,58 @@
+#if Collector
+public import Logging
+public import ServiceLifecycle
+import WaybillCore
+import WaybillStore
+
+/// Keeps what a collector has received within the age and the size of its limits: looks once an hour, until it is told to stop.
+///
+/// Whole transactions go, and are known still when they come again. Add it to the services of an application; without a limit it does nothing.
+public struct RetentionService: Service {
+    private let collector: Collector
+    private let logger: Logger
+
+    /// Makes the service.
+    public init(_ collector: Collector, logger: Logger) {
+        self.collector = collector
+        self.logger = logger
+    }
+
+    /// Runs until the application stops.
+    public func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                do {
+                    let count = try await collector.retire()
+                    if count > 0 { logger.info("facts retired", metadata: ["facts": "\(count)"]) }
+                } catch {
+                    logger.error("waybill: nothing was retired: \(error)")
+                }
+                try? await Task.sleep(for: .seconds(3600))
+            }
+        }
+    }
+}
+
+extension Collector {
+    /// Takes away what is beyond the age and the size of the limits, a step at a time, so that sets have their turn between.
+    ///
+    /// - Returns: How many facts went.
+    func retire() async throws -> Int {
+        var total = 0
+        for project in projects.all {
+            while true {
+                let (limits, now) = (limits, clock.wallMicroseconds())
+                let count = try await project.writer.thread.run { store throws(WaybillError) in
+                    var count = 0
+                    if let age = limits.maximumAge { count += try store.retire(receivedBefore: now - age.microseconds) }
+                    if let byteCount = limits.storeByteCount { count += try store.retire(beyond: byteCount) }
+                    return count
+                }
+                total += count
+                if count == 0 || Task.isCancelled { break }
+            }
+        }
+        return total
+    }
+}
+#endif

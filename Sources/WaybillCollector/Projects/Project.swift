@@ -1,0 +1,21 @@
+#if Collector
+import WaybillCore
+import WaybillStore
+
+/// A project of a collector: a store of its own, the one writer of it, and its readers.
+final class Project: Sendable {
+    let name: ProjectName
+    let place: StorePlace
+    let writer: SetWriter
+    let queries: StoreQueries
+    let counters = Counters()
+
+    /// Opens the store, and makes it where it is missing; blocks until it is done.
+    init(_ name: ProjectName, _ place: StorePlace, limits: CollectorLimits, clock: any TransactionClock) throws(WaybillError) {
+        self.name = name
+        self.place = place
+        writer = try SetWriter(place, limits: limits, counters: counters)
+        queries = try StoreQueries(place, clock: clock)
+    }
+}
+#endif

@@ -1,0 +1,91 @@
+#if Collector
+package import WaybillCore
+
+/// The filter of a list of exchanges as it is written: the grammar of ``TransactionQuery``, and what only exchanges have.
+package struct ExchangeQuery: Sendable, Hashable {
+    /// Use case and outcome are those of the exchange's transaction; times and text are the exchange's own.
+    package var base = TransactionQuery()
+    /// Methods, separated by commas.
+    package var method: String?
+    /// `404`, `4xx` or `400-499`.
+    package var status: String?
+    /// Words, separated by commas; see `ExchangeRecord.State`.
+    package var state: String?
+
+    package init() {}
+
+    /// The parameters' names in a URL, in the order of the description.
+    package static var parameters: [(name: String, field: WritableKeyPath<ExchangeQuery, String?>)] {
+        let base: WritableKeyPath<ExchangeQuery, TransactionQuery> = \.base
+        let shared = TransactionQuery.parameters.map { (name: $0.name, field: base.appending(path: $0.field)) }
+        return shared + [("method", \.method), ("status", \.status), ("state", \.state)]
+    }
+
+    /// Reads the parameters of a URL, decoded; where one is given twice, the last one counts.
+    ///
+    /// - Throws: for a name that is not among ``parameters``, since a misspelt filter would let everything through.
+    package init(_ items: [(name: String, value: String)]) throws(QueryFailure) {
+        for item in items {
+            guard let parameter = Self.parameters.first(where: { $0.name == item.name }) else {
+                throw .unknownParameter(item.name, among: Self.parameters.map(\.name))
+            }
+            self[keyPath: parameter.field] = item.value
+        }
+    }
+
+    /// The parameters that are set, not percent-encoded.
+    package var items: [(name: String, value: String)] {
+        Self.parameters.compactMap { parameter in self[keyPath: parameter.field].map { (parameter.name, $0) } }
+    }
+
+    /// Says what is wrong with a parameter that can be judged without a store.
+    package func validate() throws(QueryFailure) {
+        try base.validate()
+        _ = try statuses()
+        _ = try states()
+    }
+
+    /// The filter that is meant.
+    ///
+    /// - Parameters:
+    ///   - useCases: the names that the store knows.
+    ///   - now: microseconds since 1970.
+    package func filter(useCases: [RecordedName], now: Int) throws(QueryFailure) -> ExchangeFilter {
+        let transactions = try base.filter(useCases: useCases, now: now)
+        var filter = ExchangeFilter()
+        filter.useCase = transactions.useCase
+        filter.outcomes = transactions.outcomes
+        filter.sinceMicroseconds = transactions.sinceMicroseconds
+        filter.untilMicroseconds = transactions.untilMicroseconds
+        filter.text = transactions.text
+        filter.methods = Set((method ?? "").split(separator: ",").map { $0.uppercased() })
+        filter.statuses = try statuses()
+        filter.states = try states()
+        return filter
+    }
+
+    private func statuses() throws(QueryFailure) -> ClosedRange<Int>? {
+        guard let status else { return nil }
+        if let match = status.lowercased().wholeMatch(of: #/([1-9])xx/#), let hundred = Int(match.1) {
+            return 100 * hundred...100 * hundred + 99
+        }
+        let ends = status.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+        guard (1...2).contains(ends.count), let first = ends.first ?? nil, let last = ends.last ?? nil, (0...last).contains(first),
+            last <= 999
+        else { throw .parameter("status", "“\(status)” is no status: give 404, 4xx or 400-499.") }
+        return first...last
+    }
+
+    private func states() throws(QueryFailure) -> Set<ExchangeRecord.State> {
+        var states: Set<ExchangeRecord.State> = []
+        for word in (state ?? "").split(separator: ",") {
+            guard let state = ExchangeRecord.State(rawValue: String(word)) else {
+                let words = ExchangeRecord.State.allCases.map(\.rawValue).joined(separator: ", ")
+                throw .parameter("state", "“\(word)” is no state of an exchange. They are: \(words).")
+            }
+            states.insert(state)
+        }
+        return states
+    }
+}
+#endif

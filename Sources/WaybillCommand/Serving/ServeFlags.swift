@@ -1,0 +1,80 @@
+#if Collector
+import ArgumentParser
+import Configuration
+
+/// The settings of `waybill serve` that are options; what is not given comes from the environment, the file, or the defaults.
+struct ServeFlags: ParsableArguments {
+    @Option(help: "The address to listen on. Default: 127.0.0.1.")
+    var host: String?
+
+    @Option(help: "The port; 0 for any that is free. Default: 8477.")
+    var port: Int?
+
+    @Flag(help: "Ask for no token. On loopback alone.")
+    var insecure = false
+
+    @Option(help: ArgumentHelp("The certificate and its chain, as PEM: serve HTTPS.", valueName: "file"))
+    var tlsCert: String?
+
+    @Option(help: ArgumentHelp("The certificate's private key, as PEM; its password is WAYBILL_TLS_KEY_PASSWORD.", valueName: "file"))
+    var tlsKey: String?
+
+    @Option(
+        help: ArgumentHelp("trace, debug, info (a line for each answer), notice, warning, error. Default: warning.", valueName: "level"))
+    var logLevel: String?
+
+    @Option(help: ArgumentHelp("The largest body as it is sent.", valueName: "count"))
+    var maxBodyBytes: Int?
+
+    @Option(help: ArgumentHelp("The largest body when it is decompressed.", valueName: "count"))
+    var maxDecompressedBytes: Int?
+
+    @Option(help: ArgumentHelp("All bodies that are being worked on; more get 503.", valueName: "count"))
+    var maxPendingBytes: Int?
+
+    @Option(help: ArgumentHelp("Facts of one set.", valueName: "count"))
+    var maxSetFacts: Int?
+
+    @Option(help: ArgumentHelp("Facts of one transaction; more are rejected.", valueName: "count"))
+    var maxTransactionFacts: Int?
+
+    @Option(help: ArgumentHelp("Requests of one token in a second; more get 429.", valueName: "count"))
+    var maxRequestsPerSecond: Int?
+
+    @Option(help: ArgumentHelp("How long a transaction is kept after the last of it was received. Default: for ever.", valueName: "count"))
+    var retentionDays: Int?
+
+    @Option(help: ArgumentHelp("What a project's store may take; the oldest goes. Default: as much as comes.", valueName: "count"))
+    var maxStoreBytes: Int?
+
+    @Option(help: ArgumentHelp("Connections at a time; more wait.", valueName: "count"))
+    var maxConnections: Int?
+
+    @Option(help: ArgumentHelp("How long the head of a request may take.", valueName: "count"))
+    var headerSeconds: Int?
+
+    @Option(help: ArgumentHelp("How long the body of a request may take.", valueName: "count"))
+    var bodySeconds: Int?
+
+    @Option(help: ArgumentHelp("How long a connection may rest between requests.", valueName: "count"))
+    var idleSeconds: Int?
+
+    /// Those that were given.
+    var values: [AbsoluteConfigKey: ConfigValue] {
+        let texts: [ServeSetting: String?] = [.host: host, .tlsCert: tlsCert, .tlsKey: tlsKey, .logLevel: logLevel]
+        let numbers: [ServeSetting: Int?] = [
+            .port: port, .maxBodyBytes: maxBodyBytes, .maxDecompressedBytes: maxDecompressedBytes, .maxPendingBytes: maxPendingBytes,
+            .maxSetFacts: maxSetFacts, .maxTransactionFacts: maxTransactionFacts, .maxRequestsPerSecond: maxRequestsPerSecond,
+            .retentionDays: retentionDays, .maxStoreBytes: maxStoreBytes, .maxConnections: maxConnections, .headerSeconds: headerSeconds,
+            .bodySeconds: bodySeconds, .idleSeconds: idleSeconds,
+        ]
+        var contents: [ServeSetting: ConfigContent] = texts.compactMapValues { $0.map(ConfigContent.string) }
+        contents.merge(numbers.compactMapValues { $0.map(ConfigContent.int) }) { $1 }
+        if insecure { contents[.insecure] = .bool(true) }
+        return Dictionary(
+            uniqueKeysWithValues: contents.map { setting, content in
+                (AbsoluteConfigKey([setting.rawValue]), ConfigValue(content, isSecret: setting.isSecret))
+            })
+    }
+}
+#endif

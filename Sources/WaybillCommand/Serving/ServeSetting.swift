@@ -1,0 +1,19 @@
+#if Collector
+import Configuration
+
+/// What can be set of `waybill serve`: one name, written `--max-connections` as an option, `WAYBILL_MAX_CONNECTIONS` in the environment, and
+/// `maxConnections` in the file.
+enum ServeSetting: String, CaseIterable {
+    case host, port, insecure
+    case tlsCert, tlsKey, tlsKeyPassword
+    case logLevel
+    case maxBodyBytes, maxDecompressedBytes, maxPendingBytes, maxSetFacts, maxTransactionFacts, maxRequestsPerSecond
+    case retentionDays, maxStoreBytes
+    case maxConnections, headerSeconds, bodySeconds, idleSeconds
+
+    var key: ConfigKey { ConfigKey([rawValue]) }
+
+    /// Never printed, and no option: what stands on a command line is there for everybody to see.
+    var isSecret: Bool { self == .tlsKeyPassword }
+}
+#endif

@@ -1,0 +1,157 @@
+#if Collector
+import Configuration
+import Foundation
+import Logging
+import WaybillCollector
+import WaybillCore
+
+/// How a collector is served: options before the environment, the environment before the file, the file before the defaults.
+struct ServeSettings: Sendable {
+    private(set) var host = "127.0.0.1"
+    private(set) var port = 8477
+    private(set) var isInsecure = false
+    private(set) var certificate: String?
+    private(set) var key: String?
+    private(set) var keyPassword: String?
+    private(set) var logLevel = Logger.Level.warning
+    private(set) var limits = CollectorLimits()
+    private(set) var maximumConnections = 512
+    private(set) var headerSeconds = 10
+    private(set) var bodySeconds = 60
+    private(set) var idleSeconds = 60
+
+    /// Reads them all.
+    ///
+    /// - Throws: `setting` for what cannot be read, is out of bounds, or unknown in the file.
+    init(
+        _ flags: ServeFlags? = nil, environment: [String: String] = ProcessInfo.processInfo.environment, file: String? = nil
+    ) async throws {
+        var providers: [any ConfigProvider] = [
+            InMemoryProvider(name: "options", values: flags?.values ?? [:]),
+            EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "waybill"),
+        ]
+        if let file { providers.append(try await Self.provider(file)) }
+        let reader = SettingReader(ConfigReader(providers: providers))
+        host = try await reader.text(.host) ?? host
+        port = try await reader.number(.port, in: 0...65_535) ?? port
+        isInsecure = try await reader.bool(.insecure) ?? isInsecure
+        certificate = try await reader.text(.tlsCert)
+        key = try await reader.text(.tlsKey)
+        keyPassword = try await reader.text(.tlsKeyPassword)
+        logLevel = try await reader.level() ?? logLevel
+        limits.bodyByteCount = try await reader.number(.maxBodyBytes, in: 1...1 << 30) ?? limits.bodyByteCount
+        limits.decompressedByteCount = try await reader.number(.maxDecompressedBytes, in: 1...1 << 30) ?? limits.decompressedByteCount
+        limits.pendingByteCount = try await reader.number(.maxPendingBytes, in: 1...1 << 40) ?? limits.pendingByteCount
+        limits.factsPerSet = try await reader.number(.maxSetFacts, in: 1...10_000_000) ?? limits.factsPerSet
+        limits.factsPerTransaction = try await reader.number(.maxTransactionFacts, in: 1...10_000_000) ?? limits.factsPerTransaction
+        limits.requestsPerSecond = try await reader.number(.maxRequestsPerSecond, in: 1...1_000_000) ?? limits.requestsPerSecond
+        limits.maximumAge = try await reader.number(.retentionDays, in: 1...36_500).map { .seconds($0 * 86_400) }
+        limits.storeByteCount = try await reader.number(.maxStoreBytes, in: 1...1 << 50)
+        maximumConnections = try await reader.number(.maxConnections, in: 1...1_000_000) ?? maximumConnections
+        headerSeconds = try await reader.number(.headerSeconds, in: 1...3600) ?? headerSeconds
+        bodySeconds = try await reader.number(.bodySeconds, in: 1...3600) ?? bodySeconds
+        idleSeconds = try await reader.number(.idleSeconds, in: 1...3600) ?? idleSeconds
+        try validate()
+    }
+
+    private func validate() throws(WaybillError) {
+        guard (certificate == nil) == (key == nil) else {
+            throw WaybillError(.setting, "HTTPS takes both --tls-cert and --tls-key.")
+        }
+        guard !isInsecure || isLoopback else {
+            throw WaybillError(
+                .setting, "Without tokens the collector listens on loopback alone, and not on \(host). Leave --insecure out.")
+        }
+    }
+
+    /// Whether only this machine reaches it.
+    var isLoopback: Bool { ["127.0.0.1", "::1", "localhost"].contains(host) }
+
+    /// As `--print-config` tells them.
+    var lines: [String] {
+        ServeSetting.allCases.map { setting in
+            let value = text(of: setting)
+            return "\(setting.rawValue) = \(setting.isSecret && value != nil ? "[hidden]" : value ?? "")".trimmingCharacters(
+                in: .whitespaces)
+        }
+    }
+
+    private func text(of setting: ServeSetting) -> String? {
+        switch setting {
+        case .host: host
+        case .port: "\(port)"
+        case .insecure: "\(isInsecure)"
+        case .tlsCert: certificate
+        case .tlsKey: key
+        case .tlsKeyPassword: keyPassword
+        case .logLevel: logLevel.rawValue
+        case .maxBodyBytes: "\(limits.bodyByteCount)"
+        case .maxDecompressedBytes: "\(limits.decompressedByteCount)"
+        case .maxPendingBytes: "\(limits.pendingByteCount)"
+        case .maxSetFacts: "\(limits.factsPerSet)"
+        case .maxTransactionFacts: "\(limits.factsPerTransaction)"
+        case .maxRequestsPerSecond: "\(limits.requestsPerSecond)"
+        case .retentionDays: limits.maximumAge.map { "\($0.components.seconds / 86_400)" }
+        case .maxStoreBytes: limits.storeByteCount.map { "\($0)" }
+        case .maxConnections: "\(maximumConnections)"
+        case .headerSeconds: "\(headerSeconds)"
+        case .bodySeconds: "\(bodySeconds)"
+        case .idleSeconds: "\(idleSeconds)"
+        }
+    }
+
+    /// The file's settings; a misspelt one would otherwise be what nobody notices.
+    private static func provider(_ path: String) async throws -> any ConfigProvider {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw WaybillError(.setting, "The settings in \(path) cannot be read.")
+        }
+        guard let members = try? JSONSerialization.jsonObject(with: data) as? [String: Any] else {
+            throw WaybillError(.setting, "The settings in \(path) are no JSON object.")
+        }
+        if let unknown = members.keys.sorted().first(where: { ServeSetting(rawValue: $0) == nil }) {
+            let names = ServeSetting.allCases.map(\.rawValue).joined(separator: ", ")
+            throw WaybillError(.setting, "There is no setting “\(unknown)”, as \(path) has it. They are: \(names).")
+        }
+        let place = InMemoryProvider(values: [AbsoluteConfigKey(["filePath"]): ConfigValue(.string(path), isSecret: false)])
+        return try await FileProvider<JSONSnapshot>(config: ConfigReader(provider: place))
+    }
+}
+
+/// Reads settings one by one; what has another type than it should have is told, and not passed over.
+private struct SettingReader {
+    private let reader: ConfigReader
+
+    init(_ reader: ConfigReader) { self.reader = reader }
+
+    func text(_ setting: ServeSetting) async throws -> String? {
+        try await told(setting, "a text") { try await reader.fetchString(forKey: setting.key, isSecret: setting.isSecret) }
+    }
+
+    func bool(_ setting: ServeSetting) async throws -> Bool? {
+        try await told(setting, "true or false") { try await reader.fetchBool(forKey: setting.key) }
+    }
+
+    func number(_ setting: ServeSetting, in bounds: ClosedRange<Int>) async throws -> Int? {
+        let kind = "a number from \(bounds.lowerBound) to \(bounds.upperBound)"
+        guard let number = try await told(setting, kind, { try await reader.fetchInt(forKey: setting.key) }) else { return nil }
+        guard bounds.contains(number) else { throw wrong(setting, kind) }
+        return number
+    }
+
+    func level() async throws -> Logger.Level? {
+        guard let text = try await text(.logLevel) else { return nil }
+        guard let level = Logger.Level(rawValue: text) else {
+            throw wrong(.logLevel, "one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return level
+    }
+
+    private func told<Value>(_ setting: ServeSetting, _ kind: String, _ body: () async throws -> Value?) async throws -> Value? {
+        do { return try await body() } catch { throw wrong(setting, kind) }
+    }
+
+    private func wrong(_ setting: ServeSetting, _ kind: String) -> WaybillError {
+        WaybillError(.setting, "The setting \(setting.rawValue) is not \(kind).")
+    }
+}
+#endif

@@ -1,0 +1,22 @@
+/// Which exchanges a list shows; every condition that is set must hold.
+public struct ExchangeFilter: Hashable, Sendable, Codable {
+    /// The code of the use case of its transaction.
+    public var useCase: Int?
+    /// Any of these outcomes of its transaction; empty: all, also exchanges outside any transaction.
+    public var outcomes: Set<Outcome> = []
+    /// Opened at or after this time, in microseconds since 1970.
+    public var sinceMicroseconds: Int?
+    /// Opened before this time, in microseconds since 1970.
+    public var untilMicroseconds: Int?
+    /// Found in any case in the method, host, path, query, header fields or error, or the ID or support code of its transaction.
+    public var text: String?
+    /// Any of these methods, as they were written; empty: all.
+    public var methods: Set<String> = []
+    /// Status codes from the first to the last; nil: all, also those without a response.
+    public var statuses: ClosedRange<Int>?
+    /// Any of these; empty: all.
+    public var states: Set<ExchangeRecord.State> = []
+
+    /// A filter that lets everything through.
+    public init() {}
+}

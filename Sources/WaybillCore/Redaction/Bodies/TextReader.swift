@@ -1,0 +1,84 @@
+/// Text, a line at a time; a secret may reach over the end of a line where it has a mark or a bracket that closes it.
+struct TextReader: BodyReader {
+    private let redactor: Redactor
+    private var line: [UInt8] = []
+    private var isTooLong = false
+    private var openEnd: SecretScanner.OpenEnd?
+    /// The backslashes right before what comes, inside a secret in quotation marks.
+    private var backslashes: [UInt8] = []
+
+    init(_ redactor: Redactor) { self.redactor = redactor }
+
+    mutating func read(_ bytes: ArraySlice<UInt8>, into output: inout [UInt8]) {
+        var rest = bytes
+        while !rest.isEmpty {
+            if let openEnd {
+                skip(&rest, until: openEnd, into: &output)
+                continue
+            }
+            let end = rest.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 }
+            // Never beyond the limit, so that it does not matter where the body was cut.
+            let piece = rest.prefix(min((end ?? rest.endIndex) - rest.startIndex, isTooLong ? .max : BodyRedactor.unitLimit - line.count))
+            rest = rest[piece.endIndex...]
+            if !isTooLong { line += piece }
+            if piece.endIndex == end {
+                endLine(into: &output)
+            } else if line.count == BodyRedactor.unitLimit {
+                output += Redactor.placeholder.utf8
+                openEnd = SecretScanner.redactingPiece(line, names: redactor.names).openEnd
+                isTooLong = openEnd == nil
+                backslashes = Array(line.suffix(while: { $0 == UInt8(ascii: "\\") }))
+                line = []
+            }
+        }
+    }
+
+    mutating func finish(isWhole: Bool, into output: inout [UInt8]) {
+        guard openEnd == nil, !isTooLong else { return }
+        if !isWhole { Self.removeBeginningOfSecret(&line) }
+        endLine(into: &output)
+    }
+
+    private mutating func endLine(into output: inout [UInt8]) {
+        if isTooLong {
+            output.append(UInt8(ascii: "\n"))
+        } else {
+            let (redacted, openEnd) = SecretScanner.redactingPiece(line, names: redactor.names)
+            output += redacted ?? line
+            self.openEnd = openEnd
+        }
+        isTooLong = false
+        line.removeAll(keepingCapacity: true)
+    }
+
+    /// The line goes on where the secret ends.
+    private mutating func skip(_ rest: inout ArraySlice<UInt8>, until end: SecretScanner.OpenEnd, into output: inout [UInt8]) {
+        guard case .quotationMark(let mark, let escapes) = end else {
+            rest = []
+            return
+        }
+        let before = backslashes.count
+        let bytes = backslashes + rest
+        if let index = SecretScanner.endOfQuotation(bytes[...], mark, escapes: escapes) {
+            // The backslashes of an escaped mark belong to what follows, also those that came with the piece before.
+            line = Array(bytes[index..<max(index, before)])
+            rest = bytes[max(index, before)...]
+            (openEnd, backslashes) = (nil, [])
+        } else {
+            backslashes = Array(bytes.suffix(while: { $0 == UInt8(ascii: "\\") }))
+            rest = []
+        }
+    }
+
+    /// Removes from the end of a text that goes on what may be the first bytes of a secret: the last word, and the groups of digits before it.
+    static func removeBeginningOfSecret(_ text: inout [UInt8]) {
+        while let last = text.last, !" \t\r\n".utf8.contains(last) { text.removeLast() }
+        while let last = text.last, last.isDigit || " \t-".utf8.contains(last) { text.removeLast() }
+    }
+}
+
+extension Array {
+    fileprivate func suffix(while predicate: (Element) -> Bool) -> ArraySlice<Element> {
+        self[(lastIndex { !predicate($0) }.map { $0 + 1 } ?? startIndex)...]
+    }
+}

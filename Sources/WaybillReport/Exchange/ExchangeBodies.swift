@@ -1,0 +1,43 @@
+package import WaybillCore
+package import WaybillStore
+
+/// What was kept of the two bodies of an exchange.
+package struct ExchangeBodies: Sendable, Hashable {
+    /// nil where nothing is known of one.
+    package var request: ExchangeBody?
+    /// nil where nothing is known of one.
+    package var response: ExchangeBody?
+
+    /// None, unless told otherwise.
+    package init(request: ExchangeBody? = nil, response: ExchangeBody? = nil) {
+        self.request = request
+        self.response = response
+    }
+}
+
+extension StoreReader {
+    /// What this store kept of the bodies of an exchange.
+    package func bodies(of exchange: Fact.ID) throws(WaybillError) -> ExchangeBodies {
+        ExchangeBodies(request: try body(of: exchange, .request), response: try body(of: exchange, .response))
+    }
+}
+
+extension ExchangeBody {
+    /// Whether there is something to show, and be it that it was empty.
+    var isKept: Bool { !bytes.isEmpty || isWhole }
+
+    /// What was kept, as text; nil for what is not UTF-8.
+    var text: String? { String(validating: bytes, as: UTF8.self) }
+
+    /// What is missing and why, in a sentence: `The first 64.0 kB of 1.3 MB were kept.`; nil for a whole one.
+    package var lack: String? {
+        guard !isWhole else { return nil }
+        let (kept, all) = (Words.byteCount(bytes.count), byteCount.map { " of \(Words.byteCount($0))" } ?? "")
+        return switch omission {
+        case .type: "A body\(all) was not kept: it is no text."
+        case .encoding: "A body\(all) was not kept: it was compressed."
+        case .limit, .room, .unfinished, nil:
+            bytes.isEmpty ? "Nothing\(all.isEmpty ? " of the body" : all) was kept." : "The first \(kept)\(all) were kept."
+        }
+    }
+}

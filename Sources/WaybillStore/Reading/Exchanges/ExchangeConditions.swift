@@ -1,0 +1,65 @@
+import WaybillCore
+
+/// A filter of exchanges as conditions on `network_logs l`, `sources s` and `parts p`; times apart, since they go by each source's clock.
+struct ExchangeConditions {
+    private(set) var sql = "l.method IS NOT NULL"
+    private(set) var arguments: [any SQLValue] = []
+
+    /// What the conditions stand on.
+    static let tables =
+        "network_logs l JOIN sources s ON s.id = l.source LEFT JOIN parts p ON p.source = l.source AND p.sequence = l.part"
+
+    /// - Parameter isChosen: Whether only transactions of the temporary table `chosen` are meant.
+    init(_ filter: ExchangeFilter, isChosen: Bool) {
+        if isChosen { add("p.guid IN (SELECT guid FROM temp.chosen)") }
+        if !filter.methods.isEmpty { add("l.method IN (\(filter.methods.sorted().map { argument($0) }.joined(separator: ", ")))") }
+        if let statuses = filter.statuses { add("l.status BETWEEN \(argument(statuses.lowerBound)) AND \(argument(statuses.upperBound))") }
+        if !filter.states.isEmpty {
+            add("(\(filter.states.sorted { $0.rawValue < $1.rawValue }.map(Self.condition).joined(separator: " OR ")))")
+        }
+        if let text = filter.text, !text.isEmpty { add(mention(of: text)) }
+    }
+
+    /// A value that stands in the text of the statement.
+    mutating func argument(_ value: any SQLValue) -> String {
+        arguments.append(value)
+        return "?\(arguments.count)"
+    }
+
+    private mutating func add(_ condition: String) { sql += " AND \(condition)" }
+
+    private static func condition(_ state: ExchangeRecord.State) -> String {
+        let isMocked = "(json_valid(l.closed_detail) AND json_extract(l.closed_detail, '$.mocked') IS 1)"
+        return switch state {
+        case .inProgress: "(l.closed IS NULL AND NOT s.ended)"
+        case .interrupted: "(l.closed IS NULL AND s.ended)"
+        case .completed: "(l.state = \(Fact.ExchangeState.completed.rawValue) AND \(isMocked) IS NOT 1)"
+        case .mocked: "(l.state = \(Fact.ExchangeState.completed.rawValue) AND \(isMocked))"
+        case .failed: "l.state = \(Fact.ExchangeState.failed.rawValue)"
+        case .canceled: "l.state = \(Fact.ExchangeState.canceled.rawValue)"
+        }
+    }
+
+    /// As people see it: scheme, host, port, path and query, as far as they are known.
+    private static let url: String = {
+        func detail(_ name: String) -> String {
+            "CASE WHEN json_valid(l.opened_detail) THEN json_extract(l.opened_detail, '$.\(name)') END"
+        }
+        return "(ifnull(\(detail("scheme")) || '://', '') || ifnull(l.host, '') || ifnull(':' || \(detail("port")), '') || l.path"
+            + " || ifnull('?' || \(detail("query")), ''))"
+    }()
+
+    /// In any case as far as ASCII goes, as in the list of transactions.
+    private mutating func mention(of text: String) -> String {
+        let like = "LIKE \(argument(SQL.pattern(containing: text))) ESCAPE '\\'"
+        func inDetail(_ column: String) -> String {
+            "(json_valid(\(column)) AND EXISTS(SELECT 1 FROM json_tree(\(column)) j WHERE j.type = 'text' AND j.atom \(like)))"
+        }
+        var places = [
+            "(l.method || ' ' || \(Self.url)) \(like)", "\(SQL.text(guid: "p.guid")) \(like)",
+            inDetail("l.opened_detail"), inDetail("l.closed_detail"),
+        ]
+        if let code = SupportCode(text) { places.append(ListQuery.matches("p.guid", argument(code.lastDigits))) }
+        return "(\(places.joined(separator: " OR ")))"
+    }
+}

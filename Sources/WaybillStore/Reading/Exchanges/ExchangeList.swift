@@ -1,0 +1,85 @@
+import WaybillCore
+
+/// Finds the exchanges of a list, within one read of the store.
+///
+/// Exchanges carry their source's time, whose distance to the wall clock may be learned late. So nothing is stored in the order of a list: each
+/// source's newest are found by an index, those that can matter are asked, and what they have is merged. A page costs what it shows, and a look at
+/// each source.
+struct ExchangeList {
+    private let connection: Connection
+    private let filter: ExchangeFilter
+    private let conditions: ExchangeConditions
+
+    /// - Parameter wall: Now, in microseconds since 1970: decides which transactions have timed out.
+    init(_ filter: ExchangeFilter, now wall: Int, _ connection: Connection) throws(WaybillError) {
+        self.connection = connection
+        self.filter = filter
+        let isOfTransactions = filter.useCase != nil || !filter.outcomes.isEmpty
+        if isOfTransactions {
+            var transactions = TransactionFilter()
+            transactions.useCase = filter.useCase
+            transactions.outcomes = filter.outcomes
+            try ExportSelector(connection: connection).choose(transactions, now: wall)
+        }
+        conditions = ExchangeConditions(filter, isChosen: isOfTransactions)
+    }
+
+    /// The newest, behind a cursor.
+    func keys(limit: Int, after cursor: ListCursor?) throws(WaybillError) -> [ExchangeKey] {
+        var found: [ExchangeKey] = []
+        // What was opened at the cursor's own time is left to the condition on rows.
+        let until = [filter.untilMicroseconds, cursor.map { $0.listed + 1 }].compactMap(\.self).min()
+        let spans = try spans().compactMap { $0.clamped(since: filter.sinceMicroseconds, until: until) }
+        for span in spans.sorted(by: { $0.newest > $1.newest }) {
+            if found.count == limit, let oldest = found.last, span.newest < oldest.opened { break }
+            found = Array((found + (try keys(in: span, limit: limit, after: cursor))).sorted(by: ExchangeKey.follows).prefix(limit))
+        }
+        return found
+    }
+
+    /// All of them, the oldest first, until `body` returns false: sorted by SQLite, which keeps what is much in a file.
+    func forKeys(while body: (ExchangeKey) throws(WaybillError) -> Bool) throws(WaybillError) {
+        var conditions = conditions
+        var sql = conditions.sql
+        if let since = filter.sinceMicroseconds { sql += " AND opened >= \(conditions.argument(since))" }
+        if let until = filter.untilMicroseconds { sql += " AND opened < \(conditions.argument(until))" }
+        try connection.statement(
+            """
+            SELECT \(SQL.wall("l.at_us", source: "l.source")) AS opened, l.source, l.part, l.sequence FROM \(ExchangeConditions.tables) \
+            WHERE \(sql) ORDER BY 1, 2, 4
+            """
+        ).forRows(arguments: conditions.arguments) { (row) throws(WaybillError) in
+            try body(ExchangeKey(opened: row.int(0), source: row.int(1), part: row.int(2), sequence: row.int(3)))
+        }
+    }
+
+    private func spans() throws(WaybillError) -> [ExchangeSpan] {
+        let newest = try connection.statement(
+            """
+            SELECT id, at_us FROM (SELECT id, (SELECT max(l.at_us) FROM network_logs l WHERE l.source = id AND l.method IS NOT NULL) AS at_us \
+            FROM sources) WHERE at_us IS NOT NULL
+            """
+        ).rows { row in (source: row.int(0), at: row.int(1)) }
+        var spans: [ExchangeSpan] = []
+        for (source, at) in newest { spans += ExchangeSpan.spans(of: source, try WallClock(of: source, connection), newest: at) }
+        return spans
+    }
+
+    private func keys(in span: ExchangeSpan, limit: Int, after cursor: ListCursor?) throws(WaybillError) -> [ExchangeKey] {
+        var conditions = conditions
+        var sql = "\(conditions.sql) AND l.source = \(conditions.argument(span.source))"
+        sql += " AND l.at_us >= \(conditions.argument(span.times.lowerBound)) AND l.at_us < \(conditions.argument(span.times.upperBound))"
+        if let cursor {
+            let place = (cursor.listed - span.offset, cursor.source, cursor.sequence)
+            sql += " AND (l.at_us, l.source, l.sequence) < "
+            sql += "(\(conditions.argument(place.0)), \(conditions.argument(place.1)), \(conditions.argument(place.2)))"
+        }
+        sql += " ORDER BY l.at_us DESC, l.sequence DESC LIMIT \(conditions.argument(limit))"
+        var keys: [ExchangeKey] = []
+        try connection.statement("SELECT l.at_us, l.part, l.sequence FROM \(ExchangeConditions.tables) WHERE \(sql)")
+            .forEachRow(arguments: conditions.arguments) { row in
+                keys.append(ExchangeKey(opened: row.int(0) + span.offset, source: span.source, part: row.int(1), sequence: row.int(2)))
+            }
+        return keys
+    }
+}

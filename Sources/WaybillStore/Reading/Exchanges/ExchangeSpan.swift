@@ -1,0 +1,31 @@
+import WaybillCore
+
+/// A stretch of one source's time in which the wall clock stands at a fixed distance from it, so that both give the same order.
+struct ExchangeSpan {
+    /// The `sources.id` of the source.
+    var source: Int
+    /// Microseconds since 1970 at the source's start.
+    var offset: Int
+    /// Times in the source, in microseconds.
+    var times: Range<Int>
+
+    /// When the newest of its exchanges can have been opened at the latest, in microseconds since 1970.
+    var newest: Int { times.upperBound - 1 + offset }
+
+    /// The spans of a source up to its newest exchange, as `WallClock` has it.
+    static func spans(of source: Int, _ clock: WallClock, newest: Int) -> [ExchangeSpan] {
+        let anchors = clock.anchors.isEmpty ? [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)] : clock.anchors
+        return anchors.indices.compactMap { index in
+            let start = index == 0 ? 0 : anchors[index].atMicroseconds
+            let end = min(newest + 1, index + 1 < anchors.count ? anchors[index + 1].atMicroseconds : .max)
+            return start < end ? ExchangeSpan(source: source, offset: anchors[index].offsetMicroseconds, times: start..<end) : nil
+        }
+    }
+
+    /// What of it lies between two times since 1970; nil where nothing does.
+    func clamped(since: Int?, until: Int?) -> ExchangeSpan? {
+        let start = since.map { max($0 - offset, times.lowerBound) } ?? times.lowerBound
+        let end = until.map { min($0 - offset, times.upperBound) } ?? times.upperBound
+        return start < end ? ExchangeSpan(source: source, offset: offset, times: start..<end) : nil
+    }
+}

@@ -1,0 +1,108 @@
+import WaybillCore
+
+/// One step of keeping what was received within its limits, inside one SQLite transaction: whole transactions of which nothing came since a time,
+/// and exchanges outside of one, those that came first before all others.
+struct ReceivedSweep {
+    /// Facts that went.
+    private(set) var factCount = 0
+
+    private let connection: Connection
+    private let cutoff: Int
+    private let budget: Int
+    private let retired: RetiredRows
+    /// What came at the cutoff or later, by source.
+    private var fresh: [Int: SequenceRanges] = [:]
+
+    /// - Parameters:
+    ///   - cutoff: Microseconds since 1970; what was received before may go.
+    ///   - budget: About how many facts one step takes away.
+    init(_ connection: Connection, before cutoff: Int, budget: Int) throws(WaybillError) {
+        self.connection = connection
+        self.cutoff = cutoff
+        self.budget = budget
+        retired = RetiredRows(connection: connection)
+        var fresh: [Int: SequenceRanges] = [:]
+        try connection.statement("SELECT source, first, last FROM arrivals WHERE received_us >= ?").forEachRow(cutoff) { row in
+            fresh[row.int(0), default: SequenceRanges()].insert(row.int(1)...max(row.int(1), row.int(2)))
+        }
+        self.fresh = fresh
+    }
+
+    mutating func run() throws(WaybillError) {
+        let (old, roots) = try find()
+        let sources = SourceRows(connection: connection)
+        var eraser = FactEraser(connection, because: nil)
+        for (id, sequences) in roots {
+            guard let source = try sources.find(id) else { continue }
+            try eraser.erase(SequenceRanges(sequences.sorted().lazy.map { $0...$0 }), of: source)
+        }
+        try eraser.finish()
+        factCount = eraser.count
+        // An arrival of which nothing is left has nothing more to export.
+        for arrival in old where SequenceRanges([arrival.range]).subtracting(try retired.sequences(of: arrival.source)).isEmpty {
+            try connection.statement("DELETE FROM arrivals WHERE id = ?").run(arrival.id)
+        }
+    }
+
+    private struct Arrived {
+        var id: Int
+        var source: Int
+        var range: ClosedRange<Int>
+    }
+
+    private struct Root {
+        var source: Int
+        var sequence: Int
+        var last: Int
+        var isOwn: Bool
+    }
+
+    /// The oldest arrivals, and of what opened in them the openings that may go, by source.
+    private func find() throws(WaybillError) -> ([Arrived], [Int: Set<Int>]) {
+        var old: [Arrived] = []
+        var roots: [Int: Set<Int>] = [:]
+        var count = 0
+        try connection.statement(
+            """
+            SELECT a.id, a.source, a.first, a.last FROM arrivals a JOIN sources s ON s.id = a.source \
+            WHERE a.received_us < ? AND s.heard_us IS NOT NULL ORDER BY a.id
+            """
+        ).forRows(cutoff) { row throws(WaybillError) in
+            let arrived = Arrived(id: row.int(0), source: row.int(1), range: row.int(2)...max(row.int(2), row.int(3)))
+            old.append(arrived)
+            for unit in try units(openedIn: arrived) where unit.allSatisfy(isOld) {
+                for root in unit where roots[root.source, default: []].insert(root.sequence).inserted {
+                    count += root.last - root.sequence + 1
+                }
+            }
+            return count < budget
+        }
+        return (old, roots)
+    }
+
+    /// Transactions with all their parts, parts whose transaction is not known, and exchanges outside of any.
+    private func units(openedIn arrived: Arrived) throws(WaybillError) -> [[Root]] {
+        let (source, first, last) = (arrived.source, arrived.range.lowerBound, arrived.range.upperBound)
+        var units: [[Root]] = []
+        let parts = try connection.statement(
+            "SELECT guid, sequence, last FROM parts WHERE source = ? AND sequence BETWEEN ? AND ? AND sequence > 0"
+        ).rows(source, first, last) { row in
+            (guid: row.optionalGUID(0), root: Root(source: source, sequence: row.int(1), last: row.int(2), isOwn: false))
+        }
+        for part in parts { units.append(try part.guid.map { guid throws(WaybillError) in try self.parts(of: guid) } ?? [part.root]) }
+        units += try connection.statement(
+            "SELECT sequence, ifnull(closed, sequence) FROM network_logs WHERE source = ? AND part = 0 AND sequence BETWEEN ? AND ?"
+        ).rows(source, first, last) { row in [Root(source: source, sequence: row.int(0), last: row.int(1), isOwn: false)] }
+        return units
+    }
+
+    private func parts(of transaction: GUID) throws(WaybillError) -> [Root] {
+        try connection.statement(
+            "SELECT p.source, p.sequence, p.last, s.heard_us IS NULL FROM parts p JOIN sources s ON s.id = p.source WHERE p.guid = ?"
+        ).rows(transaction) { row in Root(source: row.int(0), sequence: row.int(1), last: row.int(2), isOwn: row.bool(3)) }
+    }
+
+    private func isOld(_ root: Root) -> Bool {
+        !root.isOwn && !(fresh[root.source]?.meets(root.sequence...max(root.sequence, root.last)) ?? false)
+    }
+}

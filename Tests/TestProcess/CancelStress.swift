@@ -1,0 +1,71 @@
+import Dispatch
+import Foundation
+import TestSupport
+import Waybill
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Makes requests by every form of the captured session, eight at a time, cancels each after a random 0 to 800 microseconds, and prints what was
+/// recorded. A hang or a trap is what it is after: whoever starts it keeps the watch.
+struct CancelStress {
+    let count: Int
+
+    func run() async throws {
+        let server = try LoopbackServer { _ in .text("answer") }
+        let transactions = TransactionManager(store: .inMemory, correlatedHosts: ["127.0.0.1"])
+        let url = server.url()
+        let logins = await withTaskGroup(of: [GUID].self) { group in
+            for worker in 0..<8 {
+                group.addTask {
+                    var logins: [UseCaseTransaction<TestProcess.Login>] = []
+                    for index in 0..<(count / 8) {
+                        // A transaction of thousands of exchanges would be the test of something else.
+                        if index % 50 == 0 { logins.append(transactions.begin(TestProcess.Login.self)) }
+                        let login = logins[logins.count - 1]
+                        let request = Task {
+                            try await send(URLRequest(url: url), in: login, by: transactions.session, form: index + worker)
+                        }
+                        let cancelation = DispatchWorkItem { request.cancel() }
+                        DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...800)), execute: cancelation)
+                        _ = await request.result
+                    }
+                    return logins.map(\.id)
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        try await transactions.sync()
+        var exchanges: [TransactionRecord.Exchange] = []
+        for login in logins { exchanges += try await transactions.transaction(login)?.exchanges ?? [] }
+        let states = Dictionary(grouping: exchanges) { $0.state }.mapValues(\.count)
+        print(
+            "completed \(states[.completed] ?? 0) canceled \(states[.canceled] ?? 0) failed \(states[.failed] ?? 0)",
+            "in progress \(states[nil] ?? 0)")
+        fflush(nil)
+        // What is left of canceled tasks ends on its own queue; a trap there must be seen, too.
+        _ = try await transactions.session.data(from: url)
+    }
+
+    private func send(
+        _ request: URLRequest, in login: UseCaseTransaction<TestProcess.Login>, by session: CapturedSession, form: Int
+    ) async throws {
+        switch form % 4 {
+        case 0: _ = try await session.data(for: request, in: login)
+        case 1: for try await _ in try await session.bytes(for: request, in: login).0 {}
+        case 2: try FileManager.default.removeItem(at: try await session.download(for: request, in: login).0)
+        default:
+            var request = request
+            request.httpMethod = "POST"
+            let ended = Gate()
+            let task = session.uploadTask(with: request, from: Data("body".utf8), in: login) { _, _, _ in ended.open() }
+            task.resume()
+            await withTaskCancellationHandler {
+                await ended.opened()
+            } onCancel: {
+                task.cancel()
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+
+/// A program that `make setup` installs; tests that need it fail where it is missing.
+struct InstalledProgram {
+    let url: URL
+
+    /// Looks for it on the PATH, and where administrators' programs are.
+    init(_ name: String) throws {
+        let path = (ProcessInfo.processInfo.environment["PATH"] ?? "") + ":/usr/sbin:/usr/local/sbin:/opt/homebrew/bin"
+        let places = path.split(separator: ":").map { URL(filePath: String($0)).appending(path: name) }
+        guard let url = places.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }) else {
+            throw MissingProgram(name: name)
+        }
+        self.url = url
+    }
+
+    /// Runs it to its end, without a sound.
+    func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = url
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+}
+
+/// A program that the tests need is not there.
+public struct MissingProgram: Error, CustomStringConvertible {
+    let name: String
+
+    public var description: String { "\(name) is not installed: run `make setup`." }
+}

@@ -1,0 +1,60 @@
+import WaybillCore
+
+/// Any bytes as a body with a secret in it. The fuzzer, the replay of what it found and the random tests share this.
+enum BodyBytes {
+    /// What a redactor must never do, whatever it reads.
+    struct Failure: Error {
+        var text: String
+    }
+
+    static let secret = "PLANTED-hunter2"
+    private static let redactor = Redactor()
+    private static let types: [String?] = [
+        "application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=B", "text/html", "application/xml",
+        "text/plain", nil, "application/octet-stream",
+    ]
+
+    /// The first byte says what type the body is said to have, the second how it is cut into pieces, the third where the secret is put.
+    ///
+    /// - Throws: Where the secret comes out, or it matters how the body was cut, or what was redacted changes when it is redacted again.
+    static func check(_ bytes: [UInt8]) throws {
+        guard bytes.count > 3 else { return }
+        let type = types[Int(bytes[0]) % types.count]
+        var body = Array(bytes[3...])
+        // A line of its own: whatever stands before it, it is a name and a value.
+        body.insert(contentsOf: "\npassword=\(secret)\n".utf8, at: body.count * Int(bytes[2]) / 255)
+        let whole = redactor.body(body, contentType: type, keepsBinary: true)
+        try expect(!contains(whole, secret), "the secret came out", type, body, whole)
+        let pieces = inPieces(body, type, size: 1 + Int(bytes[1]) % 16)
+        try expect(pieces == whole, "in pieces it is another", type, body, pieces)
+        let again = redactor.body(whole, contentType: type, keepsBinary: true)
+        try expect(!contains(again, secret), "the secret came out the second time", type, body, again)
+        for cut in [body.count / 2, body.count - 1] {
+            var head = BodyRedactor(contentType: type, redactor: redactor, keepsBinary: true)
+            let kept = head.redact(Array(body[..<cut])) + head.finish(isWhole: false)
+            try expect(!contains(kept, secret), "the secret came out of the first part", type, body, kept)
+        }
+    }
+
+    static func inPieces(_ body: [UInt8], _ type: String?, size: Int) -> [UInt8] {
+        var reader = BodyRedactor(contentType: type, redactor: redactor, keepsBinary: true)
+        var result: [UInt8] = []
+        for start in stride(from: 0, to: body.count, by: size) {
+            result += reader.redact(Array(body[start..<min(start + size, body.count)]))
+        }
+        return result + reader.finish()
+    }
+
+    static func contains(_ bytes: [UInt8], _ text: String) -> Bool {
+        let text = Array(text.utf8)
+        return bytes.count >= text.count
+            && (0...bytes.count - text.count).contains { bytes[$0] == text[0] && bytes[$0...].starts(with: text) }
+    }
+
+    private static func expect(_ isTrue: Bool, _ words: String, _ type: String?, _ body: [UInt8], _ result: [UInt8]) throws {
+        guard !isTrue else { return }
+        throw Failure(
+            text: "\(words): \(type ?? "no type")\n\(String(decoding: body, as: UTF8.self))\n->\n\(String(decoding: result, as: UTF8.self))"
+        )
+    }
+}

@@ -1,0 +1,14 @@
+import Foundation
+import Testing
+import WaybillCore
+
+/// What `make fuzz` found to be different bodies: no planted secret comes out of any, however it is cut into pieces.
+@Suite struct BodyCorpusTests {
+    static let folder = Schemas.folder.deletingLastPathComponent().appending(path: "Tests/Corpora/body")
+
+    @Test func noPlantedSecretComesOutOfTheCorpus() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).filter { !$0.hasPrefix(".") }
+        #expect(!names.isEmpty)
+        for name in names { try BodyBytes.check(Array(try Data(contentsOf: Self.folder.appending(path: name)))) }
+    }
+}

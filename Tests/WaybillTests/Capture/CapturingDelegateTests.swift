@@ -1,0 +1,126 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillCore
+import WaybillTesting
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Tasks of code that owns its delegate are tied to the right transaction.
+@Suite(.timeLimit(.minutes(2)))
+struct CapturingDelegateTests {
+    private let tx = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
+    private let waiting = WaitingDelegate()
+    private let capturing: CapturingDelegate
+    private let session: URLSession
+
+    init() {
+        capturing = tx.capturing(waiting)
+        session = URLSession(configuration: .ephemeral, delegate: capturing, delegateQueue: nil)
+    }
+
+    private func run(_ task: URLSessionTask) async {
+        let ended = waiting.end(of: task)
+        task.resume()
+        await ended.opened()
+    }
+
+    @Test func aTaskCarriesTheFieldOfTheTransactionItIsMadeFor() async throws {
+        let server = try LoopbackServer { _ in .text("hello") }
+        let login = tx.begin(Login.self)
+        await run(capturing.task(for: URLRequest(url: server.url()), in: login) { session.dataTask(with: $0) })
+        await login.makingCurrent {
+            await run(capturing.task(for: URLRequest(url: server.url())) { session.dataTask(with: $0) })
+        }
+        let told = server.requests.compactMap { $0.header("Waybill-Transaction").flatMap { TransactionHeader(parsing: $0) } }
+        #expect(told.map(\.transaction) == [login.id, login.id])
+        #expect(told.map(\.exchange) == tx.exchanges.map(\.id.sequence))
+        #expect(tx.exchanges.map(\.status) == [200, 200])
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test func aTaskMadeByItselfBelongsToTheTransactionWhoseFieldItCarries() async throws {
+        let server = try LoopbackServer { _ in .text("hello") }
+        let (login, other) = (tx.begin(Login.self), tx.begin(Login.self))
+        var request = URLRequest(url: server.url())
+        _ = other.headers(for: server.url())
+        for (name, value) in login.headers(for: server.url()) { request.setValue(value, forHTTPHeaderField: name) }
+        await run(session.dataTask(with: request))
+        #expect(tx.transactions(Login.self).first { $0.summary.id == login.id }?.exchanges.map(\.status) == [200])
+        #expect(tx.exchanges.count == 1)
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test func aTaskMadeByItselfBelongsToNoTransaction() async throws {
+        let server = try LoopbackServer { _ in .text("hello") }
+        let transport = InMemoryTransport()
+        tx.delivery = .transport(transport)
+        await run(session.dataTask(with: URLRequest(url: server.url())))
+        await tx.flush()
+        #expect(transport.sets.flatMap { $0.sources.flatMap(\.facts) }.map(\.part) == [0, 0])
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test func aRedirectToAnotherHostLosesTheFieldAndOneToTheSameKeepsIt() async throws {
+        let server = try LoopbackServer { request in
+            switch request.path {
+            case "/same": .init(status: 302, headers: [("Location", "/here")])
+            case "/other": .init(status: 302, headers: [("Location", "http://localhost:\(request.header("Port") ?? "")/here")])
+            default: .text("hello")
+            }
+        }
+        let login = tx.begin(Login.self)
+        for path in ["/same", "/other"] {
+            var request = URLRequest(url: server.url(path))
+            request.setValue("\(server.port)", forHTTPHeaderField: "Port")
+            await run(capturing.task(for: request, in: login) { session.dataTask(with: $0) })
+        }
+        #expect(server.requests.map { $0.header("Waybill-Transaction") != nil } == [true, true, true, false])
+        #expect(tx.exchanges.map { $0.transfer.redirects.map(\.status) } == [[302], [302]])
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test func whileRecordingIsOffNothingIsRecordedAndEverythingWorks() async throws {
+        let server = try LoopbackServer { _ in .text("hello") }
+        let login = tx.begin(Login.self)
+        tx.recording = .off
+        await run(capturing.task(for: URLRequest(url: server.url()), in: login) { session.dataTask(with: $0) })
+        #expect(server.requests.map { $0.header("Waybill-Transaction") } == [nil])
+        tx.recording = .on
+        #expect(tx.exchanges.isEmpty)
+        session.finishTasksAndInvalidate()
+    }
+
+    /// Two of each transaction at once, 32 at a time.
+    @Test func eachOfManyExchangesAtOnceIsTiedToItsOwnTransaction() async throws {
+        let server = try LoopbackServer { request in .text(request.path) }
+        let logins = (0..<320).map { _ in tx.begin(Login.self) }
+        await LinkingCourse(server: server).run(logins) { request, login in
+            await run(capturing.task(for: request, in: login) { session.dataTask(with: $0) })
+        }
+        #expect(LinkingCourse(server: server).mismatches(among: tx.transactions(Login.self)) == [])
+        #expect(server.requests.count == 640)
+        session.finishTasksAndInvalidate()
+    }
+}
+
+/// Tells when a task is over.
+final class WaitingDelegate: NSObject, URLSessionDataDelegate, Sendable {
+    private let gates = Locked<[ObjectIdentifier: Gate]>([:])
+
+    /// Open once the task is over; ask before it is resumed.
+    func end(of task: URLSessionTask) -> Gate {
+        gates.withLock { gates in
+            let gate = Gate()
+            gates[ObjectIdentifier(task)] = gate
+            return gate
+        }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        gates.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }?.open()
+    }
+}

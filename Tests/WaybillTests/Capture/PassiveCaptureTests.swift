@@ -1,0 +1,195 @@
+#if canImport(FoundationNetworking)
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+import WaybillCore
+import WaybillTesting
+
+@testable import Waybill
+
+/// Requests of code that cannot change are recorded while passive capture runs, and tied where that can be told.
+@Suite(.timeLimit(.minutes(2)))
+struct PassiveCaptureTests {
+    private let tx = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
+
+    private func session(cached: Bool = true, fields: [String: String]? = nil) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        if !cached { configuration.urlCache = nil }
+        configuration.httpAdditionalHeaders = fields
+        let session = URLSession(configuration: configuration)
+        tx.passiveCapture.include(session)
+        return session
+    }
+
+    @Test func nothingIsRecordedBeforeItIsStartedNorAfterItIsStopped() async throws {
+        let server = try LoopbackServer { _ in .text("hello") }
+        let (session, login) = (session(), tx.begin(Login.self))
+        func send() async throws {
+            let (data, _) = try await login.makingCurrent { try await session.data(for: URLRequest(url: server.url())) }
+            #expect(data == Data("hello".utf8))
+        }
+        try await send()
+        #expect(!tx.passiveCapture.isRunning && tx.exchanges.isEmpty)
+        tx.passiveCapture.start()
+        try await send()
+        #expect(tx.passiveCapture.isRunning && tx.exchanges.count == 1)
+        tx.passiveCapture.stop()
+        try await send()
+        #expect(tx.exchanges.count == 1)
+        tx.passiveCapture.start()
+        try await send()
+        #expect(tx.exchanges.count == 2)
+        #expect(server.requests.map { $0.header("Waybill-Transaction") != nil } == [false, true, false, true])
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test func aManagerThatIsGoneCapturesNothing() async throws {
+        let server = try LoopbackServer { _ in .text("hello") }
+        let session = URLSession(configuration: .ephemeral)
+        weak var capture: PassiveCapture?
+        do {
+            let tx = TransactionManager.testing()
+            tx.passiveCapture.include(session)
+            tx.passiveCapture.start()
+            capture = tx.passiveCapture
+        }
+        #expect(capture == nil)
+        _ = try await session.data(for: URLRequest(url: server.url()))
+        #expect(server.requests.count == 1)
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test func aDisabledManagerCapturesNothing() {
+        TransactionManager.disabled.passiveCapture.start()
+        #expect(!TransactionManager.disabled.passiveCapture.isRunning)
+    }
+
+    @Test(arguments: [true, false]) func eachOfManyRequestsAtOnceIsTiedToTheTransactionItIsResumedIn(isCached: Bool) async throws {
+        let server = try LoopbackServer { request in .text(request.path) }
+        let session = session(cached: isCached)
+        tx.passiveCapture.start()
+        let logins = (0..<320).map { _ in tx.begin(Login.self) }
+        await LinkingCourse(server: server).run(logins) { request, login in
+            _ = try? await login.makingCurrent { try await session.data(for: request) }
+        }
+        #expect(LinkingCourse(server: server).mismatches(among: tx.transactions(Login.self)) == [])
+        #expect(server.requests.count == 640)
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test func theFieldThatARequestCarriesCountsMoreThanTheCurrentTransaction() async throws {
+        let server = try LoopbackServer { _ in .text("hello") }
+        let session = session()
+        tx.passiveCapture.start()
+        let (login, current) = (tx.begin(Login.self), tx.begin(Login.self))
+        var request = URLRequest(url: server.url())
+        for (name, value) in login.headers(for: server.url()) { request.setValue(value, forHTTPHeaderField: name) }
+        let sent = request
+        _ = try await current.makingCurrent { try await session.data(for: sent) }
+        #expect(tx.transactions(Login.self).first { $0.summary.id == login.id }?.exchanges.count == 1)
+        #expect(tx.exchanges.count == 1)
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test func whatAnotherWayInHasRecordedIsNotRecordedAgain() async throws {
+        let server = try LoopbackServer { _ in .text("hello") }
+        let waiting = WaitingDelegate()
+        let capturing = tx.capturing(waiting)
+        let session = URLSession(configuration: .ephemeral, delegate: capturing, delegateQueue: nil)
+        tx.passiveCapture.include(session)
+        tx.passiveCapture.start()
+        let login = tx.begin(Login.self)
+        let task = capturing.task(for: URLRequest(url: server.url()), in: login) { session.dataTask(with: $0) }
+        let ended = waiting.end(of: task)
+        task.resume()
+        await ended.opened()
+        #expect(tx.exchanges.count == 1)
+        session.finishTasksAndInvalidate()
+    }
+
+    /// Broken, a later request of somebody else would carry it.
+    @Test func theFieldIsOnlyOnItsOwnRequest() async throws {
+        let server = try LoopbackServer { $0.path == "/there" ? .init(status: 302, headers: [("Location", "/here")]) : .text("hello") }
+        let session = session(fields: ["Own": "yes"])
+        tx.passiveCapture.start()
+        _ = try await tx.begin(Login.self).makingCurrent { try await session.data(for: URLRequest(url: server.url("/there"))) }
+        _ = try await session.data(for: URLRequest(url: server.url("/after")))
+        #expect(server.requests.map { $0.header("Waybill-Transaction") != nil } == [true, false, false])
+        #expect(server.requests.map { $0.header("Own") } == ["yes", "yes", "yes"])
+        #expect(session.configuration.httpAdditionalHeaders as? [String: String] == ["Own": "yes"])
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test func aConfigurationsOwnValueIsLeftAlone() async throws {
+        let server = try LoopbackServer { _ in .text("hello") }
+        let session = session(fields: ["waybill-transaction": "mine"])
+        tx.passiveCapture.start()
+        _ = try await tx.begin(Login.self).makingCurrent { try await session.data(for: URLRequest(url: server.url())) }
+        #expect(server.requests.map { $0.header("Waybill-Transaction") } == ["mine"])
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test func theSameRequestUnderWayForTwoTransactionsIsTiedToNeither() throws {
+        let (first, second) = (tx.begin(Login.self).part, tx.begin(Login.self).part)
+        let request = URLRequest(url: try refusedURL("/\(UUID())"))
+        Callers.note(first, of: request)
+        Callers.note(first, of: request)
+        #expect(Callers.take(request) === first && Callers.take(request) === first)
+        Callers.note(first, of: request)
+        Callers.note(second, of: request)
+        #expect(Callers.take(request) == nil && Callers.take(request) == nil)
+        Callers.note(nil, of: request)
+        Callers.note(second, of: request)
+        #expect(Callers.take(request) == nil && Callers.take(request) == nil)
+        Callers.note(second, of: request)
+        #expect(Callers.take(request) === second)
+        #expect(Callers.take(request) == nil)
+    }
+
+    /// One line at start-up, then code that knows nothing of it; in a process of its own, since there is one shared session in each.
+    @Test func theSharedSessionIsCapturedFromTheStartOn() throws {
+        let (server, folder) = (try LoopbackServer { _ in .text("hello") }, try TemporaryDirectory())
+        let child = try ChildProcess(
+            "TestProcess", ["exchange-passive", folder.url.path],
+            environment: ["WAYBILL_TEST_URL": server.url().absoluteString, "WAYBILL_TEST_PATHS": "a b upload"])
+        let (output, status) = child.finish()
+        let recorded = try JSONDecoder().decode([TransactionRecord.Exchange].self, from: Data(output.utf8))
+        #expect(status == 0)
+        #expect(recorded.map(\.status) == [200, 200, 200])
+        let told = server.requests.compactMap { $0.header("Waybill-Transaction").flatMap { TransactionHeader(parsing: $0) } }
+        #expect(told.map(\.exchange) == recorded.map(\.id.sequence))
+    }
+
+    @Test func aClassOfSomebodyElseIsNotTakenForTheNativeOne() {
+        #expect(NativeProtocol.class != nil)
+        #expect(NativeProtocol.find(in: []) == nil)
+        #expect(NativeProtocol.find(in: [SomebodyElses.self, CapturingProtocol.self, NSObject.self]) == nil)
+    }
+
+    @Test func theSessionOfATaskIsFoundAndOneThatIsHiddenIsNot() throws {
+        let session = URLSession(configuration: .ephemeral)
+        let request = URLRequest(url: try refusedURL())
+        #expect(NativeProtocol.session(of: session.dataTask(with: request)) === session)
+        #expect(NativeProtocol.session(of: session.downloadTask(with: request)) === session)
+        #expect(NativeProtocol.session(of: URLSessionStreamTask()) == nil)
+    }
+
+    @Test func whatCannotBeCapturedIsSaidOnceAndShowsInHealth() {
+        let told = Locked<[String]>([])
+        var options = TransactionManager.Options()
+        options.diagnostics = { sentence in told.withLock { $0.append(sentence) } }
+        let tx = TransactionManager.testing(options: options)
+        #expect(tx.health.isGood)
+        tx.passiveCapture.give(up: NativeProtocol.isMissing)
+        tx.passiveCapture.give(up: NativeProtocol.isMissing)
+        #expect(tx.health.problems == [NativeProtocol.isMissing])
+        #expect(told.withLock { $0 } == [NativeProtocol.isMissing.message])
+    }
+}
+
+/// Answers nothing.
+private final class SomebodyElses: URLProtocol {
+    override class func canInit(with request: URLRequest) -> Bool { true }
+}
+#endif

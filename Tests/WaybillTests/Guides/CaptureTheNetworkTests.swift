@@ -1,0 +1,110 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillTesting
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The snippets of the guide on capture, compiled and run as they stand there.
+struct CaptureTheNetworkTests {
+    private let transactions = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
+    private let server: LoopbackServer
+    private let stack = Stack()
+
+    init() throws { server = try LoopbackServer { _ in .text("hello") } }
+
+    private var request: URLRequest { URLRequest(url: server.url()) }
+
+    @Test func aCapturedSession() async throws {
+        let login = transactions.begin(Login.self)
+        let configuration = URLSessionConfiguration.ephemeral
+        try await login.makingCurrent {
+            let (data, response) = try await transactions.session.data(for: request)
+            #expect(data.count == 5 && response.status == 200)
+        }
+        let (file, _) = try await transactions.session.download(for: request, in: login)
+        try FileManager.default.removeItem(at: file)
+        let own = transactions.session(configuration: configuration)
+        _ = try await own.data(for: request, in: login)
+        #expect(transactions.exchanges.map(\.status) == [200, 200, 200])
+    }
+
+    @Test func yourOwnDelegate() async throws {
+        let delegate = WaitingDelegate()
+        let capturing = transactions.capturing(delegate)
+        let session = URLSession(configuration: .default, delegate: capturing, delegateQueue: nil)
+        let login = transactions.begin(Login.self)
+        await login.makingCurrent {
+            let task = capturing.task(for: request) { session.dataTask(with: $0) }
+            let ended = delegate.end(of: task)
+            task.resume()
+            await ended.opened()
+        }
+        #expect(transactions.exchanges.map(\.status) == [200])
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test func oneLineAtStartUp() {
+        transactions.passiveCapture.start()
+        #expect(transactions.passiveCapture.isRunning)
+        transactions.passiveCapture.stop()
+        #expect(!transactions.passiveCapture.isRunning)
+    }
+
+    func fetch(_ url: URL, for login: UseCaseTransaction<Login>) async throws -> Data {
+        let exchange = transactions.openExchange(ExchangeRequest(method: "GET", url: url), in: login)
+        do {
+            let response = try await stack.get(url, headers: exchange.headers)
+            let fields = response.headers.map { Fact.HeaderField(name: $0.name, value: $0.value) }
+            exchange.responded(ExchangeResponse(status: response.status, headerFields: fields, httpVersion: "1.1"))
+            exchange.received(response.body)
+            exchange.finish()
+            return response.body
+        } catch {
+            exchange.fail(error)
+            throw error
+        }
+    }
+
+    @Test func anotherHTTPStack() async throws {
+        let login = transactions.begin(Login.self)
+        #expect(try await fetch(server.url(), for: login) == Data("hello".utf8))
+        await #expect(throws: POSIXError.self) { try await fetch(refusedURL(), for: login) }
+        #expect(transactions.exchanges.map(\.state) == [.completed, .failed])
+        #expect(transactions.exchanges.first?.receivedByteCount == 5)
+        #expect(server.requests.first?.header("Waybill-Transaction")?.contains(";n=") == true)
+    }
+
+    @Test func anotherHTTPStackThatOnlyWantsToBeTied() async throws {
+        let (login, url) = (transactions.begin(Login.self), server.url())
+        let response = try await stack.get(url, headers: login.headers(for: url))
+        #expect(response.status == 200)
+        #expect(transactions.exchanges.isEmpty)
+        #expect(server.requests.first?.header("Waybill-Transaction")?.contains("\(login.id)") == true)
+    }
+
+    /// Broken, the guide would show what nobody has compiled.
+    @Test func theGuideShowsWhatIsTested() throws {
+        let here = URL(filePath: #filePath)
+        let guide = try String(
+            contentsOf: here.appending(path: "../../../../Sources/Waybill/Waybill.docc/CaptureTheNetwork.md").standardizedFileURL,
+            encoding: .utf8)
+        let tested = Set(
+            try String(contentsOf: here, encoding: .utf8).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
+        let snippets = guide.components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+        #expect(snippets.count == 5)
+        for line in snippets.flatMap({ $0.split(separator: "\n").dropFirst() }) {
+            #expect(tested.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
+        }
+    }
+
+    /// Some HTTP stack.
+    private struct Stack {
+        func get(_ url: URL, headers: [String: String]) async throws -> RawClient.Response {
+            try await RawClient.send("GET", url.path(), to: url.port ?? 80, headers: headers)
+        }
+    }
+}

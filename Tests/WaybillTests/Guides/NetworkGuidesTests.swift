@@ -1,0 +1,71 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillTesting
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The snippets of the guides on filters and rules, as they stand there.
+struct NetworkGuidesTests {
+    private func guide(_ name: String) throws -> String {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Sources/Waybill/Waybill.docc")
+        return try String(contentsOf: folder.appending(path: "\(name).md"), encoding: .utf8)
+    }
+
+    @Test func oneRule() async throws {
+        let transactions = TransactionManager.testing()
+        transactions.rules.add(
+            NetworkRule(
+                "login is down", matching: RequestPattern(method: "POST", path: .glob("/v*/login")),
+                .mock(.text(#"{"error":"maintenance"}"#, status: 503, delay: .milliseconds(250)))))
+        transactions.rules.isOn = TransactionManager.isDebugBuild
+
+        transactions.rules.isOn = true
+        var request = URLRequest(url: try refusedURL("/v2/login"))
+        request.httpMethod = "POST"
+        let (data, response) = try await transactions.session.data(for: request)
+        #expect(response.status == 503)
+        #expect(data == Data(#"{"error":"maintenance"}"#.utf8))
+        #expect(transactions.rules.hits == ["login is down": 1])
+        transactions.rules.setEnabled(false, named: "login is down")
+        transactions.rules.remove(named: "login is down")
+        #expect(transactions.rules.all.isEmpty)
+    }
+
+    @Test func rulesFromJSON() throws {
+        let blocks = try guide("MockAndThrottle").components(separatedBy: "```json\n").dropFirst()
+        let json = try #require(blocks.first?.components(separatedBy: "```").first)
+        let rules = TransactionManager.testing().rules
+        try rules.add(json: Data(json.utf8))
+        #expect(rules.all.map(\.name) == ["login is down", "no advertisements", "slow", "films break off"])
+        #expect(rules.all.map(\.isEnabled) == [true, true, false, true])
+    }
+
+    @Test func whatTheGuideSaysOfAMistake() {
+        let rules = TransactionManager.testing().rules
+        let error = #expect(throws: WaybillError.self) {
+            try rules.add(json: Data(#"{"rules":[{"name":"a","match":{"methd":"GET"},"mock":{}}]}"#.utf8))
+        }
+        #expect(error?.message == "/rules/0/match/methd: nothing of that name is known")
+    }
+
+    @Test func filters() throws {
+        var options = TransactionManager.Options()
+        options.network.include = [RequestPattern(host: .glob("*.example.com"))]
+        options.network.exclude = [RequestPattern(path: "/health"), RequestPattern(method: "HEAD")]
+        options.network.shouldLog = { request in request.url.query() == nil }
+        options.network.headers = HeaderPolicy(["User-Agent": .skip, "X-Device-Name": .mask])
+        let transactions = TransactionManager.testing(options: options)
+        for (url, isRecorded) in [
+            ("https://api.example.com/a", true), ("https://api.example.com/health", false), ("https://api.example.com/a?b", false),
+            ("https://elsewhere.example/a", false),
+        ] {
+            let exchange = transactions.openExchange(ExchangeRequest(url: try #require(URL(string: url))))
+            exchange.finish()
+            #expect(exchange.isRecorded == isRecorded, "\(url)")
+        }
+    }
+}

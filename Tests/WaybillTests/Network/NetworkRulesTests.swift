@@ -1,0 +1,122 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillTesting
+
+@testable import Waybill
+
+/// Which rule acts, and when none does.
+struct NetworkRulesTests {
+    let rules = NetworkRules()
+
+    init() { rules.isOn = true }
+
+    private func hit(_ method: String = "GET", _ path: String = "/", body: Data? = nil) throws -> String? {
+        let url = try #require(URL(string: "https://example.com\(path)"))
+        return rules.hit(by: ExchangeRequest(method: method, url: url), body: body)?.name
+    }
+
+    @Test func rulesAreOffUntilTheyAreTurnedOn() throws {
+        let rules = NetworkRules()
+        rules.add(NetworkRule("all", .mock(MockedResponse())))
+        let url = try #require(URL(string: "https://example.com/"))
+        #expect(!rules.isOn)
+        #expect(rules.hit(by: ExchangeRequest(url: url), body: nil) == nil)
+        #expect(rules.hits == ["all": 0])
+        rules.isOn = true
+        #expect(rules.hit(by: ExchangeRequest(url: url), body: nil)?.name == "all")
+    }
+
+    @Test func aDisabledManagersRulesStayOff() {
+        TransactionManager.disabled.rules.isOn = true
+        #expect(!TransactionManager.disabled.rules.isOn)
+    }
+
+    @Test func ofTheRulesThatMatchTheNewestActsAlone() throws {
+        rules.add(NetworkRule("older", matching: RequestPattern(path: "/a"), .mock(MockedResponse())))
+        rules.add(NetworkRule("newer", matching: RequestPattern(path: .glob("/*")), .throttle(Throttle(latency: .seconds(1)))))
+        rules.add(NetworkRule("newest", matching: RequestPattern(path: "/b"), .mock(MockedResponse())))
+        #expect(try hit("GET", "/a") == "newer")
+        #expect(rules.hits == ["older": 0, "newer": 1, "newest": 0])
+        #expect(rules.all.map(\.name) == ["newest", "newer", "older"])
+    }
+
+    @Test func ofRulesThatAreAddedTogetherTheFirstHasPrecedence() throws {
+        rules.add(NetworkRule("there", .mock(MockedResponse())))
+        rules.add([NetworkRule("one", .mock(MockedResponse())), NetworkRule("two", .mock(MockedResponse()))])
+        #expect(rules.all.map(\.name) == ["one", "two", "there"])
+        #expect(try hit() == "one")
+    }
+
+    @Test func aRuleThatIsTurnedOffIsPassedOverAndKeepsItsPlaceAndItsHits() throws {
+        rules.add(NetworkRule("below", .mock(MockedResponse())))
+        rules.add(NetworkRule("above", .mock(MockedResponse())))
+        #expect(try hit() == "above")
+        rules.setEnabled(false, named: "above")
+        #expect(try hit() == "below")
+        rules.setEnabled(true, named: "above")
+        #expect(try hit() == "above")
+        #expect(rules.hits == ["above": 2, "below": 1])
+    }
+
+    @Test func aRuleReplacesTheOneOfItsNameAndIsTheNewest() throws {
+        rules.add(NetworkRule("a", .mock(MockedResponse())))
+        rules.add(NetworkRule("b", .mock(MockedResponse())))
+        #expect(try hit() == "b")
+        rules.add(NetworkRule("a", .cut(afterByteCount: 1)))
+        #expect(rules.all.map(\.name) == ["a", "b"])
+        #expect(try hit() == "a")
+        rules.add(NetworkRule("a", .cut(afterByteCount: 2)))
+        #expect(rules.hits == ["a": 0, "b": 1])
+    }
+
+    @Test func whatIsRemovedActsNoMore() throws {
+        rules.add([NetworkRule("a", .mock(MockedResponse())), NetworkRule("b", .mock(MockedResponse()))])
+        rules.remove(named: "a")
+        #expect(try hit() == "b")
+        rules.removeAll()
+        #expect(try hit() == nil)
+        #expect(rules.all.isEmpty && rules.hits.isEmpty && rules.isOn)
+    }
+
+    @Test func aMethodAloneIsEnough() throws {
+        rules.add(NetworkRule("posts", matching: RequestPattern(method: "POST"), .mock(MockedResponse())))
+        #expect(try hit("POST") == "posts")
+        #expect(try hit("GET") == nil)
+    }
+
+    @Test func theBodyDecides() throws {
+        rules.add(NetworkRule("ada", matching: RequestPattern(body: .contains("ada")), .mock(MockedResponse())))
+        #expect(try hit("POST", body: Data("user=ada".utf8)) == "ada")
+        #expect(try hit("POST", body: Data("user=grace".utf8)) == nil)
+        #expect(try hit("POST") == nil)
+    }
+
+    @Test(arguments: [
+        NetworkRule("broken", matching: RequestPattern(path: .regex("(")), .mock(MockedResponse())),
+        NetworkRule("broken", .mock(MockedResponse(status: 42))),
+        NetworkRule("broken", .throttle(Throttle(bytesPerSecond: 0))),
+        NetworkRule("broken", .cut(afterByteCount: -1)),
+    ]) func aRuleThatCannotWorkActsOnNothingAndShowsInTheHealth(rule: NetworkRule) throws {
+        let tx = TransactionManager.testing()
+        tx.rules.isOn = true
+        tx.rules.add(rule)
+        let url = try #require(URL(string: "https://example.com/"))
+        #expect(tx.rules.hit(by: ExchangeRequest(url: url), body: nil) == nil)
+        #expect(tx.health.problems.count == 1)
+        #expect(tx.health.problems.first?.message.hasPrefix("Rule “broken”: ") == true)
+        tx.rules.remove(named: "broken")
+        #expect(tx.health.isGood)
+    }
+
+    @Test func everyHitIsCountedWhoeverTheyComeFrom() async throws {
+        rules.add(NetworkRule("all", .mock(MockedResponse())))
+        let url = try #require(URL(string: "https://example.com/"))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask { for _ in 0..<100 { _ = rules.hit(by: ExchangeRequest(url: url), body: nil) } }
+            }
+        }
+        #expect(rules.hits == ["all": 800])
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+
+@testable import Waybill
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A schedule that a test carries out, step by step.
+final class ManualSchedule: RuleSchedule {
+    private struct State {
+        var delays: [Duration] = []
+        var waiting: [@Sendable () -> Void] = []
+    }
+
+    private let state = Locked(State())
+
+    /// Every delay that was ever asked for.
+    var delays: [Duration] { state.withLock { $0.delays } }
+
+    func after(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            state.delays.append(delay)
+            state.waiting.append(body)
+        }
+    }
+
+    /// Does what was to be done next; false when nothing was.
+    @discardableResult
+    func step() -> Bool {
+        let next: (@Sendable () -> Void)? = state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
+        next?()
+        return next != nil
+    }
+
+    func runAll() { while step() {} }
+}
+
+/// Keeps what it is told.
+final class ToldEvents: HTTPEvents {
+    private let told = Locked<[String]>([])
+    private let body = Locked(Data())
+
+    /// In order, e.g. `received 4`.
+    var all: [String] { told.withLock { $0 } }
+    var bytes: Data { body.withLock { $0 } }
+
+    private func add(_ event: String) { told.withLock { $0.append(event) } }
+
+    func sent(byteCount: Int, expected: Int?) { add("sent \(byteCount) of \(expected.map(String.init) ?? "?")") }
+    func redirected(by response: HTTPURLResponse, to request: URLRequest) -> URLRequest? {
+        add("redirected")
+        return request
+    }
+    func responded(_ response: URLResponse) { add("responded \(response.status)") }
+    func received(_ bytes: Data) {
+        body.withLock { $0.append(bytes) }
+        add("received \(bytes.count)")
+    }
+    func measured(_ measurements: TransferMeasurements) { add("measured") }
+    func ended(_ error: URLError?) { add(error.map { "failed \($0.code.rawValue)" } ?? "ended") }
+}
+
+/// A carrier that tells what a test says.
+final class ScriptedCarrier: HTTPCarrier {
+    private struct State {
+        var events: (any HTTPEvents)?
+        var startCount = 0
+        var cancelCount = 0
+    }
+
+    private let state = Locked(State())
+
+    var events: (any HTTPEvents)? { state.withLock { $0.events } }
+    var startCount: Int { state.withLock { $0.startCount } }
+    var cancelCount: Int { state.withLock { $0.cancelCount } }
+
+    func start(telling events: any HTTPEvents) {
+        state.withLock { state in
+            state.events = events
+            state.startCount += 1
+        }
+    }
+
+    func cancel() { state.withLock { $0.cancelCount += 1 } }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillTesting
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A body that is read as it comes.
+@Suite(.timeLimit(.minutes(1)))
+struct CapturedBytesTests {
+    let clock = ManualClock()
+    let tx: TransactionManager
+
+    init() { tx = TransactionManager.testing(clock: clock) }
+
+    @Test func aPieceIsThereBeforeTheNextIsSent() async throws {
+        let rest = Gate()
+        let server = try LoopbackServer { _ in .text("firstthen").secondHalf(after: rest) }
+        try await tx.perform(Login.self) { _ in
+            let (bytes, response) = try await tx.session.bytes(from: server.url())
+            #expect(response.status == 200)
+            var pieces = bytes.makeAsyncIterator()
+            #expect(try await pieces.next() == Data("firs".utf8))
+            clock.advance(by: .seconds(2))
+            rest.open()
+            #expect(try await pieces.next() == Data("tthen".utf8))
+            #expect(try await pieces.next() == nil)
+        }
+        let exchange = try #require(tx.exchanges.first)
+        #expect(exchange.state == .completed)
+        #expect(exchange.receivedByteCount == 9)
+        #expect(exchange.firstByteMicroseconds == exchange.openedMicroseconds)
+        #expect(exchange.closedMicroseconds == exchange.openedMicroseconds + 2_000_000)
+    }
+
+    @Test func lettingGoOfTheRestCancelsTheExchange() async throws {
+        let server = try LoopbackServer { _ in .text("one half, the other half").secondHalf(after: Gate()) }
+        try await tx.perform(Login.self) { _ in
+            for try await piece in try await tx.session.bytes(from: server.url()).0 {
+                #expect(piece == Data("one half, th".utf8))
+                break
+            }
+        }
+        #expect(tx.exchanges.map(\.state) == [.canceled])
+        #expect(tx.exchanges.map(\.status) == [200])
+        #expect(tx.exchanges.map(\.receivedByteCount) == [12])
+    }
+
+    @Test func lettingGoWithoutReadingCancelsTheExchange() async throws {
+        let server = try LoopbackServer { _ in .text("one half, the other half").secondHalf(after: Gate()) }
+        try await tx.perform(Login.self) { _ in _ = try await tx.session.bytes(from: server.url()) }
+        #expect(tx.exchanges.map(\.state) == [.canceled])
+    }
+
+    @Test func cancelingTheReaderThrows() async throws {
+        let server = try LoopbackServer { _ in .text("one half, the other half").secondHalf(after: Gate()) }
+        let hasRead = Gate()
+        let (tx, url) = (tx, server.url())
+        let reader = Task {
+            try await tx.perform(Login.self) { _ in
+                for try await _ in try await tx.session.bytes(from: url).0 { hasRead.open() }
+            }
+        }
+        await hasRead.opened()
+        reader.cancel()
+        let error = await #expect(throws: URLError.self) { try await reader.value }
+        #expect(error?.code == .cancelled)
+        #expect(tx.exchanges.map(\.state) == [.canceled])
+        #expect(tx.outcome(Login.self) == .canceled)
+    }
+
+    @Test func whatCameBeforeABreakIsReadAndThenItThrows() async throws {
+        let server = try LoopbackServer { _ in .text("0123456789").cutShort }
+        let (bytes, _) = try await tx.session.bytes(from: server.url())
+        var read = Data()
+        await #expect(throws: URLError.self) { for try await piece in bytes { read += piece } }
+        #expect(read == Data("01234".utf8))
+    }
+
+    @Test func aRefusedConnectionThrowsBeforeThereIsABody() async throws {
+        let url = try refusedURL()
+        let error = await #expect(throws: URLError.self) { try await tx.session.bytes(from: url) }
+        #expect(error?.code == .cannotConnectToHost)
+    }
+}
