@@ -1,8 +1,5 @@
 #if Collector
 import Foundation
-import Hummingbird
-import Logging
-import NIOCore
 import Waybill
 import WaybillCollector
 import WaybillCore
@@ -13,15 +10,8 @@ extension Row {
     static let flush = Row("flush", unit: "ms/100,000 events", against: "its limit") {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let (ports, port) = AsyncStream<Int>.makeStream()
-        let application = Application(
-            router: try Collector(folder: folder.appending(path: "collector")).router(),
-            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { port.yield($0.localAddress?.port ?? 0) }, logger: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() })
-        let running = Task { try await application.run() }
-        defer { running.cancel() }
-        var iterator = ports.makeAsyncIterator()
-        guard let url = URL(string: "http://127.0.0.1:\(await iterator.next() ?? 0)") else { throw URLError(.badURL) }
+        let server = try await RunningServer(Collector(folder: folder.appending(path: "collector"), access: .open).router())
+        guard let url = URL(string: "http://127.0.0.1:\(server.port)") else { throw URLError(.badURL) }
 
         var values: [Double] = []
         for round in 0..<5 {
