@@ -1,8 +1,8 @@
--- A Waybill store, version 2: one schema for an app's, a server's and a collector's.
+-- A Waybill store, version 4: one schema for an app's, a server's and a collector's.
 -- SQLite 3.38 or later. Made by the library; a test keeps this page equal to it.
 -- To look at one: sqlite3 -readonly -box waybill.sqlite 'SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20'
 PRAGMA application_id = 1463961932; -- 'WBIL'
-PRAGMA user_version = 2;
+PRAGMA user_version = 4;
 
 CREATE TABLE sources( -- running recorders: launches of a process
   id INTEGER PRIMARY KEY, -- in this file only
@@ -256,4 +256,11 @@ CREATE TABLE totals( -- own sources that have ended, and of which nothing is lef
   age INTEGER NOT NULL,
   erased INTEGER NOT NULL,
   damaged INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX network_logs_by_time ON network_logs(source, at_us, sequence) WHERE method IS NOT NULL;
+
+CREATE TABLE legacy_sets( -- those that came within a day: they have no IDs, so their bytes stand for them
+  digest BLOB PRIMARY KEY, -- SHA-256
+  received_us INTEGER NOT NULL -- since 1970
 ) STRICT, WITHOUT ROWID;
