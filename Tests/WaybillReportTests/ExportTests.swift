@@ -107,7 +107,7 @@ import WaybillTesting
         filter.useCase = 99
         let error = await #expect(throws: WaybillError.self) { try await transactions.export(as: format, matching: filter, to: file) }
         #expect(error?.code == .notFound)
-        #expect(error?.message == "Nothing was exported. There is no transaction here: the store is empty.")
+        #expect(error?.message.hasPrefix("Nothing was exported. There is no transaction here: the store is empty.") == true)
         #expect(try Data(contentsOf: file) == Data("old".utf8))
         #expect(try folder.names() == ["facts", "store"])
     }

@@ -41,8 +41,8 @@ import WaybillCore
 
     @Test(arguments: [#""1""#, "1"]) func whatTheBackendRejectsIsBooked(count: String) async throws {
         let body = #"{"partialSuccess":{"rejectedSpans":\#(count),"errorMessage":"too old, Bearer abcdefghijklmnop"}}"#
-        let (backend, _) = try backend(server([.text(body, type: "application/json")]))
-        let receipt = try await backend.send(Self.line)
+        let server = try server([.text(body, type: "application/json")])
+        let receipt = try await backend(server).0.send(Self.line)
         #expect(receipt.acceptedCount == 1 && receipt.rejectedCount == 1)
         #expect(receipt.message?.hasPrefix("too old") == true && receipt.message?.contains("abcdefghijklmnop") == false)
     }

@@ -131,6 +131,7 @@ import WaybillCore
         scribe.closeExchange(
             Fact.ExchangeClosed(
                 exchange: exchange, state: .completed, headerFields: [Fact.HeaderField(name: "Set-Cookie", value: "hunter2")]), part: part)
+        scribe.close(part, .failed)
         let (store, place) = try Store.inMemory()
         try store.ingest(scribe.set())
         let reader = try StoreReader(place)
