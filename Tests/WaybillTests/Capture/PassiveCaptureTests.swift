@@ -160,12 +160,12 @@ struct PassiveCaptureTests {
     }
 
     /// One line at start-up, then code that knows nothing of it; in a process of its own, since there is one shared session in each.
-    @Test func theSharedSessionIsCapturedFromTheStartOn() throws {
+    @Test func theSharedSessionIsCapturedFromTheStartOn() async throws {
         let (server, folder) = (try LoopbackServer { _ in .text("hello") }, try TemporaryDirectory())
         let child = try ChildProcess(
             "TestProcess", ["exchange-passive", folder.url.path],
             environment: ["WAYBILL_TEST_URL": server.url().absoluteString, "WAYBILL_TEST_PATHS": "a b upload"])
-        let (output, status) = child.finish()
+        let (output, status) = await child.finished()
         let recorded = try JSONDecoder().decode([TransactionRecord.Exchange].self, from: Data(output.utf8))
         #expect(status == 0)
         #expect(recorded.map(\.status) == [200, 200, 200])
@@ -223,7 +223,7 @@ struct PassiveCaptureTests {
         let child = try ChildProcess("TestProcess", ["cancel-\(way)", "800"])
         let watchdog = DispatchWorkItem { child.kill() }
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(60), execute: watchdog)
-        let (output, status) = child.finish()
+        let (output, status) = await child.finished()
         watchdog.cancel()
         try #require(status == 0, "hung or trapped")
         let numbers = output.split(separator: " ").compactMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }

@@ -19,41 +19,41 @@ struct RealServerTests {
         try Data(repeating: UInt8(ascii: "b"), count: 1_000_000).write(to: root.file("big"))
     }
 
-    @Test(arguments: Way.allCases) func nginxHasLoggedWhatIsRecorded(way: Way) throws {
-        try compare(Nginx(serving: root.url), scheme: "http", way)
+    @Test(arguments: Way.allCases) func nginxHasLoggedWhatIsRecorded(way: Way) async throws {
+        try await compare(Nginx(serving: root.url), scheme: "http", way)
     }
 
-    @Test(arguments: Way.allCases) func nginxOverTLSHasLoggedWhatIsRecorded(way: Way) throws {
+    @Test(arguments: Way.allCases) func nginxOverTLSHasLoggedWhatIsRecorded(way: Way) async throws {
         let authority = try CertificateAuthority()
-        try compare(Nginx(serving: root.url, authority: authority), scheme: "https", way, trusting: authority)
+        try await compare(Nginx(serving: root.url, authority: authority), scheme: "https", way, trusting: authority)
     }
 
-    @Test(arguments: Way.allCases) func pythonsServerHasLoggedWhatIsRecorded(way: Way) throws {
+    @Test(arguments: Way.allCases) func pythonsServerHasLoggedWhatIsRecorded(way: Way) async throws {
         let server = try PythonServer(serving: root.url)
-        let recorded = try exchanges(with: server, scheme: "http", way, names: ["hello.txt", "missing", "big"])
+        let recorded = try await exchanges(with: server, scheme: "http", way, names: ["hello.txt", "missing", "big"])
         let logged = try pythonLines(server.stop())
         #expect(logged == recorded.map { "\($0.method) /\($0.name) \($0.status ?? 0)" })
     }
 
-    @Test(arguments: Way.allCases) func pythonsServerOverTLSHasLoggedWhatIsRecorded(way: Way) throws {
+    @Test(arguments: Way.allCases) func pythonsServerOverTLSHasLoggedWhatIsRecorded(way: Way) async throws {
         let authority = try CertificateAuthority()
         let server = try PythonServer(serving: root.url, authority: authority)
-        let recorded = try exchanges(with: server, scheme: "https", way, trusting: authority, names: ["hello.txt", "missing", "big"])
+        let recorded = try await exchanges(with: server, scheme: "https", way, trusting: authority, names: ["hello.txt", "missing", "big"])
         let logged = try pythonLines(server.stop())
         #expect(logged == recorded.map { "\($0.method) /\($0.name) \($0.status ?? 0)" })
     }
 
-    @Test(arguments: Way.allCases) func aServerThatIsNotTrustedIsRecordedAsFailed(way: Way) throws {
+    @Test(arguments: Way.allCases) func aServerThatIsNotTrustedIsRecordedAsFailed(way: Way) async throws {
         let server = try Nginx(serving: root.url, authority: CertificateAuthority())
-        let recorded = try exchanges(with: server, scheme: "https", way)
+        let recorded = try await exchanges(with: server, scheme: "https", way)
         #expect(recorded.map(\.state) == Array(repeating: .failed, count: 5))
         #expect(recorded.allSatisfy { $0.status == nil && $0.error?.domain == NSURLErrorDomain })
         #expect(try server.stop().isEmpty)
     }
 
     /// nginx logs method, path, status, bytes of both bodies and the header field.
-    private func compare(_ server: Nginx, scheme: String, _ way: Way, trusting authority: CertificateAuthority? = nil) throws {
-        let recorded = try exchanges(with: server, scheme: scheme, way, trusting: authority)
+    private func compare(_ server: Nginx, scheme: String, _ way: Way, trusting authority: CertificateAuthority? = nil) async throws {
+        let recorded = try await exchanges(with: server, scheme: scheme, way, trusting: authority)
         var expected: [String] = []
         for exchange in recorded {
             // The shared session, which is what is captured passively here, has no delegate, and so its requests get no header field.
@@ -82,11 +82,11 @@ struct RealServerTests {
     private func exchanges(
         with server: some RealServer, scheme: String, _ way: Way, trusting authority: CertificateAuthority? = nil,
         names: [String] = ["hello.txt", "missing", "moved", "big", "upload"]
-    ) throws -> [TransactionRecord.Exchange] {
+    ) async throws -> [TransactionRecord.Exchange] {
         var environment = ["WAYBILL_TEST_URL": "\(scheme)://127.0.0.1:\(server.port)", "WAYBILL_TEST_PATHS": names.joined(separator: " ")]
         if let authority { environment.merge(try authority.trusted()) { $1 } }
         let child = try ChildProcess("TestProcess", ["exchange-\(way.rawValue)", store.url.path], environment: environment)
-        let (output, status) = child.finish()
+        let (output, status) = await child.finished()
         #expect(status == 0)
         let recorded = try JSONDecoder().decode([TransactionRecord.Exchange].self, from: Data(output.utf8))
         #expect(recorded.map(\.name) == names)
