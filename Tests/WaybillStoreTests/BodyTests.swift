@@ -173,14 +173,16 @@ import WaybillCore
 
     /// Broken, opening an older store to look at a body would be an error instead of an empty answer; and a newer one would not be made of it.
     @Test func anOlderStoreGetsTheTable() throws {
-        try store.connection.execute(
-            "DROP TABLE bodies; DROP TRIGGER bodies_go_with_their_exchange; DROP VIEW exchanges; CREATE VIEW exchanges AS SELECT 1; PRAGMA user_version = 2"
-        )
-        let exchange = try exchange()
-        #expect(try body(exchange) == nil)
-        _ = try Store(place)
-        try append([piece(exchange, "x", end: whole("x"))])
-        #expect(try body(exchange)?.isWhole == true)
+        let place = StorePlace.memory(name: GUID().description)
+        let old = try Connection(place.uri(), .create, at: "memory")
+        try old.execute("PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 2")
+        for migration in Schema.migrations.prefix(2) { try old.execute(migration.script) }
+        #expect(try StoreReader(place).body(of: Fact.ID(source: app.id, sequence: 1), .response) == nil)
+        let store = try Store(place)
+        let exchange = try exchange(in: store)
+        _ = try store.append([piece(exchange, "x", end: whole("x"))], of: app.id, limit: 1 << 20)
+        let id = Fact.ID(source: app.id, sequence: exchange.sequence)
+        #expect(try StoreReader(place).body(of: id, .response)?.isWhole == true)
         #expect(try store.connection.integer("SELECT kept_of_response FROM exchanges WHERE sequence = ?", exchange.sequence) == 1)
     }
 

@@ -25,7 +25,9 @@ final class BodyDraft: @unchecked Sendable {  // right because everything that c
             let redacted = keeper.redactor.text(type)
             return redacted.cut(to: Limits.labelLength) ?? redacted
         }
-        redactor = BodyRedactor(contentType: head.contentType, redactor: keeper.redactor, keepsBinary: keepsBinary)
+        // What says nothing of itself is most carefully read as what URLSession says of it.
+        let type = head.contentType ?? "application/x-www-form-urlencoded"
+        redactor = BodyRedactor(contentType: type, redactor: keeper.redactor, keepsBinary: keepsBinary)
         probe = head.isEncoded ? [] : nil
     }
 

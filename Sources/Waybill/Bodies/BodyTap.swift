@@ -22,7 +22,8 @@ final class BodyTap: Sendable {
         self.keeper = keeper
         limit = max(0, keeper.policy.maximumByteCount)
         let isNamed = keeper.policy.names(head.contentType)
-        let isWanted = isNamed || keeper.policy.contentTypes.isEmpty && BodyFormat(contentType: head.contentType) != .binary
+        let isWanted =
+            head.isKnown && (isNamed || keeper.policy.contentTypes.isEmpty && BodyFormat(contentType: head.contentType) != .binary)
         state = Locked(State(omission: isWanted ? nil : .type))
         draft = BodyDraft(place, head, keeper, keepsBinary: isNamed)
     }

@@ -30,7 +30,7 @@ package final class BodyTaps: Sendable {
         let tap: BodyTap? = state.withLock { state in
             guard !state.hasEnded else { return nil }
             if let tap = state.taps[direction] { return tap }
-            let head = BodyHead(state.heads[direction] ?? [])
+            let head = BodyHead(state.heads[direction])
             let tap = BodyTap(BodyPlace(part: part, exchange: exchange, direction: direction), head, keeper)
             state.taps[direction] = tap
             return tap
@@ -64,9 +64,12 @@ struct BodyHead {
     var contentType: String?
     /// Whether it was compressed on its way (RFC 9110, section 8.4); it may be decoded by now.
     var isEncoded = false
+    /// Whether there was a head before the body came: without one nobody knows how to look for secrets in it.
+    var isKnown: Bool
 
-    init(_ fields: [Fact.HeaderField]) {
-        for field in fields {
+    init(_ fields: [Fact.HeaderField]?) {
+        isKnown = fields != nil
+        for field in fields ?? [] {
             switch field.name.lowercased() {
             case "content-type": contentType = field.value
             case "content-encoding": isEncoded = field.value.lowercased() != "identity"
