@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 @testable import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillStore
 import WaybillTesting
 
 /// What is too much is refused, before it costs memory.

@@ -67,7 +67,8 @@ extension StoreExporter {
     func forEachLine(
         of query: TransactionQuery, after cursor: String?, as format: TextFormat, _ body: @Sendable ([UInt8]) async throws -> Void
     ) async throws -> String {
-        let scope = try await cursor.map { text in .after(try ExportCursor(text)) } ?? queries.exportScope(query)
+        let scope: ExportScope
+        if let cursor { scope = .after(try ExportCursor(cursor)) } else { scope = try await queries.exportScope(query) }
         let place = place
         let thread = StoreThread(label: "waybill.export") { StreamedExport() }
         let next = try await thread.run { export throws(WaybillError) in try export.begin(scope, as: format, of: place, isCompressed: false)
