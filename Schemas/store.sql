@@ -293,3 +293,8 @@ CREATE TABLE retired( -- facts that were received, and whose rows were taken awa
   last INTEGER NOT NULL,
   PRIMARY KEY(source, first)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE legacy_sets( -- those that came within a day: they have no IDs, so their bytes stand for them
+  digest BLOB PRIMARY KEY, -- SHA-256
+  received_us INTEGER NOT NULL -- since 1970
+) STRICT, WITHOUT ROWID;
