@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build test demo examples exports look bench faults soak fuzz model tsan lint format consumer schemas check clean
+.PHONY: help setup build test demo examples exports otlp look hostile bench faults soak stress fuzz model tsan lint format consumer schemas check install clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -35,14 +35,30 @@ examples: setup ## Run every example, and compare what it prints with its README
 	swift build --traits Collector $(IMPORTS)
 	@Scripts/check-examples
 
-exports: setup ## Have DuckDB and SQLite count the demo's exports, and run Examples/OfflineAnalysis; after `make examples` or `make demo`
+exports: setup ## Have DuckDB, SQLite, haralyzer and Chromium read the demo's exports; after `make examples` or `make demo`
 	@Scripts/check-exports
+	swift build --traits Collector --product SampleReports $(IMPORTS)
+	@mkdir -p .build/look
+	.build/debug/SampleReports .build/look .build/demo/collector
+	@Scripts/python Scripts/check-har
+
+otlp: setup ## Send generated transactions and the demo's as spans to a strict OTLP receiver; TRANSACTIONS=3000
+	swift build --traits Collector --product waybill $(IMPORTS)
+	@TRANSACTIONS=$(or $(TRANSACTIONS),3000) Scripts/python Scripts/check-otlp
+
+hostile: setup ## Try hostile requests and schemathesis on a running collector; EXAMPLES=100 for each operation
+	swift build --traits Collector --product waybill $(IMPORTS)
+	@Scripts/python Scripts/check-collector --examples $(or $(EXAMPLES),100)
 
 bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,drain runs some
 	swift build -c release --traits Collector --product Benchmarks
 	.build/release/Benchmarks $(if $(ROWS),--rows $(ROWS))
 
-fuzz: setup ## Fuzz the decoders of sets and journals; SECONDS=60 each, KEEP=1 keeps what it found in Tests/Corpora
+stress: setup ## Cancel requests at any moment; no hang, no crash, every record closed; REQUESTS=8000
+	swift build --product TestProcess
+	@Scripts/stress $(or $(REQUESTS),8000)
+
+fuzz: setup ## Fuzz the decoders of sets and journals and the redactor of bodies; SECONDS=60 each, KEEP=1 keeps what it found in Tests/Corpora
 	@KEEP=$(KEEP) Scripts/fuzz $(SECONDS)
 
 soak: setup ## Record at a steady rate and see whether memory, file and latency stay flat; MINUTES=10, writes .build/soak.json
@@ -87,8 +103,13 @@ check: setup ## All that CI checks
 	@$(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory examples
 	@$(MAKE) --no-print-directory exports
+	@$(MAKE) --no-print-directory otlp
+	@$(MAKE) --no-print-directory hostile EXAMPLES=10
 	@$(MAKE) --no-print-directory look
 	@$(MAKE) --no-print-directory faults KILLS=50
+
+install: setup ## Install the command line and the collector's unit; PREFIX=/usr/local, DESTDIR=
+	Scripts/install
 
 clean: ## Remove everything that was built
 	rm -rf .build .build-tsan .build-fuzz .build-simulator .build-tools

@@ -34,6 +34,11 @@ package final class ManualTime: TransactionClock, StoreTimer {
         }
     }
 
+    /// How many timers would go off within so much time.
+    package func timerCount(within duration: Duration) -> Int {
+        state.withLock { state in state.waiting.count { $0.due <= state.now + duration.microseconds } }
+    }
+
     /// Lets time pass, and waits for what was to be done meanwhile, each at its time.
     package func advance(by duration: Duration) {
         let end = uptimeMicroseconds() + duration.microseconds

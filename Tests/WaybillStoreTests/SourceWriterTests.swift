@@ -1,4 +1,5 @@
 import Dispatch
+import PowerLoss
 import TestSupport
 import Testing
 import WaybillCore
@@ -19,6 +20,20 @@ import WaybillCore
     }
 
     private func partCount(_ reader: StoreReader) throws -> Int { try reader.connection.integer("SELECT count(*) FROM parts") }
+
+    /// Breaks when each drain that comes early leaves one more timer behind: under load they would multiply, and the store be written all the time.
+    @Test func drainsThatComeEarlyLeaveOneTimer() async throws {
+        let time = ManualTime()
+        let writer = SourceWriter(source: Source(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time)
+        for _ in 0..<10 {
+            open(in: writer)
+            try await writer.drain()
+        }
+        open(in: writer)
+        #expect(time.timerCount(within: .seconds(1)) == 1)
+        time.advance(by: .seconds(1))
+        #expect(try partCount(StoreReader(.folder(folder.url))) == 11)
+    }
 
     /// Breaks when a list lacks what was recorded a moment ago.
     @Test(arguments: [true, false]) func whoeverReadsReadsTheirOwnWrites(inMemory: Bool) async throws {

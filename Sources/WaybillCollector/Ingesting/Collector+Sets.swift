@@ -9,9 +9,9 @@ extension Collector {
     func addSet(_ request: Request, to project: Project) async throws -> Response {
         let body = try SetBody(request, limits: limits)
         let room = pendingBytes.reservation()
-        let bytes = try await body.read(into: room)
-        if body.isLegacy { return try await addLegacySet(bytes, to: project) }
-        let decoded = try Self.decode(bytes)
+        if body.isLegacy { return try await addLegacySet(body.read(into: room), to: project) }
+        // The body has no name here: what is decoded waits for its commit, and must not keep the bytes alive meanwhile.
+        let decoded = try Self.decode(await body.read(into: room))
         guard decoded.factCount <= limits.factsPerSet else {
             throw Problem.tooMany(facts: decoded.factCount, limit: limits.factsPerSet)
         }

@@ -50,17 +50,21 @@ struct ExchangeDetails {
         return facts
     }
 
-    /// A bar for the whole, in proportion, and its phases in words.
+    /// A bar for the whole, in proportion, and its phases in words; two of them need no picture, of which a report may have thousands.
     private var phases: HTML {
         guard let timing = ExchangeTiming(exchange), timing.total > 0, timing.phases.count > 1 else { return "" }
+        guard timing.phases.count > 2 else { return " · \(words(of: timing))" }
         var before = 0
         let rects = timing.phases.map { phase -> HTML in
             let start = before * 1000 / timing.total
             before += phase.duration
             return "<rect x=\(percent: start)% width=\(percent: max(1, before * 1000 / timing.total - start))% />"
         }
-        let words = timing.phases.map { "\($0.name) \(Words.duration($0.duration))" }
-        return "<svg class=\"bar phases\">\(rects)</svg><p>\(words.joined(separator: " · "))"
+        return "<svg class=\"bar phases\">\(rects)</svg><p>\(words(of: timing))"
+    }
+
+    private func words(of timing: ExchangeTiming) -> String {
+        timing.phases.map { "\($0.name) \(Words.duration($0.duration))" }.joined(separator: " · ")
     }
 
     private var error: HTML { exchange.error.map { "<p class=bad>\(Words.error($0))" } ?? "" }

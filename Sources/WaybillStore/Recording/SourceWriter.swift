@@ -23,6 +23,7 @@ package final class SourceWriter: Sendable {
         var bodyProblem: WaybillError?
         var storedRefusedCount = 0
         var isRetryScheduled = false
+        var isDrainScheduled = false
         var hasTakenFacts = false
         var isSyncScheduled = false
         var isJournalAskedFor = false
@@ -188,9 +189,19 @@ package final class SourceWriter: Sendable {
     }
 
     func scheduleDrain(batchIsFull: Bool) {
-        state.withLock { $0.hasTakenFacts = true }
-        guard writesByItself else { return }
-        thread.perform(after: batchIsFull ? .zero : Self.batchAge) { [weak self] store in self?.drain(into: store) }
+        let isNeeded = state.withLock { state in
+            state.hasTakenFacts = true
+            // One timer at a time: each drain has the next fact ask for another, also one that comes before its time.
+            if batchIsFull { return true }
+            defer { state.isDrainScheduled = true }
+            return !state.isDrainScheduled
+        }
+        guard writesByItself, isNeeded else { return }
+        thread.perform(after: batchIsFull ? .zero : Self.batchAge) { [weak self] store in
+            guard let self else { return }
+            if !batchIsFull { state.withLock { $0.isDrainScheduled = false } }
+            drain(into: store)
+        }
     }
 
     /// One retry at a time, however many readers and batches stumble over the same trouble meanwhile.
@@ -222,6 +233,11 @@ package final class SourceWriter: Sendable {
         drainBodies(into: opened)
     }
 
+    /// Who was stopped between reserving and publishing may not wake us: the next look finds it.
+    private func lookAgainIfNeeded() {
+        if recorder.hasMore { scheduleDrain(batchIsFull: false) }
+    }
+
     private func drainFacts(into opened: SourceStore) {
         while true {
             if opened.wasReplaced {
@@ -236,11 +252,7 @@ package final class SourceWriter: Sendable {
                 return (state.newNames, refused != state.storedRefusedCount)
             }
             let clocks = anchors.due()
-            guard !(facts.isEmpty && names.isEmpty && clocks.isEmpty && !isRefusedNews) else {
-                // Who was stopped between reserving and publishing may not wake us: the next look finds it.
-                if recorder.hasMore { scheduleDrain(batchIsFull: false) }
-                return
-            }
+            guard !(facts.isEmpty && names.isEmpty && clocks.isEmpty && !isRefusedNews) else { return lookAgainIfNeeded() }
             do {
                 try opened.opened().append(
                     RecordedBatch(source: source, facts: facts, names: names, clocks: clocks, refused: refused))
@@ -254,6 +266,8 @@ package final class SourceWriter: Sendable {
                     state.writeProblem = nil
                     state.storedRefusedCount = refused
                 }
+                // What came while this was written is for the next drain: taken along now, a busy app would have a commit for every few facts.
+                if facts.count < Self.batchLimit { return lookAgainIfNeeded() }
             } catch {
                 opened.notice(error)
                 recorder.returnBatch()
