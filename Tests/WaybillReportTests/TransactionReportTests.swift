@@ -25,7 +25,7 @@ struct TransactionReportTests {
         let html = Self.html(report)
         for text in [
             "<code>\(record.summary.id.supportCode)</code>", record.summary.id.description, "LoginError 3", "requestSent", "serverRejected",
-            "variant=B", "iPhone17,1", "2026-03-01", "12:00:00.000", "curl 'https://api.example.com/login'", "took 13.0 ms", "sent 42 B",
+            "variant=B", "iPhone17,1", "2026-03-01", "12:00:00.000", "curl 'https://api.example.com/login'", "13.0 ms · ", "sent 42 B",
             "server 9.00 ms", "way there and back 4.00 ms",
         ] {
             #expect(html.contains(text), "\(text)")

@@ -24,7 +24,7 @@ struct ExchangeDetails {
         var facts: [String] = []
         if let closed = exchange.closedMicroseconds {
             let duration = closed - exchange.openedMicroseconds
-            facts.append("took \(Words.duration(duration))")
+            facts.append(Words.duration(duration))
             if let caused, let end = caused.closedMicroseconds {
                 // Two durations by two clocks: their difference needs no common clock.
                 let inServer = end - caused.openedMicroseconds
@@ -39,32 +39,31 @@ struct ExchangeDetails {
                 [transfer.isMocked ? "mocked" : "", transfer.rule.map { "rule \($0)" } ?? ""].filter { !$0.isEmpty }.joined(separator: ", ")
             )
         }
-        if let count = exchange.sentByteCount { facts.append("sent \(Words.byteCount(count))") }
+        // Where no body is kept, one word for each says so: a report may have thousands.
+        if let count = exchange.sentByteCount {
+            facts.append("sent \(Words.byteCount(count))\(count > 0 && bodies.request == nil ? ", not kept" : "")")
+        }
         if let count = exchange.receivedByteCount {
             let wire = transfer.receivedWireByteCount.map { ", \(Words.byteCount($0)) on the wire" } ?? ""
             facts.append("received \(Words.byteCount(count))\(wire)")
         }
         if let version = transfer.httpVersion { facts.append("HTTP/\(version)") }
         if let isReused = transfer.isConnectionReused { facts.append(isReused ? "connection reused" : "new connection") }
-        facts.append(exchange.id.code)
+        if let timing = ExchangeTiming(exchange), timing.phases.count == 2 { facts.append("first byte \(Words.duration(timing.wait))") }
         return facts
     }
 
-    /// A bar for the whole, in proportion, and its phases in words; two of them need no picture, of which a report may have thousands.
+    /// A bar for the whole, in proportion, and its phases in words; where there are two, their border is told already.
     private var phases: HTML {
-        guard let timing = ExchangeTiming(exchange), timing.total > 0, timing.phases.count > 1 else { return "" }
-        guard timing.phases.count > 2 else { return " · \(words(of: timing))" }
+        guard let timing = ExchangeTiming(exchange), timing.total > 0, timing.phases.count > 2 else { return "" }
         var before = 0
         let rects = timing.phases.map { phase -> HTML in
             let start = before * 1000 / timing.total
             before += phase.duration
             return "<rect x=\(percent: start)% width=\(percent: max(1, before * 1000 / timing.total - start))% />"
         }
-        return "<svg class=\"bar phases\">\(rects)</svg><p>\(words(of: timing))"
-    }
-
-    private func words(of timing: ExchangeTiming) -> String {
-        timing.phases.map { "\($0.name) \(Words.duration($0.duration))" }.joined(separator: " · ")
+        let words = timing.phases.map { "\($0.name) \(Words.duration($0.duration))" }
+        return "<svg class=\"bar phases\">\(rects)</svg><p>\(words.joined(separator: " · "))"
     }
 
     private var error: HTML { exchange.error.map { "<p class=bad>\(Words.error($0))" } ?? "" }
@@ -99,7 +98,7 @@ struct ExchangeDetails {
             return "\(fields("Request", exchange.requestHeaderFields))\(body("Request body", bodies.request))"
         }
         let isJSON = bodies.request?.text.flatMap(PrettyJSON.text) != nil
-        let lack: HTML = command.lack.map { "<p>\($0)" } ?? ""
+        let lack: HTML = bodies.request == nil ? "" : command.lack.map { "<p>\($0)" } ?? ""
         return "<pre>\(command.text)</pre>\(lack)\(isJSON ? body("Request body", bodies.request) : HTML())"
     }
 }
