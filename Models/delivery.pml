@@ -239,7 +239,7 @@ inline ingest(s) {
     check()
 }
 
-/* A request arrives: its set is committed, synced, and answered. CODE Collector+Sets.swift: ingest( */
+/* A request arrives: its set is committed, synced, and answered. CODE SetWriter.swift: store.ingest(group */
 inline serve(s) {
     atomic {
         sets[s].isRequested ->

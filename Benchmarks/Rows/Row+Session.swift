@@ -8,7 +8,7 @@ import FoundationNetworking
 
 extension Row {
     /// Captured requests beside those of a bare `URLSession` in its default configuration.
-    static let sessions: [Row] = [session, session32, sessionStreaming, capture, sessionMemory]
+    static let sessions: [Row] = [session, session32, sessionStreaming, capture, sessionBodies, sessionMemory]
 
     /// 512 bytes, one request after the other.
     private static let session = Row("session", unit: "µs/request", against: "URLSession.data") {
@@ -51,6 +51,16 @@ extension Row {
         }
     }
 
+    /// 64 KB of JSON, redacted and kept.
+    private static let sessionBodies = Row("sessionBodies", unit: "µs/request", against: "URLSession.data") {
+        let setting = try SessionSetting(bodies: BodyPolicy())
+        return try await .microseconds {
+            try await setting.captured(64_000)
+        } against: {
+            try await setting.bare(64_000)
+        }
+    }
+
     /// Growth from the 3,000th request to the 33,000th, each kind in a process of its own.
     private static let sessionMemory = Row("sessionMemory", unit: "MB grown", against: "URLSession.data") {
         Comparison(value: try SessionGrowth.measured("captured"), baseline: try SessionGrowth.measured("bare"))
@@ -65,10 +75,12 @@ final class SessionSetting: Sendable {
     private let login: UseCaseTransaction<Login>
     private let bareSession = URLSession(configuration: .default)
 
-    init(recording: RecordingMode = .on) throws {
+    init(recording: RecordingMode = .on, bodies: BodyPolicy? = nil) throws {
         server = try BenchServer()
-        transactions = TransactionManager(store: .directory(folder), correlatedHosts: ["127.0.0.1"])
-        transactions.recording = recording
+        var options = TransactionManager.Options()
+        options.recording = recording
+        options.network.bodies = bodies
+        transactions = TransactionManager(store: .directory(folder), correlatedHosts: ["127.0.0.1"], options: options)
         login = transactions.begin(Login.self)
     }
 

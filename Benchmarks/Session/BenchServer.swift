@@ -2,7 +2,7 @@ import Foundation
 
 /// An HTTP server that does next to nothing, in a process of its own so that its work is not measured: `Benchmarks --serve`.
 ///
-/// A request for `/512` gets 512 bytes, also where it has a body, which is read over. It ends with the process that started it.
+/// A request for `/512` gets 512 bytes of JSON, also where it has a body, which is read over. It ends with the process that started it.
 final class BenchServer: @unchecked Sendable {  // right because nothing changes after `init`
     /// Where it listens.
     let url: URL
@@ -50,6 +50,13 @@ final class BenchServer: @unchecked Sendable {  // right because nothing changes
         exit(0)
     }
 
+    /// A list of small objects, and spaces up to the length.
+    private static func body(_ length: Int) -> Data {
+        let item = #"{"name":"Ada","city":"London","active":true,"score":17}"#
+        let items = Array(repeating: item, count: max(0, (length - 2) / (item.utf8.count + 1))).joined(separator: ",")
+        return Data("[\(items)]".utf8) + Data(repeating: UInt8(ascii: " "), count: max(0, length - items.utf8.count - 2))
+    }
+
     private static func answer(_ connection: Int32) {
         defer { close(connection) }
         var on: Int32 = 1
@@ -68,8 +75,8 @@ final class BenchServer: @unchecked Sendable {  // right because nothing changes
                 let length = Int(String(decoding: head.dropFirst(5).prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)) ?? 0
                 let answer =
                     answers[length]
-                    ?? Data("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: \(length)\r\n\r\n".utf8)
-                    + Data(repeating: UInt8(ascii: "a"), count: length)
+                    ?? Data("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(length)\r\n\r\n".utf8)
+                    + body(length)
                 answers[length] = answer
                 var rest = answer[...]
                 while !rest.isEmpty {
