@@ -41,7 +41,8 @@ final class CollectorProcess: Sendable {
             let answer = Locked<RawClient.Response?>(nil)
             let isDone = DispatchSemaphore(value: 0)
             Task {
-                let fields = ["Content-Type": request.header("Content-Type") ?? ""]
+                var fields = ["Content-Type": request.header("Content-Type") ?? ""]
+                fields["Content-Encoding"] = request.header("Content-Encoding")
                 let response = try? await RawClient.send(request.method, request.path, to: port, headers: fields, body: request.body)
                 answer.withLock { $0 = response }
                 isDone.signal()
