@@ -20,7 +20,7 @@ public final class ChildProcess: Sendable {
         let pipe = Pipe()
         process.standardOutput = pipe
         output = pipe.fileHandleForReading
-        try process.run()
+        try process.runAlone()
     }
 
     deinit { kill() }

@@ -37,7 +37,7 @@ import Testing
         process.standardOutput = try FileHandle(forWritingTo: output)
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             process.terminationHandler = { _ in continuation.resume() }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
+            do { try process.runAlone() } catch { continuation.resume(throwing: error) }
         }
         return try String(contentsOf: output, encoding: .utf8)
     }

@@ -28,7 +28,7 @@ struct Command {
         process.standardError = try FileHandle(forWritingTo: errors)
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             process.terminationHandler = { _ in continuation.resume() }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
+            do { try process.runAlone() } catch { continuation.resume(throwing: error) }
         }
         return Command(
             output: try String(contentsOf: output, encoding: .utf8), errors: try String(contentsOf: errors, encoding: .utf8),
