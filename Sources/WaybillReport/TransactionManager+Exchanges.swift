@@ -25,8 +25,7 @@ extension TransactionManager {
         as format: ExchangeFormat, matching filter: ExchangeFilter = ExchangeFilter(), to file: URL
     ) async throws -> ExportSummary {
         guard let settings = sink.settings else { throw Self.nothingToExport }
-        let isCompressed = file.pathExtension.lowercased() == "gz"
-        let export = ExchangeExport(as: format, isCompressed: isCompressed, redactor: settings.redactor)
+        let export = ExchangeExport(as: format, isCompressed: file.endsInGzip, redactor: settings.redactor)
         let summary = try await read { reader, now in try export.write(reader.exchanges(matching: filter, now: now), to: file) }
         guard let summary else { throw Self.nothingToExport }
         return summary

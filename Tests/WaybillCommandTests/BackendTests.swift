@@ -64,7 +64,7 @@ import WaybillCore
         #expect(export.status == 1 && export.errors == "Error: 1 span sent, 2 rejected: not these\n")
     }
 
-    @Test(.timeLimit(.minutes(2))) func aBackendIsFollowed() async throws {
+    @Test(.timeLimit(.minutes(5))) func aBackendIsFollowed() async throws {
         let (first, second) = (Gate(), Gate())
         let backend = try LoopbackServer { request in
             let isFirst = request.body.ranges(of: Data("\"spanId\":".utf8)).count == 3

@@ -2,7 +2,7 @@
 package import WaybillCore
 
 /// The filter of a list of exchanges as it is written: the grammar of ``TransactionQuery``, and what only exchanges have.
-package struct ExchangeQuery: Sendable, Hashable {
+package struct ExchangeQuery: ListParameters, Sendable, Hashable {
     /// Use case and outcome are those of the exchange's transaction; times and text are the exchange's own.
     package var base = TransactionQuery()
     /// Methods, separated by commas.
@@ -14,28 +14,10 @@ package struct ExchangeQuery: Sendable, Hashable {
 
     package init() {}
 
-    /// The parameters' names in a URL, in the order of the description.
     package static var parameters: [(name: String, field: WritableKeyPath<ExchangeQuery, String?>)] {
         let base: WritableKeyPath<ExchangeQuery, TransactionQuery> = \.base
         let shared = TransactionQuery.parameters.map { (name: $0.name, field: base.appending(path: $0.field)) }
         return shared + [("method", \.method), ("status", \.status), ("state", \.state)]
-    }
-
-    /// Reads the parameters of a URL, decoded; where one is given twice, the last one counts.
-    ///
-    /// - Throws: for a name that is not among ``parameters``, since a misspelt filter would let everything through.
-    package init(_ items: [(name: String, value: String)]) throws(QueryFailure) {
-        for item in items {
-            guard let parameter = Self.parameters.first(where: { $0.name == item.name }) else {
-                throw .unknownParameter(item.name, among: Self.parameters.map(\.name))
-            }
-            self[keyPath: parameter.field] = item.value
-        }
-    }
-
-    /// The parameters that are set, not percent-encoded.
-    package var items: [(name: String, value: String)] {
-        Self.parameters.compactMap { parameter in self[keyPath: parameter.field].map { (parameter.name, $0) } }
     }
 
     /// Says what is wrong with a parameter that can be judged without a store.

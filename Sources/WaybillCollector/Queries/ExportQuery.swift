@@ -30,8 +30,7 @@ package struct ExportQuery: Sendable, Hashable {
             case "since": since = item.value
             case "after": after = item.value
             default:
-                throw QueryFailure.parameter(
-                    item.name, "There is no parameter “\(item.name)”. They are: \(Self.parameters.joined(separator: ", ")).")
+                throw .unknownParameter(item.name, among: Self.parameters)
             }
         }
     }

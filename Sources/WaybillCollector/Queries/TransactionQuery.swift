@@ -2,7 +2,7 @@
 package import WaybillCore
 
 /// The filter of a list as it is written, in a URL's query or on the command line: one grammar for both.
-package struct TransactionQuery: Sendable, Hashable {
+package struct TransactionQuery: ListParameters, Sendable, Hashable {
     /// A code or a name.
     package var useCase: String?
     /// Words, separated by commas.
@@ -23,29 +23,11 @@ package struct TransactionQuery: Sendable, Hashable {
 
     package init() {}
 
-    /// The parameters' names in a URL, in the order of the description.
     package static var parameters: [(name: String, field: WritableKeyPath<TransactionQuery, String?>)] {
         [
             ("use_case", \.useCase), ("outcome", \.outcome), ("since", \.since), ("until", \.until), ("text", \.text),
             ("limit", \.limit), ("cursor", \.cursor),
         ]
-    }
-
-    /// Reads the parameters of a URL, decoded; where one is given twice, the last one counts.
-    ///
-    /// - Throws: for a name that is not among ``parameters``, since a misspelt filter would let everything through.
-    package init(_ items: [(name: String, value: String)]) throws(QueryFailure) {
-        for item in items {
-            guard let parameter = Self.parameters.first(where: { $0.name == item.name }) else {
-                throw .unknownParameter(item.name, among: Self.parameters.map(\.name))
-            }
-            self[keyPath: parameter.field] = item.value
-        }
-    }
-
-    /// The parameters that are set, not percent-encoded.
-    package var items: [(name: String, value: String)] {
-        Self.parameters.compactMap { parameter in self[keyPath: parameter.field].map { (parameter.name, $0) } }
     }
 
     /// Says what is wrong with a parameter that can be judged without a store.

@@ -18,7 +18,7 @@ struct CollectorExporter: Exporter {
     func write(_ query: TransactionQuery, as format: ExportFormat, isCompressed: Bool?, to file: URL) async throws -> ExportSummary {
         try await withAnswer(after: nil) { answer, _ in
             let partial = try PartialFile(file)
-            try copy(answer, isCompressed: isCompressed ?? (file.pathExtension.lowercased() == "gz"), to: partial.write)
+            try copy(answer, isCompressed: isCompressed ?? file.endsInGzip, to: partial.write)
             try partial.finish()
             return ExportSummary(file: file, factCount: 0, byteCount: partial.byteCount)
         }

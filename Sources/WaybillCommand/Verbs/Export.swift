@@ -102,7 +102,7 @@ struct Export: AsyncParsableCommand {
 
     private func write(_ format: ExchangeFormat) async throws {
         let file = output == "-" ? nil : URL(filePath: output)
-        let isCompressed = gzip || file?.pathExtension.lowercased() == "gz"
+        let isCompressed = gzip || file?.endsInGzip == true
         let exporter = ExchangeExporter(place, ExchangeExport(as: format, isCompressed: isCompressed))
         guard let summary = try await exporter.write(exchanges.query(filter.query), to: file) else { return }
         Terminal.warn("\(summary.file.relativePath): \(Words.count(summary.byteCount, "byte")).")

@@ -29,18 +29,11 @@ public struct DurationStatistics: Hashable, Sendable, Codable {
         (minimumMicroseconds, maximumMicroseconds) = (least, greatest)
         (p50Microseconds, p75Microseconds, p90Microseconds) = (values[ranks[0]], values[ranks[1]], values[ranks[2]])
         (p95Microseconds, p99Microseconds) = (values[ranks[3]], values[ranks[4]])
-        meanMicroseconds = sum.quotientRoundedDown(by: values.count)
+        meanMicroseconds = sum.quotientAndRemainder(flooringBy: values.count).quotient
     }
 
     /// The index of a quantile among sorted values.
     private static func rank(percent: Int, of count: Int) -> Int { (percent * count + 99) / 100 - 1 }
-}
-
-extension Int {
-    fileprivate func quotientRoundedDown(by divisor: Int) -> Int {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? quotient - 1 : quotient
-    }
 }
 
 /// Puts some ranks of values into their places without sorting the rest: Hoare's quickselect, for several ranks at once.

@@ -29,7 +29,7 @@ package struct CurlCommand: Sendable {
         if exchange.url.contains(where: { "[]{}".contains($0) }) { flags += "--globoff " }
         if exchange.url.contains("/.") { flags += "--path-as-is " }
         if !exchange.transfer.redirects.isEmpty { flags += "--location " }
-        if exchange.requestHeaderFields.contains(where: { $0.name.lowercased() == "accept-encoding" }) { flags += "--compressed " }
+        if exchange.requestHeaderFields.value(for: "Accept-Encoding") != nil { flags += "--compressed " }
         return flags
     }
 
@@ -50,7 +50,7 @@ package struct CurlCommand: Sendable {
             return "-H \((value.isEmpty ? "\(field.name);" : "\(field.name): \(value)").shellQuoted)"
         }
         // Else curl calls every body a form.
-        if hasBody, !kept.contains(where: { $0.name.lowercased() == "content-type" }) { options.append("-H 'Content-Type:'") }
+        if hasBody, kept.value(for: "Content-Type") == nil { options.append("-H 'Content-Type:'") }
         return options
     }
 

@@ -90,11 +90,11 @@ struct HAREntry {
         writer.member("size", exchange.receivedByteCount ?? -1)
         if let size = exchange.receivedByteCount, let wireByteCount { writer.member("compression", size - wireByteCount) }
         writer.key("mimeType")
-        writer.string(bodies.response?.contentType ?? exchange.responseHeaderFields.first("content-type") ?? "")
+        writer.string(bodies.response?.contentType ?? exchange.responseHeaderFields.value(for: "Content-Type") ?? "")
         if let body = bodies.response { write(body, to: &writer) }
         writer.endObject()
         writer.key("redirectURL")
-        writer.string((300..<400).contains(exchange.status ?? 0) ? exchange.responseHeaderFields.first("location") ?? "" : "")
+        writer.string((300..<400).contains(exchange.status ?? 0) ? exchange.responseHeaderFields.value(for: "Location") ?? "" : "")
         writer.member("headersSize", -1)
         writer.member("bodySize", wireByteCount ?? -1)
         if let error = exchange.error { writer.member("_error", Words.error(error)) }
@@ -200,9 +200,4 @@ extension JSONWriter {
         // The double nearest to the quotient is the one that the decimal digits stand for.
         if microseconds.isMultiple(of: 1000) { integer(microseconds / 1000) } else { double(Double(microseconds) / 1000) }
     }
-}
-
-extension [Fact.HeaderField] {
-    /// The value of the first field of that name, which is in lower case.
-    func first(_ name: String) -> String? { first { $0.name.lowercased() == name }?.value }
 }

@@ -2,6 +2,11 @@ package import Foundation
 package import WaybillCore
 package import WaybillStore
 
+extension URL {
+    /// Whether what is written there is compressed, where nobody says otherwise: the name ends with `.gz`.
+    package var endsInGzip: Bool { pathExtension.lowercased() == "gz" }
+}
+
 /// An export into one file, which appears whole or not at all.
 package struct FileExport: Sendable {
     package var format: ExportFormat
@@ -11,7 +16,7 @@ package struct FileExport: Sendable {
     /// - Parameter isCompressed: Whether text is compressed (RFC 1952); nil: where the file's name ends with `.gz`.
     package init(as format: ExportFormat, to file: URL, isCompressed: Bool? = nil, redactor: Redactor = Redactor()) throws(WaybillError) {
         self.format = format
-        self.isCompressed = isCompressed ?? (file.pathExtension.lowercased() == "gz")
+        self.isCompressed = isCompressed ?? file.endsInGzip
         self.redactor = redactor
         guard format.text != nil || !self.isCompressed else {
             throw WaybillError(.setting, "An SQLite file cannot be compressed as it is written. Leave gzip out, or choose ndjson or csv.")

@@ -1,4 +1,5 @@
 package import Foundation
+import WaybillCore
 
 /// A moment as clocks on a wall show it, in one time zone.
 package struct WallTime: Sendable {
@@ -22,12 +23,5 @@ package struct WallTime: Sendable {
         time = "\(two(parts.hour)):\(two(parts.minute)):\(two(parts.second)).\(String(1000 + microseconds / 1000).dropFirst())"
         let shift = zone.secondsFromGMT(for: moment)
         offset = shift == 0 ? "Z" : "\(shift < 0 ? "-" : "+")\(two(abs(shift) / 3600)):\(two(abs(shift) / 60 % 60))"
-    }
-}
-
-extension Int {
-    fileprivate func quotientAndRemainder(flooringBy divisor: Int) -> (Int, Int) {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 }

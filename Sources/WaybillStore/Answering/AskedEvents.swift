@@ -17,7 +17,11 @@ extension AskedEvent {
     /// Whether it came later: within a source by sequence, always; across sources by their clocks, ties by source.
     func isAfter(_ other: AskedEvent, _ sources: AskedSources) -> Bool {
         if source == other.source { return sequence > other.sequence }
-        if wall != other.wall { return wall > other.wall }
+        return wall == other.wall ? hasLaterSource(than: other, sources) : wall > other.wall
+    }
+
+    /// What decides where clocks do not.
+    fileprivate func hasLaterSource(than other: AskedEvent, _ sources: AskedSources) -> Bool {
         guard let id = sources.entries[source]?.id, let otherID = sources.entries[other.source]?.id else { return source > other.source }
         return id > otherID
     }
@@ -109,15 +113,8 @@ extension [AskedEvent] {
         times.sort { left, right in
             if left.time != right.time { return left.time < right.time }
             if left.event.source == right.event.source { return left.event.sequence < right.event.sequence }
-            return right.event.isAfterByID(left.event, sources)
+            return right.event.hasLaterSource(than: left.event, sources)
         }
         self = times.map(\.event)
-    }
-}
-
-extension AskedEvent {
-    fileprivate func isAfterByID(_ other: AskedEvent, _ sources: AskedSources) -> Bool {
-        guard let id = sources.entries[source]?.id, let otherID = sources.entries[other.source]?.id else { return source > other.source }
-        return id > otherID
     }
 }

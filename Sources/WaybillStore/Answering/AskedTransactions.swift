@@ -38,17 +38,15 @@ struct AskedTransactions {
         _ connection: Connection
     ) throws(WaybillError) {
         var segments: [String: Int] = [:]
-        let detail = if case .attribute = segmentation { "p.opened_detail" } else { "NULL" }
         let query = ListQuery(
             all: """
                 p.source, p.sequence, p.guid, p.use_case, p.at_us, p.closed, p.closed_at_us, p.outcome, p.listed_us, p.timeout_us, \
-                CASE p.outcome WHEN 0 THEN \(SQL.lastActivity(guid: "p.guid")) ELSE 0 END, \(detail)
+                CASE p.outcome WHEN 0 THEN \(SQL.lastActivity(guid: "p.guid")) ELSE 0 END, \(segmentation?.column ?? "NULL")
                 """, filter, now: wall)
         var found: [Transaction] = []
         try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
             let source = row.int(0)
-            let begun = row.int(8)
-            let value = segmentation.flatMap { $0.value(in: sources.entries[source], begun: begun, detail: row.optionalText(11)) }
+            let value = segmentation.flatMap { $0.value(in: sources.entries[source], column: row.optionalText(11)) }
             var segment: Int?
             if let value {
                 segment = segments[value] ?? segments.count
@@ -58,7 +56,7 @@ struct AskedTransactions {
                 Transaction(
                     source: source, sequence: row.int(1), guid: row.guid(2), useCase: row.int(3), at: row.int(4),
                     closing: row.isNull(5) ? nil : (row.int(5), row.int(6)),
-                    outcome: Outcome(stored: row.int(7), lastActivity: row.int(10), timeout: row.int(9), now: wall), begun: begun,
+                    outcome: Outcome(stored: row.int(7), lastActivity: row.int(10), timeout: row.int(9), now: wall), begun: row.int(8),
                     segment: segment))
         }
         found.sort { ($0.source, $0.sequence) < ($1.source, $1.sequence) }
@@ -99,16 +97,27 @@ extension Segmentation {
         return left < right
     }
 
-    fileprivate func value(in source: AskedSources.Entry?, begun: Int, detail: String?) -> String? {
+    /// Where it stands, or what it is made of, in the leading part `p`; NULL where the source says it.
+    fileprivate var column: String {
+        // Rounded down, also before 1970.
+        let seconds = "p.listed_us / 1000000 - (p.listed_us % 1000000 < 0)"
+        return switch self {
+        case .attribute: "p.opened_detail"
+        case .hour: "strftime('%Y-%m-%dT%H:00Z', \(seconds), 'unixepoch')"
+        case .day: "strftime('%Y-%m-%d', \(seconds), 'unixepoch')"
+        case .app, .appVersion, .device, .os, .osVersion: "NULL"
+        }
+    }
+
+    fileprivate func value(in source: AskedSources.Entry?, column: String?) -> String? {
         switch self {
-        case .attribute(let name): Detail(detail).attributes[name]?.description
+        case .attribute(let name): Detail(column).attributes[name]?.description
+        case .hour, .day: column
         case .app: source?.app
         case .appVersion: source?.appVersion
         case .device: source?.device
         case .os: source?.os
         case .osVersion: source?.osVersion
-        case .hour: UTCTime(microseconds: begun).hour
-        case .day: UTCTime(microseconds: begun).day
         }
     }
 }

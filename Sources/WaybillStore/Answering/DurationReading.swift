@@ -17,24 +17,16 @@ struct DurationReading {
         let points = try AskedPoints([query.from, query.to], of: query.filter.useCase, sources: &sources, connection)
         var events = try AskedEvents(
             query.filter, codes: points.codes, segmentation: query.segmentation, sources: sources, now: wall, connection)
-        var total = Collected()
-        var segments: [Int?: Collected] = [:]
-        let isSegmented = query.segmentation != nil
+        var collected = Segmented(Collected(), by: query.segmentation)
         try events.forEach { transaction, events, sources in
             let from = points.occurrences(of: 0, in: transaction, events, sources)
             guard let start = query.occurrence.choose(from, sources) else { return }
             let to = points.occurrences(of: 1, in: transaction, events, sources)
             let end = query.occurrence.choose(to, sources)
-            total.add(start, end, sources)
-            if isSegmented { segments[transaction.segment, default: Collected()].add(start, end, sources) }
+            collected.add(transaction) { $0.add(start, end, sources) }
         }
-        let values = events.transactions.segmentValues
-        return DurationAnswer(
-            total: total.segment(nil),
-            segments: segments.map { key, collected in
-                var collected = collected
-                return collected.segment(key.map { values[$0] })
-            }.sorted { Segmentation.precedes($0.value, $1.value) })
+        let (total, segments) = collected.result(events.transactions.segmentValues) { $0.segment($1) }
+        return DurationAnswer(total: total, segments: segments)
     }
 }
 
@@ -48,7 +40,8 @@ extension DurationReading.Collected {
         if start.isAfter(end, sources) { reversed += 1 } else { durations.append(end.microseconds(since: start)) }
     }
 
-    fileprivate mutating func segment(_ value: String?) -> DurationSegment {
+    fileprivate func segment(_ value: String?) -> DurationSegment {
+        var durations = durations
         let histogram = [DurationSegment.Bar](of: durations)
         return DurationSegment(
             value: value, statistics: DurationStatistics(&durations), withoutEnd: withoutEnd, reversed: reversed, histogram: histogram)

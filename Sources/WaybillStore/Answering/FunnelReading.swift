@@ -21,23 +21,15 @@ struct FunnelReading {
         var events = try AskedEvents(
             query.filter, codes: query.isStrict ? nil : points.codes, segmentation: query.segmentation, sources: sources, now: wall,
             connection)
-        var total = Collected(stepCount: query.steps.count)
-        var segments: [Int?: Collected] = [:]
+        var collected = Segmented(Collected(stepCount: query.steps.count), by: query.segmentation)
         try events.forEach { transaction, events, sources in
             let durations =
                 query.isStrict
                 ? strict(query, points, transaction, events, sources) : loose(query, points, transaction, events, sources)
-            total.add(durations)
-            guard query.segmentation != nil else { return }
-            segments[transaction.segment, default: Collected(stepCount: query.steps.count)].add(durations)
+            collected.add(transaction) { $0.add(durations) }
         }
-        let values = events.transactions.segmentValues
-        return FunnelAnswer(
-            total: total.segment(nil, query.steps),
-            segments: segments.map { key, collected in
-                var collected = collected
-                return collected.segment(key.map { values[$0] }, query.steps)
-            }.sorted { Segmentation.precedes($0.value, $1.value) })
+        let (total, segments) = collected.result(events.transactions.segmentValues) { $0.segment($1, query.steps) }
+        return FunnelAnswer(total: total, segments: segments)
     }
 
     /// How long each step that was reached took: each by its first occurrence after the step before.
@@ -100,7 +92,7 @@ extension FunnelReading.Collected {
         for (index, duration) in steps.enumerated() { durations[index].append(duration) }
     }
 
-    fileprivate mutating func segment(_ value: String?, _ points: [TransactionPoint]) -> FunnelSegment {
+    fileprivate func segment(_ value: String?, _ points: [TransactionPoint]) -> FunnelSegment {
         var before = transactions
         var steps: [FunnelSegment.Step] = []
         for (index, point) in points.enumerated() {

@@ -38,10 +38,11 @@ struct SummaryReading {
             }
         }
         let installations = try installations(query.filter, now: wall)
+        let names = NameTable(connection)
         var answer: [UseCaseSummary] = []
         for (useCase, found) in summaries {
             var summary = found
-            summary.name = try name(of: useCase)
+            summary.name = try names.useCase(useCase)
             summary.installations = installations[useCase] ?? 0
             summary.rates = (rates[useCase] ?? [:]).values.sorted { $0.startMicroseconds < $1.startMicroseconds }
             summary.errors = (errors[useCase] ?? [:]).map { .init(domain: $0.key.domain, code: $0.key.code, count: $0.value) }
@@ -65,11 +66,5 @@ struct SummaryReading {
             """
         try connection.statement(sql).forEachRow(arguments: list.arguments) { row in counts[row.int(0)] = row.int(1) }
         return counts
-    }
-
-    /// Of several the least, as lists have it.
-    private func name(of useCase: Int) throws(WaybillError) -> String {
-        try connection.statement("SELECT coalesce((SELECT min(name) FROM names WHERE use_case = ?1 AND event = -1), 'use case ' || ?1)")
-            .first(useCase) { row in row.text(0) } ?? "use case \(useCase)"
     }
 }

@@ -1,6 +1,6 @@
 import WaybillCore
 
-/// Looks up what events are called, each once.
+/// Looks up what use cases are called, and events, of which each is looked up once.
 final class NameTable {
     private let connection: Connection
     private var known: [Key: String] = [:]
@@ -16,6 +16,12 @@ final class NameTable {
             try connection.statement(sql).first(useCase, code, source.app, source.appVersion) { row in row.text(0) } ?? "event \(code)"
         known[key] = name
         return name
+    }
+
+    /// The least of what anybody calls a use case, else `use case 7`: for what is said of runs of several versions.
+    func useCase(_ code: Int) throws(WaybillError) -> String {
+        try connection.statement("SELECT coalesce((SELECT min(name) FROM names WHERE use_case = ?1 AND event = -1), 'use case ' || ?1)")
+            .first(code) { row in row.text(0) } ?? "use case \(code)"
     }
 
     private struct Key: Hashable {

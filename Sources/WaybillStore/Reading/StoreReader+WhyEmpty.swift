@@ -16,7 +16,7 @@ extension StoreReader {
             if let useCase = filter.useCase {
                 passed.useCase = useCase
                 guard try count(passed, now: wall) > 0 else { return try noSuchUseCase(useCase) }
-                selection = "transaction of \(try name(of: useCase))"
+                selection = "transaction of \(try NameTable(connection).useCase(useCase))"
             }
             if !filter.outcomes.isEmpty {
                 let before = try count(passed, now: wall)
@@ -59,7 +59,7 @@ extension StoreReader {
         let codes = try connection.statement("SELECT DISTINCT use_case FROM parts WHERE listed_us IS NOT NULL ORDER BY use_case LIMIT 20")
             .rows { row in row.int(0) }
         var known: [String] = []
-        for code in codes { known.append(try name(of: code)) }
+        for code in codes { known.append(try NameTable(connection).useCase(code)) }
         return "There is no transaction of use case \(code) here; there are some of \(known.joined(separator: ", "))."
     }
 
@@ -75,12 +75,6 @@ extension StoreReader {
         try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in newest = row.int(0) }
         return
             "There \(found == 1 ? "is" : "are") \(found.of(selection)) here, but none began \(times); the newest began at \(Self.text(newest))."
-    }
-
-    /// `login`, or `use case 7` where it has no name.
-    private func name(of useCase: Int) throws(WaybillError) -> String {
-        try connection.statement("SELECT coalesce((SELECT min(name) FROM names WHERE use_case = ?1 AND event = -1), 'use case ' || ?1)")
-            .first(useCase) { row in row.text(0) } ?? "use case \(useCase)"
     }
 
     /// `2026-03-01T12:00:00Z`.

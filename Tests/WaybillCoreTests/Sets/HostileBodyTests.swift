@@ -60,7 +60,7 @@ import WaybillCore
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aHugeBodyIsReadOrRefusedInTime() throws {
+    @Test(.timeLimit(.minutes(5))) func aHugeBodyIsReadOrRefusedInTime() throws {
         let pieces = ["\"", "[0,", #"{"a":1,"#, "9", "\\ud83d\\ude00", " ", "{\"kind\":\"", "eyJ"]
         for piece in pieces {
             let body = Array(#"{"sources":[{"facts":["#.utf8) + Array(String(repeating: piece, count: 1_000_000 / piece.utf8.count).utf8)

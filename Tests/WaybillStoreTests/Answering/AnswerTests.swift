@@ -140,6 +140,22 @@ import WaybillCore
         }
     }
 
+    /// By UTC, also before 1970, where rounding goes the other way.
+    @Test(arguments: [
+        (Segmentation.day, ["1969-12-31", "2025-10-09"]), (.hour, ["1969-12-31T23:00Z", "2025-10-09T08:00Z"]),
+    ]) func runsAreToldApartByTheirHourAndDay(segmentation: Segmentation, values: [String]) throws {
+        let (store, place) = try Store.inMemory()
+        for wall in [-1_500_000, Scribe.wall] {
+            let scribe = Scribe(wall: wall)
+            scribe.close(scribe.open(GUID(), at: 1), .succeeded, at: 2)
+            try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [scribe.share()])))
+        }
+        let query = DurationQuery(filter: TransactionFilter(), segmentation: segmentation)
+        guard case .duration(let answer) = try StoreReader(place).answer(.duration(query), now: Scribe.wall) else { throw Unexpected() }
+        #expect(answer.segments.map(\.value) == values)
+        #expect(answer.segments.map(\.statistics.count) == [1, 1])
+    }
+
     /// A name that no source of the use case knows, and no code stands for.
     private func isUnknown(_ point: TransactionPoint, _ naive: NaiveAnswers) -> Bool {
         guard case .event(let name) = point, Int(name.dropFirst(6)) == nil else { return false }

@@ -6,7 +6,7 @@ import Waybill
 import WaybillTesting
 
 /// A session that is captured does what it does alone: the same answers, the same calls of its delegate, the same requests at the server.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CapturedBehaviorTests {
     private let tx = TransactionManager.testing()
 

@@ -7,7 +7,7 @@ import WaybillCore
 import WaybillTesting
 
 /// What each way in sees of the same exchanges.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CapturedRecordTests {
     private let tx: TransactionManager
     private let transport = InMemoryTransport()

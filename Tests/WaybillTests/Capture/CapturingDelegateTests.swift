@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// Tasks of code that owns its delegate are tied to the right transaction.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct CapturingDelegateTests {
     private let tx = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
     private let waiting = WaitingDelegate()

@@ -9,7 +9,7 @@ import WaybillTesting
 @testable import Waybill
 
 /// Requests of code that cannot change are recorded while passive capture runs, and tied where that can be told.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct PassiveCaptureTests {
     private let tx = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
 

@@ -6,7 +6,7 @@ import Waybill
 import WaybillCore
 
 /// What is recorded of exchanges with nginx and with Python's http.server agrees with what those servers have logged.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct RealServerTests {
     enum Way: String, CaseIterable { case session, delegate, passive }
 

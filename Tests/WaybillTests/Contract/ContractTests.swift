@@ -8,7 +8,7 @@ import FoundationNetworking
 #endif
 
 /// Whatever the way in, the caller gets what bare `URLSession` gives, and the record says what happened.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ContractTests {
     @Test(arguments: WayIn.all) func anAnswerIsWhole(way: WayIn) async throws {
         let server = try LoopbackServer { _ in .text("hello", status: 203, type: "text/teapot") }

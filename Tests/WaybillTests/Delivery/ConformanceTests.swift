@@ -7,7 +7,7 @@ import WaybillTesting
 @testable import Waybill
 
 /// Every transport in the box goes through the kit, and every way to break a rule is found by it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ConformanceTests {
     // MARK: What conforms
 

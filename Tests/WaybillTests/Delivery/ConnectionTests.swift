@@ -6,7 +6,7 @@ import WaybillCore
 @testable import Waybill
 
 /// Connections that are closed when nobody expects it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ConnectionTests {
     private let set = OutgoingSet(id: GUID(), body: Array("{\"facts\":[1,2,3]}".utf8), factCount: 3)
 

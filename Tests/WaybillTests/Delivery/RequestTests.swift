@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// What a request for a set looks like on the wire: compressed, and as the app's middleware wants it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RequestTests {
     private let set: OutgoingSet
 

@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// What settles a set, and what does not.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct URLSessionTransportTests {
     private let set = OutgoingSet(id: GUID(), body: Array("{\"facts\":[1,2,3]}".utf8), factCount: 3)
 

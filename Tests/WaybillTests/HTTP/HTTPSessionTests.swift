@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// What comes back from a request, whatever the other side does.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct HTTPSessionTests {
     let http = HTTPSession(configuration: .ephemeral)
 

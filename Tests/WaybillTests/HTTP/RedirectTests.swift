@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RedirectTests {
     let http = HTTPSession(configuration: .ephemeral)
     let policy = RedirectPolicy.follow(droppingFieldsForOtherHosts: ["Waybill-Transaction"])

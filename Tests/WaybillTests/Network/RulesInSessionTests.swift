@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// Rules act on every form of the captured session, and what they make up cannot be told from what `URLSession` gives but by the record.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct RulesInSessionTests {
     private let tx: TransactionManager
     /// Open once a request was about to be sent.

@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// A body that is read as it comes.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CapturedBytesTests {
     let clock = ManualClock()
     let tx: TransactionManager

@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// A task with a completion handler: nothing before it is resumed, everything once, and an end at any time.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CapturedTaskTests {
     let tx = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
 

@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// Where bodies are kept, those of requests are too, wherever they come from.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RequestBodyTests {
     let tx: TransactionManager
     let text = String(repeating: "what was sent, line by line\n", count: 4_000)

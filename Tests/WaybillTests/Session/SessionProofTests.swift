@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// Many requests at once, large ones, and ones that are canceled at any moment.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct SessionProofTests {
     /// 640 exchanges, 32 at a time, of 320 transactions with two each at once.
     @Test func everyRequestCarriesItsOwnTransactionAndExchange() async throws {
