@@ -95,18 +95,9 @@ look: setup ## Look at reports in Chromium: phone and desk, light and dark, with
 	@Scripts/python Scripts/check-report
 
 check: setup ## All that CI checks
-	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory schemas
-	@$(MAKE) --no-print-directory model
-	@$(MAKE) --no-print-directory consumer
-	@$(MAKE) --no-print-directory tsan
-	@$(MAKE) --no-print-directory test
-	@$(MAKE) --no-print-directory examples
-	@$(MAKE) --no-print-directory exports
-	@$(MAKE) --no-print-directory otlp
-	@$(MAKE) --no-print-directory hostile EXAMPLES=10
-	@$(MAKE) --no-print-directory look
-	@$(MAKE) --no-print-directory faults KILLS=50
+	@set -e; for step in lint schemas model consumer tsan test examples exports otlp "hostile EXAMPLES=10" look "faults KILLS=50"; do \
+	    began=$$(date +%s); $(MAKE) --no-print-directory $$step; echo "==> make $$step: $$(($$(date +%s) - began)) s"; \
+	done
 
 install: setup ## Install the command line and the collector's unit; PREFIX=/usr/local, DESTDIR=
 	Scripts/install
