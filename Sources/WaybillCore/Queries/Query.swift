@@ -10,6 +10,8 @@ public enum Query: Hashable, Sendable, Codable {
     case funnel(FunnelQuery)
     /// What those did last who did not finish.
     case dropOff(DropOffQuery)
+    /// Where the time goes: client, network, server.
+    case legs(LegsQuery)
 }
 
 /// The answer to a ``Query``, case for case.
@@ -19,6 +21,7 @@ public enum Answer: Hashable, Sendable, Codable {
     case transitions(TransitionsAnswer)
     case funnel(FunnelAnswer)
     case dropOff(DropOffAnswer)
+    case legs(LegsAnswer)
 }
 
 /// A point in a transaction.
