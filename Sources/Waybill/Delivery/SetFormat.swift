@@ -11,6 +11,8 @@ public struct SetFormat: Sendable {
     /// Version 1, which collectors of Waybill take: everything that was recorded, compressed, and a receipt with a verdict on each fact.
     public static let v1 = SetFormat(wire: CollectorWire())
 
+    // Named as the version is.
+    // swift-format-ignore: AlwaysUseLowerCamelCase
     /// Version 0.0.1, of the PEAppTransaction Logging Framework (2015), for those who run a server of its kind: transactions with their events.
     ///
     /// Sets go to the delivery's address as it is, and any 2xx settles one: such a server gives no verdicts, and knows nothing of what it has

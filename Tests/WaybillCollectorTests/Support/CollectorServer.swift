@@ -19,7 +19,7 @@ struct CollectorServer {
     let port: Int
 
     static func run(
-        _ collector: Collector, logger: Logger = quiet, _ body: (CollectorServer) async throws -> Void
+        _ collector: Collector, logger: Logger = CollectorServer.quiet, _ body: (CollectorServer) async throws -> Void
     ) async throws {
         try await run(collector.router(), logger: logger, body)
     }
@@ -27,7 +27,7 @@ struct CollectorServer {
     private static var quiet: Logger { Logger(label: "collector", factory: { _ in SwiftLogNoOpLogHandler() }) }
 
     static func run(
-        _ router: Router<BasicRequestContext>, logger: Logger = quiet, _ body: (CollectorServer) async throws -> Void
+        _ router: Router<BasicRequestContext>, logger: Logger = CollectorServer.quiet, _ body: (CollectorServer) async throws -> Void
     ) async throws {
         let (ports, started) = AsyncStream<Int>.makeStream()
         let app = Application(

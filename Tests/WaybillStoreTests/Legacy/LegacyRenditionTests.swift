@@ -14,7 +14,9 @@ import WaybillCore
     }
 
     /// Breaks when servers of the first framework get something else than what was published. The golden files were made by a program of its own.
-    @Test(arguments: ["login-from-client-and-server", "every-kind-and-member"]) func thePublishedExamplesAreWhatIsWritten(name: String) throws {
+    @Test(arguments: ["login-from-client-and-server", "every-kind-and-member"]) func thePublishedExamplesAreWhatIsWritten(name: String)
+        throws
+    {
         let examples = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Schemas/examples").standardizedFileURL
         func bytes(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: examples.appending(path: path))) }
         let set = try TransactionSet.decode(bytes("valid/\(name).json")).set

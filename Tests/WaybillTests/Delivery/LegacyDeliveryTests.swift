@@ -58,10 +58,20 @@ struct LegacyDeliveryTests {
         #expect(server.server.requests.isEmpty)
     }
 
+    /// Its sets hold openings and events alone, all of which that version can say.
+    @Test func theTransportConformsInThatVersionToo() async throws {
+        let server = try LegacyServer()
+        let transport = URLSessionTransport(collector: server.server.url(), format: Self.format)
+        let conformance = TransportConformance(transport, breakDown: { server.server.stop() })
+        #expect(await conformance.findings() == [])
+        #expect(server.events.contains { $0.count == 1_999 })
+    }
+
     // MARK: The answer
 
     @Test(arguments: [
-        LoopbackServer.Response(status: 200), .init(status: 201), .init(status: 202), .init(status: 204), .text("<p>Thanks!</p>", type: "text/html"),
+        LoopbackServer.Response(status: 200), .init(status: 201), .init(status: 202), .init(status: 204),
+        .text("<p>Thanks!</p>", type: "text/html"),
         .text("{", status: 299, type: "application/json"),
     ])
     func anySuccessSettlesASet(answer: LoopbackServer.Response) async throws {
@@ -99,7 +109,8 @@ struct LegacyDeliveryTests {
     }
 
     @Test(arguments: [
-        LoopbackServer.Response(status: 301, headers: [("Location", "/elsewhere")]), .init(status: 400), .init(status: 415), .init(status: 500), .closed,
+        LoopbackServer.Response(status: 301, headers: [("Location", "/elsewhere")]), .init(status: 400), .init(status: 415),
+        .init(status: 500), .closed,
     ])
     func allElseSettlesNothingAndIsSentAgain(answer: LoopbackServer.Response) async throws {
         // A connection that breaks off is tried once more at once.
