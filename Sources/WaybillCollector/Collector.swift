@@ -21,6 +21,9 @@ public struct Collector: Sendable {
     let access: AccessControl
     let projects: Projects
     let pendingBytes: PendingBytes
+    /// Of requests that are no known project's.
+    let unknown = Counters()
+    let refusalLog = RefusalLog()
     /// When all stores were last found to work.
     let readiness = Locked<Int?>(nil)
 

@@ -106,7 +106,7 @@ import WaybillCore
     }
 
     private func expectNothingKept(_ server: CollectorServer) async throws {
-        #expect(try await server.value("/v1/sources", as: [SourceRecord].self).isEmpty)
+        #expect(try await server.value("/v1/sources", as: Page<SourceRecord>.self).rows.isEmpty)
     }
 }
 

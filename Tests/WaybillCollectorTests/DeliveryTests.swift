@@ -52,7 +52,7 @@ struct DeliveryTests {
             #expect(receipts.map(\.knownCount) == [0, 3], "what had arrived is known, under another set ID")
             let page: Page<TransactionSummary> = try await server.value("/v1/transactions")
             #expect(page.rows.map(\.eventCount) == [1, 1])
-            let sources: [SourceRecord] = try await server.value("/v1/sources")
+            let sources = try await server.value("/v1/sources", as: Page<SourceRecord>.self).rows
             #expect(sources.map(\.ledger.delivered) == [6])
             #expect(sources.map(\.gaps) == [[]])
         }

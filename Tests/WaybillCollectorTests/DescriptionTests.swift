@@ -55,6 +55,12 @@ import WaybillCore
         #expect(names.map(String.init) == ExchangeQuery.parameters.map(\.name))
     }
 
+    @Test func itHasTheParametersOfAListOfSources() {
+        let names = section("paths").drop { $0 != "  /v1/sources:" }.dropFirst().prefix { !$0.hasPrefix("  /") }
+            .compactMap { $0.wholeMatch(of: #/        - name: (\w+)/#)?.1 }
+        #expect(names.map(String.init) == SourceQuery.parameters.map(\.name))
+    }
+
     @Test func itHasTheStatesOfExchanges() {
         #expect(lines.contains("      enum: [\(ExchangeRecord.State.allCases.map(\.rawValue).joined(separator: ", "))]"))
     }

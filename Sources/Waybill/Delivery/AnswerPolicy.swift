@@ -18,7 +18,7 @@ struct AnswerPolicy {
         AnswerPolicy(300...399, .transport, "redirects, which is not followed: give its own address", .retry()),
         AnswerPolicy(401...401, .refused, "does not take the token: nothing is sent until there is a new one", .waitForNewDelivery),
         AnswerPolicy(403...403, .refused, "does not take the token: nothing is sent until there is a new one", .waitForNewDelivery),
-        AnswerPolicy(404...404, .refused, "has nothing at v1/sets: give the address that it serves at", .retry()),
+        AnswerPolicy(404...404, .refused, "has nothing there: give the address that it serves at", .retry()),
         AnswerPolicy(408...408, .transport, "waited too long for the set", .retry()),
         AnswerPolicy(413...413, .refused, "finds the set too large: smaller ones are sent", .sendLess),
         AnswerPolicy(429...429, .transport, "is asked too often", .retry()),

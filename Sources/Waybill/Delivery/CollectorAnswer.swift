@@ -23,11 +23,7 @@ struct CollectorAnswer {
 
     /// The receipt, if this is one, of this set and of all its facts.
     func receipt(for set: OutgoingSet, now: Date) throws(DeliveryFailure) -> Receipt {
-        let retryAfter = RetryAfter.duration(field("Retry-After"), answeredAt: field("Date"), now: now)
-        guard response.status == 200 else {
-            throw AnswerPolicy.row(for: response.status)
-                .failure(at: place, status: response.status, retryAfter: retryAfter, problem: problem)
-        }
+        guard response.status == 200 else { throw refusal(now: now) }
         guard mediaType == Receipt.mediaType else {
             throw unknown("What answered at \(place) is no collector, perhaps a network's sign-in page; the facts stay pending.")
         }
@@ -41,8 +37,27 @@ struct CollectorAnswer {
             throw unknown(
                 "The receipt from \(place) is for \(receipt.factCount) facts, but \(set.factCount) were sent; they stay pending.")
         }
-        receipt.retryAfter = retryAfter
+        receipt.retryAfter = retryAfter(now: now)
         return receipt
+    }
+
+    /// What a server of version 0.0.1 says: any 2xx, whatever stands in it, takes the facts of a set that were sent.
+    ///
+    /// - Parameter leftOut: The facts of the set that were not.
+    func acceptance(of set: OutgoingSet, but leftOut: [Rejection], now: Date) throws(DeliveryFailure) -> Receipt {
+        guard (200...299).contains(response.status) else { throw refusal(now: now) }
+        return Receipt(
+            set: set.id, acceptedCount: set.factCount - leftOut.count, rejections: leftOut, retryAfter: retryAfter(now: now))
+    }
+
+    /// What a status other than a success means.
+    private func refusal(now: Date) -> DeliveryFailure {
+        AnswerPolicy.row(for: response.status)
+            .failure(at: place, status: response.status, retryAfter: retryAfter(now: now), problem: problem)
+    }
+
+    private func retryAfter(now: Date) -> Duration? {
+        RetryAfter.duration(field("Retry-After"), answeredAt: field("Date"), now: now)
     }
 
     /// What is no receipt of ours silences nobody by a `Retry-After` either.

@@ -6,9 +6,11 @@ public struct Delivery: Sendable {
 
     /// A collector, by the address it serves at, e.g. `https://collector.example.com`.
     ///
-    /// - Parameter token: Sent as `Authorization: Bearer`; nil: not sent.
-    public static func collector(_ url: URL, token: String? = nil) -> Delivery {
-        .transport(URLSessionTransport(collector: url, token: token))
+    /// - Parameters:
+    ///   - token: Sent as `Authorization: Bearer`; nil: not sent.
+    ///   - format: In which version sets go out. Default: version 1; for a server of the first framework see ``SetFormat/v0_0_1(prefix:scheme:parameter:)``.
+    public static func collector(_ url: URL, token: String? = nil, format: SetFormat = .v1) -> Delivery {
+        .transport(URLSessionTransport(collector: url, token: token, format: format))
     }
 
     /// Files, one for each set, for `waybill import` to pick up.

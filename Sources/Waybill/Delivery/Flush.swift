@@ -77,12 +77,12 @@ struct Flush {
         return try await source.writer.run { opened, store in
             let set = try store.lease(
                 owner: owner, now: now, expiresIn: Self.leaseMicroseconds, limit: limit, isAlive: { opened.isAlive($0) })
-            return set.map { set in
-                let facts = set.factCount == 1 ? set.sources.first { !$0.facts.isEmpty } : nil
-                return Lease(
-                    set: OutgoingSet(id: set.id, body: set.encoded(), factCount: set.factCount),
-                    onlyFact: facts.map { Fact.ID(source: $0.source.id, sequence: $0.facts[0].sequence) })
-            }
+            guard let set else { return nil }
+            var outgoing = OutgoingSet(id: set.id, body: set.encoded(), factCount: set.factCount)
+            outgoing.openings = try store.openings(before: set)
+            let facts = set.factCount == 1 ? set.sources.first { !$0.facts.isEmpty } : nil
+            return Lease(
+                set: outgoing, onlyFact: facts.map { Fact.ID(source: $0.source.id, sequence: $0.facts[0].sequence) })
         }
     }
 

@@ -10,7 +10,8 @@ public import FoundationNetworking
 ///
 /// Only one answer settles anything: a 200 with a receipt that names the set and whose counts add up to the facts that were sent. All else,
 /// a sign-in page's 200 above all, is a failure, and the facts stay pending; the guide <doc:Delivery> has the table. Redirects are not
-/// followed. The POST takes no part in any transaction and carries no header field of one.
+/// followed. The POST takes no part in any transaction and carries no header field of one. Of a set 0.0.1 any 2xx settles what was sent: see
+/// ``SetFormat``.
 ///
 /// Bodies are compressed (gzip, RFC 1952) where that makes them smaller, until a collector answers 415 to one, which is then sent again as it is.
 ///
@@ -32,26 +33,31 @@ public final class URLSessionTransport: FlushTransport {
 
     private let collector: URL
     private let token: String?
+    private let wire: any SetWire
     private let timeout: Duration
     private let middleware: Middleware?
     private let http: HTTPSession
-    private let compresses = Locked(true)
+    private let compresses: Locked<Bool>
 
     /// Makes a transport with a session of its own, which is let go with it.
     ///
     /// - Parameters:
     ///   - collector: The address the collector serves at, as `waybill serve` prints it, e.g. `https://example.com` or
-    ///     `https://example.com/waybill`; sets go to `v1/sets` below it. What is no HTTP address fails when a set is sent.
-    ///   - token: Sent as `Authorization: Bearer` (RFC 6750); nil: not sent.
+    ///     `https://example.com/waybill`; sets go to `v1/sets` below it, sets 0.0.1 to the address itself. What is no HTTP address fails when a
+    ///     set is sent.
+    ///   - token: Sent as `Authorization: Bearer` (RFC 6750), with sets 0.0.1 as their server has it; nil: not sent.
+    ///   - format: In which version sets go out. Default: version 1.
     ///   - timeout: The longest that sending and the answer may take together; 30 seconds unless said otherwise.
     ///   - configuration: Of the session, e.g. for a proxy; by default one that keeps nothing.
     ///   - middleware: Has the last word on every request; nil: requests go as they are.
     public init(
-        collector: URL, token: String? = nil, timeout: Duration = .seconds(30), configuration: URLSessionConfiguration = .ephemeral,
-        middleware: Middleware? = nil
+        collector: URL, token: String? = nil, format: SetFormat = .v1, timeout: Duration = .seconds(30),
+        configuration: URLSessionConfiguration = .ephemeral, middleware: Middleware? = nil
     ) {
         self.collector = collector
         self.token = token
+        wire = format.wire
+        compresses = Locked(wire.compresses)
         self.timeout = timeout
         self.middleware = middleware
         http = HTTPSession(configuration: configuration)
@@ -62,25 +68,30 @@ public final class URLSessionTransport: FlushTransport {
     /// - Throws: `CancellationError` when the task is canceled, otherwise ``DeliveryFailure``, whose error is `.setting` for an address or a
     ///   token that cannot work, `.refused` for a 4xx, `.transport` for all else; or what the middleware throws.
     public func send(_ set: OutgoingSet) async throws -> Receipt {
-        let compressed = try compressed(set)
-        var answer = try await post(set, compressed)
+        let message = try wire.message(of: set)
+        guard let body = message.body else {
+            return Receipt(set: set.id, acceptedCount: set.factCount - message.leftOut.count, rejections: message.leftOut)
+        }
+        let request = try request(of: message.mediaType)
+        let compressed = try compressed(body)
+        var answer = try await post(body, compressed, by: request)
         if compressed != nil, answer.isUnsupported {
             compresses.withLock { $0 = false }
-            answer = try await post(set, nil)
+            answer = try await post(body, nil, by: request)
         }
-        return try answer.receipt(for: set, now: .now)
+        return try wire.receipt(of: set, sentAs: message, from: answer, now: .now)
     }
 
     /// The body compressed; nil where that is not wanted, or makes it no smaller.
-    private func compressed(_ set: OutgoingSet) throws -> [UInt8]? {
+    private func compressed(_ body: [UInt8]) throws -> [UInt8]? {
         guard compresses.withLock({ $0 }) else { return nil }
-        let bytes = try Gzip.compressed(set.body)
-        return bytes.count < set.body.count ? bytes : nil
+        let bytes = try Gzip.compressed(body)
+        return bytes.count < body.count ? bytes : nil
     }
 
-    private func post(_ set: OutgoingSet, _ compressed: [UInt8]?) async throws -> CollectorAnswer {
-        var request = try request(for: set)
-        request.httpBody = Data(compressed ?? set.body)
+    private func post(_ body: [UInt8], _ compressed: [UInt8]?, by request: URLRequest) async throws -> CollectorAnswer {
+        var request = request
+        request.httpBody = Data(compressed ?? body)
         if compressed != nil { request.setValue("gzip", forHTTPHeaderField: "Content-Encoding") }
         if let middleware { request = try await middleware(request) }
         // Of a body in the request itself a task of swift-corelibs-foundation does not say the length.
@@ -124,15 +135,16 @@ public final class URLSessionTransport: FlushTransport {
     /// Host and port, for messages: the rest of a URL may hold secrets.
     private var place: String { [collector.host(), collector.port?.description].compactMap(\.self).joined(separator: ":") }
 
-    private func request(for set: OutgoingSet) throws(DeliveryFailure) -> URLRequest {
+    /// The request of a set, without its body.
+    private func request(of mediaType: String) throws(DeliveryFailure) -> URLRequest {
         guard ["http", "https"].contains(collector.scheme?.lowercased()), collector.host()?.isEmpty == false else {
             throw DeliveryFailure(
                 WaybillError(.setting, "The collector's address is no HTTP URL; give it as http://HOST:PORT or https://HOST."))
         }
-        var request = URLRequest(url: collector.appending(path: "v1/sets"))
+        var request = URLRequest(url: wire.address(at: collector))
         request.httpMethod = "POST"
-        request.setValue(set.mediaType, forHTTPHeaderField: "Content-Type")
-        request.setValue(Receipt.mediaType, forHTTPHeaderField: "Accept")
+        request.setValue(mediaType, forHTTPHeaderField: "Content-Type")
+        if let accepted = wire.accepted { request.setValue(accepted, forHTTPHeaderField: "Accept") }
         if let token {
             // A line feed from the end of a file would end the field, and begin another.
             guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -140,7 +152,7 @@ public final class URLSessionTransport: FlushTransport {
                     WaybillError(.setting, "The collector's token is empty or holds blanks, line ends or other than ASCII; trim it."),
                     remedy: .waitForNewDelivery)
             }
-            request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+            request.setValue(wire.authorization(token), forHTTPHeaderField: "Authorization")
         }
         // The deadline is the exchange's own; this keeps URLSession from giving up before it. Whole seconds, as Linux drops the rest.
         request.timeoutInterval = min(max(timeout.timeInterval, 1).rounded(.up) + 1, 86_400)

@@ -16,11 +16,11 @@ struct AccessControl: Sendable {
     private let rate: RateLimit
     private let clock: any TransactionClock
 
-    /// What a request was let through as.
-    struct Pass: Sendable {
+    /// Whose a request is.
+    struct Bearer: Sendable {
         var project: ProjectName
-        /// The token's; nil where everybody is let through.
-        var token: String?
+        /// nil where everybody is let through.
+        var token: AccessToken?
     }
 
     init(_ access: Access, _ file: TokenFile, requestsPerSecond: Int, clock: any TransactionClock) throws(WaybillError) {
@@ -35,16 +35,21 @@ struct AccessControl: Sendable {
         return Set(try watch.tokens().map(\.project))
     }
 
-    /// Lets a request through that may do what `role` may; throws the `Problem` that answers all others.
-    func admit(_ request: Request, as role: Role) throws -> Pass {
-        guard let watch else { return Pass(project: .standard) }
+    /// Whose a request is, by its token; throws the `Problem` that answers those that carry none.
+    func bearer(of request: Request) throws -> Bearer {
+        guard let watch else { return Bearer(project: .standard) }
         guard let field = request.headers[.authorization] else { throw Problem.unauthorized(isTokenGiven: false) }
         guard let token = try watch.token(fieldValue: field) else { throw Problem.unauthorized(isTokenGiven: true) }
+        return Bearer(project: token.project, token: token)
+    }
+
+    /// Lets a request through that may do what `role` may, and is not one too many; throws the `Problem` that answers all others.
+    func admit(_ bearer: Bearer, as role: Role) throws {
+        guard let token = bearer.token else { return }
         if let seconds = rate.secondsToWait(token.id, now: clock.uptimeMicroseconds()) {
             throw Problem.tooManyRequests(retryAfter: seconds)
         }
         guard token.role.includes(role) else { throw Problem.forbidden(token.role, for: role) }
-        return Pass(project: token.project, token: token.id)
     }
 }
 #endif

@@ -9,6 +9,8 @@ extension Collector {
     func addSet(_ request: Request, to project: Project) async throws -> Response {
         let body = try SetBody(request, limits: limits)
         let room = pendingBytes.reservation()
+        // What is decoded takes as much as the body did, so that the room is needed up to the commit.
+        defer { withExtendedLifetime(room) {} }
         if body.isLegacy { return try await addLegacySet(body.read(into: room), to: project) }
         // The body has no name here: what is decoded waits for its commit, and must not keep the bytes alive meanwhile.
         let decoded = try Self.decode(await body.read(into: room))
@@ -16,8 +18,6 @@ extension Collector {
             throw Problem.tooMany(facts: decoded.factCount, limit: limits.factsPerSet)
         }
         let receipt = try await project.writer.add(Arrival(set: decoded, atMicroseconds: clock.wallMicroseconds()))
-        // What was decoded takes as much as the body did, so that the room is needed up to here.
-        withExtendedLifetime(room) {}
         return Response(
             status: .ok, headers: [.contentType: Receipt.mediaType, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: receipt.encoded())))

@@ -43,7 +43,10 @@ final class SetWriter: Sendable {
 
     /// Books a set of version 0.0.1, in a commit of its own; returns only after it is synced.
     func add(_ set: LegacySet, digest: [UInt8], atMicroseconds wall: Int) async throws(WaybillError) -> Receipt {
-        let receipt = try await thread.run { store throws(WaybillError) in try store.ingest(set, digest: digest, receivedAt: wall) }
+        let limit = limits.factsPerTransaction
+        let receipt = try await thread.run { store throws(WaybillError) in
+            try store.ingest(set, digest: digest, receivedAt: wall, factsPerTransaction: limit)
+        }
         counters.count([.success(receipt)])
         return receipt
     }

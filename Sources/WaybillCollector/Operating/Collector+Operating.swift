@@ -44,6 +44,12 @@ extension Collector {
             values.answers.sorted { ($0.key.route, $0.key.status) < ($1.key.route, $1.key.status) }.map { answer, count in
                 MetricsText.Sample(["project": name, "route": answer.route, "status": "\(answer.status)"], count)
             })
+        metrics.add(
+            "waybill_refusals_total", .counter, "Answers 401, 403, 429 and 503 to the project's tokens, by reason.",
+            Self.samples(of: values.refusals) { refusal in ["project": name, "reason": refusal.rawValue] })
+        metrics.add(
+            "waybill_unknown_refusals_total", .counter, "The same to requests of which nobody knows whose they were, of the whole process.",
+            Self.samples(of: unknown.values.refusals) { refusal in ["reason": refusal.rawValue] })
         metrics.add("waybill_pending_bytes", .gauge, "Bytes of bodies that are being worked on.", pendingBytes.count)
         if let residentByteCount = ProcessMemory.residentByteCount {
             metrics.add("process_resident_memory_bytes", .gauge, "Memory that the process has in use.", residentByteCount)
@@ -51,6 +57,13 @@ extension Collector {
         return Response(
             status: .ok, headers: [.contentType: MetricsText.mediaType, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.text)))
+    }
+
+    /// One for each reason, also for those that there were none of: a rate can only be drawn of what begins with 0.
+    private static func samples(
+        of refusals: [Refusal: Int], _ labels: (Refusal) -> KeyValuePairs<String, String>
+    ) -> [MetricsText.Sample] {
+        Refusal.allCases.map { MetricsText.Sample(labels($0), refusals[$0] ?? 0) }
     }
 }
 #endif

@@ -10,6 +10,7 @@ final class Counters: Sendable {
         var failedSets = 0
         var commits = 0
         var answers: [Answer: Int] = [:]
+        var refusals: [Refusal: Int] = [:]
     }
 
     struct Answer: Sendable, Hashable {
@@ -41,5 +42,8 @@ final class Counters: Sendable {
     func count(_ route: Route, status: Int) {
         counted.withLock { $0.answers[Answer(route: route.rawValue, status: status), default: 0] += 1 }
     }
+
+    /// Counts an answer that is a refusal.
+    func count(_ refusal: Refusal) { counted.withLock { $0.refusals[refusal, default: 0] += 1 } }
 }
 #endif

@@ -33,24 +33,28 @@ extension Problem {
         var problem = Problem(
             .unauthorized,
             isTokenGiven ? "This is not one of the collector's tokens." : "Send the collector's token as “Authorization: Bearer ...”.")
+        problem.refusal = isTokenGiven ? .unknownToken : .noToken
         problem.headers[.wwwAuthenticate] = isTokenGiven ? #"Bearer error="invalid_token""# : "Bearer"
         return problem
     }
 
     static func forbidden(_ role: Role, for other: Role) -> Problem {
         var problem = Problem(.forbidden, "This token has the role \(role.rawValue), and this takes the role \(other.rawValue).")
+        problem.refusal = .role
         problem.headers[.wwwAuthenticate] = #"Bearer error="insufficient_scope""#
         return problem
     }
 
     static func tooManyRequests(retryAfter seconds: Int) -> Problem {
         var problem = Problem(.tooManyRequests, "This token sends more requests than it may. Wait for \(seconds) s.")
+        problem.refusal = .rate
         problem.headers[.retryAfter] = "\(seconds)"
         return problem
     }
 
     static var overloaded: Problem {
         var problem = Problem(.serviceUnavailable, "The collector has as much to do as it has room for. Nothing was kept; try again.")
+        problem.refusal = .overload
         problem.headers[.retryAfter] = "1"
         return problem
     }
@@ -59,6 +63,7 @@ extension Problem {
     static var unfinishedErasure: Problem {
         var problem = Problem(
             .serviceUnavailable, "The erasure was not finished: somebody reads the store, or it cannot be written. Send it again.")
+        problem.refusal = .unfinishedErasure
         problem.headers[.retryAfter] = "5"
         return problem
     }
@@ -105,6 +110,7 @@ extension Problem {
     /// The store's own words stay in the log: they may name paths.
     static var unavailable: Problem {
         var problem = Problem(.serviceUnavailable, "The store cannot be read or written at the moment. Nothing was kept; try again.")
+        problem.refusal = .store
         problem.headers[.retryAfter] = "5"
         return problem
     }

@@ -24,6 +24,8 @@ package struct Problem: Error, Sendable, Hashable {
     package var transactions: [GUID]?
     /// Header fields of the answer; not part of the document.
     package var headers: HTTPFields = [:]
+    /// Where the request was refused whatever it asked: why; not part of the document.
+    var refusal: Refusal?
 
     package static let mediaType = "application/problem+json"
 

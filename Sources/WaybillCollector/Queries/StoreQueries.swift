@@ -78,9 +78,17 @@ package struct StoreQueries: Sendable {
         try await thread.run { reader throws(WaybillError) in try reader.nameConflicts() }
     }
 
-    /// Every source that is known, with its ledger and gaps.
-    package func sources() async throws(WaybillError) -> [SourceRecord] {
-        try await thread.run { reader throws(WaybillError) in try reader.sources() }
+    /// A page of the sources that are known, with their ledgers and gaps, the one that was heard first in front.
+    ///
+    /// - Throws: `QueryFailure` for a parameter that cannot be read, `WaybillError` where the store cannot.
+    package func sources(_ query: SourceQuery) async throws -> Page<SourceRecord> {
+        try await read { reader in
+            do {
+                return try reader.sources(limit: query.base.pageSize(), after: query.base.cursor)
+            } catch let error as WaybillError where error.code == .format {
+                throw QueryFailure.parameter("cursor", error.message)
+            }
+        }
     }
 
     /// Counts everything again and compares.

@@ -31,22 +31,41 @@ extension Collector {
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace, .query]
 
     private func answer(_ request: Request, to route: Route, _ context: some RequestContext) async throws -> Response {
-        try await told(context) {
-            guard let role = route.role else {
-                return try await route == .checkReadiness ? checkReadiness() : .json(["status": "ok"])
-            }
-            let pass = try access.admit(request, as: role)
-            let project = try await projects.project(pass.project)
-            let result = await Result { try await told(context) { try await answer(request, to: route, of: project, context) } }
-            let status = result.status
-            project.counters.count(route, status: status)
-            context.logger.info(
-                "answered",
-                metadata: [
-                    "route": "\(route.rawValue)", "status": "\(status)", "project": "\(project.name)", "token": "\(pass.token ?? "none")",
-                ])
-            return try result.get()
+        guard let role = route.role else {
+            return try await told(context) { try await route == .checkReadiness ? checkReadiness() : .json(["status": "ok"]) }
         }
+        var token: AccessToken?
+        var project: Project?
+        let result = await Result {
+            try await told(context) {
+                let bearer = try access.bearer(of: request)
+                token = bearer.token
+                let found = try await projects.project(bearer.project)
+                project = found
+                try access.admit(bearer, as: role)
+                return try await answer(request, to: route, of: found, context)
+            }
+        }
+        project?.counters.count(route, status: result.status)
+        log(result, of: route, token, project, to: context.logger)
+        return try result.get()
+    }
+
+    /// Says in the log how a request was answered, and counts a refusal.
+    private func log(
+        _ result: Result<Response, any Error>, of route: Route, _ token: AccessToken?, _ project: Project?, to logger: Logger
+    ) {
+        var metadata: Logger.Metadata = [
+            "route": "\(route.rawValue)", "status": "\(result.status)", "project": "\(project?.name.description ?? "none")",
+            "token": "\(token?.id ?? "none")",
+        ]
+        guard let refusal = result.refusal else { return logger.info("answered", metadata: metadata) }
+        (project?.counters ?? unknown).count(refusal)
+        let kind = RefusalLog.Kind(refusal: refusal, token: token?.id)
+        guard let count = refusalLog.count(kind, now: clock.uptimeMicroseconds()) else { return }
+        metadata["reason"] = "\(refusal.rawValue)"
+        metadata["count"] = "\(count)"
+        logger.warning("refused", metadata: metadata)
     }
 
     private func answer(
@@ -65,7 +84,7 @@ extension Collector {
         case .showExchange:
             let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
             return try .json(await queries.exchange(key))
-        case .listSources: return try .json(await queries.sources())
+        case .listSources: return try .json(await queries.sources(SourceQuery(request.queryItems)))
         case .export: return try await export(request, of: project)
         case .readMetrics: return metrics(of: project)
         case .checkHealth, .checkReadiness: throw HTTPError(.notFound)  // answered without a project
@@ -95,6 +114,11 @@ extension Result<Response, any Error> {
         case .success(let response): response.status.code
         case .failure(let error): (error as? any HTTPResponseError)?.status.code ?? HTTPResponse.Status.internalServerError.code
         }
+    }
+
+    fileprivate var refusal: Refusal? {
+        guard case .failure(let error) = self else { return nil }
+        return (error as? Problem)?.refusal
     }
 }
 

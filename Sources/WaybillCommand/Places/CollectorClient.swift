@@ -33,7 +33,9 @@ struct CollectorClient: TransactionReader {
 
     func exchange(_ key: String) async throws -> ExchangeRecord { try await get(["exchanges", key]) }
 
-    func sources() async throws -> [SourceRecord] { try await get(["sources"]) }
+    func sources(_ query: SourceQuery) async throws -> Page<SourceRecord> {
+        try await get(["sources"], query.items.map { URLQueryItem(name: $0.name, value: $0.value) })
+    }
 
     /// The file that holds an export, for the caller to remove, and the cursor behind it.
     func download(_ query: ExportQuery) async throws -> (file: URL, cursor: String) {

@@ -15,10 +15,25 @@ protocol TransactionReader: Sendable {
     func exchange(_ key: String) async throws -> ExchangeRecord
     /// What was kept of the bodies of an exchange; bodies are never at a collector.
     func bodies(of exchange: Fact.ID) async throws -> ExchangeBodies
-    /// Every source that is known, with its ledger and gaps.
-    func sources() async throws -> [SourceRecord]
+    /// A page of the sources that are known, with their ledgers and gaps.
+    func sources(_ query: SourceQuery) async throws -> Page<SourceRecord>
     /// The newest transactions of a query as a page to hand to somebody.
     func report(_ query: TransactionQuery) async throws -> TransactionReport
+}
+
+extension TransactionReader {
+    /// Every source that is known, page after page.
+    func sources() async throws -> [SourceRecord] {
+        var query = SourceQuery()
+        query.base.limit = "\(TransactionQuery.limits.upperBound)"
+        var sources: [SourceRecord] = []
+        repeat {
+            let page = try await sources(query)
+            sources += page.rows
+            query.base.cursor = page.next
+        } while query.base.cursor != nil
+        return sources
+    }
 }
 
 extension StoreQueries: TransactionReader {

@@ -103,6 +103,11 @@ package struct JSONWriter {
         append(value ? "true" : "false")
     }
 
+    package mutating func null() {
+        separate()
+        append("null")
+    }
+
     package mutating func string(_ value: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))

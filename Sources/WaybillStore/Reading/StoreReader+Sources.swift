@@ -7,14 +7,35 @@ extension StoreReader {
         try read { () throws(WaybillError) in try sourceRecords() }
     }
 
-    /// The same, within a read that sees one state of the store.
-    func sourceRecords() throws(WaybillError) -> [SourceRecord] {
-        let found = try connection.statement(
+    /// A page of sources, oldest in this store first.
+    ///
+    /// - Parameter cursor: ``Page/next`` of the page before; nil for the first.
+    /// - Throws: `.format` for a cursor that no list gave.
+    package func sources(limit: Int, after cursor: String?) throws(WaybillError) -> Page<SourceRecord> {
+        let row = cursor.map { Int($0) ?? -1 } ?? 0
+        guard row >= 0 else {
+            throw WaybillError(.format, "The cursor is not one that a list gave. Leave it out to start with the oldest source.")
+        }
+        return try read { () throws(WaybillError) in
+            // One more tells whether there is another page.
+            let found = try records(after: row, limit: limit + 1)
+            let shown = found.prefix(limit)
+            return Page(rows: try counted(shown), next: found.count > limit ? shown.last.map { "\($0.row)" } : nil)
+        }
+    }
+
+    /// All, within a read that sees one state of the store.
+    func sourceRecords() throws(WaybillError) -> [SourceRecord] { try counted(records(after: 0, limit: -1)[...]) }
+
+    /// Those behind a row of `sources`, without ledgers and gaps; a limit below 0 is none.
+    private func records(after row: Int, limit: Int) throws(WaybillError) -> [(row: Int, record: SourceRecord)] {
+        try connection.statement(
             """
             SELECT id, uuid, installation, app, app_version, device, os, os_version, attributes, \
-            (SELECT at_us + offset_us FROM clocks WHERE source = id ORDER BY at_us LIMIT 1), heard_us, ended FROM sources ORDER BY id
+            (SELECT at_us + offset_us FROM clocks WHERE source = id ORDER BY at_us LIMIT 1), heard_us, ended FROM sources \
+            WHERE id > ? ORDER BY id LIMIT ?
             """
-        ).rows { row in
+        ).rows(row, limit) { row in
             (
                 row: row.int(0),
                 record: SourceRecord(
@@ -25,6 +46,10 @@ extension StoreReader {
                     gaps: [])
             )
         }
+    }
+
+    /// With what became of their facts.
+    private func counted(_ found: ArraySlice<(row: Int, record: SourceRecord)>) throws(WaybillError) -> [SourceRecord] {
         var records: [SourceRecord] = []
         for (row, record) in found {
             var record = record

@@ -18,11 +18,17 @@ extension Collector {
 struct CollectorServer {
     let port: Int
 
-    static func run(_ collector: Collector, _ body: (CollectorServer) async throws -> Void) async throws {
-        try await run(collector.router(), body)
+    static func run(
+        _ collector: Collector, logger: Logger = CollectorServer.quiet, _ body: (CollectorServer) async throws -> Void
+    ) async throws {
+        try await run(collector.router(), logger: logger, body)
     }
 
-    static func run(_ router: Router<BasicRequestContext>, _ body: (CollectorServer) async throws -> Void) async throws {
+    private static var quiet: Logger { Logger(label: "collector", factory: { _ in SwiftLogNoOpLogHandler() }) }
+
+    static func run(
+        _ router: Router<BasicRequestContext>, logger: Logger = CollectorServer.quiet, _ body: (CollectorServer) async throws -> Void
+    ) async throws {
         let (ports, started) = AsyncStream<Int>.makeStream()
         let app = Application(
             router: router,
@@ -31,7 +37,7 @@ struct CollectorServer {
                 started.yield(channel.localAddress?.port ?? 0)
                 started.finish()
             },
-            logger: Logger(label: "collector", factory: { _ in SwiftLogNoOpLogHandler() }))
+            logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 defer { started.finish() }

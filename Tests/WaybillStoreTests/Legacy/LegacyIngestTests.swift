@@ -118,4 +118,17 @@ import WaybillCore
         #expect(sources.count == 1)
         #expect(sources[0].ledger.recorded == 11 && sources[0].ledger.isBalanced && sources[0].gaps.isEmpty)
     }
+
+    /// Breaks when somebody who knows the ID of a transaction can make it grow without end by sets of that version.
+    @Test func whatIsMoreThanATransactionMayHaveIsRejected() throws {
+        func ingest(_ logs: LegacySet.Log...) throws -> Receipt {
+            let set = LegacySet(transactions: [LegacySet.Transaction(id: transaction, useCase: 17, logs: logs)])
+            return try store.ingest(set, digest: Array(UUID().uuidString.utf8), receivedAt: Scribe.wall, factsPerTransaction: 4)
+        }
+        #expect(try ingest(log(0), log(1)).rejections.isEmpty)
+        let receipt = try ingest(log(2), log(3))
+        #expect(receipt.acceptedCount == 1 && receipt.rejections.map(\.sequence) == [5, 6])
+        #expect(try record().summary.eventCount == 2)
+        #expect(try reader.verify().isSound)
+    }
 }

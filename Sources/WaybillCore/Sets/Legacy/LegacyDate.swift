@@ -1,3 +1,5 @@
+import Foundation
+
 /// The dates of sets of version 0.0.1: those of RFC 7231, section 7.1.1.1, with the abbreviation of the device's own zone in place of GMT.
 package enum LegacyDate {
     /// Microseconds since 1970; nil where the date, or its zone, cannot be told.
@@ -15,6 +17,22 @@ package enum LegacyDate {
         return ((days(year, month, day) * 24 * 60 * 60) + time - zone) * 1_000_000
     }
 
+    /// A time as RFC 7231 has it, in GMT, to the second below: `Fri, 06 Feb 2015 05:59:27 GMT`.
+    ///
+    /// - Parameter microseconds: Since 1970; what is before, or after the year 9999, which no clock that is set shows, is written as the first or last
+    ///   second between.
+    package static func text(_ microseconds: Int) -> String {
+        var seconds = time_t(min(max(0, microseconds / 1_000_000), 253_402_300_799))
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        let time = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(twoDigits).joined(separator: ":")
+        let month = months[Int(parts.tm_mon)].capitalized
+        return "\(weekdays[Int(parts.tm_wday)]), \(twoDigits(parts.tm_mday)) \(month) \(parts.tm_year + 1900) \(time) GMT"
+    }
+
+    private static func twoDigits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
     /// Hours east of Greenwich, of abbreviations that only one zone has among the places that write them in English: RFC 5322, section 4.3, and others.

@@ -2,6 +2,9 @@
 package enum LegacyMediaType {
     private static let (start, end) = ("application/", "apptxnset-v0.0.1+json")
 
+    /// The value of a `Content-Type`.
+    package static func value(prefix: String) -> String { "\(start)\(prefix)\(end);charset=UTF-8" }
+
     /// Whether a `Content-Type` is of this type, in any case and with any prefix.
     package static func matches(_ field: String) -> Bool {
         let essence = field.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()

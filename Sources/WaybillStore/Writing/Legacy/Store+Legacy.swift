@@ -10,10 +10,11 @@ extension Store {
     /// - Parameters:
     ///   - digest: Of the body as it came, by a hash that nobody finds two bodies for.
     ///   - wall: Now, in microseconds since 1970.
+    ///   - factsPerTransaction: Facts of a transaction beyond so many are rejected; nil: however many come.
     /// - Returns: A receipt under an ID of its own: all is known where the same bytes were booked within the last day, else nothing is. Right to be
     ///   answered once this has returned and commits are synced.
     package func ingest(
-        _ set: LegacySet, digest: [UInt8], receivedAt wall: Int, redactor: Redactor = Redactor()
+        _ set: LegacySet, digest: [UInt8], receivedAt wall: Int, factsPerTransaction: Int? = nil, redactor: Redactor = Redactor()
     ) throws(WaybillError) -> Receipt {
         try write { () throws(WaybillError) in
             let digest = ColumnValue.blob(digest)
@@ -27,6 +28,7 @@ extension Store {
             let share = try legacy.share(set, of: source, recorded: recorded)
             guard !share.facts.isEmpty else { return Receipt(set: GUID(), acceptedCount: 0) }
             var ingestion = try Ingestion(share, unread: [], at: wall, connection)
+            ingestion.factsPerTransaction = factsPerTransaction
             try ingestion.run(at: wall)
             return Receipt(set: GUID(), acceptedCount: ingestion.acceptedCount, rejections: ingestion.rejections)
         }

@@ -34,6 +34,14 @@ import WaybillCore
         for seconds in stride(from: 0, to: 13_700_000_000, by: 987_654) {
             let text = formatter.string(from: Date(timeIntervalSince1970: Double(seconds)))
             #expect(LegacyDate.microseconds(text) == seconds * 1_000_000)
+            #expect(LegacyDate.text(seconds * 1_000_000 + 999_999) == text, "to the second below")
         }
+    }
+
+    @Test func aTimeThatNoDateCanHaveIsWrittenAsTheNearest() {
+        #expect(LegacyDate.text(-1) == "Thu, 01 Jan 1970 00:00:00 GMT")
+        #expect(LegacyDate.text(.min) == LegacyDate.text(0))
+        #expect(LegacyDate.text(.max) == "Fri, 31 Dec 9999 23:59:59 GMT")
+        #expect(LegacyDate.microseconds(LegacyDate.text(.max)) != nil)
     }
 }

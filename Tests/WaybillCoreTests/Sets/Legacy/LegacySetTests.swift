@@ -58,12 +58,28 @@ import WaybillCore
         }
     }
 
+    @Test(arguments: try Schemas.examples("legacy")) func whatIsReadIsWrittenAndReadAgainAlike(name: String) throws {
+        let set = try decode("legacy/\(name)")
+        #expect(try LegacySet.decode(set.encoded()) == set)
+    }
+
+    @Test(arguments: ["login", "empty", "from-every-kind-and-member"]) func aSetIsWrittenAsTheFirstFrameworkWroteIt(name: String) throws {
+        // Its JSON library escaped slashes, which means the same.
+        let golden = withoutInsignificantSpaces(try Schemas.example("legacy/\(name).json")).replacing("\\/", with: "/")
+        #expect(String(decoding: try decode("legacy/\(name).json").encoded(), as: UTF8.self) == golden)
+    }
+
     @Test func longTextsAreCutRatherThanRefused() throws {
         let long = String(repeating: "ü", count: 5_000)
         let body =
             #"{"apptxns":[{"apptxn/id":"TXN1-586AB00B-F16E-4AE6-8A91-0210264925C7","apptxn/logs":[{"apptxnlog/usecase-event":1,"apptxnlog/in-ctx-err-desc":"\#(long)"}]}]}"#
         let set = try LegacySet.decode(Array(body.utf8))
         #expect(set.transactions[0].logs[0].errorDescription?.count == Limits.textLength)
+    }
+
+    @Test(arguments: ["", "vnd.fp.", "vnd.peapptxnlog."]) func theMediaTypeThatIsWrittenIsOneThatIsRead(prefix: String) {
+        #expect(LegacyMediaType.matches(LegacyMediaType.value(prefix: prefix)))
+        #expect(LegacyMediaType.value(prefix: prefix) == "application/\(prefix)apptxnset-v0.0.1+json;charset=UTF-8")
     }
 
     @Test func theMediaTypeHasAPrefixOfAnyKind() {
