@@ -37,7 +37,7 @@ import WaybillCore
         [
             .summary(SummaryQuery(filter: filter)), .duration(DurationQuery(filter: filter)),
             .transitions(TransitionsQuery(filter: filter)), .funnel(FunnelQuery(filter: filter, steps: [.begun])),
-            .dropOff(DropOffQuery(filter: filter)), .network(NetworkQuery(transactions: filter)),
+            .dropOff(DropOffQuery(filter: filter)), .legs(LegsQuery(filter: filter)), .network(NetworkQuery(transactions: filter)),
             .compare(CompareQuery(filter: filter, groups: .values(of: .app, "a", "b"))),
         ]
     }
@@ -75,6 +75,9 @@ import WaybillCore
             try why(.dropOff(DropOffQuery(filter: filter)))
                 == "None of the 2 transactions of login here is abandoned or interrupted or timed out.")
         #expect(try why(.network(NetworkQuery(transactions: filter))) == "None of the 2 transactions that count has an exchange.")
+        #expect(
+            try why(.legs(LegsQuery(filter: filter)))
+                == "None of the 2 transactions that count was closed with an exchange: 0 without a close, 2 without an exchange.")
         var gets = ExchangeFilter()
         gets.methods = ["GET"]
         #expect(
