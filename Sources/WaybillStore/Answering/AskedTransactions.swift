@@ -1,6 +1,8 @@
 import WaybillCore
 
 /// The transactions that a question is about, each with its parts.
+///
+/// Only their keys are held, so that ten million events take little memory; what else they have is read as they are handed out.
 struct AskedTransactions {
     /// A transaction, by its leading part.
     struct Transaction {
@@ -11,82 +13,95 @@ struct AskedTransactions {
         var at: Int
         /// Sequence and time of the fact `closed`; nil: there is none.
         var closing: (sequence: Int, at: Int)?
+        /// With which it was closed; nil: none, or not asked for.
+        var error: RecordedError?
         var outcome: Outcome
         var begun: Int
         /// Into ``segmentValues``; nil: it has no such value.
         var segment: Int?
     }
 
-    /// A part of another source, or a further one of the same.
-    struct Joined {
-        var transaction: Int
+    private struct Key: Comparable {
         var source: Int
         var sequence: Int
-        var useCase: Int
+
+        static func < (left: Key, right: Key) -> Bool {
+            left.source == right.source ? left.sequence < right.sequence : left.source < right.source
+        }
     }
 
-    /// In the order of their rows, so that reading what belongs to them goes forward through the file.
-    private(set) var transactions: [Transaction] = []
-    /// In the order of the transactions.
-    private(set) var joined: [Joined] = []
-    /// The values that tell transactions apart.
-    private(set) var segmentValues: [String] = []
+    private let keys: [Key]
+    private let joined: JoinedParts?
+    private let sources: AskedSources
+    private let segmentation: Segmentation?
+    private let wall: Int
+    private let select: String
+    private let connection: Connection
+    private var segments: [String: Int] = [:]
 
-    /// - Parameter includesJoined: Whether parts besides the leading one are wanted.
+    /// - Parameters:
+    ///   - includesJoined: Whether parts besides the leading one are wanted.
+    ///   - includesErrors: Whether errors are.
     init(
-        _ filter: TransactionFilter, segmentation: Segmentation?, includesJoined: Bool, sources: AskedSources, now wall: Int,
-        _ connection: Connection
+        _ filter: TransactionFilter, segmentation: Segmentation? = nil, includesJoined: Bool, includesErrors: Bool = false,
+        sources: AskedSources, now wall: Int, _ connection: Connection
     ) throws(WaybillError) {
-        var segments: [String: Int] = [:]
-        let query = ListQuery(
-            all: """
-                p.source, p.sequence, p.guid, p.use_case, p.at_us, p.closed, p.closed_at_us, p.outcome, p.listed_us, p.timeout_us, \
-                CASE p.outcome WHEN 0 THEN \(SQL.lastActivity(guid: "p.guid")) ELSE 0 END, \(segmentation?.column ?? "NULL")
-                """, filter, now: wall)
-        var found: [Transaction] = []
+        let query = ListQuery(all: "p.source, p.sequence", filter, now: wall)
+        var keys: [Key] = []
         try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
-            let source = row.int(0)
-            let value = segmentation.flatMap { $0.value(in: sources.entries[source], column: row.optionalText(11)) }
-            var segment: Int?
-            if let value {
-                segment = segments[value] ?? segments.count
-                segments[value] = segment
-            }
-            found.append(
-                Transaction(
-                    source: source, sequence: row.int(1), guid: row.guid(2), useCase: row.int(3), at: row.int(4),
-                    closing: row.isNull(5) ? nil : (row.int(5), row.int(6)),
-                    outcome: Outcome(stored: row.int(7), lastActivity: row.int(10), timeout: row.int(9), now: wall), begun: row.int(8),
-                    segment: segment))
+            keys.append(Key(source: row.int(0), sequence: row.int(1)))
         }
-        found.sort { ($0.source, $0.sequence) < ($1.source, $1.sequence) }
-        segmentValues = segments.sorted { $0.value < $1.value }.map(\.key)
-        transactions = found
-        if includesJoined { try readJoined(connection) }
+        keys.sort()
+        self.keys = keys
+        joined = includesJoined ? try JoinedParts(ofTransactions: keys.count, connection) : nil
+        self.sources = sources
+        self.segmentation = segmentation
+        self.wall = wall
+        self.connection = connection
+        select = """
+            SELECT p.source, p.sequence, p.guid, p.use_case, p.at_us, p.closed, p.closed_at_us, p.outcome, p.listed_us, p.timeout_us, \
+            CASE p.outcome WHEN 0 THEN \(SQL.lastActivity(guid: "p.guid")) ELSE 0 END, \(segmentation?.column ?? "NULL"), \
+            \(includesErrors ? "p.error_code, CASE WHEN p.error_code IS NULL THEN NULL ELSE p.closed_detail END" : "NULL, NULL") \
+            FROM parts p
+            """
     }
 
-    /// Those of few transactions are looked up; of many it is faster to look through all.
-    private mutating func readJoined(_ connection: Connection) throws(WaybillError) {
-        var joined: [Joined] = []
-        if transactions.count < 2_000 {
-            let statement = try connection.statement(
-                "SELECT source, sequence, use_case FROM parts WHERE guid = ? AND listed_us IS NULL ORDER BY source, sequence")
-            for (index, transaction) in transactions.enumerated() {
-                try statement.forEachRow(transaction.guid) { row in
-                    joined.append(Joined(transaction: index, source: row.int(0), sequence: row.int(1), useCase: row.int(2)))
-                }
+    /// How many there are.
+    var count: Int { keys.count }
+
+    /// The values that tell those apart that were handed out.
+    var segmentValues: [String] { segments.sorted { $0.value < $1.value }.map(\.key) }
+
+    /// Calls `body` for each, with its parts besides the leading one, in the order of their rows, so that reading what belongs to them goes
+    /// forward through the file.
+    mutating func forEach(_ body: (Transaction, [JoinedParts.Part]) throws(WaybillError) -> Void) throws(WaybillError) {
+        var rows = try ForwardRows(select, key: ("p.source", "p.sequence"), connection)
+        defer { rows.stop() }
+        for key in keys {
+            guard let row = try rows.row(from: key.source, key.sequence), row.int(0) == key.source, row.int(1) == key.sequence else {
+                continue
             }
-        } else {
-            let index = Dictionary(uniqueKeysWithValues: transactions.enumerated().map { ($0.element.guid, UInt32($0.offset)) })
-            let statement = try connection.statement(
-                "SELECT guid, source, sequence, use_case FROM parts WHERE guid IS NOT NULL AND listed_us IS NULL")
-            try statement.forEachRow { row in
-                guard let transaction = index[row.guid(0)] else { return }
-                joined.append(Joined(transaction: Int(transaction), source: row.int(1), sequence: row.int(2), useCase: row.int(3)))
-            }
-            joined.sort { ($0.transaction, $0.source, $0.sequence) < ($1.transaction, $1.source, $1.sequence) }
+            let transaction = read(row)
+            try body(transaction, try joined?.parts(of: transaction.guid) ?? [])
         }
-        self.joined = joined
+    }
+
+    private mutating func read(_ row: Row) -> Transaction {
+        Transaction(
+            source: row.int(0), sequence: row.int(1), guid: row.guid(2), useCase: row.int(3), at: row.int(4),
+            closing: row.isNull(5) ? nil : (row.int(5), row.int(6)),
+            error: row.optionalInt(12).map { RecordedError(domain: Detail(row.optionalText(13)).errorDomain, code: $0) },
+            outcome: Outcome(stored: row.int(7), lastActivity: row.int(10), timeout: row.int(9), now: wall), begun: row.int(8),
+            segment: segment(row))
+    }
+
+    private mutating func segment(_ row: Row) -> Int? {
+        guard let segmentation, let value = segmentation.value(in: sources.entries[row.int(0)], column: row.optionalText(11)) else {
+            return nil
+        }
+        if let segment = segments[value] { return segment }
+        segments[value] = segments.count
+        return segments.count - 1
     }
 }
 
