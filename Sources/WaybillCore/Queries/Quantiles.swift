@@ -81,9 +81,9 @@ enum Selection {
         return (less, greater)
     }
 
-    private static func pivot(_ values: UnsafeMutableBufferPointer<Int32>, _ range: Range<Int>) -> Int {
+    private static func pivot(_ values: UnsafeMutableBufferPointer<Int32>, _ range: Range<Int>) -> Int32 {
         let step = range.count / 9
-        func median(_ first: Int) -> Int {
+        func median(_ first: Int) -> Int32 {
             let (a, b, c) = (values[first], values[first + step], values[first + 2 * step])
             return max(min(a, b), min(max(a, b), c))
         }

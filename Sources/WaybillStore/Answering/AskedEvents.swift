@@ -33,7 +33,7 @@ extension AskedEvent {
 /// Hands out the events of one transaction after the other.
 struct AskedEvents {
     let sources: AskedSources
-    private(set) var transactions: AskedTransactions
+    let transactions: AskedTransactions
     /// Of the events that are wanted, in order; nil: all.
     private let codes: [Int]?
     private let connection: Connection
@@ -53,10 +53,9 @@ struct AskedEvents {
     }
 
     /// Calls `body` for each transaction with its events by source, within a source by sequence.
-    mutating func forEach(
+    func forEach(
         _ body: (AskedTransactions.Transaction, [AskedEvent], AskedSources) throws(WaybillError) -> Void
     ) throws(WaybillError) {
-        let sources = sources
         // Each goes forward for itself: a server's parts are found in another order than those of its clients.
         var leading = try PartEvents(codes, sources, "leading", connection)
         var joined = try PartEvents(codes, sources, "joined", connection)

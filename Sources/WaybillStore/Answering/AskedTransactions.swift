@@ -24,6 +24,8 @@ struct AskedTransactions {
     private struct Key: Comparable {
         var source: Int
         var sequence: Int
+        /// Below 0: none.
+        var segment: Int32
 
         static func < (left: Key, right: Key) -> Bool {
             left.source == right.source ? left.sequence < right.sequence : left.source < right.source
@@ -31,13 +33,12 @@ struct AskedTransactions {
     }
 
     private let keys: [Key]
+    /// The values that tell transactions apart.
+    let segmentValues: [String]
     private let joined: JoinedParts?
-    private let sources: AskedSources
-    private let segmentation: Segmentation?
     private let wall: Int
-    private let select: String
+    private let includesErrors: Bool
     private let connection: Connection
-    private var segments: [String: Int] = [:]
 
     /// - Parameters:
     ///   - includesJoined: Whether parts besides the leading one are wanted.
@@ -46,62 +47,55 @@ struct AskedTransactions {
         _ filter: TransactionFilter, segmentation: Segmentation? = nil, includesJoined: Bool, includesErrors: Bool = false,
         sources: AskedSources, now wall: Int, _ connection: Connection
     ) throws(WaybillError) {
-        let query = ListQuery(all: "p.source, p.sequence", filter, now: wall)
         var keys: [Key] = []
+        var segments: [String: Int32] = [:]
+        let query = ListQuery(all: "p.source, p.sequence, \(segmentation?.column ?? "NULL")", filter, now: wall)
         try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
-            keys.append(Key(source: row.int(0), sequence: row.int(1)))
+            let source = row.int(0)
+            var segment: Int32 = -1
+            if let value = segmentation.flatMap({ $0.value(in: sources.entries[source], column: row.optionalText(2)) }) {
+                segment = segments[value] ?? Int32(segments.count)
+                segments[value] = segment
+            }
+            keys.append(Key(source: source, sequence: row.int(1), segment: segment))
         }
         keys.sort()
         self.keys = keys
+        segmentValues = segments.sorted { $0.value < $1.value }.map(\.key)
         joined = includesJoined ? try JoinedParts(ofTransactions: keys.count, connection) : nil
-        self.sources = sources
-        self.segmentation = segmentation
         self.wall = wall
+        self.includesErrors = includesErrors
         self.connection = connection
-        select = """
-            SELECT p.source, p.sequence, p.guid, p.use_case, p.at_us, p.closed, p.closed_at_us, p.outcome, p.listed_us, p.timeout_us, \
-            CASE p.outcome WHEN 0 THEN \(SQL.lastActivity(guid: "p.guid")) ELSE 0 END, \(segmentation?.column ?? "NULL"), \
-            \(includesErrors ? "p.error_code, CASE WHEN p.error_code IS NULL THEN NULL ELSE p.closed_detail END" : "NULL, NULL") \
-            FROM parts p
-            """
     }
 
     /// How many there are.
     var count: Int { keys.count }
 
-    /// The values that tell those apart that were handed out.
-    var segmentValues: [String] { segments.sorted { $0.value < $1.value }.map(\.key) }
-
     /// Calls `body` for each, with its parts besides the leading one, in the order of their rows, so that reading what belongs to them goes
     /// forward through the file.
-    mutating func forEach(_ body: (Transaction, [JoinedParts.Part]) throws(WaybillError) -> Void) throws(WaybillError) {
-        var rows = try ForwardRows(select, key: ("p.source", "p.sequence"), connection)
+    func forEach(_ body: (Transaction, [JoinedParts.Part]) throws(WaybillError) -> Void) throws(WaybillError) {
+        var rows = try ForwardRows(
+            """
+            SELECT p.source, p.sequence, p.guid, p.use_case, p.at_us, p.closed, p.closed_at_us, p.outcome, p.listed_us, p.timeout_us, \
+            CASE p.outcome WHEN 0 THEN \(SQL.lastActivity(guid: "p.guid")) ELSE 0 END, \
+            \(includesErrors ? "p.error_code, CASE WHEN p.error_code IS NULL THEN NULL ELSE p.closed_detail END" : "NULL, NULL") \
+            FROM parts p
+            """, key: ("p.source", "p.sequence"), connection)
         defer { rows.stop() }
         for key in keys {
-            guard let row = try rows.row(from: key.source, key.sequence), row.int(0) == key.source, row.int(1) == key.sequence else {
-                continue
-            }
-            let transaction = read(row)
+            guard let row = try rows.row(from: key.source, key.sequence) else { continue }
+            let transaction = transaction(row, segment: key.segment < 0 ? nil : Int(key.segment))
             try body(transaction, try joined?.parts(of: transaction.guid) ?? [])
         }
     }
 
-    private mutating func read(_ row: Row) -> Transaction {
+    private func transaction(_ row: Row, segment: Int?) -> Transaction {
         Transaction(
             source: row.int(0), sequence: row.int(1), guid: row.guid(2), useCase: row.int(3), at: row.int(4),
             closing: row.isNull(5) ? nil : (row.int(5), row.int(6)),
-            error: row.optionalInt(12).map { RecordedError(domain: Detail(row.optionalText(13)).errorDomain, code: $0) },
+            error: row.optionalInt(11).map { RecordedError(domain: Detail(row.optionalText(12)).errorDomain, code: $0) },
             outcome: Outcome(stored: row.int(7), lastActivity: row.int(10), timeout: row.int(9), now: wall), begun: row.int(8),
-            segment: segment(row))
-    }
-
-    private mutating func segment(_ row: Row) -> Int? {
-        guard let segmentation, let value = segmentation.value(in: sources.entries[row.int(0)], column: row.optionalText(11)) else {
-            return nil
-        }
-        if let segment = segments[value] { return segment }
-        segments[value] = segments.count
-        return segments.count - 1
+            segment: segment)
     }
 }
 

@@ -10,7 +10,7 @@ struct DropOffReading {
         guard query.filter.useCase != nil else { throw WaybillError(.setting, "A last event is one of a use case; say of which.") }
         var filter = query.filter
         if filter.outcomes.isEmpty { filter.outcomes = [.abandoned, .interrupted, .timedOut] }
-        var events = try AskedEvents(filter, codes: nil, sources: try AskedSources(connection), now: wall, connection)
+        let events = try AskedEvents(filter, codes: nil, sources: try AskedSources(connection), now: wall, connection)
         var durations: [Int?: Durations] = [:]
         try events.forEach { transaction, events, sources in
             var ordered = events

@@ -15,7 +15,7 @@ struct DurationReading {
     func answer(_ query: DurationQuery, now wall: Int) throws(WaybillError) -> DurationAnswer {
         let sources = try AskedSources(connection)
         let points = try AskedPoints([query.from, query.to], of: query.filter.useCase, sources: sources, connection)
-        var events = try AskedEvents(
+        let events = try AskedEvents(
             query.filter, codes: points.codes, segmentation: query.segmentation, sources: sources, now: wall, connection)
         var collected = Segmented(Collected(), by: query.segmentation)
         try events.forEach { transaction, events, sources in

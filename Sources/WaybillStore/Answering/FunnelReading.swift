@@ -18,7 +18,7 @@ struct FunnelReading {
         let sources = try AskedSources(connection)
         let points = try AskedPoints(query.steps, of: query.filter.useCase, sources: sources, connection)
         // Strictly, what lies between matters.
-        var events = try AskedEvents(
+        let events = try AskedEvents(
             query.filter, codes: query.isStrict ? nil : points.codes, segmentation: query.segmentation, sources: sources, now: wall,
             connection)
         var collected = Segmented(Collected(stepCount: query.steps.count), by: query.segmentation)

@@ -3,7 +3,7 @@ import WaybillCore
 /// The parts of transactions besides their leading ones: those of few transactions are looked up; of many it is faster to read all at once.
 struct JoinedParts {
     /// A part of another source, or a further one of the same.
-    struct Part {
+    struct Part: Equatable {
         var source: Int
         var sequence: Int
         var useCase: Int

@@ -8,7 +8,7 @@ struct SummaryReading {
 
     func answer(_ query: SummaryQuery, now wall: Int) throws(WaybillError) -> SummaryAnswer {
         let sources = try AskedSources(connection)
-        var transactions = try AskedTransactions(
+        let transactions = try AskedTransactions(
             query.filter, includesJoined: false, includesErrors: true, sources: sources, now: wall, connection)
         var counts: [UseCaseCounts] = []
         var places: [Int: Int] = [:]

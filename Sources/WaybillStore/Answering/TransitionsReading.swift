@@ -10,7 +10,7 @@ struct TransitionsReading {
         guard query.filter.useCase != nil else {
             throw WaybillError(.setting, "Events follow each other within a use case; say which.")
         }
-        var events = try AskedEvents(query.filter, codes: nil, sources: try AskedSources(connection), now: wall, connection)
+        let events = try AskedEvents(query.filter, codes: nil, sources: try AskedSources(connection), now: wall, connection)
         var collected = PairedDurations()
         try events.forEach { _, events, sources in
             var ordered = events
