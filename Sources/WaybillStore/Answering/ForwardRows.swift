@@ -19,7 +19,7 @@ struct ForwardRows {
 
     /// The first row that does not come before a key; nil where there is none.
     mutating func row(from source: Int, _ sequence: Int) throws(WaybillError) -> Row? {
-        if let last, (last.source, last.sequence) <= (source, sequence) {
+        if let last, (last.source, last.sequence) < (source, sequence) {
             var steps = 0
             while let row, (row.int(0), row.int(1)) < (source, sequence) {
                 guard steps < Self.reach else { return try search(source, sequence) }
