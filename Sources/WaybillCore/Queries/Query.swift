@@ -10,6 +10,10 @@ public enum Query: Hashable, Sendable, Codable {
     case funnel(FunnelQuery)
     /// What those did last who did not finish.
     case dropOff(DropOffQuery)
+    /// Which requests are made, how they end, and how long they take.
+    case network(NetworkQuery)
+    /// Whether one group of transactions does better than another.
+    case compare(CompareQuery)
 }
 
 /// The answer to a ``Query``, case for case.
@@ -19,6 +23,21 @@ public enum Answer: Hashable, Sendable, Codable {
     case transitions(TransitionsAnswer)
     case funnel(FunnelAnswer)
     case dropOff(DropOffAnswer)
+    case network(NetworkAnswer)
+    case compare(CompareAnswer)
+
+    /// One sentence on why there is nothing in it; nil where there is something.
+    public var whyEmpty: String? {
+        switch self {
+        case .summary(let answer): answer.whyEmpty
+        case .duration(let answer): answer.whyEmpty
+        case .transitions(let answer): answer.whyEmpty
+        case .funnel(let answer): answer.whyEmpty
+        case .dropOff(let answer): answer.whyEmpty
+        case .network(let answer): answer.whyEmpty
+        case .compare(let answer): answer.whyEmpty
+        }
+    }
 }
 
 /// A point in a transaction.

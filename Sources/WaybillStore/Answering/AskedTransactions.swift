@@ -43,6 +43,7 @@ struct AskedTransactions {
     /// - Parameters:
     ///   - includesJoined: Whether parts besides the leading one are wanted.
     ///   - includesErrors: Whether errors are.
+    /// - Throws: `.notFound` where transactions are told apart by an attribute that none in the store has.
     init(
         _ filter: TransactionFilter, segmentation: Segmentation? = nil, includesJoined: Bool, includesErrors: Bool = false,
         sources: AskedSources, now wall: Int, _ connection: Connection
@@ -59,6 +60,7 @@ struct AskedTransactions {
             }
             keys.append(Key(source: source, sequence: row.int(1), segment: segment))
         }
+        if case .attribute(let name)? = segmentation, segments.isEmpty, !keys.isEmpty { try Self.check(attribute: name, connection) }
         keys.sort()
         self.keys = keys
         segmentValues = segments.sorted { $0.value < $1.value }.map(\.key)
@@ -66,6 +68,18 @@ struct AskedTransactions {
         self.wall = wall
         self.includesErrors = includesErrors
         self.connection = connection
+    }
+
+    private static func check(attribute name: String, _ connection: Connection) throws(WaybillError) {
+        let known = try connection.statement(
+            """
+            SELECT DISTINCT j.key FROM parts p, json_each(CASE WHEN json_valid(p.opened_detail) THEN p.opened_detail END, '$.attributes') j \
+            WHERE p.listed_us IS NOT NULL ORDER BY j.key
+            """
+        ).rows { row in row.text(0) }
+        guard !known.contains(name) else { return }
+        let hint = name.hint(among: known, none: "none has any attribute.")
+        throw WaybillError(.notFound, "No transaction here has an attribute “\(name)”: \(hint)")
     }
 
     /// How many there are.
