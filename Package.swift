@@ -84,7 +84,8 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCollector", "CSQLite", "AllocationCounter",
+                "WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCollector", "TestSupport", "CSQLite",
+                "AllocationCounter",
                 .hummingbird, .logging, .nio,
             ],
             path: "Benchmarks",

@@ -7,6 +7,7 @@ allRows += Row.logLatencies
 allRows += [.disabledLog, .guid, .drain, .recover]
 allRows += Row.bytesPerEvent
 allRows += [.list, .encode, .decode, .report, .exportNDJSON, .exportCSV]
+allRows += Row.answers
 allRows += Row.sessions
 #if Collector
 allRows += [.collect, .collect4, .collectNaive, .collectLatency, .flush]
@@ -19,6 +20,10 @@ do {
     if CommandLine.arguments.dropFirst() == ["--serve"] { try BenchServer.serve() }
     if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "--requests" {
         try await SessionGrowth.run(CommandLine.arguments[2])
+        exit(0)
+    }
+    if CommandLine.arguments.dropFirst().first == "--ask" {
+        try AnswerProcess.run(Array(CommandLine.arguments.dropFirst(2)))
         exit(0)
     }
     let rows = try chosenRows(CommandLine.arguments.dropFirst(), among: allRows)

@@ -79,9 +79,9 @@ public struct DurationSegment: Hashable, Sendable, Codable {
 
 extension [DurationSegment.Bar] {
     /// Steps of 1, 2, 5, 10, ... microseconds, from the first that has any value to the last.
-    package init(of values: [Int]) {
+    package init(of values: Durations) {
         self = []
-        guard let least = values.min(), let greatest = values.max() else { return }
+        guard let least = values.minimum, let greatest = values.maximum else { return }
         var bounds = [0]
         var decade = 1
         while bounds[bounds.count - 1] <= greatest {
@@ -89,7 +89,7 @@ extension [DurationSegment.Bar] {
             decade *= 10
         }
         var counts = [Int](repeating: 0, count: bounds.count)
-        for value in values {
+        values.forEach { value in
             // The last bound that is not above the value.
             var (low, high) = (0, bounds.count)
             while high - low > 1 {

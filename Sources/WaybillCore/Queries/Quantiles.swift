@@ -12,28 +12,25 @@ public struct DurationStatistics: Hashable, Sendable, Codable {
     /// Microseconds, rounded down.
     public var meanMicroseconds: Int?
 
-    /// Looks at values, and leaves them in another order.
-    package init(_ values: inout [Int]) {
-        count = values.count
-        guard !values.isEmpty else { return }
-        let ranks = [50, 75, 90, 95, 99].map { Self.rank(percent: $0, of: values.count) }
+    /// Looks at durations, and leaves them in another order.
+    package init(_ durations: inout Durations) {
+        count = durations.count
+        guard count > 0 else { return }
+        let values = durations.values(atRanks: [50, 75, 90, 95, 99].map { [count] in ($0 * count + 99) / 100 - 1 })
+        (p50Microseconds, p75Microseconds, p90Microseconds) = (values[0], values[1], values[2])
+        (p95Microseconds, p99Microseconds) = (values[3], values[4])
+        (minimumMicroseconds, maximumMicroseconds) = (durations.minimum, durations.maximum)
         var sum = 0
-        var least = Int.max
-        var greatest = Int.min
-        for value in values {
-            sum &+= value
-            least = min(least, value)
-            greatest = max(greatest, value)
-        }
-        values.withUnsafeMutableBufferPointer { Selection.place(ranks[...], in: $0) }
-        (minimumMicroseconds, maximumMicroseconds) = (least, greatest)
-        (p50Microseconds, p75Microseconds, p90Microseconds) = (values[ranks[0]], values[ranks[1]], values[ranks[2]])
-        (p95Microseconds, p99Microseconds) = (values[ranks[3]], values[ranks[4]])
-        meanMicroseconds = sum.quotientAndRemainder(flooringBy: values.count).quotient
+        durations.forEach { sum &+= $0 }
+        meanMicroseconds = sum.quotientAndRemainder(flooringBy: count).quotient
     }
 
-    /// The index of a quantile among sorted values.
-    private static func rank(percent: Int, of count: Int) -> Int { (percent * count + 99) / 100 - 1 }
+    /// Of values in microseconds.
+    package init(_ values: inout [Int]) {
+        var durations = Durations()
+        for value in values { durations.append(value) }
+        self.init(&durations)
+    }
 }
 
 /// Puts some ranks of values into their places without sorting the rest: Hoare's quickselect, for several ranks at once.
@@ -41,13 +38,13 @@ enum Selection {
     /// Afterwards the value at each rank is the one that sorting would put there.
     ///
     /// - Parameter ranks: In order.
-    static func place(_ ranks: ArraySlice<Int>, in values: UnsafeMutableBufferPointer<Int>) {
+    static func place(_ ranks: ArraySlice<Int>, in values: UnsafeMutableBufferPointer<Int32>) {
         place(ranks, in: values, values.startIndex..<values.endIndex, roundsLeft: 2 * (Int.bitWidth - values.count.leadingZeroBitCount))
     }
 
     /// - Parameter roundsLeft: After so many rounds that bring little it is quicker to sort, so that no order of values makes it quadratic.
     private static func place(
-        _ ranks: ArraySlice<Int>, in values: UnsafeMutableBufferPointer<Int>, _ range: Range<Int>, roundsLeft: Int
+        _ ranks: ArraySlice<Int>, in values: UnsafeMutableBufferPointer<Int32>, _ range: Range<Int>, roundsLeft: Int
     ) {
         guard !ranks.isEmpty, range.count > 1 else { return }
         guard range.count > 32, roundsLeft > 0 else {
@@ -63,7 +60,7 @@ enum Selection {
     /// Three ways, around the median of nine spread over the range: what is less, equal, greater.
     ///
     /// - Returns: Where the equal ones begin, and where they end.
-    private static func partition(_ values: UnsafeMutableBufferPointer<Int>, _ range: Range<Int>) -> (Int, Int) {
+    private static func partition(_ values: UnsafeMutableBufferPointer<Int32>, _ range: Range<Int>) -> (Int, Int) {
         let pivot = pivot(values, range)
         var less = range.lowerBound
         var greater = range.upperBound
@@ -84,9 +81,9 @@ enum Selection {
         return (less, greater)
     }
 
-    private static func pivot(_ values: UnsafeMutableBufferPointer<Int>, _ range: Range<Int>) -> Int {
+    private static func pivot(_ values: UnsafeMutableBufferPointer<Int32>, _ range: Range<Int>) -> Int32 {
         let step = range.count / 9
-        func median(_ first: Int) -> Int {
+        func median(_ first: Int) -> Int32 {
             let (a, b, c) = (values[first], values[first + step], values[first + 2 * step])
             return max(min(a, b), min(max(a, b), c))
         }

@@ -32,59 +32,94 @@ extension AskedEvent {
 
 /// Hands out the events of one transaction after the other.
 struct AskedEvents {
-    private(set) var sources: AskedSources
+    let sources: AskedSources
     let transactions: AskedTransactions
-    private let statement: Statement
+    /// Of the events that are wanted, in order; nil: all.
+    private let codes: [Int]?
+    private let connection: Connection
 
     /// - Parameters:
-    ///   - codes: Of the events that are wanted; nil: all. Others may come along.
+    ///   - codes: Of the events that are wanted; nil: all.
     ///   - segmentation: What tells the transactions apart.
     init(
         _ filter: TransactionFilter, codes: Set<Int>?, segmentation: Segmentation? = nil, sources: AskedSources, now wall: Int,
         _ connection: Connection
     ) throws(WaybillError) {
         self.sources = sources
+        self.connection = connection
+        self.codes = codes?.sorted()
         transactions = try AskedTransactions(
             filter, segmentation: segmentation, includesJoined: codes != [], sources: sources, now: wall, connection)
-        let wanted = codes.map { " AND code IN (\($0.sorted().map(String.init).joined(separator: ", ")))" } ?? ""
-        statement = try connection.statement(
-            "SELECT part + after, at_us, code FROM events WHERE source = ?1 AND part = ?2\(wanted) ORDER BY after")
-        readsEvents = codes != []
     }
 
-    private let readsEvents: Bool
-
-    /// Calls `body` for each transaction with its events: by source and part, within a part by sequence.
-    mutating func forEach(
+    /// Calls `body` for each transaction with its events by source, within a source by sequence.
+    func forEach(
         _ body: (AskedTransactions.Transaction, [AskedEvent], AskedSources) throws(WaybillError) -> Void
     ) throws(WaybillError) {
+        // Each goes forward for itself: a server's parts are found in another order than those of its clients.
+        var leading = try PartEvents(codes, sources, "leading", connection)
+        var joined = try PartEvents(codes, sources, "joined", connection)
+        defer {
+            leading.stop()
+            joined.stop()
+        }
+        let readsEvents = codes != []
         var events: [AskedEvent] = []
-        var next = 0
-        for (index, transaction) in transactions.transactions.enumerated() {
+        try transactions.forEach { (transaction, parts) throws(WaybillError) in
             events.removeAll(keepingCapacity: true)
             if readsEvents {
-                try read(transaction.source, transaction.sequence, transaction.useCase, into: &events)
-                while next < transactions.joined.count, transactions.joined[next].transaction == index {
-                    let part = transactions.joined[next]
-                    try read(part.source, part.sequence, part.useCase, into: &events)
-                    next += 1
+                let leader = JoinedParts.Part(source: transaction.source, sequence: transaction.sequence, useCase: transaction.useCase)
+                let before = parts.prefix { ($0.source, $0.sequence) < (leader.source, leader.sequence) }
+                for part in before { try joined.read(part, into: &events) }
+                try leading.read(leader, into: &events)
+                for part in parts.dropFirst(before.count) { try joined.read(part, into: &events) }
+                // Several parts of one source may have recorded in turn.
+                if parts.count > 1 || parts.first?.source == leader.source {
+                    events.sort { ($0.source, $0.sequence) < ($1.source, $1.sequence) }
                 }
             }
             try body(transaction, events, sources)
         }
     }
+}
 
-    private mutating func read(_ source: Int, _ part: Int, _ useCase: Int, into events: inout [AskedEvent]) throws(WaybillError) {
-        let codes = try sources.codes(of: useCase, in: source)
-        let clock = sources.entries[source]?.clock ?? WallClock([])
-        var unnamed: [(index: Int, code: Int)] = []
-        try statement.forEachRow(source, part) { row in
-            let code = row.int(2)
-            let at = row.int(1)
-            if codes[code] == nil { unnamed.append((events.count, code)) }
-            events.append(AskedEvent(source: source, sequence: row.int(0), at: at, wall: clock.wall(at), name: codes[code] ?? -1))
+/// Reads the events of parts.
+private struct PartEvents {
+    private var rows: ForwardRows
+    private let codes: [Int]?
+    private let sources: AskedSources
+    private var source = -1
+    private var useCase = 0
+    private var clock = WallClock([])
+    private var names = NameCodes()
+
+    /// - Parameter purpose: Tells apart the statements of two that read in turn.
+    init(_ codes: [Int]?, _ sources: AskedSources, _ purpose: String, _ connection: Connection) throws(WaybillError) {
+        rows = try ForwardRows("SELECT source, part, after, at_us, code FROM events AS \(purpose)", key: ("source", "part"), connection)
+        self.codes = codes
+        self.sources = sources
+    }
+
+    func stop() { rows.stop() }
+
+    mutating func read(_ part: JoinedParts.Part, into events: inout [AskedEvent]) throws(WaybillError) {
+        if part.source != source || part.useCase != useCase {
+            (source, useCase) = (part.source, part.useCase)
+            clock = sources.entries[source]?.clock ?? WallClock([])
+            names = try sources.codes(of: useCase, in: source)
         }
-        for (index, code) in unnamed { events[index].name = sources.number(ofUnnamed: code) }
+        var next = try rows.row(from: part.source, part.sequence)
+        while let row = next, row.int(1) == part.sequence, row.int(0) == part.source {
+            let code = row.int(4)
+            if codes?.contains(code) != false {
+                let at = row.int(3)
+                events.append(
+                    AskedEvent(
+                        source: source, sequence: part.sequence + row.int(2), at: at, wall: clock.wall(at),
+                        name: names[code] ?? sources.number(ofUnnamed: code)))
+            }
+            next = try rows.next()
+        }
     }
 }
 
@@ -99,13 +134,14 @@ extension AskedTransactions.Transaction {
 }
 
 extension [AskedEvent] {
-    /// In one order: within a source by sequence, across sources by their clocks as far as that allows; ties by (source, sequence).
+    /// From the order of their rows into one order: within a source by sequence, across sources by their clocks as far as that allows; ties by
+    /// (source, sequence).
     mutating func putInOrder(_ sources: AskedSources) {
-        guard let first, contains(where: { $0.source != first.source }) else { return sort { $0.sequence < $1.sequence } }
-        // A wall clock that was set back must not turn the source's own order round.
-        sort { ($0.source, $0.sequence) < ($1.source, $1.sequence) }
+        guard let first, let last, first.source != last.source else { return }
         var times: [(time: Int, event: AskedEvent)] = []
+        times.reserveCapacity(count)
         for event in self {
+            // A wall clock that was set back must not turn the source's own order round.
             var time = event.wall
             if let last = times.last, last.event.source == event.source { time = Swift.max(time, last.time) }
             times.append((time, event))

@@ -10,7 +10,7 @@ struct AskedPoints {
 
     /// - Throws: `.setting` where an event is named and no use case; `.notFound` where nothing is called so.
     init(
-        _ points: [TransactionPoint], of useCase: Int?, sources: inout AskedSources, _ connection: Connection
+        _ points: [TransactionPoint], of useCase: Int?, sources: AskedSources, _ connection: Connection
     ) throws(WaybillError) {
         self.points = points
         var codes: Set<Int> = []
@@ -41,14 +41,36 @@ struct AskedPoints {
     /// Whether a point is where something of a transaction stands.
     func matches(_ event: AskedEvent, _ index: Int) -> Bool { names[index] == event.name }
 
-    /// All occurrences of a point in a transaction, in no order across sources.
-    func occurrences(
-        of index: Int, in transaction: AskedTransactions.Transaction, _ events: [AskedEvent], _ sources: AskedSources
-    ) -> [AskedEvent] {
+    /// The first or the last occurrence of a point in a transaction: of each source by sequence, of those by their clocks.
+    ///
+    /// - Parameters:
+    ///   - events: As ``AskedEvents`` hands them out.
+    ///   - earlier: What it has to come after; nil: nothing.
+    func occurrence(
+        _ which: DurationQuery.Occurrence, of index: Int, in transaction: AskedTransactions.Transaction, _ events: [AskedEvent],
+        after earlier: AskedEvent? = nil, _ sources: AskedSources
+    ) -> AskedEvent? {
+        func isLater(_ event: AskedEvent) -> Bool { earlier.map { event.isAfter($0, sources) } ?? true }
         switch points[index] {
-        case .begun: [transaction.begin]
-        case .finished: transaction.end(sources).map { [$0] } ?? []
-        case .event: events.filter { $0.name == names[index] }
+        case .begun: return isLater(transaction.begin) ? transaction.begin : nil
+        case .finished: return transaction.end(sources).flatMap { isLater($0) ? $0 : nil }
+        case .event: break
         }
+        var chosen: AskedEvent?
+        var ofSource: AskedEvent?
+        func choose() {
+            guard let candidate = ofSource else { return }
+            if chosen.map({ $0.isAfter(candidate, sources) == (which == .first) }) ?? true { chosen = candidate }
+        }
+        for event in events where event.name == names[index] && isLater(event) {
+            if let other = ofSource, other.source == event.source {
+                if which == .last { ofSource = event }
+            } else {
+                choose()
+                ofSource = event
+            }
+        }
+        choose()
+        return chosen
     }
 }

@@ -1,9 +1,10 @@
 import WaybillCore
 
 /// What answers need of the sources: their clocks, and what their apps call events. Read at once, since a store may know many thousands.
-struct AskedSources {
+final class AskedSources {
     struct Entry {
         var id: GUID
+        var installation: GUID?
         var app, appVersion, device, os, osVersion: String
         var clock: WallClock
         /// Sources of the same version of the same app share their names.
@@ -33,12 +34,13 @@ struct AskedSources {
         try connection.statement("SELECT source, at_us, offset_us FROM clocks ORDER BY source, at_us").forEachRow { row in
             clocks[row.int(0), default: []].append(ClockAnchor(atMicroseconds: row.int(1), offsetMicroseconds: row.int(2)))
         }
-        try connection.statement("SELECT id, uuid, app, app_version, device, os, os_version FROM sources").forEachRow { row in
+        try connection.statement("SELECT id, uuid, app, app_version, device, os, os_version, installation FROM sources").forEachRow { row in
             let naming = Naming(app: row.text(2), version: row.text(3))
             let number = namings[naming] ?? namings.count
             namings[naming] = number
             entries[row.int(0)] = Entry(
-                id: row.guid(1), app: row.text(2), appVersion: row.text(3), device: row.text(4), os: row.text(5), osVersion: row.text(6),
+                id: row.guid(1), installation: row.optionalGUID(7), app: row.text(2), appVersion: row.text(3), device: row.text(4),
+                os: row.text(5), osVersion: row.text(6),
                 clock: WallClock(clocks[row.int(0)] ?? []), naming: number)
         }
     }
@@ -47,7 +49,7 @@ struct AskedSources {
     func wall(_ microseconds: Int, in source: Int) -> Int { entries[source]?.clock.wall(microseconds) ?? microseconds }
 
     /// What a source calls the events of a use case, as numbers into ``names``.
-    mutating func codes(of useCase: Int, in source: Int) throws(WaybillError) -> NameCodes {
+    func codes(of useCase: Int, in source: Int) throws(WaybillError) -> NameCodes {
         guard let entry = entries[source] else { return NameCodes() }
         let key = TableKey(naming: entry.naming, useCase: useCase)
         if let known = tables[key] { return known }
@@ -64,7 +66,7 @@ struct AskedSources {
     }
 
     /// The number of a name, which it is given if it has none.
-    mutating func number(of name: String) -> Int {
+    func number(of name: String) -> Int {
         if let number = numbers[name] { return number }
         names.append(name)
         numbers[name] = names.count - 1
@@ -72,7 +74,7 @@ struct AskedSources {
     }
 
     /// The number of an event that has no name.
-    mutating func number(ofUnnamed code: Int) -> Int { number(of: "event \(code)") }
+    func number(ofUnnamed code: Int) -> Int { number(of: "event \(code)") }
 
     /// The codes that any version of any app gives to a name in any use case; that a code has the name somewhere does not mean that it has it
     /// everywhere.

@@ -1,6 +1,8 @@
 import WaybillCore
 
 /// The transactions that a question is about, each with its parts.
+///
+/// Only their keys are held, so that ten million events take little memory; what else they have is read as they are handed out.
 struct AskedTransactions {
     /// A transaction, by its leading part.
     struct Transaction {
@@ -11,60 +13,61 @@ struct AskedTransactions {
         var at: Int
         /// Sequence and time of the fact `closed`; nil: there is none.
         var closing: (sequence: Int, at: Int)?
+        /// With which it was closed; nil: none, or not asked for.
+        var error: RecordedError?
         var outcome: Outcome
         var begun: Int
         /// Into ``segmentValues``; nil: it has no such value.
         var segment: Int?
     }
 
-    /// A part of another source, or a further one of the same.
-    struct Joined {
-        var transaction: Int
+    private struct Key: Comparable {
         var source: Int
         var sequence: Int
-        var useCase: Int
+        /// Below 0: none.
+        var segment: Int32
+
+        static func < (left: Key, right: Key) -> Bool {
+            left.source == right.source ? left.sequence < right.sequence : left.source < right.source
+        }
     }
 
-    /// In the order of their rows, so that reading what belongs to them goes forward through the file.
-    private(set) var transactions: [Transaction] = []
-    /// In the order of the transactions.
-    private(set) var joined: [Joined] = []
+    private let keys: [Key]
     /// The values that tell transactions apart.
-    private(set) var segmentValues: [String] = []
+    let segmentValues: [String]
+    private let joined: JoinedParts?
+    private let wall: Int
+    private let includesErrors: Bool
+    private let connection: Connection
 
-    /// - Parameter includesJoined: Whether parts besides the leading one are wanted.
+    /// - Parameters:
+    ///   - includesJoined: Whether parts besides the leading one are wanted.
+    ///   - includesErrors: Whether errors are.
     /// - Throws: `.notFound` where transactions are told apart by an attribute that none in the store has.
     init(
-        _ filter: TransactionFilter, segmentation: Segmentation?, includesJoined: Bool, sources: AskedSources, now wall: Int,
-        _ connection: Connection
+        _ filter: TransactionFilter, segmentation: Segmentation? = nil, includesJoined: Bool, includesErrors: Bool = false,
+        sources: AskedSources, now wall: Int, _ connection: Connection
     ) throws(WaybillError) {
-        var segments: [String: Int] = [:]
-        let query = ListQuery(
-            all: """
-                p.source, p.sequence, p.guid, p.use_case, p.at_us, p.closed, p.closed_at_us, p.outcome, p.listed_us, p.timeout_us, \
-                CASE p.outcome WHEN 0 THEN \(SQL.lastActivity(guid: "p.guid")) ELSE 0 END, \(segmentation?.column ?? "NULL")
-                """, filter, now: wall)
-        var found: [Transaction] = []
+        var keys: [Key] = []
+        var segments: [String: Int32] = [:]
+        let query = ListQuery(all: "p.source, p.sequence, \(segmentation?.column ?? "NULL")", filter, now: wall)
         try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
             let source = row.int(0)
-            let value = segmentation.flatMap { $0.value(in: sources.entries[source], column: row.optionalText(11)) }
-            var segment: Int?
-            if let value {
-                segment = segments[value] ?? segments.count
+            var segment: Int32 = -1
+            if let value = segmentation.flatMap({ $0.value(in: sources.entries[source], column: row.optionalText(2)) }) {
+                segment = segments[value] ?? Int32(segments.count)
                 segments[value] = segment
             }
-            found.append(
-                Transaction(
-                    source: source, sequence: row.int(1), guid: row.guid(2), useCase: row.int(3), at: row.int(4),
-                    closing: row.isNull(5) ? nil : (row.int(5), row.int(6)),
-                    outcome: Outcome(stored: row.int(7), lastActivity: row.int(10), timeout: row.int(9), now: wall), begun: row.int(8),
-                    segment: segment))
+            keys.append(Key(source: source, sequence: row.int(1), segment: segment))
         }
-        if case .attribute(let name)? = segmentation, segments.isEmpty, !found.isEmpty { try Self.check(attribute: name, connection) }
-        found.sort { ($0.source, $0.sequence) < ($1.source, $1.sequence) }
+        if case .attribute(let name)? = segmentation, segments.isEmpty, !keys.isEmpty { try Self.check(attribute: name, connection) }
+        keys.sort()
+        self.keys = keys
         segmentValues = segments.sorted { $0.value < $1.value }.map(\.key)
-        transactions = found
-        if includesJoined { try readJoined(connection) }
+        joined = includesJoined ? try JoinedParts(ofTransactions: keys.count, connection) : nil
+        self.wall = wall
+        self.includesErrors = includesErrors
+        self.connection = connection
     }
 
     private static func check(attribute name: String, _ connection: Connection) throws(WaybillError) {
@@ -79,28 +82,34 @@ struct AskedTransactions {
         throw WaybillError(.notFound, "No transaction here has an attribute “\(name)”: \(hint)")
     }
 
-    /// Those of few transactions are looked up; of many it is faster to look through all.
-    private mutating func readJoined(_ connection: Connection) throws(WaybillError) {
-        var joined: [Joined] = []
-        if transactions.count < 2_000 {
-            let statement = try connection.statement(
-                "SELECT source, sequence, use_case FROM parts WHERE guid = ? AND listed_us IS NULL ORDER BY source, sequence")
-            for (index, transaction) in transactions.enumerated() {
-                try statement.forEachRow(transaction.guid) { row in
-                    joined.append(Joined(transaction: index, source: row.int(0), sequence: row.int(1), useCase: row.int(2)))
-                }
-            }
-        } else {
-            let index = Dictionary(uniqueKeysWithValues: transactions.enumerated().map { ($0.element.guid, UInt32($0.offset)) })
-            let statement = try connection.statement(
-                "SELECT guid, source, sequence, use_case FROM parts WHERE guid IS NOT NULL AND listed_us IS NULL")
-            try statement.forEachRow { row in
-                guard let transaction = index[row.guid(0)] else { return }
-                joined.append(Joined(transaction: Int(transaction), source: row.int(1), sequence: row.int(2), useCase: row.int(3)))
-            }
-            joined.sort { ($0.transaction, $0.source, $0.sequence) < ($1.transaction, $1.source, $1.sequence) }
+    /// How many there are.
+    var count: Int { keys.count }
+
+    /// Calls `body` for each, with its parts besides the leading one, in the order of their rows, so that reading what belongs to them goes
+    /// forward through the file.
+    func forEach(_ body: (Transaction, [JoinedParts.Part]) throws(WaybillError) -> Void) throws(WaybillError) {
+        var rows = try ForwardRows(
+            """
+            SELECT p.source, p.sequence, p.guid, p.use_case, p.at_us, p.closed, p.closed_at_us, p.outcome, p.listed_us, p.timeout_us, \
+            CASE p.outcome WHEN 0 THEN \(SQL.lastActivity(guid: "p.guid")) ELSE 0 END, \
+            \(includesErrors ? "p.error_code, CASE WHEN p.error_code IS NULL THEN NULL ELSE p.closed_detail END" : "NULL, NULL") \
+            FROM parts p
+            """, key: ("p.source", "p.sequence"), connection)
+        defer { rows.stop() }
+        for key in keys {
+            guard let row = try rows.row(from: key.source, key.sequence) else { continue }
+            let transaction = transaction(row, segment: key.segment < 0 ? nil : Int(key.segment))
+            try body(transaction, try joined?.parts(of: transaction.guid) ?? [])
         }
-        self.joined = joined
+    }
+
+    private func transaction(_ row: Row, segment: Int?) -> Transaction {
+        Transaction(
+            source: row.int(0), sequence: row.int(1), guid: row.guid(2), useCase: row.int(3), at: row.int(4),
+            closing: row.isNull(5) ? nil : (row.int(5), row.int(6)),
+            error: row.optionalInt(11).map { RecordedError(domain: Detail(row.optionalText(12)).errorDomain, code: $0) },
+            outcome: Outcome(stored: row.int(7), lastActivity: row.int(10), timeout: row.int(9), now: wall), begun: row.int(8),
+            segment: segment)
     }
 }
 

@@ -9,9 +9,9 @@ struct CompareReading {
 
     func answer(_ query: CompareQuery, now wall: Int) throws(WaybillError) -> CompareAnswer {
         try query.groups.check()
-        var sources = try AskedSources(connection)
-        let points = try AskedPoints([query.from, query.to], of: query.filter.useCase, sources: &sources, connection)
-        var events = try AskedEvents(
+        let sources = try AskedSources(connection)
+        let points = try AskedPoints([query.from, query.to], of: query.filter.useCase, sources: sources, connection)
+        let events = try AskedEvents(
             query.filter, codes: points.codes, segmentation: query.groups.segmentation, sources: sources, now: wall, connection)
         let members = try GroupMembers(query.groups, events.transactions)
         var (a, b) = (ComparedSample(value: query.groups.names.a), ComparedSample(value: query.groups.names.b))
@@ -30,8 +30,8 @@ extension CompareQuery {
     fileprivate func duration(
         of transaction: AskedTransactions.Transaction, _ events: [AskedEvent], _ points: AskedPoints, _ sources: AskedSources
     ) -> Int? {
-        guard let start = occurrence.choose(points.occurrences(of: 0, in: transaction, events, sources), sources),
-            let end = occurrence.choose(points.occurrences(of: 1, in: transaction, events, sources), sources),
+        guard let start = points.occurrence(occurrence, of: 0, in: transaction, events, sources),
+            let end = points.occurrence(occurrence, of: 1, in: transaction, events, sources),
             !start.isAfter(end, sources)
         else { return nil }
         return end.microseconds(since: start)
@@ -63,7 +63,7 @@ extension AskedTransactions {
         guard let value else { return nil }
         if let segment = segmentValues.firstIndex(of: value) { return segment }
         // An answer says better why it is empty.
-        guard !transactions.isEmpty else { return -1 }
+        guard count > 0 else { return -1 }
         let hint = value.hint(among: segmentValues.sorted(), none: "none of them has any.")
         throw WaybillError(.notFound, "No transaction that counts has the \(segmentation) “\(value)”: \(hint)")
     }

@@ -8,21 +8,20 @@ struct DropOffReading {
 
     func answer(_ query: DropOffQuery, now wall: Int) throws(WaybillError) -> DropOffAnswer {
         guard query.filter.useCase != nil else { throw WaybillError(.setting, "A last event is one of a use case; say of which.") }
-        var events = try AskedEvents(query.unfinished, codes: nil, sources: try AskedSources(connection), now: wall, connection)
-        var durations: [Int?: [Int]] = [:]
+        let events = try AskedEvents(query.unfinished, codes: nil, sources: try AskedSources(connection), now: wall, connection)
+        var durations: [Int?: Durations] = [:]
         try events.forEach { transaction, events, sources in
             var ordered = events
             ordered.putInOrder(sources)
-            durations[ordered.last?.name, default: []].append(ordered.last?.microseconds(since: transaction.begin) ?? 0)
+            durations[ordered.last?.name, default: Durations()].append(ordered.last?.microseconds(since: transaction.begin) ?? 0)
         }
         let names = events.sources.names
         let last = durations.map { name, durations in
-            var taken = name == nil ? [] : durations
-            return DropOffAnswer.LastEvent(
-                event: name.map { names[$0] }, count: durations.count, statistics: DurationStatistics(&taken))
+            var taken = name == nil ? Durations() : durations
+            return DropOffAnswer.LastEvent(event: name.map { names[$0] }, count: durations.count, statistics: DurationStatistics(&taken))
         }
         return DropOffAnswer(
-            transactions: events.transactions.transactions.count,
+            transactions: events.transactions.count,
             lastEvents: last.sorted {
                 $0.count == $1.count ? Segmentation.precedes($0.event, $1.event) : $0.count > $1.count
             })

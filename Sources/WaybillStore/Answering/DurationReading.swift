@@ -7,22 +7,20 @@ struct DurationReading {
     init(_ connection: Connection) { self.connection = connection }
 
     fileprivate struct Collected {
-        var durations: [Int] = []
+        var durations = Durations()
         var withoutEnd = 0
         var reversed = 0
     }
 
     func answer(_ query: DurationQuery, now wall: Int) throws(WaybillError) -> DurationAnswer {
-        var sources = try AskedSources(connection)
-        let points = try AskedPoints([query.from, query.to], of: query.filter.useCase, sources: &sources, connection)
-        var events = try AskedEvents(
+        let sources = try AskedSources(connection)
+        let points = try AskedPoints([query.from, query.to], of: query.filter.useCase, sources: sources, connection)
+        let events = try AskedEvents(
             query.filter, codes: points.codes, segmentation: query.segmentation, sources: sources, now: wall, connection)
         var collected = Segmented(Collected(), by: query.segmentation)
         try events.forEach { transaction, events, sources in
-            let from = points.occurrences(of: 0, in: transaction, events, sources)
-            guard let start = query.occurrence.choose(from, sources) else { return }
-            let to = points.occurrences(of: 1, in: transaction, events, sources)
-            let end = query.occurrence.choose(to, sources)
+            guard let start = points.occurrence(query.occurrence, of: 0, in: transaction, events, sources) else { return }
+            let end = points.occurrence(query.occurrence, of: 1, in: transaction, events, sources)
             collected.add(transaction) { $0.add(start, end, sources) }
         }
         let (total, segments) = collected.result(events.transactions.segmentValues) { $0.segment($1) }
@@ -45,26 +43,5 @@ extension DurationReading.Collected {
         let histogram = [DurationSegment.Bar](of: durations)
         return DurationSegment(
             value: value, statistics: DurationStatistics(&durations), withoutEnd: withoutEnd, reversed: reversed, histogram: histogram)
-    }
-}
-
-extension DurationQuery.Occurrence {
-    /// The first or the last of several: of each source by sequence, of those by their clocks.
-    func choose(_ events: [AskedEvent], _ sources: AskedSources) -> AskedEvent? {
-        guard var chosen = events.first else { return nil }
-        guard events.count > 1 else { return chosen }
-        var ofSource: [Int: AskedEvent] = [:]
-        for event in events {
-            guard let other = ofSource[event.source] else {
-                ofSource[event.source] = event
-                continue
-            }
-            if (event.sequence < other.sequence) == (self == .first) { ofSource[event.source] = event }
-        }
-        chosen = ofSource[chosen.source] ?? chosen
-        for event in ofSource.values where event.source != chosen.source {
-            if chosen.isAfter(event, sources) == (self == .first) { chosen = event }
-        }
-        return chosen
     }
 }

@@ -8,17 +8,17 @@ struct FunnelReading {
 
     fileprivate struct Collected {
         var transactions = 0
-        var durations: [[Int]]
+        var durations: [Durations]
 
-        init(stepCount: Int) { durations = Array(repeating: [], count: stepCount) }
+        init(stepCount: Int) { durations = Array(repeating: Durations(), count: stepCount) }
     }
 
     func answer(_ query: FunnelQuery, now wall: Int) throws(WaybillError) -> FunnelAnswer {
         guard !query.steps.isEmpty else { throw WaybillError(.setting, "A funnel needs at least one step.") }
-        var sources = try AskedSources(connection)
-        let points = try AskedPoints(query.steps, of: query.filter.useCase, sources: &sources, connection)
+        let sources = try AskedSources(connection)
+        let points = try AskedPoints(query.steps, of: query.filter.useCase, sources: sources, connection)
         // Strictly, what lies between matters.
-        var events = try AskedEvents(
+        let events = try AskedEvents(
             query.filter, codes: query.isStrict ? nil : points.codes, segmentation: query.segmentation, sources: sources, now: wall,
             connection)
         var collected = Segmented(Collected(stepCount: query.steps.count), by: query.segmentation)
@@ -40,9 +40,7 @@ struct FunnelReading {
         var durations: [Int] = []
         var (first, last): (AskedEvent?, AskedEvent?) = (nil, nil)
         for index in query.steps.indices {
-            var occurrences = points.occurrences(of: index, in: transaction, events, sources)
-            if let last { occurrences.removeAll { !$0.isAfter(last, sources) } }
-            guard let step = DurationQuery.Occurrence.first.choose(occurrences, sources) else { break }
+            guard let step = points.occurrence(.first, of: index, in: transaction, events, after: last, sources) else { break }
             if let first, let window = query.windowMicroseconds, step.microseconds(since: first) > window { break }
             durations.append(last.map(step.microseconds(since:)) ?? 0)
             (first, last) = (first ?? step, step)
@@ -97,9 +95,8 @@ extension FunnelReading.Collected {
         var steps: [FunnelSegment.Step] = []
         for (index, point) in points.enumerated() {
             let reached = durations[index].count
-            var taken = index == 0 ? [] : durations[index]
-            steps.append(
-                FunnelSegment.Step(point: point, reached: reached, lost: before - reached, statistics: DurationStatistics(&taken)))
+            var taken = index == 0 ? Durations() : durations[index]
+            steps.append(FunnelSegment.Step(point: point, reached: reached, lost: before - reached, statistics: DurationStatistics(&taken)))
             before = reached
         }
         return FunnelSegment(value: value, transactions: transactions, steps: steps)

@@ -10,7 +10,7 @@ struct TransitionsReading {
         guard query.filter.useCase != nil else {
             throw WaybillError(.setting, "Events follow each other within a use case; say which.")
         }
-        var events = try AskedEvents(query.filter, codes: nil, sources: try AskedSources(connection), now: wall, connection)
+        let events = try AskedEvents(query.filter, codes: nil, sources: try AskedSources(connection), now: wall, connection)
         var collected = PairedDurations()
         try events.forEach { _, events, sources in
             var ordered = events
@@ -33,10 +33,10 @@ struct TransitionsReading {
 
 /// Durations by the numbers of two names.
 private struct PairedDurations {
-    private var durations: [[Int]] = []
+    private var durations: [Durations] = []
     private var places: [Pair: Int] = [:]
-    private var lastPair = Pair(from: -1, to: -1)
-    private var lastPlace = 0
+    /// By the first name, what followed it last time: mostly it is the same again.
+    private var latest: [(to: Int, place: Int)] = []
 
     private struct Pair: Hashable {
         var from: Int
@@ -44,18 +44,16 @@ private struct PairedDurations {
     }
 
     mutating func add(_ duration: Int, from: Int, to: Int) {
-        let pair = Pair(from: from, to: to)
-        if pair != lastPair {
-            if let place = places[pair] {
-                lastPlace = place
-            } else {
-                lastPlace = durations.count
-                places[pair] = lastPlace
-                durations.append([])
-            }
-            lastPair = pair
-        }
-        durations[lastPlace].append(duration)
+        while latest.count <= from { latest.append((-1, -1)) }
+        if latest[from].to != to { latest[from] = (to, place(of: Pair(from: from, to: to))) }
+        durations[latest[from].place].append(duration)
+    }
+
+    private mutating func place(of pair: Pair) -> Int {
+        if let place = places[pair] { return place }
+        places[pair] = durations.count
+        durations.append(Durations())
+        return durations.count - 1
     }
 
     /// Gives the durations up as it goes, so that they are in memory once.

@@ -86,6 +86,18 @@ final class Statement {
         while try step(), try body(Row(handle)) {}
     }
 
+    /// Begins with these arguments; ``next()`` gives the rows one at a time, beside those of other statements, until ``stop()``.
+    func start<each Value: SQLValue>(_ values: repeat each Value) {
+        reset()
+        bind(repeat each values)
+    }
+
+    /// The next row since ``start(_:)``; nil at the end.
+    func next() throws(WaybillError) -> Row? { try step() ? Row(handle) : nil }
+
+    /// Lets go of the rows that were not fetched.
+    func stop() { reset() }
+
     /// How many steps SQLite's virtual machine took for it so far: work done, independent of the machine's speed.
     var virtualMachineSteps: Int { Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 0)) }
 

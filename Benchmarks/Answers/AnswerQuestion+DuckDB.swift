@@ -1,0 +1,67 @@
+extension AnswerQuestion {
+    /// The same question to DuckDB over the Parquet file of the export; nil: it is not made for looking up single rows.
+    func duckDB(_ file: String) -> String? {
+        let facts = "'\(file)'"
+        switch self {
+        case .summary: return Self.summary(facts)
+        case .duration: return Self.duration(facts)
+        case .funnel: return Self.funnel(facts)
+        case .transitions: return Self.transitions(facts)
+        case .list, .find: return nil
+        }
+    }
+
+    private static let outcomes = ["succeeded", "failed", "canceled", "abandoned"]
+
+    private static func summary(_ facts: String) -> String {
+        """
+        CREATE TEMP TABLE t AS SELECT o.use_case, o.installation, o.time_us // 86400000000 AS day, c.outcome, c.error_domain, c.error_code \
+        FROM (FROM \(facts) WHERE kind = 'opened' AND NOT is_joined) o LEFT JOIN (FROM \(facts) WHERE kind = 'closed' AND NOT is_joined) c \
+        ON c.source = o.source AND c.part = o.part;
+        """
+            + [0, 1].map { useCase in
+                """
+                SELECT \(useCase), count(*), count(DISTINCT installation), count(DISTINCT day), \
+                count(*) FILTER (day = (SELECT min(day) FROM t WHERE use_case = \(useCase))), \
+                \(outcomes.map { "count(*) FILTER (outcome = '\($0)')" }.joined(separator: ", ")), count(*) FILTER (outcome IS NULL) \
+                FROM t WHERE use_case = \(useCase); \
+                SELECT error_code, count(*) FROM t WHERE use_case = \(useCase) AND error_code IS NOT NULL GROUP BY error_domain, error_code \
+                ORDER BY count(*) DESC, error_domain, error_code;
+                """
+            }.joined(separator: " ")
+    }
+
+    private static func duration(_ facts: String) -> String {
+        """
+        SELECT count(*), min(took), max(took), \([50, 75, 90, 95, 99].map { "quantile_disc(took, 0.\($0))" }.joined(separator: ", ")) FROM ( \
+        SELECT min(at_us) FILTER (name = 'responseReceived') - min(at_us) FILTER (name = 'requestSent') AS took FROM \(facts) \
+        WHERE kind = 'event' AND use_case = 0 AND name IN ('requestSent', 'responseReceived') GROUP BY source, part) WHERE took >= 0;
+        """
+    }
+
+    private static func funnel(_ facts: String) -> String {
+        let steps = ["initiated", "requestSent", "serverAccepted", "responseReceived"]
+        let reached = (0...4).map { step in
+            (0...step).map { $0 == 0 ? "t0 IS NOT NULL" : "t\($0) > t\($0 - 1)" }.joined(separator: " AND ")
+        }
+        return """
+            CREATE TEMP TABLE f AS SELECT \
+            \(steps.enumerated().map { "min(time_us) FILTER (name = '\($0.element)') AS t\($0.offset)" }.joined(separator: ", ")), \
+            max(time_us) FILTER (kind = 'closed' AND NOT is_joined) AS t4 FROM \(facts) WHERE use_case = 0 GROUP BY transaction_id; \
+            SELECT count(*) FILTER (\(reached[0])), 0, 0, \
+            \((1...4).map { step in
+                "count(*) FILTER (\(reached[step])), "
+                    + [50, 99].map { "quantile_disc(t\(step) - t\(step - 1), 0.\($0)) FILTER (\(reached[step]))" }.joined(separator: ", ")
+            }.joined(separator: ", ")) FROM f;
+            """
+    }
+
+    private static func transitions(_ facts: String) -> String {
+        """
+        SELECT count(*), quantile_disc(took, 0.5), quantile_disc(took, 0.99) FROM ( \
+        SELECT lag(name) OVER w AS before, name AS after, time_us - lag(time_us) OVER w AS took FROM \(facts) \
+        WHERE kind = 'event' AND use_case = 0 WINDOW w AS (PARTITION BY transaction_id ORDER BY time_us, source, sequence)) \
+        WHERE before IS NOT NULL GROUP BY before, after ORDER BY before, after;
+        """
+    }
+}

@@ -1,0 +1,66 @@
+import WaybillCore
+import WaybillStore
+
+/// A question about an ``AnswerStore``, and the numbers of its answer that every engine has to give.
+enum AnswerQuestion: String, CaseIterable {
+    case summary, duration, funnel, transitions, list, find
+
+    /// How the library answers.
+    func ask(_ reader: StoreReader) throws -> [Int] {
+        switch self {
+        case .summary:
+            guard case .summary(let answer) = try answer(.summary(SummaryQuery()), reader) else { return [] }
+            return answer.useCases.flatMap { useCase in
+                [useCase.useCase, useCase.runs, useCase.installations, useCase.rates.count, useCase.rates[0].runs]
+                    + Outcome.allCases.filter { $0 != .open && $0 != .timedOut }.map { useCase.outcomes[$0] ?? 0 }
+                    + useCase.errors.flatMap { [$0.code, $0.count] }
+            }
+        case .duration:
+            let query = DurationQuery(filter: Self.logins, from: .event("requestSent"), to: .event("responseReceived"))
+            guard case .duration(let answer) = try answer(.duration(query), reader) else { return [] }
+            return Self.figures(of: answer.total.statistics)
+        case .funnel:
+            let steps = ["initiated", "requestSent", "serverAccepted", "responseReceived"].map { TransactionPoint.event($0) }
+            let query = FunnelQuery(filter: Self.logins, steps: steps + [.finished])
+            guard case .funnel(let answer) = try answer(.funnel(query), reader) else { return [] }
+            return answer.total.steps.flatMap {
+                [$0.reached, $0.statistics.p50Microseconds ?? 0, $0.statistics.p99Microseconds ?? 0]
+            }
+        case .transitions:
+            guard case .transitions(let answer) = try answer(.transitions(TransitionsQuery(filter: Self.logins)), reader) else { return [] }
+            let known = answer.transitions.sorted { ($0.from, $0.to) < ($1.from, $1.to) }
+            return known.flatMap { [$0.statistics.count, $0.statistics.p50Microseconds ?? 0, $0.statistics.p99Microseconds ?? 0] }
+        case .list: return try page(TransactionFilter(), reader)
+        case .find:
+            var filter = Self.logins
+            filter.outcomes = [.failed]
+            filter.untilMicroseconds = Self.until
+            return try page(filter, reader)
+        }
+    }
+
+    /// The middle of the month.
+    static let until = AnswerStore.begun + 15 * 86_400_000_000
+    static let pageLength = 50
+
+    private static let logins: TransactionFilter = {
+        var filter = TransactionFilter()
+        filter.useCase = 0
+        return filter
+    }()
+
+    private func answer(_ query: Query, _ reader: StoreReader) throws -> Answer { try reader.answer(query, now: AnswerStore.now) }
+
+    private func page(_ filter: TransactionFilter, _ reader: StoreReader) throws -> [Int] {
+        let page = try reader.transactions(matching: filter, limit: Self.pageLength, after: nil, now: AnswerStore.now)
+        return page.rows.flatMap { [$0.begunMicroseconds, $0.eventCount] }
+    }
+
+    private static func figures(of statistics: DurationStatistics) -> [Int] {
+        [statistics.count, statistics.minimumMicroseconds ?? 0, statistics.maximumMicroseconds ?? 0]
+            + [
+                statistics.p50Microseconds, statistics.p75Microseconds, statistics.p90Microseconds, statistics.p95Microseconds,
+                statistics.p99Microseconds,
+            ].map { $0 ?? 0 }
+    }
+}

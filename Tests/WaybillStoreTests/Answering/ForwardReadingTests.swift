@@ -1,0 +1,62 @@
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+/// What answers read by steps, by searches, or all at once is what a lookup gives.
+@Suite struct ForwardReadingTests {
+    private let reader: StoreReader
+
+    init() throws {
+        let (store, place) = try Store.inMemory()
+        var maker = HistoryMaker(seed: 17)
+        for _ in 0..<12 {
+            let histories = maker.histories()
+            var sets = SetMaker(random: maker.random)
+            for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
+            maker.random = sets.random
+        }
+        reader = try StoreReader(place)
+    }
+
+    /// Keys that are there and not, mostly forward as answers ask for them, near and far, and sometimes back.
+    @Test func theRowThatIsFoundIsTheFirstThatDoesNotComeBefore() throws {
+        let connection = reader.connection
+        let keys = try connection.statement("SELECT source, part, after FROM events ORDER BY 1, 2, 3").rows { row in
+            [row.int(0), row.int(1), row.int(2)]
+        }
+        #expect(keys.count > 100, "else there is nothing far")
+        var rows = try ForwardRows("SELECT source, part, after FROM events AS e", key: ("source", "part"), connection)
+        defer { rows.stop() }
+        var random = RandomNumbers(seed: 4)
+        var place = 0
+        for _ in 0..<3_000 {
+            place +=
+                random.oneIn(20)
+                ? -Int.random(in: 0...place, using: &random) : Int.random(in: 0...(random.oneIn(9) ? 60 : 3), using: &random)
+            if place >= keys.count { place = 0 }
+            let wanted = (keys[place][0], keys[place][1] + Int.random(in: -1...1, using: &random))
+            let expected = keys.first { ($0[0], $0[1]) >= wanted }
+            var found = try rows.row(from: wanted.0, wanted.1)
+            #expect(found.map { [$0.int(0), $0.int(1), $0.int(2)] } == expected)
+            // As far as the events of one part, as answers do.
+            while let row = found, (row.int(0), row.int(1)) == wanted { found = try rows.next() }
+            #expect(found.map { [$0.int(0), $0.int(1)] } == keys.first { ($0[0], $0[1]) > wanted }?.prefix(2).map(\.self))
+        }
+    }
+
+    @Test func partsThatAreReadAtOnceAreThoseThatAreLookedUp() throws {
+        let connection = reader.connection
+        let atOnce = try JoinedParts(ofTransactions: .max, connection)
+        let lookedUp = try JoinedParts(ofTransactions: 1, connection)
+        let transactions = try connection.statement("SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL").rows { row in row.guid(0) }
+        var several = 0
+        for guid in transactions + [GUID()] {
+            let parts = try lookedUp.parts(of: guid)
+            #expect(try atOnce.parts(of: guid) == parts)
+            if parts.count > 1 { several += 1 }
+        }
+        #expect(several > 0, "else their order is not tried")
+    }
+}
