@@ -21,29 +21,39 @@ struct LegsReading {
         let asked = try AskedTransactions(
             query.filter, segmentation: query.segmentation, includesJoined: false, sources: sources, now: wall, connection)
         var collected = Segmented(Collected(), by: query.segmentation)
-        var rest = asked.transactions[...]
-        while let source = rest.first?.source {
-            let transactions = rest.prefix { $0.source == source }
-            rest = rest.dropFirst(transactions.count)
-            guard let id = sources.entries[source]?.id else { continue }
-            let known = try OffsetExchanges(of: source, id: id, opened: Self.times(of: transactions), connection)
-            for transaction in transactions {
-                guard let closing = transaction.closing else {
-                    collected.add(transaction) { $0.withoutEnd += 1 }
-                    continue
-                }
-                // Threads may take their time in one order and their sequence in another.
-                let span = transaction.at...max(transaction.at, closing.at)
-                let division = LegsDivision(span, known.exchanges(of: transaction.sequence), known)
-                collected.add(transaction) { $0.add(division, span.upperBound - span.lowerBound) }
+        var ofSource: [AskedTransactions.Transaction] = []
+        try asked.forEach { (transaction, _) throws(WaybillError) in
+            if let source = ofSource.first?.source, source != transaction.source {
+                try divide(ofSource, sources, into: &collected)
+                ofSource.removeAll(keepingCapacity: true)
             }
+            ofSource.append(transaction)
         }
+        try divide(ofSource, sources, into: &collected)
         let (total, segments) = collected.result(asked.segmentValues) { $0.segment($1) }
         return LegsAnswer(total: total, segments: segments)
     }
 
+    /// Divides those of one source.
+    private func divide(
+        _ transactions: [AskedTransactions.Transaction], _ sources: AskedSources, into collected: inout Segmented<Collected>
+    ) throws(WaybillError) {
+        guard let source = transactions.first?.source, let id = sources.entries[source]?.id else { return }
+        let known = try OffsetExchanges(of: source, id: id, opened: Self.times(of: transactions), connection)
+        for transaction in transactions {
+            guard let closing = transaction.closing else {
+                collected.add(transaction) { $0.withoutEnd += 1 }
+                continue
+            }
+            // Threads may take their time in one order and their sequence in another.
+            let span = transaction.at...max(transaction.at, closing.at)
+            let division = LegsDivision(span, known.exchanges(of: transaction.sequence), known)
+            collected.add(transaction) { $0.add(division, span.upperBound - span.lowerBound) }
+        }
+    }
+
     /// When they were sending, and so far around it that other exchanges say something.
-    private static func times(of transactions: ArraySlice<AskedTransactions.Transaction>) -> ClosedRange<Int> {
+    private static func times(of transactions: [AskedTransactions.Transaction]) -> ClosedRange<Int> {
         var (first, last) = (Int.max, Int.min)
         for transaction in transactions {
             first = min(first, transaction.at)
