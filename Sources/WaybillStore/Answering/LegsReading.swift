@@ -3,8 +3,13 @@ import WaybillCore
 /// Answers a ``LegsQuery``: client by client, since what its other exchanges say of the clocks is read with those that are asked about.
 struct LegsReading {
     private let connection: Connection
+    private let batchCount: Int
 
-    init(_ connection: Connection) { self.connection = connection }
+    /// - Parameter batchCount: How many transactions of a client are divided at a time, which bounds the memory that exchanges take.
+    init(_ connection: Connection, batchCount: Int = 50_000) {
+        self.connection = connection
+        self.batchCount = batchCount
+    }
 
     fileprivate struct Collected {
         var legs: [Leg: [Int]] = [:]
@@ -23,27 +28,35 @@ struct LegsReading {
         var collected = Segmented(Collected(), by: query.segmentation)
         var rest = asked.transactions[...]
         while let source = rest.first?.source {
-            let transactions = rest.prefix { $0.source == source }
-            rest = rest.dropFirst(transactions.count)
+            let batch = rest.prefix(batchCount).prefix { $0.source == source }
+            rest = rest.dropFirst(batch.count)
             guard let id = sources.entries[source]?.id else { continue }
-            let known = try OffsetExchanges(of: source, id: id, opened: Self.times(of: transactions), connection)
-            for transaction in transactions {
-                guard let closing = transaction.closing else {
-                    collected.add(transaction) { $0.withoutEnd += 1 }
-                    continue
-                }
-                // Threads may take their time in one order and their sequence in another.
-                let span = transaction.at...max(transaction.at, closing.at)
-                let division = LegsDivision(span, known.exchanges(of: transaction.sequence), known)
-                collected.add(transaction) { $0.add(division, span.upperBound - span.lowerBound) }
-            }
+            try add(Array(batch), of: id, to: &collected)
         }
         let (total, segments) = collected.result(asked.segmentValues) { $0.segment($1) }
         return LegsAnswer(total: total, segments: segments)
     }
 
+    /// - Parameter batch: Of one source.
+    private func add(
+        _ batch: [AskedTransactions.Transaction], of id: GUID, to collected: inout Segmented<Collected>
+    ) throws(WaybillError) {
+        guard let source = batch.first?.source else { return }
+        let known = try OffsetExchanges(of: source, id: id, opened: Self.times(of: batch), connection)
+        for transaction in batch {
+            guard let closing = transaction.closing else {
+                collected.add(transaction) { $0.withoutEnd += 1 }
+                continue
+            }
+            // Threads may take their time in one order and their sequence in another.
+            let span = transaction.at...max(transaction.at, closing.at)
+            let division = LegsDivision(span, known.exchanges(of: transaction.sequence), known)
+            collected.add(transaction) { $0.add(division, span.upperBound - span.lowerBound) }
+        }
+    }
+
     /// When they were sending, and so far around it that other exchanges say something.
-    private static func times(of transactions: ArraySlice<AskedTransactions.Transaction>) -> ClosedRange<Int> {
+    private static func times(of transactions: [AskedTransactions.Transaction]) -> ClosedRange<Int> {
         var (first, last) = (Int.max, Int.min)
         for transaction in transactions {
             first = min(first, transaction.at)

@@ -34,6 +34,22 @@ import WaybillCore
         for segment in answer.segments { expect(segment, isThatOf: groups[segment.value ?? ""] ?? [], naive, seed) }
     }
 
+    /// So that ten million events fit into memory, while what lies around a batch counts as it did.
+    @Test(arguments: 100..<110) func itMakesNoDifferenceHowManyAreDividedAtATime(seed: Int) throws {
+        var network = SimulatedNetwork(seed: seed)
+        for _ in 0..<20 { network.runTransaction(around: Int.random(in: 0...1_000_000_000, using: &network.random)) }
+        let (store, place) = try Store.inMemory()
+        for history in network.histories() {
+            let share = TransactionSet.Share(source: history.source, clocks: history.clocks, facts: history.facts)
+            try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [share])))
+        }
+        let reader = try StoreReader(place)
+        let query = LegsQuery(filter: TransactionFilter())
+        let all = try LegsReading(reader.connection).answer(query, now: 0)
+        #expect(try LegsReading(reader.connection, batchCount: 3).answer(query, now: 0) == all)
+        #expect(all.total.uncertainty.count > 0, "nothing depended on others")
+    }
+
     private func expect(_ segment: LegsSegment, isThatOf runs: [NaiveAnswers.Run], _ naive: NaiveLegs, _ seed: Int) {
         let divisions = runs.compactMap(naive.divide)
         #expect(segment.legs.map(\.leg) == Leg.allCases)
