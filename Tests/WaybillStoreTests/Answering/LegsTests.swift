@@ -7,7 +7,7 @@ import WaybillCore
 /// Where the time goes is what brute force finds, over exchanges that overlap, are given up, sent again, not answered or not closed, of which facts are
 /// missing, late and repeated.
 @Suite struct LegsTests {
-    @Test(arguments: 0..<80) func legsAreThoseOfBruteForce(seed: Int) throws {
+    @Test(arguments: 0..<40) func legsAreThoseOfBruteForce(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
         // Far enough apart that some exchanges say nothing of others.
         let length = network.random.oneIn(2) ? 3_000_000 : 3_000_000_000
