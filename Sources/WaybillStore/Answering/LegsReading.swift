@@ -3,8 +3,13 @@ import WaybillCore
 /// Answers a ``LegsQuery``: client by client, since what its other exchanges say of the clocks is read with those that are asked about.
 struct LegsReading {
     private let connection: Connection
+    private let batchCount: Int
 
-    init(_ connection: Connection) { self.connection = connection }
+    /// - Parameter batchCount: How many transactions of a client are divided at a time, which bounds the memory that exchanges take.
+    init(_ connection: Connection, batchCount: Int = 50_000) {
+        self.connection = connection
+        self.batchCount = batchCount
+    }
 
     fileprivate struct Collected {
         var legs: [Leg: [Int]] = [:]
@@ -23,7 +28,7 @@ struct LegsReading {
         var collected = Segmented(Collected(), by: query.segmentation)
         var ofSource: [AskedTransactions.Transaction] = []
         try asked.forEach { (transaction, _) throws(WaybillError) in
-            if let source = ofSource.first?.source, source != transaction.source {
+            if let first = ofSource.first, first.source != transaction.source || ofSource.count == batchCount {
                 try divide(ofSource, sources, into: &collected)
                 ofSource.removeAll(keepingCapacity: true)
             }
@@ -34,7 +39,7 @@ struct LegsReading {
         return LegsAnswer(total: total, segments: segments)
     }
 
-    /// Divides those of one source.
+    /// Divides some of one source.
     private func divide(
         _ transactions: [AskedTransactions.Transaction], _ sources: AskedSources, into collected: inout Segmented<Collected>
     ) throws(WaybillError) {

@@ -29,7 +29,7 @@ struct TiedExchange {
 
     /// What it says of the two clocks; nil where it says nothing.
     var interval: OffsetInterval? {
-        guard let server, let responded else { return nil }
+        guard let server, let responded, responded >= opened else { return nil }
         // Times are rounded down, so that each may be later by less than a microsecond.
         let interval = OffsetInterval(low: opened - server.opened - 1, high: responded - server.answered + 1)
         // A part that was closed after the response had gone says nothing.

@@ -7,7 +7,7 @@ import WaybillCore
 /// Where the time goes is what brute force finds, over exchanges that overlap, are given up, sent again, not answered or not closed, of which facts are
 /// missing, late and repeated.
 @Suite struct LegsTests {
-    @Test(arguments: 0..<80) func legsAreThoseOfBruteForce(seed: Int) throws {
+    @Test(arguments: 0..<40) func legsAreThoseOfBruteForce(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
         // Far enough apart that some exchanges say nothing of others.
         let length = network.random.oneIn(2) ? 3_000_000 : 3_000_000_000
@@ -32,6 +32,22 @@ import WaybillCore
         let groups = Dictionary(grouping: runs) { histories[$0.leader.source].source.appVersion }
         #expect(answer.segments.map(\.value) == groups.keys.sorted())
         for segment in answer.segments { expect(segment, isThatOf: groups[segment.value ?? ""] ?? [], naive, seed) }
+    }
+
+    /// So that ten million events fit into memory, while what lies around a batch counts as it did.
+    @Test(arguments: 100..<110) func itMakesNoDifferenceHowManyAreDividedAtATime(seed: Int) throws {
+        var network = SimulatedNetwork(seed: seed)
+        for _ in 0..<20 { network.runTransaction(around: Int.random(in: 0...1_000_000_000, using: &network.random)) }
+        let (store, place) = try Store.inMemory()
+        for history in network.histories() {
+            let share = TransactionSet.Share(source: history.source, clocks: history.clocks, facts: history.facts)
+            try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [share])))
+        }
+        let reader = try StoreReader(place)
+        let query = LegsQuery(filter: TransactionFilter())
+        let all = try LegsReading(reader.connection).answer(query, now: 0)
+        #expect(try LegsReading(reader.connection, batchCount: 3).answer(query, now: 0) == all)
+        #expect(all.total.uncertainty.count > 0, "nothing depended on others")
     }
 
     private func expect(_ segment: LegsSegment, isThatOf runs: [NaiveAnswers.Run], _ naive: NaiveLegs, _ seed: Int) {

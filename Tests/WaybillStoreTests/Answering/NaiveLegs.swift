@@ -81,7 +81,7 @@ struct NaiveLegs {
 
     /// The least and the greatest offset that an exchange allows, at a time so far away.
     private func bounds(_ exchange: Exchange, away distance: Int?) -> ClosedRange<Int>? {
-        guard let server = exchange.server, let responded = exchange.responded else { return nil }
+        guard let server = exchange.server, let responded = exchange.responded, responded >= exchange.opened else { return nil }
         let (low, high) = (exchange.opened - server.opened - 1, responded - server.answered + 1)
         guard low <= high else { return nil }
         let drift = drift(responded - exchange.opened) + (distance.map(drift) ?? 0)

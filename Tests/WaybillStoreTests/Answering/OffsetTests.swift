@@ -6,7 +6,7 @@ import WaybillCore
 
 /// What exchanges say of two clocks is true, as far as it goes.
 @Suite struct OffsetTests {
-    @Test(arguments: 0..<40) func theTrueOffsetLiesWithinTheUncertainty(seed: Int) throws {
+    @Test(arguments: 0..<25) func theTrueOffsetLiesWithinTheUncertainty(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
         for _ in 0..<30 { network.runTransaction(around: Int.random(in: 0...900_000_000, using: &network.random)) }
         let histories = network.histories()
