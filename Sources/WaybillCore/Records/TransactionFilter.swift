@@ -1,5 +1,7 @@
-/// Which transactions a list shows; every condition that is set must hold.
-public struct TransactionFilter: Hashable, Sendable, Codable {
+/// Which transactions a list shows or an answer counts; every condition that is set must hold.
+///
+/// People write one as text: see ``FilterExpression``.
+public struct TransactionFilter: Hashable, Sendable {
     /// The use case's code.
     public var useCase: Int?
     /// Any of these outcomes; empty: all.
@@ -10,9 +12,48 @@ public struct TransactionFilter: Hashable, Sendable, Codable {
     public var untilMicroseconds: Int?
     /// Found in any case in the ID, support code, names, attributes, errors, or in the host or path of an exchange.
     public var text: String?
+    /// What else must hold, each of them. Default: nothing.
+    public var conditions: [TransactionCondition] = []
+    /// In which order a list shows them; what is no list has no order. Default: the newest first.
+    public var order = Order.newest
 
     /// A filter that lets everything through.
     public init() {}
+
+    /// An order of transactions; ties have an order, too, which stays the same.
+    public enum Order: String, Hashable, Sendable, Codable, CaseIterable {
+        /// By time of beginning.
+        case newest, oldest
+        /// By the time from opening to closing; those without a closing come last.
+        case longest, shortest
+    }
+}
+
+extension TransactionFilter: Codable {
+    private enum CodingKeys: CodingKey { case useCase, outcomes, sinceMicroseconds, untilMicroseconds, text, conditions, order }
+
+    /// What is left out is not asked for.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        useCase = try container.decodeIfPresent(Int.self, forKey: .useCase)
+        outcomes = try container.decodeIfPresent(Set<Outcome>.self, forKey: .outcomes) ?? []
+        sinceMicroseconds = try container.decodeIfPresent(Int.self, forKey: .sinceMicroseconds)
+        untilMicroseconds = try container.decodeIfPresent(Int.self, forKey: .untilMicroseconds)
+        text = try container.decodeIfPresent(String.self, forKey: .text)
+        conditions = try container.decodeIfPresent([TransactionCondition].self, forKey: .conditions) ?? []
+        order = try container.decodeIfPresent(Order.self, forKey: .order) ?? .newest
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(useCase, forKey: .useCase)
+        if !outcomes.isEmpty { try container.encode(outcomes.sorted { $0.rawValue < $1.rawValue }, forKey: .outcomes) }
+        try container.encodeIfPresent(sinceMicroseconds, forKey: .sinceMicroseconds)
+        try container.encodeIfPresent(untilMicroseconds, forKey: .untilMicroseconds)
+        try container.encodeIfPresent(text, forKey: .text)
+        if !conditions.isEmpty { try container.encode(conditions, forKey: .conditions) }
+        if order != .newest { try container.encode(order, forKey: .order) }
+    }
 }
 
 /// Some rows of a list, and where the next ones start.
@@ -23,11 +64,14 @@ public struct Page<Row: Sendable & Codable>: Sendable, Codable {
     public var next: String?
     /// One sentence on why there are no rows; nil where there are some, or where nobody asked.
     public var whyEmpty: String?
+    /// Hand it back for what has changed since; nil where nobody asked.
+    public var position: String?
 
     /// Makes a page.
-    public init(rows: [Row], next: String?, whyEmpty: String? = nil) {
+    public init(rows: [Row], next: String?, whyEmpty: String? = nil, position: String? = nil) {
         self.rows = rows
         self.next = next
         self.whyEmpty = whyEmpty
+        self.position = position
     }
 }
