@@ -58,9 +58,11 @@ import WaybillCore
         ("since:noon", "      ^^^^", "“noon” is no time"), ("-since:24h", "^^^^^^^^^^", "A “-” does not go with since; say until."),
         ("sort:fast", "     ^^^^", "“fast” is no order"), ("exchange:fail", "         ^^^^", "“fail” is no state"),
         ("a \"b", "  ^", "These quotes are not closed."), ("a \"\"", "  ^^", "There is nothing in these quotes."),
-        ("\"a\"b", "   ^", "A space is missing here"), ("a\"b\"", " ^", "Quotes stand around all"), ("os:i\"b\"", "    ^", "Quotes stand around all"),
+        ("\"a\"b", "   ^", "A space is missing here"), ("a\"b\"", " ^", "Quotes stand around all"),
+        ("os:i\"b\"", "    ^", "Quotes stand around all"),
         ("\"a\\b\"", "  ^", "In quotes a “\\” stands before"), ("event: x", "     ^", "Nothing follows the “:”."),
-        ("a - b", "  ^", "Nothing follows the “-”"), ("outcome:failed outcome:open", "                       ^^^^", "With this no outcome is left."),
+        ("a - b", "  ^", "Nothing follows the “-”"),
+        ("outcome:failed outcome:open", "                       ^^^^", "With this no outcome is left."),
         ("http://host", "^^^^", "There is no key “http”; there are useCase, outcome"),
     ])
     func aMistakeIsMarkedWhereItIs(text: String, mark: String, message: String) {
@@ -76,15 +78,19 @@ import WaybillCore
     /// Breaks when any text of any term is read back as another: quotes, colons, marks that combine with a quote, all kinds of spaces.
     @Test func whatIsWrittenIsReadBack() throws {
         var random = RandomNumbers(seed: 1)
-        let pieces = ["a", "\"", "\\", ":", "<", ">", "-", "=", " ", "\n", "\u{301}", "\u{A0}", "👩‍👧", "\r\n", "event:", "\u{200B}", ",", "*", "7"]
+        let pieces = [
+            "a", "\"", "\\", ":", "<", ">", "-", "=", " ", "\n", "\u{301}", "\u{A0}", "👩‍👧", "\r\n", "event:", "\u{200B}", ",", "*", "7",
+        ]
         for _ in 0..<5_000 {
             let value = (0..<Int.random(in: 1...6, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
             let other = String(value.reversed())
             let conditions: [TransactionCondition] = [
-                .event(value), .error(value), .attribute(value, value: other), .attribute(value, value: nil), .app(value), .appVersion(value),
+                .event(value), .error(value), .attribute(value, value: other), .attribute(value, value: nil), .app(value),
+                .appVersion(value),
                 .device(value), .os(value), .osVersion(value), .text(value), .useCase(random.oneIn(2) ? 7 : 0), .status(401...401),
                 .status(400...Int.random(in: 400...999, using: &random)), .exchange(.interrupted),
-                .tookMoreThan(Int.random(in: 0...9_999_999, using: &random)), .tookLessThan(1_000 * Int.random(in: 0...9_999, using: &random)),
+                .tookMoreThan(Int.random(in: 0...9_999_999, using: &random)),
+                .tookLessThan(1_000 * Int.random(in: 0...9_999, using: &random)),
             ]
             guard var condition = conditions.randomElement(using: &random) else { continue }
             if random.oneIn(2) { condition = .not(condition) }

@@ -16,7 +16,8 @@ import WaybillCore
             var filter = TransactionFilter()
             if random.oneIn(4) { filter.useCase = random.oneIn(5) ? 4 : 3 }
             if random.oneIn(4) {
-                filter.outcomes = Set((0...Int.random(in: 0...2, using: &random)).compactMap { _ in Outcome.allCases.randomElement(using: &random) })
+                filter.outcomes = Set(
+                    (0...Int.random(in: 0...2, using: &random)).compactMap { _ in Outcome.allCases.randomElement(using: &random) })
             }
             if random.oneIn(4) { filter.sinceMicroseconds = naive.runs.randomElement(using: &random)?.begun }
             if random.oneIn(4) { filter.untilMicroseconds = naive.runs.randomElement(using: &random)?.begun }
@@ -28,13 +29,16 @@ import WaybillCore
         mutating func condition() -> TransactionCondition {
             let took = Int.random(in: 0...30_000, using: &random)
             let all: [TransactionCondition] = [
-                .useCase(3), .useCase(4), .event("event 0"), .event("event 2"), .event("event of 0"), .event("event of 1"), .event("nobody's"),
+                .useCase(3), .useCase(4), .event("event 0"), .event("event 2"), .event("event of 0"), .event("event of 1"),
+                .event("nobody's"),
                 .error("*"), .error("-1001"), .error("7"), .error("nsurl"), .error("NSURLErrorDomain -1001"), .error("NSURLErrorDomain 5"),
-                .error("zeit l"), .error("Zeit"), .attribute("text", value: nil), .attribute("text", value: "a\"\\ü"), .attribute("count", value: "-1"),
+                .error("zeit l"), .error("Zeit"), .attribute("text", value: nil), .attribute("text", value: "a\"\\ü"),
+                .attribute("count", value: "-1"),
                 .attribute("count", value: "x"), .attribute("whole", value: "2"), .attribute("part", value: "0.25"),
                 .attribute("yes", value: "true"), .attribute("yes", value: "1"), .attribute("none", value: nil), .status(200...200),
                 .status(400...599), .app("APP 0"), .app("app 1"), .appVersion("1.2"), .device("device"), .device("other"), .os("Linux"),
-                .os("linux 6"), .os("Lin"), .osVersion("6"), .osVersion("7"), .tookMoreThan(took), .tookLessThan(took), .text("api.example"),
+                .os("linux 6"), .os("Lin"), .osVersion("6"), .osVersion("7"), .tookMoreThan(took), .tookLessThan(took),
+                .text("api.example"),
                 .text("NSURLErrorDomain"), .text("ogi"), .text("nowhere"),
             ]
             let states = ExchangeRecord.State.allCases.map(TransactionCondition.exchange)
@@ -65,7 +69,8 @@ import WaybillCore
         for _ in 0..<10 {
             let filter = maker.filter()
             guard case .summary(let answer) = try it.ask(.summary(SummaryQuery(filter: filter))) else { continue }
-            #expect(answer.useCases.map(\.runs).reduce(0, +) == it.naive.runs.count { it.naive.passes(filter, $0) }, "seed \(seed): \(filter)")
+            #expect(
+                answer.useCases.map(\.runs).reduce(0, +) == it.naive.runs.count { it.naive.passes(filter, $0) }, "seed \(seed): \(filter)")
         }
     }
 

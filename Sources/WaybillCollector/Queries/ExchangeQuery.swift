@@ -17,7 +17,9 @@ package struct ExchangeQuery: ListParameters, Sendable, Hashable {
     package static var parameters: [(name: String, field: WritableKeyPath<ExchangeQuery, String?>)] {
         let base: WritableKeyPath<ExchangeQuery, TransactionQuery> = \.base
         // An expression is about transactions as a whole, and what changes are transactions.
-        let shared = TransactionQuery.parameters.filter { !["filter", "after"].contains($0.name) }.map { (name: $0.name, field: base.appending(path: $0.field)) }
+        let shared = TransactionQuery.parameters.filter { !["filter", "after"].contains($0.name) }.map {
+            (name: $0.name, field: base.appending(path: $0.field))
+        }
         return shared + [("method", \.method), ("status", \.status), ("state", \.state)]
     }
 

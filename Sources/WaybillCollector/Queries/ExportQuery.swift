@@ -40,7 +40,8 @@ package struct ExportQuery: Sendable, Hashable {
 
     /// The parameters, not percent-encoded.
     package var items: [(name: String, value: String)] {
-        [("format", format.rawValue)] + [("since", since), ("after", after), ("filter", filter)].compactMap { name, value in value.map { (name, $0) } }
+        [("format", format.rawValue)]
+            + [("since", since), ("after", after), ("filter", filter)].compactMap { name, value in value.map { (name, $0) } }
     }
 
     /// The facts that are meant.
@@ -52,7 +53,8 @@ package struct ExportQuery: Sendable, Hashable {
         guard let filter else { return try scope(now: now) }
         guard since == nil, after == nil else {
             throw QueryFailure.parameter(
-                "filter", "A filter goes with neither “since” nor “after”: what it left out would be left out for good. It has a since: of its own.")
+                "filter",
+                "A filter goes with neither “since” nor “after”: what it left out would be left out for good. It has a since: of its own.")
         }
         var query = TransactionQuery()
         query.filter = filter

@@ -38,7 +38,8 @@ package enum StatusRange {
             return 100 * hundred...100 * hundred + 99
         }
         let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
-        guard (1...2).contains(ends.count), let first = ends.first ?? nil, let last = ends.last ?? nil, last <= 999, first >= 0, first <= last
+        guard (1...2).contains(ends.count), let first = ends.first ?? nil, let last = ends.last ?? nil, last <= 999, first >= 0,
+            first <= last
         else { return nil }
         return first...last
     }

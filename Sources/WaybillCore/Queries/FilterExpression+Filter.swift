@@ -32,7 +32,9 @@ private struct TermReading {
 
     private var value: String { term.value }
 
-    private func mistake(_ message: String) -> FilterMistake { FilterMistake(message, at: place.valueStart, count: value.unicodeScalars.count) }
+    private func mistake(_ message: String) -> FilterMistake {
+        FilterMistake(message, at: place.valueStart, count: value.unicodeScalars.count)
+    }
 
     func add(to filter: inout TransactionFilter) throws(FilterMistake) {
         try checkRelation()
@@ -128,7 +130,8 @@ extension TermReading {
         for word in value.split(separator: ",", omittingEmptySubsequences: false) {
             guard let outcome = Outcome(name: word) else {
                 let words = Outcome.allCases.map(\.name)
-                let hint = String(word).nearest(among: words).map { "did you mean “\($0)”?" } ?? "they are \(words.joined(separator: ", "))."
+                let hint =
+                    String(word).nearest(among: words).map { "did you mean “\($0)”?" } ?? "they are \(words.joined(separator: ", "))."
                 throw FilterMistake("“\(word)” is no outcome; \(hint)", at: offset, count: word.count)
             }
             outcomes.insert(outcome)

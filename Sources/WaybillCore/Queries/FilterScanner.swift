@@ -38,7 +38,9 @@ struct FilterScanner {
             index += 1
         }
         let word = string(start..<index)
-        guard index < text.count, let relation = Self.relations[text[index]] else { return (FilterExpression.Term(nil, .equal, word), start) }
+        guard index < text.count, let relation = Self.relations[text[index]] else {
+            return (FilterExpression.Term(nil, .equal, word), start)
+        }
         let key = try key(word, at: start)
         index += 1
         guard index < text.count, !text[index].properties.isWhitespace else {

@@ -41,7 +41,9 @@ extension TransactionCondition: Codable, CustomStringConvertible {
             throw FilterMistake("“\(text)” is not one condition, as event:paid is.", at: 0, count: text.unicodeScalars.count)
         }
         filter.conditions = []
-        guard filter == TransactionFilter() else { throw FilterMistake("“\(text)” is more than a condition.", at: 0, count: text.unicodeScalars.count) }
+        guard filter == TransactionFilter() else {
+            throw FilterMistake("“\(text)” is more than a condition.", at: 0, count: text.unicodeScalars.count)
+        }
         self = condition
     }
 

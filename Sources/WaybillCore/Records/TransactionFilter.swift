@@ -1,7 +1,7 @@
 /// Which transactions a list shows or an answer counts; every condition that is set must hold.
 ///
 /// People write one as text: see ``FilterExpression``.
-public struct TransactionFilter: Hashable, Sendable {
+public struct TransactionFilter: Hashable, Sendable, Codable {
     /// The use case's code.
     public var useCase: Int?
     /// Any of these outcomes; empty: all.
@@ -29,12 +29,11 @@ public struct TransactionFilter: Hashable, Sendable {
     }
 }
 
-extension TransactionFilter: Codable {
-    private enum CodingKeys: CodingKey { case useCase, outcomes, sinceMicroseconds, untilMicroseconds, text, conditions, order }
-
-    /// What is left out is not asked for.
+extension TransactionFilter {
+    /// Reads a filter; a condition that is left out lets everything through.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init()
         useCase = try container.decodeIfPresent(Int.self, forKey: .useCase)
         outcomes = try container.decodeIfPresent(Set<Outcome>.self, forKey: .outcomes) ?? []
         sinceMicroseconds = try container.decodeIfPresent(Int.self, forKey: .sinceMicroseconds)
@@ -42,17 +41,6 @@ extension TransactionFilter: Codable {
         text = try container.decodeIfPresent(String.self, forKey: .text)
         conditions = try container.decodeIfPresent([TransactionCondition].self, forKey: .conditions) ?? []
         order = try container.decodeIfPresent(Order.self, forKey: .order) ?? .newest
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encodeIfPresent(useCase, forKey: .useCase)
-        if !outcomes.isEmpty { try container.encode(outcomes.sorted { $0.rawValue < $1.rawValue }, forKey: .outcomes) }
-        try container.encodeIfPresent(sinceMicroseconds, forKey: .sinceMicroseconds)
-        try container.encodeIfPresent(untilMicroseconds, forKey: .untilMicroseconds)
-        try container.encodeIfPresent(text, forKey: .text)
-        if !conditions.isEmpty { try container.encode(conditions, forKey: .conditions) }
-        if order != .newest { try container.encode(order, forKey: .order) }
     }
 }
 

@@ -87,7 +87,8 @@ extension NaiveAnswers {
         let facts = facts(run)
         return facts.compactMap { source, fact in
             guard case .exchangeOpened = fact.content else { return nil }
-            for case (source, .exchangeClosed(let closed)) in facts.map({ ($0.source, $0.fact.content) }) where closed.exchange == fact.sequence {
+            for case (source, .exchangeClosed(let closed)) in facts.map({ ($0.source, $0.fact.content) })
+            where closed.exchange == fact.sequence {
                 switch closed.state {
                 case .completed: return (closed.status, closed.transfer.isMocked ? .mocked : .completed)
                 case .failed: return (closed.status, .failed)
