@@ -100,9 +100,10 @@ package struct StoreQueries: Sendable {
 extension StoreReader {
     fileprivate func changes(_ query: TransactionQuery, _ filter: TransactionFilter, now: Int) throws -> Page<TransactionSummary> {
         let (position, limit) = (try query.position(), try query.pageSize())
-        do {
+        do throws(WaybillError) {
             return try changes(after: position, matching: filter, limit: limit, after: query.cursor, now: now)
-        } catch let error as WaybillError where error.code == .format {
+        } catch {
+            guard error.code == .format else { throw error }
             throw QueryFailure.parameter(query.cursor == nil ? "after" : "cursor", error.message)
         }
     }
