@@ -70,7 +70,7 @@ struct List: AsyncParsableCommand {
         guard !network || filter.expression == nil else {
             throw ValidationError("A filter is about transactions; with --network give --status, --text and the like.")
         }
-        guard !follow || (!network && cursor == nil && (try query.hasNewestFirst)) else {
+        guard try !follow || (!network && cursor == nil && query.hasNewestFirst) else {
             throw ValidationError("--follow goes with neither --network, --cursor nor sort:.")
         }
         guard network || exchanges.areUnset else { throw ValidationError("--method, --status and --state go with --network.") }
