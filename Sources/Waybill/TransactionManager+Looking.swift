@@ -3,7 +3,7 @@ package import WaybillStore
 
 // Looking at what was recorded; all of it includes what was recorded until the moment of asking, and holds up no recording.
 extension TransactionManager {
-    /// Transactions that pass a filter, the newest first, a page at a time.
+    /// Transactions that pass a filter, in its order, a page at a time.
     ///
     /// - Parameters:
     ///   - limit: Transactions a page holds at most, at least 1. Default: 50.
@@ -15,6 +15,33 @@ extension TransactionManager {
     ) async throws -> Page<TransactionSummary> {
         try await read { reader, now in try reader.transactions(matching: filter, limit: limit, after: cursor, now: now) }
             ?? Page(rows: [], next: nil)
+    }
+
+    /// Transactions that pass a filter as people write it, a page at a time: `outcome:failed took>2s`; see ``FilterExpression``.
+    ///
+    /// - Parameters:
+    ///   - text: The filter; empty: all transactions, the newest first.
+    ///   - limit: Transactions a page holds at most, at least 1. Default: 50.
+    ///   - cursor: `next` of the page before; nil for the first.
+    /// - Returns: A page that says why it is empty where it is.
+    /// - Throws: ``FilterMistake`` for a text that cannot be read, or a name that nothing here has; ``WaybillError`` as ``list(matching:limit:after:)``.
+    public func find(_ text: String, limit: Int = 50, after cursor: String? = nil) async throws -> Page<TransactionSummary> {
+        let filter = try await filter(text)
+        return try await read { reader, now in
+            var page = try reader.transactions(matching: filter, limit: limit, after: cursor, now: now)
+            if page.rows.isEmpty, cursor == nil { page.whyEmpty = try reader.whyEmpty(filter, now: now) }
+            return page
+        } ?? Page(rows: [], next: nil)
+    }
+
+    /// The filter that a text means now, for reports, exports and answers: names are looked up among those recorded, and times like `since:24h` count
+    /// back from now.
+    ///
+    /// - Throws: ``FilterMistake`` for a text that cannot be read, or a name that nothing here has; ``WaybillError`` when the store cannot be read.
+    public func filter(_ text: String) async throws -> TransactionFilter {
+        let expression = try FilterExpression(text)
+        return try await read { reader, now in try expression.filter(names: expression.hasNames ? reader.names() : nil, now: now) }
+            ?? TransactionFilter()
     }
 
     /// One transaction, with all the events and exchanges that this store knows of it, merged.

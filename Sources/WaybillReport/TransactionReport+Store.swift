@@ -71,6 +71,9 @@ extension TransactionFilter {
         if let since = sinceMicroseconds { words.append("begun since \(Words.time(since).prefix(19)) UTC") }
         if let until = untilMicroseconds { words.append("begun before \(Words.time(until).prefix(19)) UTC") }
         if let text, !text.isEmpty { words.append("with “\(text)”") }
+        for condition in conditions {
+            if case .text(let text) = condition { words.append("with “\(text)”") } else { words.append("\(condition)") }
+        }
         return words.isEmpty ? nil : words.joined(separator: ", ")
     }
 }

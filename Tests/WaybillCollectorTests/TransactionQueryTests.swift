@@ -20,14 +20,14 @@ import WaybillCore
         expected.sinceMicroseconds = 6_400_000_000
         expected.untilMicroseconds = 5_000_000
         expected.text = "K7QD"
-        #expect(try query.filter(useCases: useCases, now: 10_000_000_000) == expected)
+        #expect(try query.filter(names: useCases, now: 10_000_000_000) == expected)
         #expect(try query.pageSize() == 7)
         #expect(query.cursor == "here")
     }
 
     @Test func aQueryWithoutParametersLetsEverythingThrough() throws {
         let query = TransactionQuery()
-        #expect(try query.filter(useCases: [], now: 0) == TransactionFilter())
+        #expect(try query.filter(names: [], now: 0) == TransactionFilter())
         #expect(try query.pageSize() == 50)
         #expect(query.items.isEmpty)
     }
@@ -41,7 +41,7 @@ import WaybillCore
     }
 
     @Test func aCodeNeedsNoName() throws {
-        #expect(try TransactionQuery([("use_case", "17")]).filter(useCases: [], now: 0).useCase == 17)
+        #expect(try TransactionQuery([("use_case", "17")]).filter(names: [], now: 0).useCase == 17)
     }
 
     @Test(arguments: [
@@ -55,7 +55,7 @@ import WaybillCore
     ])
     func whatCannotBeReadIsNamed(parameter: String, value: String, message: String) {
         #expect(throws: QueryFailure.parameter(parameter, message)) {
-            try TransactionQuery([(parameter, value)]).filter(useCases: useCases, now: 0)
+            try TransactionQuery([(parameter, value)]).filter(names: useCases, now: 0)
         }
     }
 

@@ -37,6 +37,21 @@ struct LookingTests {
         await #expect(throws: WaybillError.self) { try await transactions.list(after: "nonsense") }
     }
 
+    @Test func aLineOfTextFindsTransactions() async throws {
+        let transactions = TransactionManager.testing()
+        let good = transactions.begin(Login.self)
+        good.log(.requestSent)
+        good.finish()
+        let bad = transactions.begin(Login.self)
+        bad.finish(.failed)
+        #expect(try await transactions.find("useCase:login outcome:failed").rows.map(\.id) == [bad.id])
+        #expect(try await transactions.find("event:requestSent").rows.map(\.id) == [good.id])
+        #expect(try await transactions.find("event:requestSent outcome:failed").whyEmpty != nil)
+        #expect(try await transactions.list(matching: transactions.filter("-event:requestSent")).rows.map(\.id) == [bad.id])
+        await #expect(throws: FilterMistake.self) { try await transactions.find("event:requestsent") }
+        #expect(try await TransactionManager.disabled.find("").rows.isEmpty)
+    }
+
     @Test func aTransactionIsMergedWithItsEventsAndExchanges() async throws {
         let server = try LoopbackServer { _ in .text("ok") }
         let transactions = TransactionManager.testing()

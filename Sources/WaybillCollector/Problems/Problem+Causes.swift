@@ -8,6 +8,9 @@ extension Problem {
         case .parameter(let name, let message):
             self.init(.badRequest, message)
             parameter = name
+        case .filter(let mistake):
+            self.init(.badRequest, mistake.message)
+            (parameter, offset) = ("filter", mistake.offset)
         case .notFound(let message): self.init(.notFound, message)
         case .ambiguousExchange: self.init(.conflict, failure.description)
         case .ambiguous(_, let ids):

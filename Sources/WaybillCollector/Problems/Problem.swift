@@ -20,6 +20,8 @@ package struct Problem: Error, Sendable, Hashable {
     package var accept: [String]?
     /// 400: the query parameter that cannot be read.
     package var parameter: String?
+    /// 400: where in that parameter, in Unicode scalars from its start.
+    package var offset: Int?
     /// 409: the transactions that share a support code.
     package var transactions: [GUID]?
     /// Header fields of the answer; not part of the document.
@@ -37,7 +39,7 @@ package struct Problem: Error, Sendable, Hashable {
 
 extension Problem: Codable {
     private enum CodingKeys: CodingKey {
-        case type, title, status, detail, limit, pointer, accept, parameter, transactions
+        case type, title, status, detail, limit, pointer, accept, parameter, offset, transactions
     }
 
     package init(from decoder: any Decoder) throws {
@@ -52,6 +54,7 @@ extension Problem: Codable {
         pointer = try container.decodeIfPresent(String.self, forKey: .pointer)
         accept = try container.decodeIfPresent([String].self, forKey: .accept)
         parameter = try container.decodeIfPresent(String.self, forKey: .parameter)
+        offset = try container.decodeIfPresent(Int.self, forKey: .offset)
         transactions = try container.decodeIfPresent([GUID].self, forKey: .transactions)
     }
 
@@ -65,6 +68,7 @@ extension Problem: Codable {
         try container.encodeIfPresent(pointer, forKey: .pointer)
         try container.encodeIfPresent(accept, forKey: .accept)
         try container.encodeIfPresent(parameter, forKey: .parameter)
+        try container.encodeIfPresent(offset, forKey: .offset)
         try container.encodeIfPresent(transactions, forKey: .transactions)
     }
 }

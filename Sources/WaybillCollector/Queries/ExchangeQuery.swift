@@ -16,7 +16,10 @@ package struct ExchangeQuery: ListParameters, Sendable, Hashable {
 
     package static var parameters: [(name: String, field: WritableKeyPath<ExchangeQuery, String?>)] {
         let base: WritableKeyPath<ExchangeQuery, TransactionQuery> = \.base
-        let shared = TransactionQuery.parameters.map { (name: $0.name, field: base.appending(path: $0.field)) }
+        // An expression is about transactions as a whole, and what changes are transactions.
+        let shared = TransactionQuery.parameters.filter { !["filter", "after"].contains($0.name) }.map {
+            (name: $0.name, field: base.appending(path: $0.field))
+        }
         return shared + [("method", \.method), ("status", \.status), ("state", \.state)]
     }
 
@@ -30,10 +33,10 @@ package struct ExchangeQuery: ListParameters, Sendable, Hashable {
     /// The filter that is meant.
     ///
     /// - Parameters:
-    ///   - useCases: the names that the store knows.
+    ///   - names: those that the store knows.
     ///   - now: microseconds since 1970.
-    package func filter(useCases: [RecordedName], now: Int) throws(QueryFailure) -> ExchangeFilter {
-        let transactions = try base.filter(useCases: useCases, now: now)
+    package func filter(names: [RecordedName], now: Int) throws(QueryFailure) -> ExchangeFilter {
+        let transactions = try base.filter(names: names, now: now)
         var filter = ExchangeFilter()
         filter.useCase = transactions.useCase
         filter.outcomes = transactions.outcomes
@@ -48,14 +51,10 @@ package struct ExchangeQuery: ListParameters, Sendable, Hashable {
 
     private func statuses() throws(QueryFailure) -> ClosedRange<Int>? {
         guard let status else { return nil }
-        if let match = status.lowercased().wholeMatch(of: #/([1-9])xx/#), let hundred = Int(match.1) {
-            return 100 * hundred...100 * hundred + 99
+        guard let range = StatusRange.read(status) else {
+            throw .parameter("status", "“\(status)” is no status: give 404, 4xx or 400-499.")
         }
-        let ends = status.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
-        guard (1...2).contains(ends.count), let first = ends.first ?? nil, let last = ends.last ?? nil, (0...last).contains(first),
-            last <= 999
-        else { throw .parameter("status", "“\(status)” is no status: give 404, 4xx or 400-499.") }
-        return first...last
+        return range
     }
 
     private func states() throws(QueryFailure) -> Set<ExchangeRecord.State> {

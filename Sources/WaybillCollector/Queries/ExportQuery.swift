@@ -9,11 +9,13 @@ package struct ExportQuery: Sendable, Hashable {
     package var since: String?
     /// The cursor of the export before.
     package var after: String?
+    /// Only transactions that pass this ``FilterExpression``.
+    package var filter: String?
 
     /// The header field of the answer that holds the cursor behind everything in it.
     package static let cursorField = "Waybill-Next-Cursor"
 
-    package static let parameters = ["format", "since", "after"]
+    package static let parameters = ["format", "since", "after", "filter"]
 
     package init() {}
 
@@ -29,6 +31,7 @@ package struct ExportQuery: Sendable, Hashable {
                 self.format = format
             case "since": since = item.value
             case "after": after = item.value
+            case "filter": filter = item.value
             default:
                 throw .unknownParameter(item.name, among: Self.parameters)
             }
@@ -37,13 +40,28 @@ package struct ExportQuery: Sendable, Hashable {
 
     /// The parameters, not percent-encoded.
     package var items: [(name: String, value: String)] {
-        [("format", format.rawValue)] + [("since", since), ("after", after)].compactMap { name, value in value.map { (name, $0) } }
+        [("format", format.rawValue)]
+            + [("since", since), ("after", after), ("filter", filter)].compactMap { name, value in value.map { (name, $0) } }
     }
 
     /// The facts that are meant.
     ///
-    /// - Parameter now: microseconds since 1970.
-    func scope(now: Int) throws(QueryFailure) -> ExportScope {
+    /// - Parameters:
+    ///   - queries: Look up the names in a filter.
+    ///   - now: microseconds since 1970.
+    func scope(_ queries: StoreQueries, now: Int) async throws -> ExportScope {
+        guard let filter else { return try scope(now: now) }
+        guard since == nil, after == nil else {
+            throw QueryFailure.parameter(
+                "filter",
+                "A filter goes with neither “since” nor “after”: what it left out would be left out for good. It has a since: of its own.")
+        }
+        var query = TransactionQuery()
+        query.filter = filter
+        return try await queries.exportScope(query)
+    }
+
+    private func scope(now: Int) throws(QueryFailure) -> ExportScope {
         if let after {
             guard since == nil else {
                 throw QueryFailure.parameter("since", "Give either “since” or “after”: a cursor goes on where an export ended.")

@@ -5,6 +5,8 @@ package import WaybillCore
 package enum QueryFailure: Error, Hashable, CustomStringConvertible {
     /// A parameter of ``TransactionQuery`` that cannot be read: its name in a URL, and a sentence.
     case parameter(String, String)
+    /// The parameter `filter` cannot be read.
+    case filter(FilterMistake)
     /// What was asked for is no ID, no support code, or not there.
     case notFound(String)
     /// Several transactions share the support code.
@@ -20,6 +22,7 @@ package enum QueryFailure: Error, Hashable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .parameter(_, let message), .notFound(let message): message
+        case .filter(let mistake): mistake.message
         case .ambiguous(let code, let transactions):
             "\(transactions.count) transactions share the support code \(code); ask for one by its ID: "
                 + transactions.map(\.description).joined(separator: ", ") + "."

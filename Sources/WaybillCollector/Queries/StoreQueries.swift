@@ -15,11 +15,12 @@ package struct StoreQueries: Sendable {
         thread = try StoreThread(label: "waybill.reader") { () throws(WaybillError) in try StoreReader(place) }
     }
 
-    /// A page of transactions, newest first.
+    /// A page of transactions, in the order that the query asks for.
     ///
     /// - Throws: `QueryFailure` for a parameter that cannot be read, `WaybillError` where the store cannot.
     package func transactions(_ query: TransactionQuery) async throws -> Page<TransactionSummary> {
         try await read(query) { reader, filter, now in
+            if query.after != nil { return try reader.changes(query, filter, now: now) }
             do {
                 var page = try reader.transactions(matching: filter, limit: query.pageSize(), after: query.cursor, now: now)
                 if page.rows.isEmpty, query.cursor == nil { page.whyEmpty = try reader.whyEmpty(filter, now: now) }
@@ -37,7 +38,11 @@ package struct StoreQueries: Sendable {
 
     /// The facts of the transactions that a query means, whatever its page; everything where it names no condition.
     package func exportScope(_ query: TransactionQuery) async throws -> ExportScope {
-        try await read(query) { _, filter, now in filter == TransactionFilter() ? .everything : .transactions(filter, now: now) }
+        try await read(query) { _, filter, now in
+            var filter = filter
+            filter.order = .newest
+            return filter == TransactionFilter() ? .everything : .transactions(filter, now: now)
+        }
     }
 
     /// What `body` reads of the transactions that a query means, on the store's thread.
@@ -48,7 +53,7 @@ package struct StoreQueries: Sendable {
     ) async throws -> Value {
         let now = clock.wallMicroseconds()
         return try await thread.run { reader in
-            try body(reader, query.filter(useCases: query.useCase == nil ? [] : reader.useCases(), now: now), now)
+            try body(reader, query.filter(names: query.hasNames ? reader.names() : [], now: now), now)
         }
     }
 
@@ -101,6 +106,16 @@ package struct StoreQueries: Sendable {
 }
 
 extension StoreReader {
+    fileprivate func changes(_ query: TransactionQuery, _ filter: TransactionFilter, now: Int) throws -> Page<TransactionSummary> {
+        let (position, limit) = (try query.position(), try query.pageSize())
+        do throws(WaybillError) {
+            return try changes(after: position, matching: filter, limit: limit, after: query.cursor, now: now)
+        } catch {
+            guard error.code == .format else { throw error }
+            throw QueryFailure.parameter(query.cursor == nil ? "after" : "cursor", error.message)
+        }
+    }
+
     /// The transaction that a person means by an ID or a support code.
     fileprivate func id(of key: String) throws -> GUID {
         if let id = GUID(key) { return id }

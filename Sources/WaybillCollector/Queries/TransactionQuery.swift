@@ -1,5 +1,6 @@
 #if Collector
 package import WaybillCore
+import WaybillStore
 
 /// The filter of a list as it is written, in a URL's query or on the command line: one grammar for both.
 package struct TransactionQuery: ListParameters, Sendable, Hashable {
@@ -13,10 +14,16 @@ package struct TransactionQuery: ListParameters, Sendable, Hashable {
     package var until: String?
     /// Found anywhere in the transaction.
     package var text: String?
+    /// A ``FilterExpression``; holds besides the others.
+    package var filter: String?
     /// How many rows, 1 to ``limits``' end; nil: 50.
     package var limit: String?
     /// Where the page before ended.
     package var cursor: String?
+    /// Only those that have changed since a page's position; ``now`` for a first position, and no rows.
+    package var after: String?
+
+    package static let now = "now"
 
     package static let limits = 1...500
     package static let defaultLimit = 50
@@ -26,7 +33,7 @@ package struct TransactionQuery: ListParameters, Sendable, Hashable {
     package static var parameters: [(name: String, field: WritableKeyPath<TransactionQuery, String?>)] {
         [
             ("use_case", \.useCase), ("outcome", \.outcome), ("since", \.since), ("until", \.until), ("text", \.text),
-            ("limit", \.limit), ("cursor", \.cursor),
+            ("filter", \.filter), ("limit", \.limit), ("cursor", \.cursor), ("after", \.after),
         ]
     }
 
@@ -36,21 +43,65 @@ package struct TransactionQuery: ListParameters, Sendable, Hashable {
         _ = try time(since, "since", now: 0)
         _ = try time(until, "until", now: 0)
         _ = try pageSize()
+        _ = try written()
+        _ = try position()
     }
 
     /// The filter that is meant.
     ///
     /// - Parameters:
-    ///   - useCases: the names that the store knows.
+    ///   - names: those that the store knows; not looked at where ``hasNames`` is false.
     ///   - now: microseconds since 1970.
-    package func filter(useCases: [RecordedName], now: Int) throws(QueryFailure) -> TransactionFilter {
+    package func filter(names: [RecordedName], now: Int) throws(QueryFailure) -> TransactionFilter {
         var filter = TransactionFilter()
-        filter.useCase = try useCaseCode(among: useCases)
+        filter.useCase = try useCaseCode(among: names)
         filter.outcomes = try outcomes()
         filter.sinceMicroseconds = try time(since, "since", now: now)
         filter.untilMicroseconds = try time(until, "until", now: now)
         filter.text = text.flatMap { $0.isEmpty ? nil : $0 }
+        if let expression = try written() {
+            do throws(FilterMistake) { try expression.add(to: &filter, names: names, now: now) } catch { throw .filter(error) }
+        }
         return filter
+    }
+
+    /// Where changes are to begin; nil: at the end of what there is, as with ``now``.
+    func position() throws(QueryFailure) -> ExportCursor? {
+        guard let after, after != Self.now else { return nil }
+        do throws(WaybillError) { return try ExportCursor(after) } catch {
+            throw .parameter("after", "“\(after)” is no position of a page; “\(Self.now)” asks for the first.")
+        }
+    }
+
+    /// Whether names have to be looked up.
+    package var hasNames: Bool {
+        get throws(QueryFailure) {
+            if let useCase, Int(useCase) == nil { return true }
+            return try written()?.hasNames ?? false
+        }
+    }
+
+    /// Whether a list is in the order of beginning, the newest first.
+    package var hasNewestFirst: Bool {
+        get throws(QueryFailure) {
+            let orders = try written()?.terms.filter { $0.key == .sort }.map(\.value) ?? []
+            return orders.allSatisfy { $0 == TransactionFilter.Order.newest.rawValue }
+        }
+    }
+
+    private func written() throws(QueryFailure) -> FilterExpression? {
+        guard let filter else { return nil }
+        do throws(FilterMistake) { return try FilterExpression(filter) } catch { throw .filter(error) }
+    }
+
+    /// All conditions as one expression, for a place that takes nothing else; nil where there are none.
+    package func expression() throws(QueryFailure) -> FilterExpression? {
+        let others: [(FilterExpression.Key?, String?)] = [
+            (.useCase, useCase), (.outcome, outcome), (.since, since), (.until, until), (nil, text),
+        ]
+        let terms = others.compactMap { key, value in value.flatMap { $0.isEmpty ? nil : FilterExpression.Term(key, .equal, $0) } }
+        let all = terms + (try written()?.terms ?? [])
+        return all.isEmpty ? nil : FilterExpression(terms: all)
     }
 
     /// How many rows a page has.

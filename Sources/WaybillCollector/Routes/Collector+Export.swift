@@ -9,7 +9,7 @@ extension Collector {
     /// Streams facts as text. The store is read a piece at a time, when the client has taken the one before.
     func export(_ request: Request, of project: Project) async throws -> Response {
         let query = try ExportQuery(request.uri.queryParameters.map { (name: String($0.key), value: String($0.value)) })
-        let scope = try query.scope(now: clock.wallMicroseconds())
+        let scope = try await query.scope(project.queries, now: clock.wallMicroseconds())
         let isCompressed = request.acceptsGzip
         let (place, format) = (project.place, query.format)
         // A connection of its own for each: a client that takes hours keeps nobody waiting.

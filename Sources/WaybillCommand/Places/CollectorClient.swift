@@ -96,10 +96,11 @@ struct CollectorClient: TransactionReader {
         throw refusal(response, body)
     }
 
-    private func refusal(_ response: HTTPURLResponse, _ body: Data) -> WaybillError {
+    private func refusal(_ response: HTTPURLResponse, _ body: Data) -> any Error {
         guard let problem = try? JSONDecoder().decode(Problem.self, from: body) else {
             return WaybillError(.transport, "\(url) answered with status \(response.statusCode), and not as a collector does.")
         }
+        if let offset = problem.offset { return QueryFailure.filter(FilterMistake(problem.detail, at: offset)) }
         let hint = response.statusCode == 401 ? " Give it by --token-file or the variable \(TokenOptions.variable)." : ""
         return WaybillError(response.statusCode == 404 ? .notFound : .refused, problem.detail + hint)
     }

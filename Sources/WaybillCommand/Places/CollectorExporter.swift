@@ -16,7 +16,7 @@ struct CollectorExporter: Exporter {
     }
 
     func write(_ query: TransactionQuery, as format: ExportFormat, isCompressed: Bool?, to file: URL) async throws -> ExportSummary {
-        try await withAnswer(after: nil) { answer, _ in
+        try await withAnswer(query, after: nil) { answer, _ in
             let partial = try PartialFile(file)
             try copy(answer, isCompressed: isCompressed ?? file.endsInGzip, to: partial.write)
             try partial.finish()
@@ -25,7 +25,7 @@ struct CollectorExporter: Exporter {
     }
 
     func print(_ query: TransactionQuery, as format: TextFormat, isCompressed: Bool) async throws {
-        try await withAnswer(after: nil) { answer, _ in
+        try await withAnswer(query, after: nil) { answer, _ in
             let output = try StandardOutput(isCompressed: false)
             try copy(answer, isCompressed: isCompressed, to: output.write)
         }
@@ -49,7 +49,7 @@ struct CollectorExporter: Exporter {
         of query: TransactionQuery, after cursor: String?, as format: TextFormat, _ body: @Sendable ([UInt8]) async throws -> Void
     ) async throws -> String {
         do {
-            return try await withAnswer(after: cursor) { answer, next in
+            return try await withAnswer(query, after: cursor) { answer, next in
                 let input = try FileHandle(forReadingFrom: answer)
                 var rest: [UInt8] = []
                 while let piece = try input.read(upToCount: TextExport.pieceByteCount), !piece.isEmpty {
@@ -65,14 +65,20 @@ struct CollectorExporter: Exporter {
     }
 
     /// Hands over the answer's file and the cursor behind it.
-    private func withAnswer<Result>(after cursor: String?, _ body: (URL, String) async throws -> Result) async throws -> Result {
+    private func withAnswer<Result>(
+        _ transactions: TransactionQuery = TransactionQuery(), after cursor: String?, _ body: (URL, String) async throws -> Result
+    ) async throws -> Result {
         var query = ExportQuery()
         query.format = format
         query.after = cursor
+        query.filter = try transactions.expression()?.description
         let (answer, next) = try await client.download(query)
         defer { try? FileManager.default.removeItem(at: answer) }
         let length = try FileManager.default.attributesOfItem(atPath: answer.path)[.size] as? Int ?? 0
-        guard length > format.header.count else { throw WaybillError(.notFound, "Nothing was exported: the collector holds nothing new.") }
+        guard length > format.header.count else {
+            let what = query.filter == nil ? "nothing new" : "nothing that matches"
+            throw WaybillError(.notFound, "Nothing was exported: the collector holds \(what).")
+        }
         return try await body(answer, next)
     }
 

@@ -45,12 +45,14 @@ struct StoreOptions: ParsableArguments {
     @OptionGroup var tokens: TokenOptions
 
     /// Opens it.
-    func reader() async throws -> any TransactionReader {
+    ///
+    /// - Parameter isTold: Whether what a person should know about it first is said.
+    func reader(isTold: Bool = true) async throws -> any TransactionReader {
         switch store {
         case .collector(let url): return CollectorClient(url, token: try tokens.token())
         case .place(let place):
             let queries = try StoreQueries(place)
-            for warning in await queries.warnings() { Terminal.warn(warning) }
+            if isTold { for warning in await queries.warnings() { Terminal.warn(warning) } }
             return queries
         }
     }

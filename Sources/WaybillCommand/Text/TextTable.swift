@@ -20,12 +20,23 @@ struct TextTable {
     var rows: [[Cell]] = []
     /// Whether the titles are shown.
     var hasTitles = true
+    /// For each column how wide it is at least; empty: as wide as what is in it.
+    var leastWidths: [Int] = []
+
+    /// How wide each column is.
+    var widths: [Int] {
+        columns.indices.map { column in
+            let title = hasTitles ? columns[column].title.count : 0
+            let least = leastWidths.indices.contains(column) ? leastWidths[column] : 0
+            return rows.reduce(max(title, least)) { max($0, $1[column].text.count) }
+        }
+    }
 
     /// The lines, without spaces at their ends.
     func lines(_ palette: Palette) -> [String] {
         let titles = columns.map { Cell($0.title, .dim) }
         let all = hasTitles ? [titles] + rows : rows
-        let widths = columns.indices.map { column in all.map { $0[column].text.count }.max() ?? 0 }
+        let widths = widths
         return all.map { row in
             var line = ""
             var gap = ""

@@ -18,12 +18,11 @@ struct Export: AsyncParsableCommand {
             otlp has spans of OpenTelemetry, for files or, with --to, for a tracing backend: each part that was closed, and each of its exchanges \
             that ended. What is sent again after a failure has the same span IDs. With --follow or --cursor it takes no filter.
 
-            With --incremental each run adds one file with what is new since the last run, never a fact twice, never one left out. \
-            A collector's export of facts takes no filter; export its folder for that.
+            With --incremental each run adds one file with what is new since the last run, never a fact twice, never one left out.
 
             EXAMPLES
               waybill export ./collected --format csv --output facts.csv
-              waybill export ./collected --since 24h --outcome failed > failed.ndjson
+              waybill export ./collected 'since:24h outcome:failed' > failed.ndjson
               waybill export ./collected --since 15m --format html --output report.html
               waybill export ./collected --format sqlite --output copy.sqlite
               waybill export ./collected --format har --status 5xx --output failed.har
@@ -60,6 +59,9 @@ struct Export: AsyncParsableCommand {
             guard output == "-" else { throw ValidationError("An incremental export names its files itself; leave --output out.") }
             guard format.export?.text != nil else { throw ValidationError("An incremental export is ndjson, csv or otlp.") }
         }
+        guard format.exchanges == nil || filter.expression == nil else {
+            throw ValidationError("A filter is about transactions; with --format har or curl give --status, --text and the like.")
+        }
         guard format.exchanges != nil || exchanges.areUnset else {
             throw ValidationError("--method, --status and --state go with --format har or curl.")
         }
@@ -83,15 +85,14 @@ struct Export: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
+    func run() async throws { try await filter.marking { try await write() } }
+
+    private func write() async throws {
         if let format = format.exchanges { return try await write(format) }
         guard let format = format.export else { return try await writeReport() }
         switch place.store {
         case .place(let store): try await run(StoreExporter(store), format)
         case .collector(let url):
-            guard filter.query == TransactionQuery() else {
-                throw WaybillError(.setting, "A collector's export takes no filter. Export the collector's folder, or filter what comes.")
-            }
             guard let text = format.text else {
                 throw WaybillError(
                     .setting, "A collector exports ndjson, csv, otlp, har, curl and html. Export the collector's folder for SQLite.")

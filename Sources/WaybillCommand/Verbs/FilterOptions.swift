@@ -5,6 +5,11 @@ import WaybillCore
 
 /// Which transactions; all conditions that are given must hold.
 struct FilterOptions: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "A filter such as 'outcome:failed took>2s', in the shell's quotes; see waybill help list.", valueName: "filter"))
+    var expression: String?
+
     @Option(help: "Only this use case: its name or its code.")
     var useCase: String?
 
@@ -24,11 +29,27 @@ struct FilterOptions: ParsableArguments {
     var query: TransactionQuery {
         var query = TransactionQuery()
         (query.useCase, query.outcome, query.since, query.until, query.text) = (useCase, outcome, since, until, text)
+        query.filter = expression
         return query
     }
 
     func validate() throws {
-        do throws(QueryFailure) { try query.validate() } catch { throw ValidationError(error.description) }
+        do throws(QueryFailure) { try query.validate() } catch { throw ValidationError(message(for: error)) }
+    }
+
+    /// Runs `body`; where it finds a mistake in the expression, that is told with a mark below the place.
+    func marking(_ body: () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch let failure as QueryFailure {
+            throw WaybillError(.setting, message(for: failure))
+        }
+    }
+
+    /// What is wrong, with a mark below the place in the expression.
+    func message(for failure: QueryFailure) -> String {
+        guard case .filter(let mistake) = failure, let expression else { return failure.description }
+        return ([mistake.message] + mistake.marked(in: expression).map { "  \($0)" }).joined(separator: "\n")
     }
 }
 

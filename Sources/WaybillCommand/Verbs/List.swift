@@ -10,6 +10,26 @@ struct List: AsyncParsableCommand {
         discussion: """
             All conditions that are given must hold. Exits with 1 where nothing was found.
 
+            A FILTER has terms beside each other, all of which must hold; a - before one turns it round (after -- where it is the first). Text with \
+            spaces stands in double quotes, and the whole in the shell's single ones.
+
+              useCase:login          by name or code
+              outcome:failed,open    any of these
+              event:requestSent      recorded by any source
+              error:401              by code; error:LoginError by domain or text;
+                                     error:"LoginError 401" by both; error:* any
+              attribute:variant=B    begun with it; attribute:variant with any value
+              status:401             of an exchange; also 4xx and 400-499
+              exchange:failed        an exchange in that state
+              app:x version:1.2 device:x os:"iOS 18" osVersion:18.1
+              took>2s took<500ms     from opening to closing
+              since:24h until:7d     begun at or after, begun before
+              sort:longest           or newest, oldest, shortest
+              password               any other word: in ID, support code, names,
+                                     attributes, errors, host or path
+
+            With --follow the newest are shown, the last one lowest, and then each that comes, once, until it is interrupted.
+
             With --network there is a line for each exchange: --use-case and --outcome are those of its transaction, the times are when it was \
             opened, and --text is found in its method, URL, header fields or error. What stands under EXCHANGE goes to waybill show.
 
@@ -17,6 +37,9 @@ struct List: AsyncParsableCommand {
               waybill list ./collected
               waybill list ./collected --use-case login --since 24h
               waybill list ./collected --outcome failed,timed_out
+              waybill list ./collected 'outcome:failed error:401 took>2s'
+              waybill list ./collected 'os:"iOS 18" -event:paid sort:longest'
+              waybill list http://127.0.0.1:8477 'outcome:failed' --follow
               waybill list http://127.0.0.1:8477 --text K7QD --json
               waybill list ./collected --network --status 5xx --since 24h
             """)
@@ -36,15 +59,32 @@ struct List: AsyncParsableCommand {
 
     @OptionGroup var exchanges: ExchangeOptions
 
-    @Flag(help: "Print JSON, as a collector answers it.")
+    @Flag(help: "Go on with what is new, until interrupted.")
+    var follow = false
+
+    @Flag(help: "Print JSON, as a collector answers it; with --follow a line for each transaction.")
     var json = false
 
     func validate() throws {
-        do throws(QueryFailure) { try query.validate() } catch { throw ValidationError(error.description) }
+        do throws(QueryFailure) { try query.validate() } catch { throw ValidationError(filter.message(for: error)) }
+        guard !network || filter.expression == nil else {
+            throw ValidationError("A filter is about transactions; with --network give --status, --text and the like.")
+        }
+        guard try !follow || (!network && cursor == nil && query.hasNewestFirst) else {
+            throw ValidationError("--follow goes with neither --network, --cursor nor sort:.")
+        }
         guard network || exchanges.areUnset else { throw ValidationError("--method, --status and --state go with --network.") }
     }
 
     func run() async throws {
+        try await filter.marking { try await list() }
+    }
+
+    private func list() async throws {
+        if follow {
+            var following = Following(place, query, isJSON: json)
+            return try await following.run()
+        }
         let reader = try await place.reader()
         if network {
             try show(await reader.exchanges(exchanges.query(query))) { TextTable(exchanges: $0, width: Terminal.width()) }

@@ -1,4 +1,6 @@
-/// Which transactions a list shows; every condition that is set must hold.
+/// Which transactions a list shows or an answer counts; every condition that is set must hold.
+///
+/// People write one as text: see ``FilterExpression``.
 public struct TransactionFilter: Hashable, Sendable, Codable {
     /// The use case's code.
     public var useCase: Int?
@@ -10,9 +12,36 @@ public struct TransactionFilter: Hashable, Sendable, Codable {
     public var untilMicroseconds: Int?
     /// Found in any case in the ID, support code, names, attributes, errors, or in the host or path of an exchange.
     public var text: String?
+    /// What else must hold, each of them. Default: nothing.
+    public var conditions: [TransactionCondition] = []
+    /// In which order a list shows them; what is no list has no order. Default: the newest first.
+    public var order = Order.newest
 
     /// A filter that lets everything through.
     public init() {}
+
+    /// An order of transactions; ties have an order, too, which stays the same.
+    public enum Order: String, Hashable, Sendable, Codable, CaseIterable {
+        /// By time of beginning.
+        case newest, oldest
+        /// By the time from opening to closing; those without a closing come last.
+        case longest, shortest
+    }
+}
+
+extension TransactionFilter {
+    /// Reads a filter; a condition that is left out lets everything through.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init()
+        useCase = try container.decodeIfPresent(Int.self, forKey: .useCase)
+        outcomes = try container.decodeIfPresent(Set<Outcome>.self, forKey: .outcomes) ?? []
+        sinceMicroseconds = try container.decodeIfPresent(Int.self, forKey: .sinceMicroseconds)
+        untilMicroseconds = try container.decodeIfPresent(Int.self, forKey: .untilMicroseconds)
+        text = try container.decodeIfPresent(String.self, forKey: .text)
+        conditions = try container.decodeIfPresent([TransactionCondition].self, forKey: .conditions) ?? []
+        order = try container.decodeIfPresent(Order.self, forKey: .order) ?? .newest
+    }
 }
 
 /// Some rows of a list, and where the next ones start.
@@ -23,11 +52,14 @@ public struct Page<Row: Sendable & Codable>: Sendable, Codable {
     public var next: String?
     /// One sentence on why there are no rows; nil where there are some, or where nobody asked.
     public var whyEmpty: String?
+    /// Hand it back for what has changed since; nil where nobody asked.
+    public var position: String?
 
     /// Makes a page.
-    public init(rows: [Row], next: String?, whyEmpty: String? = nil) {
+    public init(rows: [Row], next: String?, whyEmpty: String? = nil, position: String? = nil) {
         self.rows = rows
         self.next = next
         self.whyEmpty = whyEmpty
+        self.position = position
     }
 }

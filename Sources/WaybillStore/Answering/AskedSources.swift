@@ -81,7 +81,7 @@ final class AskedSources {
     func codes(named name: String) throws(WaybillError) -> Set<Int> {
         var codes = Set(
             try connection.statement("SELECT DISTINCT event FROM names WHERE name = ? AND event >= 0").rows(name) { row in row.int(0) })
-        if name.hasPrefix("event "), let code = Int(name.dropFirst(6)) { codes.insert(code) }
+        if let code = TransactionCondition.code(ofUnnamed: name) { codes.insert(code) }
         return codes
     }
 }

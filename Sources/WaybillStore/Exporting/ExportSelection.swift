@@ -81,12 +81,7 @@ struct ExportSelector {
     func choose(_ filter: TransactionFilter, now: Int) throws(WaybillError) {
         try connection.execute(
             "CREATE TEMP TABLE IF NOT EXISTS chosen(guid BLOB PRIMARY KEY) WITHOUT ROWID; DELETE FROM temp.chosen")
-        let query = ListQuery(filter, limit: -1, after: nil, now: now)
-        try connection.statement(
-            """
-            INSERT OR IGNORE INTO temp.chosen SELECT q.guid FROM (\(query.sql)) x \
-            CROSS JOIN parts q ON q.source = x.source AND q.sequence = x.sequence
-            """
-        ).forEachRow(arguments: query.arguments) { _ in }
+        let query = ListQuery(all: "p.guid", filter, now: now)
+        try connection.statement("INSERT OR IGNORE INTO temp.chosen \(query.sql)").forEachRow(arguments: query.arguments) { _ in }
     }
 }

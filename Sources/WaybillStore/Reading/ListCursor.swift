@@ -1,7 +1,9 @@
 import WaybillCore
 
-/// Where a page of a list ended: the order of lists is by time of beginning, and by the part's row where times are equal.
+/// Where a page of a list ended: lists go by time of beginning or by duration, and by the part's row where those are equal.
 struct ListCursor: Hashable {
+    var order = TransactionFilter.Order.newest
+    /// The time or the duration, in microseconds.
     var listed: Int
     var source: Int
     var sequence: Int
@@ -9,14 +11,17 @@ struct ListCursor: Hashable {
 
 extension ListCursor: CustomStringConvertible {
     /// Opaque to callers.
-    var description: String { "\(listed).\(source).\(sequence)" }
+    var description: String { "\(order == .newest ? "" : "\(order.rawValue).")\(listed).\(source).\(sequence)" }
 
     /// - Throws: Where the text is not one that a list gave.
     init(_ text: String) throws(WaybillError) {
-        let numbers = text.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
+        var words = text.split(separator: ".", omittingEmptySubsequences: false)
+        let order = words.first.flatMap { TransactionFilter.Order(rawValue: String($0)) }
+        if order != nil { words.removeFirst() }
+        let numbers = words.map { Int($0) }
         guard numbers.count == 3, let listed = numbers[0], let source = numbers[1], let sequence = numbers[2] else {
             throw WaybillError(.format, "The cursor is not one that a list gave. Leave it out to start with the newest transactions.")
         }
-        self.init(listed: listed, source: source, sequence: sequence)
+        self.init(order: order ?? .newest, listed: listed, source: source, sequence: sequence)
     }
 }

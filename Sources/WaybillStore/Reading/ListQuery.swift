@@ -1,34 +1,45 @@
 import WaybillCore
 
-/// The statement that finds the transactions of a list, newest first.
+/// The statement that finds the transactions of a list, in their order.
 ///
-/// One arm for each stored outcome, each in the order of an index; SQLite merges them, so that a page costs what it shows.
+/// One arm for each stored outcome, each in the order of an index; SQLite merges them, so that a page costs what it shows. By duration there is no
+/// index, and all that passes is looked at.
 struct ListQuery {
+    /// Where leading parts are looked for: among all, or those of the transactions in the temporary table `changed`.
+    enum Scope: String {
+        case all = "parts p"
+        case changed = "temp.changed c CROSS JOIN parts p ON p.guid = c.guid"
+    }
+
     private(set) var sql = ""
     private(set) var arguments: [any SQLValue] = []
 
-    init(_ filter: TransactionFilter, limit: Int, after cursor: ListCursor?, now wall: Int) {
-        let arms = arms(of: "p.listed_us, p.source, p.sequence", filter, after: cursor, now: wall)
-        sql = arms + " ORDER BY 1 DESC, 2 DESC, 3 DESC LIMIT \(argument(limit))"
+    init(_ filter: TransactionFilter, limit: Int, after cursor: ListCursor?, now wall: Int, in scope: Scope = .all) {
+        let arms = arms(of: "\(filter.order.key), p.source, p.sequence", filter, after: cursor, now: wall, in: scope)
+        let direction = filter.order.isDescending ? "DESC" : "ASC"
+        sql = arms + " ORDER BY 1 \(direction), 2 \(direction), 3 \(direction) LIMIT \(argument(limit))"
     }
 
     /// All that pass, in no order.
     ///
     /// - Parameter columns: Of the leading part `p`.
     init(all columns: String, _ filter: TransactionFilter, now wall: Int) {
-        sql = arms(of: columns, filter, after: nil, now: wall)
+        sql = arms(of: columns, filter, after: nil, now: wall, in: .all)
     }
 
-    private mutating func arms(of columns: String, _ filter: TransactionFilter, after cursor: ListCursor?, now wall: Int) -> String {
+    private mutating func arms(
+        of columns: String, _ filter: TransactionFilter, after cursor: ListCursor?, now wall: Int, in scope: Scope
+    ) -> String {
         var conditions = ["p.listed_us IS NOT NULL"]
         if let useCase = filter.useCase { conditions.append("p.use_case = \(argument(useCase))") }
         if let since = filter.sinceMicroseconds { conditions.append("p.listed_us >= \(argument(since))") }
         if let until = filter.untilMicroseconds { conditions.append("p.listed_us < \(argument(until))") }
         if let cursor {
             let place = "\(argument(cursor.listed)), \(argument(cursor.source)), \(argument(cursor.sequence))"
-            conditions.append("(p.listed_us, p.source, p.sequence) < (\(place))")
+            conditions.append("(\(filter.order.key), p.source, p.sequence) \(filter.order.isDescending ? "<" : ">") (\(place))")
         }
-        if let text = filter.text, !text.isEmpty { conditions.append(mention(of: text)) }
+        if let text = filter.text, !text.isEmpty { conditions.append(sql(of: .text(text))) }
+        for condition in filter.conditions { conditions.append(sql(of: condition)) }
         // What is stored as open may have timed out since.
         let wanted = filter.outcomes.isEmpty ? Set(Outcome.allCases) : filter.outcomes
         let isTimedOut =
@@ -42,54 +53,31 @@ struct ListQuery {
             case (true, true, true), (false, true, _): break
             case (true, false, false), (false, false, _): return nil
             }
-            return "SELECT \(columns) FROM parts p WHERE \(arm.joined(separator: " AND "))"
+            return "SELECT \(columns) FROM \(scope.rawValue) WHERE \(arm.joined(separator: " AND "))"
         }
         return arms.joined(separator: " UNION ALL ")
     }
 
-    private mutating func argument(_ value: any SQLValue) -> String {
+    /// A value that stands in the text of the statement.
+    mutating func argument(_ value: any SQLValue) -> String {
         arguments.append(value)
         return "?\(arguments.count)"
     }
-
-    /// The text in the ID, the support code, a name, an attribute, an error, or the host or path of an exchange.
-    ///
-    /// In any case as far as ASCII goes, which is SQLite's LIKE; other letters as they are.
-    private mutating func mention(of text: String) -> String {
-        let pattern = argument(SQL.pattern(containing: text))
-        func like(_ expression: String) -> String { "\(expression) LIKE \(pattern) ESCAPE '\\'" }
-        func inDetail(_ column: String) -> String {
-            """
-            (json_valid(\(column)) AND EXISTS(SELECT 1 FROM json_tree(\(column)) j \
-            WHERE \(like("j.atom")) OR (j.path = '$.attributes' AND \(like("j.key")))))
-            """
-        }
-        func inName(_ useCase: String, _ event: String) -> String {
-            "EXISTS(SELECT 1 FROM names n WHERE n.use_case = \(useCase) AND n.event = \(event) AND \(like("n.name")))"
-        }
-        var places = [
-            like(SQL.text(guid: "p.guid")),
-            inName("p.use_case", "-1"),
-            """
-            EXISTS(SELECT 1 FROM parts q WHERE q.guid = p.guid AND (\(inDetail("q.opened_detail")) OR \(inDetail("q.closed_detail")) \
-            OR EXISTS(SELECT 1 FROM events e WHERE e.source = q.source AND e.part = q.sequence \
-            AND (\(inName("q.use_case", "e.code")) OR \(inDetail("e.detail")))) \
-            OR EXISTS(SELECT 1 FROM network_logs l WHERE l.source = q.source AND l.part = q.sequence \
-            AND (\(like("(ifnull(l.host, '') || ifnull(l.path, ''))")) OR \(inDetail("l.opened_detail")) OR \(inDetail("l.closed_detail"))))))
-            """,
-        ]
-        if let code = SupportCode(text) { places.append(Self.matches("p.guid", argument(code.lastDigits))) }
-        return "(\(places.joined(separator: " OR ")))"
-    }
-
-    /// Whether a GUID ends with these digits, in upper case.
-    static func matches(_ guid: String, _ digits: String) -> String { "substr(hex(\(guid)), 23) = \(digits)" }
 }
 
-extension SupportCode {
-    /// The last ten hexadecimal digits of the GUIDs that have this code.
-    var lastDigits: String {
-        let digits = String(tail, radix: 16, uppercase: true)
-        return String(repeating: "0", count: 10 - digits.count) + digits
+extension TransactionFilter.Order {
+    var isDescending: Bool { self == .newest || self == .longest }
+
+    /// What the leading part `p` is sorted by.
+    fileprivate var key: String {
+        switch self {
+        case .newest, .oldest: "p.listed_us"
+        case .longest: "ifnull(\(Self.duration), -\(Self.none))"
+        case .shortest: "ifnull(\(Self.duration), \(Self.none))"
+        }
     }
+
+    private static let duration = "p.closed_at_us - p.at_us"
+    /// Longer than any duration: what has none comes last.
+    private static let none = 1 << 62
 }

@@ -2,23 +2,32 @@ package import WaybillCore
 
 /// Transactions as lines of a list.
 extension StoreReader {
-    /// Transactions that pass a filter, the newest first.
+    /// Transactions that pass a filter, in its order.
     ///
     /// - Parameters:
     ///   - cursor: ``Page/next`` of the page before; nil for the first. Transactions that arrive meanwhile do not shift the pages.
     ///   - wall: Now, in microseconds since 1970: decides what has timed out.
-    /// - Throws: `.format` for a cursor that no list gave.
+    /// - Throws: `.format` for a cursor that no list gave, or one in another order.
     package func transactions(
         matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int
     ) throws(WaybillError) -> Page<TransactionSummary> {
+        try transactions(matching: filter, limit: limit, after: cursor, now: wall, in: .all)
+    }
+
+    func transactions(
+        matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int, in scope: ListQuery.Scope
+    ) throws(WaybillError) -> Page<TransactionSummary> {
         var place: ListCursor?
         if let cursor { place = try ListCursor(cursor) }
+        guard place.map({ $0.order == filter.order }) ?? true else {
+            throw WaybillError(.format, "The cursor is of a list in another order. Leave it out to start at the beginning.")
+        }
         let limit = min(max(1, limit), Int(Int32.max))
-        let query = ListQuery(filter, limit: limit + 1, after: place, now: wall)
+        let query = ListQuery(filter, limit: limit + 1, after: place, now: wall, in: scope)
         return try read { () throws(WaybillError) in
             var found: [ListCursor] = []
             try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
-                found.append(ListCursor(listed: row.int(0), source: row.int(1), sequence: row.int(2)))
+                found.append(ListCursor(order: filter.order, listed: row.int(0), source: row.int(1), sequence: row.int(2)))
             }
             var rows: [TransactionSummary] = []
             for leader in found.prefix(limit) {

@@ -10,6 +10,13 @@ extension StoreReader {
         }
     }
 
+    /// The names of use cases and of events; each once, whoever calls it so.
+    package func names() throws(WaybillError) -> [RecordedName] {
+        try connection.statement("SELECT DISTINCT use_case, event, name FROM names ORDER BY use_case, event, name").rows { row in
+            RecordedName(useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: row.text(2))
+        }
+    }
+
     /// The codes that have several names, by use case and event; a use case itself comes before its events.
     package func nameConflicts() throws(WaybillError) -> [NameConflict] {
         let rows = try connection.statement(

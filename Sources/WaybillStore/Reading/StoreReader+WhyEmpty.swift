@@ -36,15 +36,17 @@ extension StoreReader {
                 passed.untilMicroseconds = filter.untilMicroseconds
                 guard try count(passed, now: wall) > 0 else { return try noneInTime(of: selection, before, passed, now: wall) }
             }
-            let found = try count(passed, now: wall)
-            let place = passed == TransactionFilter() ? "here" : "under the other conditions"
-            passed.text = filter.text
-            guard let text = filter.text, !text.isEmpty, try count(passed, now: wall) == 0 else {
-                return "\(try count(passed, now: wall).of(selection)) can be listed."
+            let texts = (filter.text.map { [$0] } ?? []).filter { !$0.isEmpty }.map(TransactionCondition.text)
+            for condition in texts + filter.conditions {
+                let (place, before) = (passed == TransactionFilter() ? "here" : "under the other conditions", passed)
+                passed.conditions.append(condition)
+                guard try count(passed, now: wall) == 0 else { continue }
+                let found = try count(before, now: wall)
+                let subject = found == 1 ? "The only \(selection) \(place) does not" : "None of the \(found.of(selection)) \(place)"
+                guard case .text(let text) = condition else { return "\(subject) \(found == 1 ? "pass" : "passes") \(condition)." }
+                return "\(subject) \(found == 1 ? "mention" : "mentions") “\(text)”."
             }
-            return found == 1
-                ? "The only \(selection) \(place) does not mention “\(text)”."
-                : "None of the \(found.of(selection)) \(place) mentions “\(text)”."
+            return "\(try count(passed, now: wall).of(selection)) can be listed."
         }
     }
 

@@ -32,8 +32,16 @@ enum SQL {
     }
 
     /// What `LIKE ... ESCAPE '\\'` finds a text by, wherever it stands.
-    static func pattern(containing text: String) -> String {
-        "%\(text.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_"))%"
+    static func pattern(containing text: String) -> String { "%\(escaped(text))%" }
+
+    /// A text that means itself in `LIKE ... ESCAPE '\\'`.
+    static func escaped(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_")
+    }
+
+    /// A member of a column that holds a `Detail`; NULL where it has none.
+    static func detail(_ column: String, _ member: String) -> String {
+        "CASE WHEN json_valid(\(column)) THEN json_extract(\(column), '$.\(member)') END"
     }
 
     /// A name: as that version of that app says, else as any does, else the code.

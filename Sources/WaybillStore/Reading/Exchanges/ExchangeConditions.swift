@@ -28,7 +28,8 @@ struct ExchangeConditions {
 
     mutating func add(_ condition: String) { sql += " AND \(condition)" }
 
-    private static func condition(_ state: ExchangeRecord.State) -> String {
+    /// In this state, of `network_logs l` and `sources s`.
+    static func condition(_ state: ExchangeRecord.State) -> String {
         let isMocked = "(json_valid(l.closed_detail) AND json_extract(l.closed_detail, '$.mocked') IS 1)"
         return switch state {
         case .inProgress: "(l.closed IS NULL AND NOT s.ended)"
@@ -42,9 +43,7 @@ struct ExchangeConditions {
 
     /// As people see it: scheme, host, port, path and query, as far as they are known.
     private static let url: String = {
-        func detail(_ name: String) -> String {
-            "CASE WHEN json_valid(l.opened_detail) THEN json_extract(l.opened_detail, '$.\(name)') END"
-        }
+        func detail(_ name: String) -> String { SQL.detail("l.opened_detail", name) }
         return "(ifnull(\(detail("scheme")) || '://', '') || ifnull(l.host, '') || ifnull(':' || \(detail("port")), '') || l.path"
             + " || ifnull('?' || \(detail("query")), ''))"
     }()

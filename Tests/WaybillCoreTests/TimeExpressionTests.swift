@@ -1,6 +1,5 @@
-#if Collector
 import Testing
-import WaybillCollector
+import WaybillCore
 
 @Suite struct TimeExpressionTests {
     private let now = 1_772_366_400_000_000  // 2026-03-01T12:00:00Z
@@ -29,4 +28,3 @@ import WaybillCollector
         #expect(TimeExpression.microseconds(text, now: now) == nil)
     }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Collector
 import Foundation
 
 /// A time as people and programs write it: `24h` ago, `2026-03-01`, `2026-03-01T12:00:00Z`, or microseconds since 1970.
@@ -10,12 +9,15 @@ package enum TimeExpression {
     ///
     /// - Parameter now: microseconds since 1970, for the times that are so long ago.
     package static func microseconds(_ text: String, now: Int) -> Int? {
-        if let microseconds = Int(text), text.utf8.allSatisfy({ $0.isDigit }) { return microseconds }
-        if let age = age(text) { return now - age }
+        if let microseconds = Int(text), text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            return microseconds
+        }
+        if let age = length(text) { return now - age }
         return instant(text)
     }
 
-    private static func age(_ text: String) -> Int? {
+    /// Microseconds of `30s`, `10m`, `24h`, `7d` or `2w`; nil for anything else.
+    package static func length(_ text: String) -> Int? {
         let units = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
         guard let unit = text.last.flatMap({ units[String($0)] }), let count = Int(text.dropLast()), count >= 0 else { return nil }
         let (seconds, isTooLong) = count.multipliedReportingOverflow(by: unit)
@@ -30,8 +32,3 @@ package enum TimeExpression {
         return styles.lazy.compactMap { try? $0.parse(text) }.first.map { Int(($0.timeIntervalSince1970 * 1_000_000).rounded()) }
     }
 }
-
-extension UInt8 {
-    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
-}
-#endif

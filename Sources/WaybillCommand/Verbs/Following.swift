@@ -1,0 +1,85 @@
+#if Collector
+import ArgumentParser
+import Foundation
+import WaybillCollector
+import WaybillCore
+import WaybillReport
+import WaybillStore
+
+/// Shows the newest transactions, the oldest of them first, and then each that comes and passes: when it is new, or when something came that makes
+/// it pass. Each is shown once.
+struct Following {
+    private let place: StoreOptions
+    private let query: TransactionQuery
+    private let isJSON: Bool
+    private var shown: Set<GUID> = []
+    private var widths: [Int] = []
+
+    init(_ place: StoreOptions, _ query: TransactionQuery, isJSON: Bool) {
+        self.place = place
+        self.query = query
+        self.isJSON = isJSON
+    }
+
+    /// Returns only when nobody reads what it writes any more, or the task is canceled.
+    mutating func run() async throws {
+        let reader = try await place.reader()
+        // First the position, so that nothing falls between it and the list.
+        var (rows, position) = try await changes(after: TransactionQuery.now, of: reader)
+        rows = try await reader.transactions(query).rows
+        while try show(rows.reversed()) {
+            rows = []
+            try await Task.sleep(for: .seconds(1))
+            do {
+                // Opened anew: a store that nobody wrote to when it was opened is not looked at again.
+                (rows, position) = try await changes(after: position, of: place.reader(isTold: false))
+            } catch let error as WaybillError where error.code == .transport {
+                Terminal.warn("\(error)")
+                try await Task.sleep(for: .seconds(5))
+            }
+        }
+    }
+
+    /// All pages of what has changed, and where the next round begins.
+    private func changes(
+        after position: String?, of reader: any TransactionReader
+    ) async throws -> (rows: [TransactionSummary], position: String?) {
+        var query = query
+        query.after = position
+        query.limit = "\(TransactionQuery.limits.upperBound)"
+        let first = try await reader.transactions(query)
+        var rows = first.rows
+        query.cursor = first.next
+        while query.cursor != nil {
+            let page = try await reader.transactions(query)
+            rows += page.rows
+            query.cursor = page.next
+        }
+        return (rows, first.position ?? position)
+    }
+
+    /// - Returns: Whether somebody reads it.
+    private mutating func show(_ rows: [TransactionSummary]) throws -> Bool {
+        let new = rows.filter { shown.insert($0.id).inserted }
+        guard !new.isEmpty else { return true }
+        let text = isJSON ? try new.map(Self.line).joined() : table(new).map { $0 + "\n" }.joined()
+        // Where SIGPIPE is ignored, a pipe that nobody reads shows here.
+        return (try? DurableFile.write(Array(text.utf8), to: STDOUT_FILENO)) != nil
+    }
+
+    /// Titles come once; later lines keep the columns where they are, unless they need more room.
+    private mutating func table(_ rows: [TransactionSummary]) -> [String] {
+        var table = TextTable(transactions: rows)
+        table.hasTitles = widths.isEmpty
+        table.leastWidths = widths
+        widths = table.widths
+        return table.lines(.standardOutput())
+    }
+
+    private static func line(_ summary: TransactionSummary) throws -> String {
+        let encoder = JSONEncoder.waybill()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(summary), as: UTF8.self) + "\n"
+    }
+}
+#endif

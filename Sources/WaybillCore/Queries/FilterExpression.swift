@@ -1,0 +1,105 @@
+/// A filter of transactions as people write it: `outcome:failed event:requestSent took>2s os:"iOS 18" since:24h -event:paid wrong password`.
+///
+/// Terms stand beside each other, and all must hold; a `-` before a term turns it round. A term is a key, a colon and a value, or a word that is
+/// found anywhere in the transaction. What has spaces, or a word that has a colon, is put into double quotes, in which `\"` and `\\` stand for
+/// themselves.
+///
+/// | term | holds for transactions |
+/// |---|---|
+/// | `useCase:login` | of that use case, by its name or its code |
+/// | `outcome:failed,timed_out` | with one of these outcomes |
+/// | `event:requestSent` | in which any source recorded that event |
+/// | `error:401`, `error:LoginError`, `error:"LoginError 401"`, `error:*` | with an error of that code, with that in its domain or text, with both, with any |
+/// | `attribute:variant=B`, `attribute:variant` | begun with that attribute |
+/// | `status:401`, `status:4xx`, `status:400-499` | with an exchange that has such a status |
+/// | `exchange:failed` | with an exchange in that state |
+/// | `app:shop`, `version:1.2`, `device:iPhone17,1`, `osVersion:18.1` | begun by such a source |
+/// | `os:iOS`, `os:"iOS 18"` | the same; a version may be the beginning of one |
+/// | `took>2s`, `took<500ms` | that took more, or less; units are us, ms, s, m, h |
+/// | `since:24h`, `until:2026-03-01` | begun at or after that time, or before it |
+/// | `password`, `"wrong password"` | with that in the ID, support code, names, attributes, errors, host or path |
+/// | `sort:longest` | all; the order is newest, oldest, longest or shortest |
+///
+/// Its description is its canonical text: reading that again gives an equal expression.
+public struct FilterExpression: Sendable {
+    package var terms: [Term]
+    /// Where each term stands in the text that was read; what was not read from a text has none.
+    private var places: [Place] = []
+
+    /// Reads a text.
+    ///
+    /// - Throws: ``FilterMistake`` for what cannot be read; names are not looked up yet.
+    public init(_ text: String) throws(FilterMistake) {
+        var scanner = FilterScanner(text)
+        terms = []
+        while let (term, place) = try scanner.next() {
+            terms.append(term)
+            places.append(place)
+        }
+        _ = try filter(names: nil, now: 0)
+    }
+
+    package init(terms: [Term]) { self.terms = terms }
+
+    /// Where a term stands in its text.
+    struct Place {
+        /// Of the whole term.
+        var start, count: Int
+        /// Of its value, inside of quotes.
+        var valueStart: Int
+    }
+
+    func place(of index: Int) -> Place {
+        guard places.indices.contains(index) else { return Place(start: 0, count: 1, valueStart: 0) }
+        return places[index]
+    }
+}
+
+extension FilterExpression: Hashable, CustomStringConvertible, Codable {
+    public static func == (left: FilterExpression, right: FilterExpression) -> Bool { left.terms == right.terms }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(terms) }
+
+    public var description: String { terms.map(\.description).joined(separator: " ") }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        do throws(FilterMistake) { try self.init(text) } catch {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: error.message)
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+extension FilterExpression {
+    /// A key, how it relates to a value, and that value as it is written.
+    package struct Term: Hashable, Sendable, CustomStringConvertible {
+        package var isNegated = false
+        /// nil: a word to be found.
+        package var key: Key?
+        package var relation = Relation.equal
+        package var value: String
+
+        package init(_ key: Key?, _ relation: Relation, _ value: String) {
+            self.key = key
+            self.relation = relation
+            self.value = value
+        }
+
+        package var description: String {
+            let value = FilterScanner.isWritable(value, isWord: key == nil) ? value : FilterScanner.quoted(value)
+            return "\(isNegated ? "-" : "")\(key.map { $0.rawValue + relation.rawValue } ?? "")\(value)"
+        }
+    }
+
+    package enum Relation: String, Sendable { case equal = ":", less = "<", greater = ">" }
+
+    package enum Key: String, Sendable, CaseIterable {
+        case useCase, outcome, event, error, attribute, status, exchange, app, version, device, os, osVersion, took, since, until, sort
+    }
+}
