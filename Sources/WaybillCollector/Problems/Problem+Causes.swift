@@ -8,6 +8,7 @@ extension Problem {
         case .parameter(let name, let message):
             self.init(.badRequest, message)
             parameter = name
+        case .question(let message): self = .question(message)
         case .notFound(let message): self.init(.notFound, message)
         case .ambiguousExchange: self.init(.conflict, failure.description)
         case .ambiguous(_, let ids):

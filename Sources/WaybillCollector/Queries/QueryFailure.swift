@@ -5,6 +5,8 @@ package import WaybillCore
 package enum QueryFailure: Error, Hashable, CustomStringConvertible {
     /// A parameter of ``TransactionQuery`` that cannot be read: its name in a URL, and a sentence.
     case parameter(String, String)
+    /// A question about many transactions that cannot be answered as it is asked: a name that nothing has, a use case that is not told.
+    case question(String)
     /// What was asked for is no ID, no support code, or not there.
     case notFound(String)
     /// Several transactions share the support code.
@@ -19,7 +21,7 @@ package enum QueryFailure: Error, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .parameter(_, let message), .notFound(let message): message
+        case .parameter(_, let message), .question(let message), .notFound(let message): message
         case .ambiguous(let code, let transactions):
             "\(transactions.count) transactions share the support code \(code); ask for one by its ID: "
                 + transactions.map(\.description).joined(separator: ", ") + "."

@@ -11,11 +11,12 @@ package enum TimeExpression {
     /// - Parameter now: microseconds since 1970, for the times that are so long ago.
     package static func microseconds(_ text: String, now: Int) -> Int? {
         if let microseconds = Int(text), text.utf8.allSatisfy({ $0.isDigit }) { return microseconds }
-        if let age = age(text) { return now - age }
+        if let age = length(text) { return now - age }
         return instant(text)
     }
 
-    private static func age(_ text: String) -> Int? {
+    /// Microseconds of `30s`, `10m`, `24h`, `7d` or `2w`; nil for anything else.
+    package static func length(_ text: String) -> Int? {
         let units = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
         guard let unit = text.last.flatMap({ units[String($0)] }), let count = Int(text.dropLast()), count >= 0 else { return nil }
         let (seconds, isTooLong) = count.multipliedReportingOverflow(by: unit)

@@ -65,6 +65,7 @@ extension Collector {
         case .showExchange:
             let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
             return try .json(await queries.exchange(key))
+        case .ask: return try await ask(request, of: project)
         case .listSources: return try .json(await queries.sources())
         case .export: return try await export(request, of: project)
         case .readMetrics: return metrics(of: project)

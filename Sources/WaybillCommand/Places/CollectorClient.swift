@@ -33,6 +33,16 @@ struct CollectorClient: TransactionReader {
 
     func exchange(_ key: String) async throws -> ExchangeRecord { try await get(["exchanges", key]) }
 
+    func answer(_ question: Query, of transactions: TransactionQuery?) async throws -> Answer {
+        var request = request(["answers"], transactions?.items.map { URLQueryItem(name: $0.name, value: $0.value) } ?? [])
+        request.httpMethod = "POST"
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.httpBody = try JSONEncoder.waybill().encode(question)
+        // Of many millions of events an answer takes longer than a page does.
+        request.timeoutInterval = 600
+        return try decoded(try await send(request))
+    }
+
     func sources() async throws -> [SourceRecord] { try await get(["sources"]) }
 
     /// The file that holds an export, for the caller to remove, and the cursor behind it.

@@ -25,12 +25,12 @@ struct TextTable {
     func lines(_ palette: Palette) -> [String] {
         let titles = columns.map { Cell($0.title, .dim) }
         let all = hasTitles ? [titles] + rows : rows
-        let widths = columns.indices.map { column in all.map { $0[column].text.count }.max() ?? 0 }
+        let widths = columns.indices.map(width)
         return all.map { row in
             var line = ""
             var gap = ""
             for (column, cell) in row.enumerated() {
-                let padding = String(repeating: " ", count: widths[column] - cell.text.count)
+                let padding = String(repeating: " ", count: widths[column] - cell.text.columnCount)
                 let painted = palette.paint(cell.text, cell.ink)
                 if columns[column].alignment == .right {
                     line += gap + padding + painted
@@ -43,6 +43,38 @@ struct TextTable {
             // An empty last cell leaves the gap of the one before it.
             return String(line.reversed().drop { $0 == " " }.reversed())
         }
+    }
+
+    /// Columns of the terminal that the longest line may take.
+    var width: Int { columns.indices.reduce(0) { $0 + width(of: $1) } + 2 * max(0, columns.count - 1) }
+
+    private func width(of column: Int) -> Int {
+        ((hasTitles ? [columns[column].title] : []) + rows.map { $0[column].text }).map(\.columnCount).max() ?? 0
+    }
+
+    /// Takes away the columns that can be done without, the first ones named first, as long as a line has no room.
+    mutating func drop(_ titles: [String], width: Int) {
+        for title in titles where self.width > width {
+            guard let column = columns.firstIndex(where: { $0.title == title }) else { continue }
+            columns.remove(at: column)
+            for row in rows.indices { rows[row].remove(at: column) }
+        }
+    }
+
+    /// Cuts the text of a column so that a line has room; it keeps eight columns.
+    mutating func cut(column: Int, width: Int) {
+        let excess = self.width - width
+        guard excess > 0 else { return }
+        let room = max(8, self.width(of: column) - excess)
+        for row in rows.indices { rows[row][column].text = rows[row][column].text.cut(to: room) }
+    }
+
+    /// Adds a last column of bars in the room that is left, if there is enough to tell them apart.
+    mutating func addBars(_ values: [Int], ink: Ink? = .blue, width: Int) {
+        let room = min(32, width - self.width - 2)
+        guard room >= 6, let greatest = values.max() else { return }
+        columns.append(("", .left))
+        for (row, value) in values.enumerated() { rows[row].append(Cell(Bars.bar(value, of: greatest, width: room), ink)) }
     }
 }
 #endif

@@ -1,0 +1,44 @@
+#if Collector
+import ArgumentParser
+import WaybillCollector
+import WaybillCore
+
+/// A point of a transaction on the command line: `^`, `$`, or an event's name.
+struct PointArgument: ExpressibleByArgument, CustomStringConvertible {
+    let point: TransactionPoint
+
+    init(_ point: TransactionPoint) { self.point = point }
+
+    init?(argument: String) {
+        guard !argument.isEmpty else { return nil }
+        point = TransactionPoint(argument)
+    }
+
+    var description: String { point.description }
+    var defaultValueDescription: String { description }
+}
+
+/// What transactions are told apart by, on the command line.
+struct SegmentArgument: ExpressibleByArgument {
+    let segmentation: Segmentation
+
+    init?(argument: String) {
+        guard !argument.isEmpty else { return nil }
+        segmentation = Segmentation(argument)
+    }
+}
+
+/// A length of time on the command line, as `30s`, `10m`, `1h` or `7d`.
+struct StepArgument: ExpressibleByArgument {
+    let microseconds: Int
+
+    init(microseconds: Int) { self.microseconds = microseconds }
+
+    init?(argument: String) {
+        guard let microseconds = TimeExpression.length(argument), microseconds > 0 else { return nil }
+        self.microseconds = microseconds
+    }
+
+    var defaultValueDescription: String { "1d" }
+}
+#endif
