@@ -4,7 +4,7 @@ import WaybillCore
 
 /// A ``Query`` as the body of a request.
 ///
-/// A member that means nothing is refused, wherever it stands: a misspelt condition would let everything through.
+/// A member that means nothing, or has no value, is refused wherever it stands: a misspelt condition would let everything through.
 enum QuestionBody {
     static let mediaType = "application/json"
     /// The largest body in bytes; a question has some hundred.
@@ -48,7 +48,7 @@ enum QuestionBody {
     }
 
     private static func stranger(in sent: [String: Any], _ known: [String: Any]) -> String? {
-        for (name, value) in sent.sorted(by: { $0.key < $1.key }) where !(value is NSNull) {
+        for (name, value) in sent.sorted(by: { $0.key < $1.key }) {
             let pointer = "/" + name.replacing("~", with: "~0").replacing("/", with: "~1")  // RFC 6901, section 3
             guard known[name] != nil else { return pointer }
             if let value = value as? [String: Any], let below = stranger(in: value, known[name] as? [String: Any] ?? [:]) {

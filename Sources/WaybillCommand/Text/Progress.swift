@@ -15,7 +15,6 @@ enum Progress {
                 Terminal.ask("\r" + text(after: ContinuousClock.now - start))
             }
         }
-        defer { line.cancel() }
         let value = await Result { try await body() }
         line.cancel()
         _ = await line.result

@@ -63,10 +63,9 @@ struct DurationText: AnswerText {
 
     var csv: CSVTable {
         var table = CSVTable(columns: ["segment"] + DurationColumns.csvColumns + ["without_end", "reversed"])
-        table.rows = ([(nil, answer.total)] + answer.segments.map { (Optional(Segmentation.title(of: $0.value)), $0) })
-            .map { title, segment in
-                [.text(title)] + DurationColumns.csvValues(segment.statistics) + [.integer(segment.withoutEnd), .integer(segment.reversed)]
-            }
+        table.rows = segments.map { title, segment in
+            [.text(title)] + DurationColumns.csvValues(segment.statistics) + [.integer(segment.withoutEnd), .integer(segment.reversed)]
+        }
         return table
     }
 }

@@ -42,7 +42,7 @@ struct FunnelText: AnswerText {
 
     var csv: CSVTable {
         var table = CSVTable(columns: ["segment", "step", "transactions", "reached", "lost"] + DurationColumns.csvColumns)
-        for (title, segment) in [(nil, answer.total)] + answer.segments.map({ (Optional(Segmentation.title(of: $0.value)), $0) }) {
+        for (title, segment) in [("all", answer.total)] + answer.segments.map({ (Segmentation.title(of: $0.value), $0) }) {
             table.rows += segment.steps.map { step in
                 [
                     .text(title), .text(step.point.description), .integer(segment.transactions), .integer(step.reached), .integer(step.lost),
