@@ -10,6 +10,10 @@ public enum Query: Hashable, Sendable {
     case funnel(FunnelQuery)
     /// What those did last who did not finish.
     case dropOff(DropOffQuery)
+    /// Which requests are made, how they end, and how long they take.
+    case network(NetworkQuery)
+    /// Whether one group of transactions does better than another.
+    case compare(CompareQuery)
 }
 
 /// The answer to a ``Query``, case for case.
@@ -19,6 +23,8 @@ public enum Answer: Hashable, Sendable {
     case transitions(TransitionsAnswer)
     case funnel(FunnelAnswer)
     case dropOff(DropOffAnswer)
+    case network(NetworkAnswer)
+    case compare(CompareAnswer)
 }
 
 /// A point in a transaction.

@@ -32,7 +32,7 @@ public struct ExchangeRecord: Hashable, Sendable, Codable, Identifiable {
     }
 
     /// How an exchange stands: its recorded end, or why there is none.
-    public enum State: String, Hashable, Sendable, Codable, CaseIterable {
+    public enum State: String, Hashable, Sendable, Codable, CodingKeyRepresentable, CaseIterable {
         /// It was opened and not closed yet.
         case inProgress = "in_progress"
         /// A whole response was there, whatever its status.

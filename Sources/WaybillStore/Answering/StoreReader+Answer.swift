@@ -15,6 +15,7 @@ extension StoreReader {
             case .transitions(let query): .transitions(try TransitionsReading(connection).answer(query, now: wall))
             case .funnel(let query): .funnel(try FunnelReading(connection).answer(query, now: wall))
             case .dropOff(let query): .dropOff(try DropOffReading(connection).answer(query, now: wall))
+            case .network, .compare: throw WaybillError(.setting, "This question cannot be answered yet.")
             }
         }
     }
