@@ -4,15 +4,10 @@ import Hummingbird
 import WaybillCore
 
 extension Collector {
-    /// Answers the question in the body about the transactions that the parameters mean, where there are any, else about those that its
-    /// own filter means.
+    /// Answers the question in the body, about what the parameters mean where there are any, else about what its own filter means.
     func ask(_ request: Request, of project: Project) async throws -> Response {
-        let items = request.queryItems
-        let names = TransactionQuery.parameters.map(\.name).filter { !["limit", "cursor"].contains($0) }
-        for item in items where !names.contains(item.name) { throw QueryFailure.unknownParameter(item.name, among: names) }
-        let transactions = items.isEmpty ? nil : try TransactionQuery(items)
         let question = try QuestionBody.decode(await request.question())
-        return try .json(await project.questions.answer(question, of: transactions))
+        return try .json(await project.questions.answer(question, where: request.queryItems))
     }
 }
 
@@ -26,7 +21,9 @@ extension Request {
         }
         var bytes = Data()
         for try await buffer in body {
-            guard bytes.count + buffer.readableBytes <= QuestionBody.byteLimit else { throw Problem.tooLarge(question: QuestionBody.byteLimit) }
+            guard bytes.count + buffer.readableBytes <= QuestionBody.byteLimit else {
+                throw Problem.tooLarge(question: QuestionBody.byteLimit)
+            }
             bytes.append(contentsOf: buffer.readableBytesView)
         }
         return bytes
@@ -36,7 +33,8 @@ extension Request {
 extension Problem {
     fileprivate static func unsupported(question type: String) -> Problem {
         let given = type.isEmpty ? "no Content-Type" : "“\(type)”"
-        var problem = Problem(.unsupportedMediaType, "A question has the Content-Type \(QuestionBody.mediaType); this request has \(given).")
+        var problem = Problem(
+            .unsupportedMediaType, "A question has the Content-Type \(QuestionBody.mediaType); this request has \(given).")
         problem.accept = [QuestionBody.mediaType]
         problem.headers[.accept] = QuestionBody.mediaType
         return problem

@@ -33,8 +33,8 @@ struct CollectorClient: TransactionReader {
 
     func exchange(_ key: String) async throws -> ExchangeRecord { try await get(["exchanges", key]) }
 
-    func answer(_ question: Query, of transactions: TransactionQuery?) async throws -> Answer {
-        var request = request(["answers"], transactions?.items.map { URLQueryItem(name: $0.name, value: $0.value) } ?? [])
+    func answer(_ question: Query, where parameters: [(name: String, value: String)]) async throws -> Answer {
+        var request = request(["answers"], parameters.map { URLQueryItem(name: $0.name, value: $0.value) })
         request.httpMethod = "POST"
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         request.httpBody = try JSONEncoder.waybill().encode(question)

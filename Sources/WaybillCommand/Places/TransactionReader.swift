@@ -15,8 +15,8 @@ protocol TransactionReader: Sendable {
     func exchange(_ key: String) async throws -> ExchangeRecord
     /// What was kept of the bodies of an exchange; bodies are never at a collector.
     func bodies(of exchange: Fact.ID) async throws -> ExchangeBodies
-    /// The answer to a question about many transactions: those that a query means, whatever its page; nil: those that the question means.
-    func answer(_ question: Query, of transactions: TransactionQuery?) async throws -> Answer
+    /// The answer to a question about many transactions: those that the parameters mean, as a list takes them; none: those that the question means.
+    func answer(_ question: Query, where parameters: [(name: String, value: String)]) async throws -> Answer
     /// Every source that is known, with its ledger and gaps.
     func sources() async throws -> [SourceRecord]
     /// The newest transactions of a query as a page to hand to somebody.

@@ -11,6 +11,8 @@ extension Query: Codable {
             case .transitions: .transitions(try TransitionsQuery(from: decoder))
             case .funnel: .funnel(try FunnelQuery(from: decoder))
             case .dropOff: .dropOff(try DropOffQuery(from: decoder))
+            case .network: .network(try NetworkQuery(from: decoder))
+            case .compare: .compare(try CompareQuery(from: decoder))
             }
     }
 
@@ -21,6 +23,8 @@ extension Query: Codable {
         case .transitions(let query): try Question.transitions.encode(with: query, to: encoder)
         case .funnel(let query): try Question.funnel.encode(with: query, to: encoder)
         case .dropOff(let query): try Question.dropOff.encode(with: query, to: encoder)
+        case .network(let query): try Question.network.encode(with: query, to: encoder)
+        case .compare(let query): try Question.compare.encode(with: query, to: encoder)
         }
     }
 }
@@ -35,6 +39,8 @@ extension Answer: Codable {
             case .transitions: .transitions(try TransitionsAnswer(from: decoder))
             case .funnel: .funnel(try FunnelAnswer(from: decoder))
             case .dropOff: .dropOff(try DropOffAnswer(from: decoder))
+            case .network: .network(try NetworkAnswer(from: decoder))
+            case .compare: .compare(try CompareAnswer(from: decoder))
             }
     }
 
@@ -45,6 +51,8 @@ extension Answer: Codable {
         case .transitions(let answer): try Question.transitions.encode(with: answer, to: encoder)
         case .funnel(let answer): try Question.funnel.encode(with: answer, to: encoder)
         case .dropOff(let answer): try Question.dropOff.encode(with: answer, to: encoder)
+        case .network(let answer): try Question.network.encode(with: answer, to: encoder)
+        case .compare(let answer): try Question.compare.encode(with: answer, to: encoder)
         }
     }
 }
@@ -53,6 +61,7 @@ extension Answer: Codable {
 package enum Question: String, CaseIterable, Sendable {
     case summary, duration, transitions, funnel
     case dropOff = "dropoff"
+    case network, compare
 
     private enum Key: CodingKey { case question }
 
@@ -71,39 +80,5 @@ package enum Question: String, CaseIterable, Sendable {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(rawValue, forKey: .question)
         try content.encode(to: encoder)
-    }
-}
-
-extension Query {
-    /// Which transactions count.
-    package var filter: TransactionFilter {
-        get {
-            switch self {
-            case .summary(let query): query.filter
-            case .duration(let query): query.filter
-            case .transitions(let query): query.filter
-            case .funnel(let query): query.filter
-            case .dropOff(let query): query.filter
-            }
-        }
-        set {
-            switch self {
-            case .summary(var query):
-                query.filter = newValue
-                self = .summary(query)
-            case .duration(var query):
-                query.filter = newValue
-                self = .duration(query)
-            case .transitions(var query):
-                query.filter = newValue
-                self = .transitions(query)
-            case .funnel(var query):
-                query.filter = newValue
-                self = .funnel(query)
-            case .dropOff(var query):
-                query.filter = newValue
-                self = .dropOff(query)
-            }
-        }
     }
 }

@@ -99,7 +99,8 @@ package struct Waterfall {
                 kind: .exchange, label: "\(exchange.method) \(exchange.path)",
                 note: [exchange.result, took].compactMap(\.self).joined(separator: " · "), lane: names.lane(of: exchange.id.source),
                 depth: depth, start: exchange.openedMicroseconds, end: max(exchange.openedMicroseconds, end ?? last),
-                firstByte: exchange.firstByteMicroseconds, timing: ExchangeTiming(exchange), isOpen: end == nil, hasFailed: exchange.hasFailed))
+                firstByte: exchange.firstByteMicroseconds, timing: ExchangeTiming(exchange), isOpen: end == nil,
+                hasFailed: exchange.hasFailed))
     }
 }
 

@@ -22,9 +22,13 @@ package struct TimeScale {
     package init(column typical: Int) {
         switch typical {
         case ..<600_000_000: self.init(longest: typical)
-        case ..<36_000_000_000: (unit, divisor, decimals) = ("min", 60_000_000, 1)
-        default: (unit, divisor, decimals) = ("h", 3_600_000_000, 1)
+        case ..<36_000_000_000: self.init(unit: "min", divisor: 60_000_000, decimals: 1)
+        default: self.init(unit: "h", divisor: 3_600_000_000, decimals: 1)
         }
+    }
+
+    private init(unit: String, divisor: Int, decimals: Int) {
+        (self.unit, self.divisor, self.decimals) = (unit, divisor, decimals)
     }
 
     /// `38.0`.

@@ -3,8 +3,10 @@ import WaybillCore
 
 /// An answer for people, and as rows for a program.
 protocol AnswerText {
-    /// Whether no transaction counted.
+    /// Whether nothing counted.
     var isEmpty: Bool { get }
+    /// One sentence on why nothing counted; nil where something did.
+    var whyEmpty: String? { get }
     /// One table, the total first where there are segments; times in microseconds.
     var csv: CSVTable { get }
     /// All lines.
@@ -27,6 +29,8 @@ extension Answer {
         case (.transitions, .transitions(let answer)): TransitionsText(answer: answer, subject: subject)
         case (.funnel(let query), .funnel(let answer)): FunnelText(query: query, answer: answer, subject: subject)
         case (.dropOff, .dropOff(let answer)): DropOffText(answer: answer, subject: subject)
+        case (.network(let query), .network(let answer)): NetworkText(query: query, answer: answer)
+        case (.compare(let query), .compare(let answer)): CompareText(query: query, answer: answer, subject: subject)
         default: throw WaybillError(.transport, "The collector answered another question than was asked; is it the same version?")
         }
     }

@@ -8,6 +8,7 @@ struct DropOffText: AnswerText {
     let subject: String
 
     var isEmpty: Bool { answer.transactions == 0 }
+    var whyEmpty: String? { nil }
 
     func lines(_ palette: Palette, width: Int) -> [String] {
         let columns = DurationColumns(answer.lastEvents.map(\.statistics), titles: ["P50", "P90"])
@@ -20,7 +21,8 @@ struct DropOffText: AnswerText {
         }
         table.cut(column: 0, width: width)
         table.addBars(answer.lastEvents.map(\.count), ink: .yellow, width: width)
-        let headline = "\(palette.paint(subject, .bold)), \(Words.count(answer.transactions, "transaction")); times since the beginning\(columns.unit)"
+        let headline =
+            "\(palette.paint(subject, .bold)), \(Words.count(answer.transactions, "transaction")); times since the beginning\(columns.unit)"
         return [headline, ""] + table.lines(palette)
     }
 

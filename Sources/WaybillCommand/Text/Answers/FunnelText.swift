@@ -9,11 +9,15 @@ struct FunnelText: AnswerText {
     let subject: String
 
     var isEmpty: Bool { answer.total.transactions == 0 }
+    var whyEmpty: String? { nil }
 
     func lines(_ palette: Palette, width: Int) -> [String] {
         let columns = DurationColumns(
             ([answer.total] + answer.segments).flatMap(\.steps).map(\.statistics), titles: ["P50", "P90"])
-        var lines = [palette.paint(subject, .bold) + ", \(Words.count(answer.total.transactions, "transaction")); times from the step before\(columns.unit)"]
+        var lines = [
+            palette.paint(subject, .bold)
+                + ", \(Words.count(answer.total.transactions, "transaction")); times from the step before\(columns.unit)"
+        ]
         lines += [""] + table(answer.total, columns, width: width).lines(palette)
         for segment in answer.segments {
             let title = "\(query.segmentation?.description ?? "") \(Segmentation.title(of: segment.value))".printable
@@ -45,7 +49,8 @@ struct FunnelText: AnswerText {
         for (title, segment) in [("all", answer.total)] + answer.segments.map({ (Segmentation.title(of: $0.value), $0) }) {
             table.rows += segment.steps.map { step in
                 [
-                    .text(title), .text(step.point.description), .integer(segment.transactions), .integer(step.reached), .integer(step.lost),
+                    .text(title), .text(step.point.description), .integer(segment.transactions), .integer(step.reached),
+                    .integer(step.lost),
                 ] + DurationColumns.csvValues(step.statistics)
             }
         }

@@ -12,6 +12,7 @@ struct SummaryText: AnswerText {
     private static let sparkWidth = 24
 
     var isEmpty: Bool { answer.useCases.isEmpty }
+    var whyEmpty: String? { nil }
 
     func lines(_ palette: Palette, width: Int) -> [String] {
         var table = useCases
@@ -21,7 +22,9 @@ struct SummaryText: AnswerText {
     }
 
     private var useCases: TextTable {
-        let outcomes = Outcome.allCases.filter { outcome in outcome != .succeeded && answer.useCases.contains { $0.outcomes[outcome] != nil } }
+        let outcomes = Outcome.allCases.filter { outcome in
+            outcome != .succeeded && answer.useCases.contains { $0.outcomes[outcome] != nil }
+        }
         var table = TextTable(columns: [("USE CASE", .left), ("RUNS", .right), ("SUCCEEDED", .right)])
         table.columns += outcomes.map { (Words.outcome($0).uppercased(), .right) }
         table.columns += [("INSTALLATIONS", .right), (everyStep, .left)]

@@ -23,19 +23,27 @@ struct Ask: AsyncParsableCommand {
                   How many get how far?
               waybill ask dropoff ./collected --use-case login
                   What did those do last who gave up?
+              waybill ask compare ./collected --by variant --a A --b B
+                  Does variant B do better, or is it noise?
+              waybill ask network ./collected --since 24h
+                  Which requests are slow, and which fail?
             """,
-        subcommands: [Summary.self, DurationBetween.self, Transitions.self, Funnel.self, DropOff.self])
+        subcommands: [Summary.self, DurationBetween.self, Transitions.self, Funnel.self, DropOff.self, Compare.self, Network.self])
 }
 
 /// One of the questions.
 protocol AskCommand: AsyncParsableCommand {
     var options: AskOptions { get }
-    /// What is asked about all transactions; which ones count is said by the options.
+    /// What is asked about all transactions; which ones count is said by ``parameters``.
     func question() throws -> Query
+    /// What counts, as a list takes it.
+    var parameters: [(name: String, value: String)] { get }
 }
 
 extension AskCommand {
-    func run() async throws { try await options.show(try question()) }
+    var parameters: [(name: String, value: String)] { options.filter.query.items }
+
+    func run() async throws { try await options.show(try question(), where: parameters) }
 }
 
 /// What all questions take.
@@ -57,9 +65,9 @@ struct AskOptions: ParsableArguments {
     }
 
     /// Asks, and prints the answer.
-    func show(_ question: Query) async throws {
+    func show(_ question: Query, where parameters: [(name: String, value: String)]) async throws {
         let reader = try await place.reader()
-        let answer = try await Progress.shown { try await reader.answer(question, of: filter.query) }
+        let answer = try await Progress.shown { try await reader.answer(question, where: parameters) }
         let text = try answer.text(to: question, about: filter.useCase?.printable ?? "all use cases")
         if json {
             try Terminal.write(json: answer)
@@ -69,7 +77,7 @@ struct AskOptions: ParsableArguments {
             self.text.write(text.lines(.standardOutput(), width: Terminal.width() ?? Terminal.usualWidth))
         }
         guard text.isEmpty else { return }
-        Terminal.warn("No transaction counts here.")
+        Terminal.warn(text.whyEmpty ?? "Nothing counts here.")
         throw ExitCode.failure
     }
 }

@@ -93,5 +93,28 @@ extension Ask {
 
         func question() -> Query { .dropOff(DropOffQuery(filter: TransactionFilter())) }
     }
+
+    /// `waybill ask network`.
+    struct Network: AskCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Which requests are made, how they end, and how long they take.",
+            discussion: """
+                IDs in paths are folded. --use-case and --outcome are those of a request's transaction, the times are when it was opened, and --text \
+                is found in its method, URL, header fields or error. The codes of the slowest and the failing go to waybill show.
+                """)
+
+        @OptionGroup var options: AskOptions
+
+        @OptionGroup var exchanges: ExchangeOptions
+
+        @Option(help: "What goes together: \(NetworkQuery.Grouping.allCases.map(\.rawValue).joined(separator: ", ")).")
+        var by = NetworkQuery.Grouping.path
+
+        func question() -> Query { .network(NetworkQuery(grouping: by)) }
+
+        var parameters: [(name: String, value: String)] { exchanges.query(options.filter.query).items }
+    }
 }
+
+extension NetworkQuery.Grouping: ExpressibleByArgument {}
 #endif
