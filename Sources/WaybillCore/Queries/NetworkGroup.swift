@@ -71,8 +71,11 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
 
         /// Counts one more; nil: it has none.
         package mutating func add(_ status: Int?) {
+            guard let status else {
+                none += 1
+                return
+            }
             switch status {
-            case nil: none += 1
             case 200..<300: successful += 1
             case 300..<400: redirection += 1
             case 400..<500: clientError += 1
