@@ -63,6 +63,9 @@ struct ManagerAnswerTests {
             .transitions(TransitionsQuery(filter: logins)),
             .funnel(FunnelQuery(filter: logins, steps: [.begun, .event("requestSent"), .finished], windowMicroseconds: 5, isStrict: true)),
             .dropOff(DropOffQuery(filter: logins)),
+            .network(NetworkQuery(transactions: logins, grouping: .method)),
+            .compare(CompareQuery(filter: logins, groups: .windows(0..<1, 1..<Int(Int32.max)))),
+            .compare(CompareQuery(filter: logins, groups: .values(of: .attribute("variant"), "A", nil))),
         ]
         for query in queries {
             #expect(try JSONDecoder().decode(Query.self, from: JSONEncoder().encode(query)) == query)

@@ -43,11 +43,14 @@ public struct DurationAnswer: Hashable, Sendable, Codable {
     public var total: DurationSegment
     /// By value, in order; empty where nothing was to be told apart.
     public var segments: [DurationSegment]
+    /// One sentence on why no duration counts; nil where one does.
+    public var whyEmpty: String?
 
     /// Makes an answer.
-    public init(total: DurationSegment, segments: [DurationSegment]) {
+    public init(total: DurationSegment, segments: [DurationSegment], whyEmpty: String? = nil) {
         self.total = total
         self.segments = segments
+        self.whyEmpty = whyEmpty
     }
 }
 
@@ -134,9 +137,14 @@ extension TransitionsQuery {
 public struct TransitionsAnswer: Hashable, Sendable, Codable {
     /// The most frequent first, then by names.
     public var transitions: [Transition]
+    /// One sentence on why there is no transition; nil where there is one.
+    public var whyEmpty: String?
 
     /// Makes an answer.
-    public init(transitions: [Transition]) { self.transitions = transitions }
+    public init(transitions: [Transition], whyEmpty: String? = nil) {
+        self.transitions = transitions
+        self.whyEmpty = whyEmpty
+    }
 
     /// From one event to the next in the merged order of all sources.
     public struct Transition: Hashable, Sendable, Codable {

@@ -43,11 +43,14 @@ public struct FunnelAnswer: Hashable, Sendable, Codable {
     public var total: FunnelSegment
     /// By value, in order; empty where nothing was to be told apart.
     public var segments: [FunnelSegment]
+    /// One sentence on why no transaction reaches the first step; nil where one does.
+    public var whyEmpty: String?
 
     /// Makes an answer.
-    public init(total: FunnelSegment, segments: [FunnelSegment]) {
+    public init(total: FunnelSegment, segments: [FunnelSegment], whyEmpty: String? = nil) {
         self.total = total
         self.segments = segments
+        self.whyEmpty = whyEmpty
     }
 }
 
@@ -110,11 +113,14 @@ public struct DropOffAnswer: Hashable, Sendable, Codable {
     public var transactions: Int
     /// The most frequent first, then by name.
     public var lastEvents: [LastEvent]
+    /// One sentence on why no transaction counts; nil where one does.
+    public var whyEmpty: String?
 
     /// Makes an answer.
-    public init(transactions: Int, lastEvents: [LastEvent]) {
+    public init(transactions: Int, lastEvents: [LastEvent], whyEmpty: String? = nil) {
         self.transactions = transactions
         self.lastEvents = lastEvents
+        self.whyEmpty = whyEmpty
     }
 
     /// An event after which nothing came.

@@ -25,6 +25,19 @@ public enum Answer: Hashable, Sendable {
     case dropOff(DropOffAnswer)
     case network(NetworkAnswer)
     case compare(CompareAnswer)
+
+    /// One sentence on why there is nothing in it; nil where there is something.
+    public var whyEmpty: String? {
+        switch self {
+        case .summary(let answer): answer.whyEmpty
+        case .duration(let answer): answer.whyEmpty
+        case .transitions(let answer): answer.whyEmpty
+        case .funnel(let answer): answer.whyEmpty
+        case .dropOff(let answer): answer.whyEmpty
+        case .network(let answer): answer.whyEmpty
+        case .compare(let answer): answer.whyEmpty
+        }
+    }
 }
 
 /// A point in a transaction.

@@ -26,9 +26,14 @@ extension SummaryQuery {
 public struct SummaryAnswer: Hashable, Sendable, Codable {
     /// By number of runs, then by code.
     public var useCases: [UseCaseSummary]
+    /// One sentence on why no transaction counts; nil where one does.
+    public var whyEmpty: String?
 
     /// Makes an answer.
-    public init(useCases: [UseCaseSummary]) { self.useCases = useCases }
+    public init(useCases: [UseCaseSummary], whyEmpty: String? = nil) {
+        self.useCases = useCases
+        self.whyEmpty = whyEmpty
+    }
 }
 
 /// What is said of one use case.

@@ -4,20 +4,7 @@ package import WaybillCore
 /// How values are written for people: times, durations, sizes, errors, attributes.
 package enum Words {
     /// `850 µs`, `12.3 ms`, `1.25 s`, `3 min 20 s`, `5 h 10 min`, `2 d 4 h`.
-    package static func duration(_ microseconds: Int) -> String {
-        let sign = microseconds < 0 ? "-" : ""
-        let magnitude = Int(clamping: microseconds.magnitude)
-        let seconds = magnitude / 1_000_000
-        switch magnitude {
-        case ..<1000: return "\(sign)\(magnitude) µs"
-        case ..<10_000: return "\(sign)\(decimal(magnitude, per: 1000, digits: 2)) ms"
-        case ..<1_000_000: return "\(sign)\(decimal(magnitude, per: 1000, digits: 1)) ms"
-        case ..<60_000_000: return "\(sign)\(decimal(magnitude, per: 1_000_000, digits: 2)) s"
-        case ..<3_600_000_000: return "\(sign)\(seconds / 60) min \(seconds % 60) s"
-        case ..<86_400_000_000: return "\(sign)\(seconds / 3600) h \(seconds % 3600 / 60) min"
-        default: return "\(sign)\(seconds / 86_400) d \(seconds % 86_400 / 3600) h"
-        }
-    }
+    package static func duration(_ microseconds: Int) -> String { microseconds.durationText }
 
     /// `20 ms` rather than `20.0 ms`, `2 min` rather than `2 min 0 s`.
     package static func roundDuration(_ time: Int) -> String {
@@ -47,8 +34,8 @@ package enum Words {
     package static func byteCount(_ count: Int) -> String {
         switch count {
         case ..<1000: "\(count) B"
-        case ..<1_000_000: "\(decimal(count, per: 1000, digits: 1)) kB"
-        default: "\(decimal(count, per: 1_000_000, digits: 1)) MB"
+        case ..<1_000_000: "\(count.decimalText(per: 1000, digits: 1)) kB"
+        default: "\(count.decimalText(per: 1_000_000, digits: 1)) MB"
         }
     }
 
@@ -70,11 +57,5 @@ package enum Words {
     /// `variant=B wide=true`, by name.
     package static func attributes(_ attributes: Attributes) -> String {
         attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
-    }
-
-    private static func decimal(_ value: Int, per unit: Int, digits: Int) -> String {
-        let scale = digits == 1 ? 10 : 100
-        let scaled = (value * scale + unit / 2) / unit
-        return "\(scaled / scale).\(String(scale + scaled % scale).dropFirst())"
     }
 }

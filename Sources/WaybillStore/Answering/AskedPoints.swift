@@ -34,14 +34,7 @@ struct AskedPoints {
 
     private static func unknown(_ name: String, _ connection: Connection) throws(WaybillError) -> WaybillError {
         let known = try connection.statement("SELECT DISTINCT name FROM names WHERE event >= 0 ORDER BY name").rows { row in row.text(0) }
-        let hint =
-            if let nearest = name.nearest(among: known) {
-                "did you mean “\(nearest)”?"
-            } else if known.isEmpty {
-                "no event here has a name; “event 7” stands for the one with the code 7."
-            } else {
-                "there are \(known.prefix(12).joined(separator: ", "))\(known.count > 12 ? " and others" : "")."
-            }
+        let hint = name.hint(among: known, none: "no event here has a name; “event 7” stands for the one with the code 7.")
         return WaybillError(.notFound, "No event here is called “\(name)”: \(hint)")
     }
 

@@ -33,6 +33,7 @@ struct AskedTransactions {
     private(set) var segmentValues: [String] = []
 
     /// - Parameter includesJoined: Whether parts besides the leading one are wanted.
+    /// - Throws: `.notFound` where transactions are told apart by an attribute that none in the store has.
     init(
         _ filter: TransactionFilter, segmentation: Segmentation?, includesJoined: Bool, sources: AskedSources, now wall: Int,
         _ connection: Connection
@@ -59,10 +60,23 @@ struct AskedTransactions {
                     outcome: Outcome(stored: row.int(7), lastActivity: row.int(10), timeout: row.int(9), now: wall), begun: row.int(8),
                     segment: segment))
         }
+        if case .attribute(let name)? = segmentation, segments.isEmpty, !found.isEmpty { try Self.check(attribute: name, connection) }
         found.sort { ($0.source, $0.sequence) < ($1.source, $1.sequence) }
         segmentValues = segments.sorted { $0.value < $1.value }.map(\.key)
         transactions = found
         if includesJoined { try readJoined(connection) }
+    }
+
+    private static func check(attribute name: String, _ connection: Connection) throws(WaybillError) {
+        let known = try connection.statement(
+            """
+            SELECT DISTINCT j.key FROM parts p, json_each(CASE WHEN json_valid(p.opened_detail) THEN p.opened_detail END, '$.attributes') j \
+            WHERE p.listed_us IS NOT NULL ORDER BY j.key
+            """
+        ).rows { row in row.text(0) }
+        guard !known.contains(name) else { return }
+        let hint = name.hint(among: known, none: "none has any attribute.")
+        throw WaybillError(.notFound, "No transaction here has an attribute “\(name)”: \(hint)")
     }
 
     /// Those of few transactions are looked up; of many it is faster to look through all.

@@ -8,9 +8,7 @@ struct DropOffReading {
 
     func answer(_ query: DropOffQuery, now wall: Int) throws(WaybillError) -> DropOffAnswer {
         guard query.filter.useCase != nil else { throw WaybillError(.setting, "A last event is one of a use case; say of which.") }
-        var filter = query.filter
-        if filter.outcomes.isEmpty { filter.outcomes = [.abandoned, .interrupted, .timedOut] }
-        var events = try AskedEvents(filter, codes: nil, sources: try AskedSources(connection), now: wall, connection)
+        var events = try AskedEvents(query.unfinished, codes: nil, sources: try AskedSources(connection), now: wall, connection)
         var durations: [Int?: [Int]] = [:]
         try events.forEach { transaction, events, sources in
             var ordered = events
@@ -28,5 +26,14 @@ struct DropOffReading {
             lastEvents: last.sorted {
                 $0.count == $1.count ? Segmentation.precedes($0.event, $1.event) : $0.count > $1.count
             })
+    }
+}
+
+extension DropOffQuery {
+    /// Its filter, with the outcomes of those who did not finish where it names none.
+    var unfinished: TransactionFilter {
+        var filter = filter
+        if filter.outcomes.isEmpty { filter.outcomes = [.abandoned, .interrupted, .timedOut] }
+        return filter
     }
 }

@@ -9,14 +9,21 @@ extension StoreReader {
     ///   that needs a use case and names none.
     package func answer(_ query: Query, now wall: Int) throws(WaybillError) -> Answer {
         try read { () throws(WaybillError) in
-            switch query {
-            case .summary(let query): .summary(try SummaryReading(connection).answer(query, now: wall))
-            case .duration(let query): .duration(try DurationReading(connection).answer(query, now: wall))
-            case .transitions(let query): .transitions(try TransitionsReading(connection).answer(query, now: wall))
-            case .funnel(let query): .funnel(try FunnelReading(connection).answer(query, now: wall))
-            case .dropOff(let query): .dropOff(try DropOffReading(connection).answer(query, now: wall))
-            case .network, .compare: throw WaybillError(.setting, "This question cannot be answered yet.")
-            }
+            var answer = try unexplained(query, now: wall)
+            try explain(&answer, to: query, now: wall)
+            return answer
+        }
+    }
+
+    private func unexplained(_ query: Query, now wall: Int) throws(WaybillError) -> Answer {
+        switch query {
+        case .summary(let query): .summary(try SummaryReading(connection).answer(query, now: wall))
+        case .duration(let query): .duration(try DurationReading(connection).answer(query, now: wall))
+        case .transitions(let query): .transitions(try TransitionsReading(connection).answer(query, now: wall))
+        case .funnel(let query): .funnel(try FunnelReading(connection).answer(query, now: wall))
+        case .dropOff(let query): .dropOff(try DropOffReading(connection).answer(query, now: wall))
+        case .network(let query): .network(try NetworkReading(connection).answer(query, now: wall))
+        case .compare(let query): .compare(try CompareReading(connection).answer(query, now: wall))
         }
     }
 }

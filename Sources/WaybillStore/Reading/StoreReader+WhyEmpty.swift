@@ -48,7 +48,8 @@ extension StoreReader {
         }
     }
 
-    private func count(_ filter: TransactionFilter, now wall: Int) throws(WaybillError) -> Int {
+    /// How many transactions pass a filter.
+    func count(_ filter: TransactionFilter, now wall: Int) throws(WaybillError) -> Int {
         let query = ListQuery(filter, limit: .max, after: nil, now: wall)
         var count = 0
         try connection.statement("SELECT count(*) FROM (\(query.sql))").forEachRow(arguments: query.arguments) { row in count = row.int(0) }

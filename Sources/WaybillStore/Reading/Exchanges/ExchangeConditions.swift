@@ -26,7 +26,7 @@ struct ExchangeConditions {
         return "?\(arguments.count)"
     }
 
-    private mutating func add(_ condition: String) { sql += " AND \(condition)" }
+    mutating func add(_ condition: String) { sql += " AND \(condition)" }
 
     private static func condition(_ state: ExchangeRecord.State) -> String {
         let isMocked = "(json_valid(l.closed_detail) AND json_extract(l.closed_detail, '$.mocked') IS 1)"

@@ -10,18 +10,27 @@ struct ExchangeList {
     private let filter: ExchangeFilter
     private let conditions: ExchangeConditions
 
-    /// - Parameter wall: Now, in microseconds since 1970: decides which transactions have timed out.
-    init(_ filter: ExchangeFilter, now wall: Int, _ connection: Connection) throws(WaybillError) {
+    /// - Parameters:
+    ///   - transactions: Whose exchanges are meant; nil: those of all, and those outside any.
+    ///   - wall: Now, in microseconds since 1970: decides which transactions have timed out.
+    /// - Throws: `.setting` where both filters say something about transactions.
+    init(
+        _ filter: ExchangeFilter, of transactions: TransactionFilter? = nil, now wall: Int, _ connection: Connection
+    ) throws(WaybillError) {
         self.connection = connection
         self.filter = filter
-        let isOfTransactions = filter.useCase != nil || !filter.outcomes.isEmpty
-        if isOfTransactions {
-            var transactions = TransactionFilter()
-            transactions.useCase = filter.useCase
-            transactions.outcomes = filter.outcomes
-            try ExportSelector(connection: connection).choose(transactions, now: wall)
+        var chosen = transactions
+        if filter.useCase != nil || !filter.outcomes.isEmpty {
+            guard transactions == nil else {
+                throw WaybillError(.setting, "The use case and the outcomes belong to the filter of transactions, where there is one.")
+            }
+            var ownConditions = TransactionFilter()
+            ownConditions.useCase = filter.useCase
+            ownConditions.outcomes = filter.outcomes
+            chosen = ownConditions
         }
-        conditions = ExchangeConditions(filter, isChosen: isOfTransactions)
+        if let chosen { try ExportSelector(connection: connection).choose(chosen, now: wall) }
+        conditions = ExchangeConditions(filter, isChosen: chosen != nil)
     }
 
     /// The newest, behind a cursor.
@@ -39,18 +48,34 @@ struct ExchangeList {
 
     /// All of them, the oldest first, until `body` returns false: sorted by SQLite, which keeps what is much in a file.
     func forKeys(while body: (ExchangeKey) throws(WaybillError) -> Bool) throws(WaybillError) {
-        var conditions = conditions
-        var sql = conditions.sql
-        if let since = filter.sinceMicroseconds { sql += " AND opened >= \(conditions.argument(since))" }
-        if let until = filter.untilMicroseconds { sql += " AND opened < \(conditions.argument(until))" }
+        let conditions = timedConditions
         try connection.statement(
             """
-            SELECT \(SQL.wall("l.at_us", source: "l.source")) AS opened, l.source, l.part, l.sequence FROM \(ExchangeConditions.tables) \
-            WHERE \(sql) ORDER BY 1, 2, 4
+            SELECT \(Self.opened) AS opened, l.source, l.part, l.sequence FROM \(ExchangeConditions.tables) \
+            WHERE \(conditions.sql) ORDER BY 1, 2, 4
             """
         ).forRows(arguments: conditions.arguments) { (row) throws(WaybillError) in
             try body(ExchangeKey(opened: row.int(0), source: row.int(1), part: row.int(2), sequence: row.int(3)))
         }
+    }
+
+    /// Hands over the rows of all of them, in no order.
+    ///
+    /// - Parameter columns: Of ``ExchangeConditions/tables``.
+    func forEachRow(_ columns: String, _ body: (Row) throws(WaybillError) -> Void) throws(WaybillError) {
+        let conditions = timedConditions
+        try connection.statement("SELECT \(columns) FROM \(ExchangeConditions.tables) WHERE \(conditions.sql)")
+            .forEachRow(arguments: conditions.arguments, body: body)
+    }
+
+    /// Microseconds since 1970.
+    private static let opened = SQL.wall("l.at_us", source: "l.source")
+
+    private var timedConditions: ExchangeConditions {
+        var conditions = conditions
+        if let since = filter.sinceMicroseconds { conditions.add("\(Self.opened) >= \(conditions.argument(since))") }
+        if let until = filter.untilMicroseconds { conditions.add("\(Self.opened) < \(conditions.argument(until))") }
+        return conditions
     }
 
     private func spans() throws(WaybillError) -> [ExchangeSpan] {

@@ -1,0 +1,69 @@
+/// The 97.5 % quantile of the normal distribution: 95 % lie between it and its negative.
+private let normalQuantile = 1.959_963_984_540_054
+
+extension Estimate<Double> {
+    /// How often something happens that happened so many times of so many: the score interval of Wilson, "Probable inference, the law of
+    /// succession, and statistical inference", Journal of the American Statistical Association 22 (1927), 209-212.
+    ///
+    /// - Parameter total: Where it is 0, nothing is known.
+    package init(rateOf count: Int, of total: Int) {
+        guard total > 0 else {
+            self.init(value: nil, low: nil, high: nil)
+            return
+        }
+        let (n, rate, z) = (Double(total), Double(count) / Double(total), normalQuantile)
+        let middle = rate + z * z / (2 * n)
+        let spread = z * (rate * (1 - rate) / n + z * z / (4 * n * n)).squareRoot()
+        let scale = 1 + z * z / n
+        // At the ends the two terms are equal, and rounding would leave a little of them.
+        self.init(
+            value: rate, low: count == 0 ? 0 : (middle - spread) / scale, high: count == total ? 1 : (middle + spread) / scale)
+    }
+
+    /// How much more often it happens in the second of two independent samples: method 10 of Newcombe, "Interval estimation for the difference
+    /// between independent proportions: comparison of eleven methods", Statistics in Medicine 17 (1998), 873-890.
+    package init(from a: Estimate<Double>, to b: Estimate<Double>) {
+        guard let a = a.known, let b = b.known else {
+            self.init(value: nil, low: nil, high: nil)
+            return
+        }
+        func length(_ x: Double, _ y: Double) -> Double { (x * x + y * y).squareRoot() }
+        let difference = b.value - a.value
+        self.init(
+            value: difference, low: difference - length(b.value - b.low, a.high - a.value),
+            high: difference + length(b.high - b.value, a.value - a.low))
+    }
+
+    private var known: (value: Double, low: Double, high: Double)? {
+        guard let value, let low, let high else { return nil }
+        return (value, low, high)
+    }
+}
+
+extension Estimate<Int> {
+    /// A quantile of what sorted values are a sample of, between two of these values.
+    ///
+    /// - Parameter isForDifference: Whether its limits are to be part of a difference's, where each has to be surer.
+    package init(percent: Int, of sorted: [Int], isForDifference: Bool = false) {
+        guard !sorted.isEmpty else {
+            self.init(value: nil, low: nil, high: nil)
+            return
+        }
+        let ranks = QuantileRanks(
+            percent: percent, of: sorted.count, outside: isForDifference ? QuantileRanks.outsideEachOfTwo : QuantileRanks.outside)
+        self.init(
+            value: sorted[(percent * sorted.count + 99) / 100 - 1], low: ranks.low.map { sorted[$0 - 1] },
+            high: ranks.high.map { sorted[$0 - 1] })
+    }
+
+    /// How much more a quantile is in the second of two independent sorted samples.
+    ///
+    /// Conservative, and free of assumptions about the distribution: each quantile lies within its own limits with a probability of √0.95, both do
+    /// with 0.95, and then the difference lies between the differences of opposite limits.
+    package init(percent: Int, from a: [Int], to b: [Int]) {
+        let a = Estimate(percent: percent, of: a, isForDifference: true)
+        let b = Estimate(percent: percent, of: b, isForDifference: true)
+        func difference(_ b: Int?, _ a: Int?) -> Int? { b.flatMap { b in a.map { b - $0 } } }
+        self.init(value: difference(b.value, a.value), low: difference(b.low, a.high), high: difference(b.high, a.low))
+    }
+}
