@@ -17,7 +17,8 @@ import WaybillCore
 
     @Test(arguments: [
         #"{"question":"summary"}"#, #"{"question":"duration","filter":{"use_case":0},"from":"requestSent"}"#,
-        #"{"question":"transitions","filter":{"use_case":0}}"#, #"{"question":"funnel","filter":{"use_case":0},"steps":["^","serverRejected","$"]}"#,
+        #"{"question":"transitions","filter":{"use_case":0}}"#,
+        #"{"question":"funnel","filter":{"use_case":0},"steps":["^","serverRejected","$"]}"#,
         #"{"question":"dropoff","filter":{"use_case":0,"outcomes":["failed"]}}"#,
     ])
     func theAnswerIsThatOfTheStore(question: String) async throws {
@@ -57,7 +58,10 @@ import WaybillCore
         (#"{"question":"summary","filter":{"usecase":0}}"#, "/filter/usecase", "“/filter/usecase” means nothing in this question; "),
         (#"{"question":"summary","filter":{"use_case":null}}"#, "/filter/use_case", "“/filter/use_case” means nothing in this question; "),
         (#"{"question":"summary","filter":{"use_case":"login"}}"#, "/filter/use_case", "“/filter/use_case” cannot be read: "),
-        (#"{"question":"summary","filter":{"outcomes":["failed","ok"]}}"#, "/filter/outcomes/1", "“/filter/outcomes/1” cannot be read: None of "),
+        (
+            #"{"question":"summary","filter":{"outcomes":["failed","ok"]}}"#, "/filter/outcomes/1",
+            "“/filter/outcomes/1” cannot be read: None of "
+        ),
         (#"{"question":"summary","step_us":1}"#, "/step_us", "The steps of a summary are at least 60000000 µs long."),
         (#"{"question":"funnel","steps":[]}"#, "/steps", "A funnel has 1 to 100 steps, and this one 0."),
     ])
@@ -72,7 +76,10 @@ import WaybillCore
     }
 
     @Test(arguments: [
-        (#"{"question":"duration","filter":{"use_case":0},"from":"requestSend"}"#, "No event here is called “requestSend”: did you mean “requestSent”?"),
+        (
+            #"{"question":"duration","filter":{"use_case":0},"from":"requestSend"}"#,
+            "No event here is called “requestSend”: did you mean “requestSent”?"
+        ),
         (#"{"question":"transitions"}"#, "Events follow each other within a use case; say which."),
     ])
     func aQuestionThatTheStoreCannotAnswerIsA400InItsWords(question: String, detail: String) async throws {

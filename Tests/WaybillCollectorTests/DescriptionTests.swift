@@ -63,7 +63,9 @@ import WaybillCore
 
     @Test func itHasEveryQuestion() {
         for question in Question.allCases {
-            #expect(lines.count { $0.hasPrefix("            question: { const: \(question.rawValue)") } == 2, "as question and as answer: \(question)")
+            #expect(
+                lines.count { $0.hasPrefix("            question: { const: \(question.rawValue)") } == 2,
+                "as question and as answer: \(question)")
         }
     }
 

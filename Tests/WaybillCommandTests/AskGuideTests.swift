@@ -15,7 +15,8 @@ import WaybillCore
     }
 
     private static func guide() throws -> String {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/Waybill/Waybill.docc/AskQuestions.md")
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../Sources/Waybill/Waybill.docc/AskQuestions.md")
         return try String(contentsOf: file.standardizedFileURL, encoding: .utf8)
     }
 

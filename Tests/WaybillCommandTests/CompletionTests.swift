@@ -42,7 +42,9 @@ import Testing
         #expect(replies.contains(completion), "\(replies)")
     }
 
-    @Test(arguments: [("zsh", "#compdef waybill"), ("fish", "complete -c")]) func otherShellsHaveTheirs(shell: String, part: String) async throws {
+    @Test(arguments: [("zsh", "#compdef waybill"), ("fish", "complete -c")]) func otherShellsHaveTheirs(shell: String, part: String)
+        async throws
+    {
         let script = try await Command.waybill("--generate-completion-script", shell)
         #expect(script.status == 0)
         #expect(script.output.contains(part))

@@ -89,7 +89,8 @@ import WaybillCore
         let segment = DurationSegment(
             value: "B", statistics: statistics, withoutEnd: 1, reversed: 0,
             histogram: [.init(fromMicroseconds: 1, toMicroseconds: 2, count: 3)])
-        let segmentJSON = #""histogram":[{"count":3,"from_us":1,"to_us":2}],"reversed":0,"statistics":\#(numbers),"value":"B","without_end":1"#
+        let segmentJSON =
+            #""histogram":[{"count":3,"from_us":1,"to_us":2}],"reversed":0,"statistics":\#(numbers),"value":"B","without_end":1"#
         let steps = FunnelSegment(
             value: nil, transactions: 4, steps: [.init(point: .finished, reached: 3, lost: 1, statistics: statistics)])
         let stepsJSON = #"{"steps":[{"lost":1,"point":"$","reached":3,"statistics":\#(numbers)}],"transactions":4}"#

@@ -6,7 +6,6 @@ protocol AnswerText {
     /// Whether nothing counted.
     var isEmpty: Bool { get }
     /// One sentence on why nothing counted; nil where something did.
-    var whyEmpty: String? { get }
     /// One table, the total first where there are segments; times in microseconds.
     var csv: CSVTable { get }
     /// All lines.

@@ -9,7 +9,6 @@ struct CompareText: AnswerText {
     let subject: String
 
     var isEmpty: Bool { answer.a.transactions == 0 || answer.b.transactions == 0 }
-    var whyEmpty: String? { answer.whyEmpty }
 
     func lines(_ palette: Palette, width: Int) -> [String] {
         let columns = DurationColumns([answer.a.statistics, answer.b.statistics])

@@ -8,7 +8,6 @@ struct DropOffText: AnswerText {
     let subject: String
 
     var isEmpty: Bool { answer.transactions == 0 }
-    var whyEmpty: String? { nil }
 
     func lines(_ palette: Palette, width: Int) -> [String] {
         let columns = DurationColumns(answer.lastEvents.map(\.statistics), titles: ["P50", "P90"])

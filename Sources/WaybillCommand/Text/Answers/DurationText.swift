@@ -9,7 +9,6 @@ struct DurationText: AnswerText {
     let subject: String
 
     var isEmpty: Bool { answer.total.statistics.count == 0 }
-    var whyEmpty: String? { nil }
 
     private var segments: [(title: String, segment: DurationSegment)] {
         [("all", answer.total)] + answer.segments.map { (Segmentation.title(of: $0.value), $0) }

@@ -9,7 +9,6 @@ struct FunnelText: AnswerText {
     let subject: String
 
     var isEmpty: Bool { answer.total.transactions == 0 }
-    var whyEmpty: String? { nil }
 
     func lines(_ palette: Palette, width: Int) -> [String] {
         let columns = DurationColumns(

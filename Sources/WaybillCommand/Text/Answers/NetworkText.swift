@@ -11,7 +11,6 @@ struct NetworkText: AnswerText {
     private static let exampleLimit = 5
 
     var isEmpty: Bool { answer.exchanges == 0 }
-    var whyEmpty: String? { answer.whyEmpty }
 
     func lines(_ palette: Palette, width: Int) -> [String] {
         let columns = DurationColumns(answer.groups.map(\.whole), titles: ["P50", "P90", "P99", "MAX"])

@@ -12,7 +12,6 @@ struct SummaryText: AnswerText {
     private static let sparkWidth = 24
 
     var isEmpty: Bool { answer.useCases.isEmpty }
-    var whyEmpty: String? { nil }
 
     func lines(_ palette: Palette, width: Int) -> [String] {
         var table = useCases

@@ -8,7 +8,6 @@ struct TransitionsText: AnswerText {
     let subject: String
 
     var isEmpty: Bool { answer.transitions.isEmpty }
-    var whyEmpty: String? { nil }
 
     func lines(_ palette: Palette, width: Int) -> [String] {
         let columns = DurationColumns(answer.transitions.map(\.statistics), titles: ["P50", "P90", "P99", "MAX"])

@@ -77,7 +77,7 @@ struct AskOptions: ParsableArguments {
             self.text.write(text.lines(.standardOutput(), width: Terminal.width() ?? Terminal.usualWidth))
         }
         guard text.isEmpty else { return }
-        Terminal.warn(text.whyEmpty ?? "Nothing counts here.")
+        Terminal.warn(answer.whyEmpty ?? "Nothing counts here.")
         throw ExitCode.failure
     }
 }
