@@ -1,5 +1,6 @@
 #if Collector
 import Foundation
+import HTTPTypes
 import WaybillCore
 
 /// A ``Query`` as the body of a request.

@@ -29,10 +29,10 @@ extension StoreQueries {
 
 extension StoreReader {
     fileprivate func answer(to question: Query, now wall: Int) throws -> Answer {
-        do {
+        do throws(WaybillError) {
             return try answer(question, now: wall)
-        } catch let error as WaybillError where [.notFound, .setting].contains(error.code) {
-            throw QueryFailure.question(error.message)
+        } catch {
+            throw [.notFound, .setting].contains(error.code) ? QueryFailure.question(error.message) as any Error : error
         }
     }
 }

@@ -10,7 +10,7 @@ extension String {
     }
 
     /// Its beginning in so many columns, with an ellipsis where that is not all.
-    func cut(to columns: Int) -> String {
+    func cut(toColumns columns: Int) -> String {
         guard columnCount > columns else { return self }
         var text = ""
         var taken = 1

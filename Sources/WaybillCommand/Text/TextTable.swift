@@ -66,7 +66,7 @@ struct TextTable {
         let excess = self.width - width
         guard excess > 0 else { return }
         let room = max(8, self.width(of: column) - excess)
-        for row in rows.indices { rows[row][column].text = rows[row][column].text.cut(to: room) }
+        for row in rows.indices { rows[row][column].text = rows[row][column].text.cut(toColumns: room) }
     }
 
     /// Adds a last column of bars in the room that is left, if there is enough to tell them apart.

@@ -28,8 +28,8 @@ struct WaterfallText {
         let pictureWidth = max(Self.narrowest, width - labelWidth - noteWidth - 4)
         let margin = String(repeating: " ", count: labelWidth + noteWidth + 4)
         let rows = zip(waterfall.bars, zip(labels, notes)).map { bar, texts in
-            let label = texts.0.cut(to: labelWidth)
-            let note = texts.1.cut(to: noteWidth)
+            let label = texts.0.cut(toColumns: labelWidth)
+            let note = texts.1.cut(toColumns: noteWidth)
             let gap = String(repeating: " ", count: labelWidth - label.columnCount + 2 + noteWidth - note.columnCount)
             return palette.paint(label, names.ink(lane: bar.lane)) + gap + palette.paint(note, bar.hasFailed ? .red : .dim) + "  "
                 + picture(of: bar, width: pictureWidth, palette)

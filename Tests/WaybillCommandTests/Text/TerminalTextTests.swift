@@ -13,7 +13,7 @@ import Testing
 
     @Test(arguments: [("requestSent", 11, "requestSent"), ("requestSent", 8, "request…"), ("登録登録", 6, "登録…"), ("ab", 1, "…"), ("ab", 0, "")])
     func whatIsCutHasRoom(text: String, columns: Int, cut: String) {
-        #expect(text.cut(to: columns) == cut)
+        #expect(text.cut(toColumns: columns) == cut)
         #expect(cut.columnCount <= columns)
     }
 

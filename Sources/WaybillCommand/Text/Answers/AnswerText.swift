@@ -1,5 +1,6 @@
 #if Collector
 import WaybillCore
+import WaybillReport
 
 /// An answer for people, and as rows for a program.
 protocol AnswerText {

@@ -28,10 +28,12 @@ struct DurationColumns {
     /// Columns that a narrow terminal does without, the first ones first.
     static let spare = ["P75", "P95", "MEAN", "MIN"]
 
-    private static let all: [(title: String, value: KeyPath<DurationStatistics, Int?>)] = [
+    private static var all: [(title: String, value: KeyPath<DurationStatistics, Int?>)] {
+        [
         ("MIN", \.minimumMicroseconds), ("P50", \.p50Microseconds), ("P75", \.p75Microseconds), ("P90", \.p90Microseconds),
         ("P95", \.p95Microseconds), ("P99", \.p99Microseconds), ("MAX", \.maximumMicroseconds), ("MEAN", \.meanMicroseconds),
-    ]
+        ]
+    }
 
     // Columns of a CSV table.
 

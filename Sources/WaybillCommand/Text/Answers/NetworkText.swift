@@ -25,8 +25,8 @@ struct NetworkText: AnswerText {
         table.drop(["SENT", "MAX", "RECEIVED", "P90"], width: width)
         table.cut(column: 0, width: width)
         let headline = palette.paint(Words.count(answer.exchanges, "exchange"), .bold) + "\(columns.unit)"
-        return [headline, ""] + table.lines(palette) + examples("slowest", \.slowest, palette, width: width)
-            + examples("failing", \.failing, palette, width: width)
+        return [headline, ""] + table.lines(palette) + examples("slowest", { $0.slowest }, palette, width: width)
+            + examples("failing", { $0.failing }, palette, width: width)
     }
 
     /// `▶ POST api.example.com/users/{id}`: with a mark where it is a server that recorded it.
@@ -36,10 +36,11 @@ struct NetworkText: AnswerText {
         return words.compactMap(\.self).joined(separator: " ")
     }
 
-    private func examples(_ title: String, _ list: KeyPath<NetworkGroup, [NetworkGroup.Example]>, _ palette: Palette, width: Int)
-        -> [String]
-    {
-        let all = answer.groups.flatMap { group in group[keyPath: list].map { (name: Self.name(group), example: $0) } }
+    private func examples(
+        _ title: String, _ list: (NetworkGroup) -> [NetworkGroup.Example], _ palette: Palette, width: Int
+    ) -> [String] {
+        var all: [(name: String, example: NetworkGroup.Example)] = []
+        for group in answer.groups { all += list(group).map { (Self.name(group), $0) } }
         guard !all.isEmpty else { return [] }
         let shown = all.sorted { $0.example.durationMicroseconds ?? 0 > $1.example.durationMicroseconds ?? 0 }.prefix(Self.exampleLimit)
         var table = TextTable(columns: [("EXCHANGE", .left), ("STATUS", .left), ("DURATION", .right), ("", .left)], hasTitles: false)

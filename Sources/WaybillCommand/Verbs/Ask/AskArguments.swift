@@ -28,6 +28,19 @@ struct SegmentArgument: ExpressibleByArgument {
     }
 }
 
+/// What requests are told apart by, on the command line.
+enum GroupingArgument: String, ExpressibleByArgument, CaseIterable {
+    case host, path, method
+
+    var grouping: NetworkQuery.Grouping {
+        switch self {
+        case .host: .host
+        case .path: .path
+        case .method: .method
+        }
+    }
+}
+
 /// A length of time on the command line, as `30s`, `10m`, `1h` or `7d`.
 struct StepArgument: ExpressibleByArgument {
     let microseconds: Int

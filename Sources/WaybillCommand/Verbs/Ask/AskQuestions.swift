@@ -107,14 +107,12 @@ extension Ask {
 
         @OptionGroup var exchanges: ExchangeOptions
 
-        @Option(help: "What goes together: \(NetworkQuery.Grouping.allCases.map(\.rawValue).joined(separator: ", ")).")
-        var by = NetworkQuery.Grouping.path
+        @Option(help: "What goes together: \(GroupingArgument.allCases.map(\.rawValue).joined(separator: ", ")).")
+        var by = GroupingArgument.path
 
-        func question() -> Query { .network(NetworkQuery(grouping: by)) }
+        func question() -> Query { .network(NetworkQuery(grouping: by.grouping)) }
 
         var parameters: [(name: String, value: String)] { exchanges.query(options.filter.query).items }
     }
 }
-
-extension NetworkQuery.Grouping: ExpressibleByArgument {}
 #endif
