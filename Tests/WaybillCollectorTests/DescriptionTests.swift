@@ -77,7 +77,7 @@ import WaybillCore
             _ = try await server.post(login.serverSet())
             var members: Set<String> = []
             for question in [
-                #"{"question":"summary","step_us":60000000}"#, #"{"question":"network"}"#,
+                #"{"question":"summary","step_us":60000000}"#, #"{"question":"network"}"#, #"{"question":"legs","segmentation":"day"}"#,
                 #"{"question":"duration","occurrence":"first","segmentation":"variant","filter":{"outcomes":[]}}"#,
                 #"{"question":"transitions","filter":{"use_case":0}}"#,
                 #"{"question":"funnel","steps":["^","$"],"is_strict":true,"window_us":1}"#,

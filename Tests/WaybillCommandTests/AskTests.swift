@@ -19,7 +19,7 @@ import WaybillCore
     private static let questions: [[String]] = [
         ["summary"], ["duration", "--use-case", "login", "--from", "requestSent", "--by", "variant"],
         ["transitions", "--use-case", "login"], ["funnel", "--use-case", "login", "--steps", "^,requestSent,serverRejected,$"],
-        ["dropoff", "--use-case", "login", "--outcome", "failed"], ["network", "--by", "method", "--status", "4xx"],
+        ["dropoff", "--use-case", "login", "--outcome", "failed"], ["legs"], ["network", "--by", "method", "--status", "4xx"],
     ]
 
     @Test(arguments: questions) func aFolderAFileAndACollectorAnswerAlike(question: [String]) async throws {

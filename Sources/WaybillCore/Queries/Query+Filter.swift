@@ -8,6 +8,7 @@ extension Query {
             case .transitions(let query): query.filter
             case .funnel(let query): query.filter
             case .dropOff(let query): query.filter
+            case .legs(let query): query.filter
             case .network(let query): query.transactions ?? TransactionFilter()
             case .compare(let query): query.filter
             }
@@ -19,6 +20,7 @@ extension Query {
             case .transitions(let query): self = .transitions(changed(query) { $0.filter = newValue })
             case .funnel(let query): self = .funnel(changed(query) { $0.filter = newValue })
             case .dropOff(let query): self = .dropOff(changed(query) { $0.filter = newValue })
+            case .legs(let query): self = .legs(changed(query) { $0.filter = newValue })
             case .network(let query): self = .network(changed(query) { $0.transactions = newValue })
             case .compare(let query): self = .compare(changed(query) { $0.filter = newValue })
             }

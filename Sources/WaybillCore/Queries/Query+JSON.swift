@@ -11,6 +11,7 @@ extension Query: Codable {
             case .transitions: .transitions(try TransitionsQuery(from: decoder))
             case .funnel: .funnel(try FunnelQuery(from: decoder))
             case .dropOff: .dropOff(try DropOffQuery(from: decoder))
+            case .legs: .legs(try LegsQuery(from: decoder))
             case .network: .network(try NetworkQuery(from: decoder))
             case .compare: .compare(try CompareQuery(from: decoder))
             }
@@ -23,6 +24,7 @@ extension Query: Codable {
         case .transitions(let query): try Question.transitions.encode(with: query, to: encoder)
         case .funnel(let query): try Question.funnel.encode(with: query, to: encoder)
         case .dropOff(let query): try Question.dropOff.encode(with: query, to: encoder)
+        case .legs(let query): try Question.legs.encode(with: query, to: encoder)
         case .network(let query): try Question.network.encode(with: query, to: encoder)
         case .compare(let query): try Question.compare.encode(with: query, to: encoder)
         }
@@ -39,6 +41,7 @@ extension Answer: Codable {
             case .transitions: .transitions(try TransitionsAnswer(from: decoder))
             case .funnel: .funnel(try FunnelAnswer(from: decoder))
             case .dropOff: .dropOff(try DropOffAnswer(from: decoder))
+            case .legs: .legs(try LegsAnswer(from: decoder))
             case .network: .network(try NetworkAnswer(from: decoder))
             case .compare: .compare(try CompareAnswer(from: decoder))
             }
@@ -51,6 +54,7 @@ extension Answer: Codable {
         case .transitions(let answer): try Question.transitions.encode(with: answer, to: encoder)
         case .funnel(let answer): try Question.funnel.encode(with: answer, to: encoder)
         case .dropOff(let answer): try Question.dropOff.encode(with: answer, to: encoder)
+        case .legs(let answer): try Question.legs.encode(with: answer, to: encoder)
         case .network(let answer): try Question.network.encode(with: answer, to: encoder)
         case .compare(let answer): try Question.compare.encode(with: answer, to: encoder)
         }
@@ -61,7 +65,7 @@ extension Answer: Codable {
 package enum Question: String, CaseIterable, Sendable {
     case summary, duration, transitions, funnel
     case dropOff = "dropoff"
-    case network, compare
+    case legs, network, compare
 
     private enum Key: CodingKey { case question }
 

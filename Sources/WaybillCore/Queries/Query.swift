@@ -10,6 +10,8 @@ public enum Query: Hashable, Sendable {
     case funnel(FunnelQuery)
     /// What those did last who did not finish.
     case dropOff(DropOffQuery)
+    /// Where the time goes: client, network, server.
+    case legs(LegsQuery)
     /// Which requests are made, how they end, and how long they take.
     case network(NetworkQuery)
     /// Whether one group of transactions does better than another.
@@ -23,6 +25,7 @@ public enum Answer: Hashable, Sendable {
     case transitions(TransitionsAnswer)
     case funnel(FunnelAnswer)
     case dropOff(DropOffAnswer)
+    case legs(LegsAnswer)
     case network(NetworkAnswer)
     case compare(CompareAnswer)
 
@@ -34,6 +37,7 @@ public enum Answer: Hashable, Sendable {
         case .transitions(let answer): answer.whyEmpty
         case .funnel(let answer): answer.whyEmpty
         case .dropOff(let answer): answer.whyEmpty
+        case .legs(let answer): answer.whyEmpty
         case .network(let answer): answer.whyEmpty
         case .compare(let answer): answer.whyEmpty
         }

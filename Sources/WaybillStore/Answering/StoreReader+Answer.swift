@@ -22,6 +22,7 @@ extension StoreReader {
         case .transitions(let query): .transitions(try TransitionsReading(connection).answer(query, now: wall))
         case .funnel(let query): .funnel(try FunnelReading(connection).answer(query, now: wall))
         case .dropOff(let query): .dropOff(try DropOffReading(connection).answer(query, now: wall))
+        case .legs(let query): .legs(try LegsReading(connection).answer(query, now: wall))
         case .network(let query): .network(try NetworkReading(connection).answer(query, now: wall))
         case .compare(let query): .compare(try CompareReading(connection).answer(query, now: wall))
         }

@@ -24,6 +24,11 @@ extension StoreReader {
         case (.dropOff(let query), .dropOff(var empty)) where empty.transactions == 0:
             empty.whyEmpty = try whyEmpty(query.unfinished, now: wall)
             answer = .dropOff(empty)
+        case (.legs(let query), .legs(var empty)) where empty.total.duration.count == 0:
+            empty.whyEmpty = try whyNone(query.filter, now: wall) { found in
+                "None of \(found) is closed and has an exchange: \(empty.total.withoutEnd) not closed, \(empty.total.withoutExchange) without."
+            }
+            answer = .legs(empty)
         case (.network(let query), .network(var empty)) where empty.exchanges == 0:
             empty.whyEmpty = try whyNoExchange(query, now: wall)
             answer = .network(empty)

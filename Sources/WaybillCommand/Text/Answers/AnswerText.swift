@@ -29,6 +29,7 @@ extension Answer {
         case (.transitions, .transitions(let answer)): TransitionsText(answer: answer, subject: subject)
         case (.funnel(let query), .funnel(let answer)): FunnelText(query: query, answer: answer, subject: subject)
         case (.dropOff, .dropOff(let answer)): DropOffText(answer: answer, subject: subject)
+        case (.legs(let query), .legs(let answer)): LegsText(query: query, answer: answer, subject: subject)
         case (.network(let query), .network(let answer)): NetworkText(query: query, answer: answer)
         case (.compare(let query), .compare(let answer)): CompareText(query: query, answer: answer, subject: subject)
         default: throw WaybillError(.transport, "The collector answered another question than was asked; is it the same version?")

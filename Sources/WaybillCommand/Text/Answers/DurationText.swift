@@ -42,13 +42,17 @@ struct DurationText: AnswerText {
         guard bars.count > 1 else { return [] }
         var table = TextTable(
             columns: [("", .right), ("", .left), ("", .right), ("", .right), ("", .right)], hasTitles: false)
-        table.rows = bars.map { bar in
+        // A stretch where nothing lies takes one line.
+        let shown = bars.indices.filter { bars[$0].count > 0 || bars[max(0, $0 - 1)].count > 0 }.map { bars[$0] }
+        table.rows = shown.map { bar in
+            guard bar.count > 0 else { return [Cell("…", .dim), "", "", "", ""] }
+            return
             [
                 Cell(Self.round(bar.fromMicroseconds)), Cell("to", .dim), Cell(Self.round(bar.toMicroseconds)), Cell("\(bar.count)"),
                 Cell(Words.percent(bar.count, of: answer.total.statistics.count), .dim),
             ]
         }
-        table.addBars(bars.map(\.count), width: width)
+        table.addBars(shown.map(\.count), width: width)
         return [""] + table.lines(palette)
     }
 

@@ -23,12 +23,14 @@ struct Ask: AsyncParsableCommand {
                   How many get how far?
               waybill ask dropoff ./collected --use-case login
                   What did those do last who gave up?
+              waybill ask legs ./collected --use-case login
+                  Is it the client, the network or the server?
               waybill ask compare ./collected --by variant --a A --b B
                   Does variant B do better, or is it noise?
               waybill ask network ./collected --since 24h
                   Which requests are slow, and which fail?
             """,
-        subcommands: [Summary.self, DurationBetween.self, Transitions.self, Funnel.self, DropOff.self, Compare.self, Network.self])
+        subcommands: [Summary.self, DurationBetween.self, Transitions.self, Funnel.self, DropOff.self, Legs.self, Compare.self, Network.self])
 }
 
 /// One of the questions.

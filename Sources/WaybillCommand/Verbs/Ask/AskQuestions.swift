@@ -94,6 +94,20 @@ extension Ask {
         func question() -> Query { .dropOff(DropOffQuery(filter: TransactionFilter())) }
     }
 
+    /// `waybill ask legs`.
+    struct Legs: AskCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Where the time goes: client, network, server.",
+            discussion: "Of each closed transaction with a request, all of its time is divided; clocks that differ are taken into account.")
+
+        @OptionGroup var options: AskOptions
+
+        @Option(help: ArgumentHelp("Tell transactions apart by this.", valueName: "segment"))
+        var by: SegmentArgument?
+
+        func question() -> Query { .legs(LegsQuery(filter: TransactionFilter(), segmentation: by?.segmentation)) }
+    }
+
     /// `waybill ask network`.
     struct Network: AskCommand {
         static let configuration = CommandConfiguration(

@@ -1,0 +1,127 @@
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+/// One transaction in one time, whatever its sources' clocks say.
+@Suite struct ClockAlignmentTests {
+    /// A client that asks a server whose clock is an hour ahead, which asks another whose clock is a day behind.
+    struct Sources {
+        let client = Scribe("app")
+        let server = Scribe("server", wall: Scribe.wall + 3_600_000_000)
+        let database = Scribe("database", wall: Scribe.wall - 86_400_000_000)
+        var last = GUID()
+
+        /// A run of 10 s: the server works from 2 to 8, the database from 4 to 6.
+        mutating func run(at start: Int) {
+            last = GUID()
+            let part = client.open(last, at: start)
+            let exchange = client.openExchange(part: part, at: start + 1)
+            let joined = server.open(last, joined: true, cause: Fact.ID(source: client.id, sequence: exchange), at: start + 2)
+            let inner = server.openExchange(part: joined, at: start + 3)
+            let deep = database.open(last, joined: true, cause: Fact.ID(source: server.id, sequence: inner), at: start + 4)
+            database.close(deep, .succeeded, at: start + 6)
+            server.closeExchange(Fact.ExchangeClosed(exchange: inner, state: .completed), part: joined, at: start + 7)
+            server.close(joined, .succeeded, at: start + 8)
+            client.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed), part: part, at: start + 9)
+            client.close(part, .succeeded, at: start + 10)
+        }
+
+        func reader() throws -> StoreReader {
+            let (store, place) = try Store.inMemory()
+            for scribe in [client, server, database] { try store.ingest(scribe.set()) }
+            return try StoreReader(place)
+        }
+    }
+
+    @Test func aServersClockIsMovedToItsClients() throws {
+        var sources = Sources()
+        for number in 0..<4 { sources.run(at: 60 * number) }
+        let reader = try sources.reader()
+        let alignment = try #require(try reader.clockAlignment(of: sources.last))
+        #expect(alignment.reference == sources.client.id)
+        #expect(alignment.offsets.map(\.source) == [sources.server.id, sources.database.id])
+        #expect(alignment[sources.client.id] == nil)
+        let server = try #require(alignment[sources.server.id])
+        #expect(abs(server.microseconds + 3_600_000_000) <= server.uncertaintyMicroseconds)
+        #expect(server.sampleCount == 3)
+        // A second on either way, and what the clocks may have drifted in the meantime.
+        #expect((1_000_000...1_010_000).contains(server.uncertaintyMicroseconds))
+        let database = try #require(alignment[sources.database.id])
+        #expect(abs(database.microseconds - 86_400_000_000) <= database.uncertaintyMicroseconds)
+        #expect((2_000_000...2_020_000).contains(database.uncertaintyMicroseconds), "both ways together")
+    }
+
+    @Test func anAlignedRecordIsInTheOrderInWhichThingsHappened() throws {
+        var sources = Sources()
+        for number in 0..<4 { sources.run(at: 60 * number) }
+        let reader = try sources.reader()
+        let record = try #require(try reader.transaction(sources.last, now: Scribe.wall))
+        let alignment = try #require(try reader.clockAlignment(of: sources.last))
+        let aligned = alignment.aligning(record)
+        #expect(record.timeline.map(\.id.source).first == sources.database.id, "raw, the database comes first")
+        let (client, server, database) = (sources.client.id, sources.server.id, sources.database.id)
+        #expect(
+            aligned.timeline.map(\.id.source)
+                == [client, client, server, server, database, database, server, server, client, client])
+        #expect(aligned.exchanges.map(\.id.source) == [client, server])
+        #expect(aligned.summary == record.summary && aligned.sources == record.sources)
+        for (raw, moved) in zip(record.parts, aligned.parts) {
+            let offset = alignment[raw.id.source]?.microseconds ?? 0
+            #expect(moved.openedMicroseconds == raw.openedMicroseconds + offset)
+            #expect(moved.closedMicroseconds == raw.closedMicroseconds.map { $0 + offset })
+        }
+    }
+
+    /// Of a single exchange it is known only that it happened between its request and its response.
+    @Test func withoutOtherExchangesTheTransactionsOwnSaysSo() throws {
+        var sources = Sources()
+        sources.run(at: 0)
+        let alignment = try #require(try sources.reader().clockAlignment(of: sources.last))
+        #expect(alignment.offsets.map(\.sampleCount) == [0, 0])
+        let server = try #require(alignment[sources.server.id])
+        #expect(abs(server.microseconds + 3_600_000_000) <= server.uncertaintyMicroseconds)
+        #expect((1_000_000...1_001_000).contains(server.uncertaintyMicroseconds))
+    }
+
+    @Test func aPartWhoseCauseIsUnknownIsNotMoved() throws {
+        let (client, server) = (Scribe("app"), Scribe("server", wall: Scribe.wall + 5_000_000))
+        let login = GUID()
+        let part = client.open(login)
+        client.close(part, .succeeded)
+        server.close(server.open(login, joined: true, cause: Fact.ID(source: client.id, sequence: 99)), .succeeded)
+        server.close(server.open(login, joined: true), .succeeded)
+        let (store, place) = try Store.inMemory()
+        for scribe in [client, server] { try store.ingest(scribe.set()) }
+        let reader = try StoreReader(place)
+        let alignment = try #require(try reader.clockAlignment(of: login))
+        #expect(alignment.offsets.isEmpty)
+        let record = try #require(try reader.transaction(login, now: Scribe.wall))
+        #expect(alignment.aligning(record) == record)
+        #expect(try reader.clockAlignment(of: GUID()) == nil)
+    }
+
+    /// Whatever is known, and however wall clocks jumped meanwhile.
+    @Test(arguments: 0..<40) func alignmentNeverReordersWhatOneSourceSaw(seed: Int) throws {
+        var network = SimulatedNetwork(seed: seed)
+        for _ in 0..<8 { network.runTransaction(around: Int.random(in: 0...900_000_000, using: &network.random)) }
+        let (store, place) = try Store.inMemory()
+        var sets = SetMaker(random: network.random)
+        for set in sets.sets(of: network.histories()) { try store.ingest(DecodedSet(set: set)) }
+        let reader = try StoreReader(place)
+        var movedCount = 0
+        for summary in try reader.all(at: 1_700_100_000_000_000) {
+            let record = try #require(try reader.transaction(summary.id, now: 1_700_100_000_000_000))
+            let alignment = try #require(try reader.clockAlignment(of: summary.id))
+            let aligned = alignment.aligning(record)
+            movedCount += alignment.offsets.count
+            #expect(Set(aligned.timeline.map(\.id)) == Set(record.timeline.map(\.id)))
+            for source in record.sources {
+                let sequences = aligned.timeline.filter { $0.id.source == source.id }.map(\.id.sequence)
+                #expect(sequences == sequences.sorted(), "seed \(seed)")
+            }
+        }
+        #expect(movedCount > 0, "seed \(seed): nothing was aligned")
+    }
+}
