@@ -46,8 +46,7 @@ struct DurationText: AnswerText {
         let shown = bars.indices.filter { bars[$0].count > 0 || bars[max(0, $0 - 1)].count > 0 }.map { bars[$0] }
         table.rows = shown.map { bar in
             guard bar.count > 0 else { return [Cell("…", .dim), "", "", "", ""] }
-            return
-            [
+            return [
                 Cell(Self.round(bar.fromMicroseconds)), Cell("to", .dim), Cell(Self.round(bar.toMicroseconds)), Cell("\(bar.count)"),
                 Cell(Words.percent(bar.count, of: answer.total.statistics.count), .dim),
             ]

@@ -30,7 +30,9 @@ struct Ask: AsyncParsableCommand {
               waybill ask network ./collected --since 24h
                   Which requests are slow, and which fail?
             """,
-        subcommands: [Summary.self, DurationBetween.self, Transitions.self, Funnel.self, DropOff.self, Legs.self, Compare.self, Network.self])
+        subcommands: [
+            Summary.self, DurationBetween.self, Transitions.self, Funnel.self, DropOff.self, Legs.self, Compare.self, Network.self,
+        ])
 }
 
 /// One of the questions.

@@ -1,0 +1,99 @@
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+/// An answer with nothing in it says why: an empty store, a filter that lets nothing through, or a question that nothing fits.
+@Suite struct EmptyAnswerTests {
+    private let store: Store
+    private let reader: StoreReader
+
+    init() throws {
+        let place: StorePlace
+        (store, place) = try Store.inMemory()
+        reader = try StoreReader(place)
+    }
+
+    private func why(_ query: Query) throws -> String? { try reader.answer(query, now: Scribe.wall).whyEmpty }
+
+    /// Two logins: one that begins and succeeds with one event, one that does not.
+    private func fill() throws -> TransactionFilter {
+        let scribe = Scribe()
+        scribe.names = [
+            RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "sent"),
+            RecordedName(useCase: 0, event: 2, name: "received"),
+        ]
+        let part = scribe.open(GUID(high: 1, low: 1))
+        scribe.event(1, part: part)
+        scribe.close(part, .succeeded)
+        scribe.close(scribe.open(GUID(high: 1, low: 2)), .failed)
+        try store.ingest(scribe.set())
+        var filter = TransactionFilter()
+        filter.useCase = 0
+        return filter
+    }
+
+    private func everything(_ filter: TransactionFilter) -> [Query] {
+        [
+            .summary(SummaryQuery(filter: filter)), .duration(DurationQuery(filter: filter)),
+            .transitions(TransitionsQuery(filter: filter)), .funnel(FunnelQuery(filter: filter, steps: [.begun])),
+            .dropOff(DropOffQuery(filter: filter)), .network(NetworkQuery(transactions: filter)),
+            .compare(CompareQuery(filter: filter, groups: .values(of: .app, "a", "b"))),
+        ]
+    }
+
+    @Test func ofAnEmptyStoreEveryAnswerSaysSo() throws {
+        var filter = TransactionFilter()
+        filter.useCase = 0
+        for query in everything(filter) {
+            #expect(try why(query) == "There is no transaction here: the store is empty.", "\(query)")
+        }
+        #expect(try why(.network(NetworkQuery())) == "There is no exchange here.")
+    }
+
+    @Test func aFilterThatLetsNothingThroughIsNamed() throws {
+        var filter = try fill()
+        filter.outcomes = [.canceled]
+        for query in everything(filter) {
+            #expect(try why(query) == "None of the 2 transactions of login here is canceled.", "\(query)")
+        }
+    }
+
+    @Test func aQuestionThatNothingFitsIsNamed() throws {
+        let filter = try fill()
+        #expect(
+            try why(.duration(DurationQuery(filter: filter, from: .event("sent"), to: .event("received"))))
+                == "None of the 2 transactions that count has “sent” and then “received”: 1 only “sent”, 0 both the other way round.")
+        #expect(
+            try why(.duration(DurationQuery(filter: filter, from: .finished, to: .event("sent"))))
+                == "None of the 2 transactions that count has an outcome and then “sent”: 1 only an outcome, 1 both the other way round.")
+        #expect(try why(.transitions(TransitionsQuery(filter: filter))) == "None of the 2 transactions that count has two events.")
+        #expect(
+            try why(.funnel(FunnelQuery(filter: filter, steps: [.event("received"), .finished])))
+                == "None of the 2 transactions that count gets to the first step, “received”.")
+        #expect(
+            try why(.dropOff(DropOffQuery(filter: filter)))
+                == "None of the 2 transactions of login here is abandoned or interrupted or timed out.")
+        #expect(try why(.network(NetworkQuery(transactions: filter))) == "None of the 2 transactions that count has an exchange.")
+        var gets = ExchangeFilter()
+        gets.methods = ["GET"]
+        #expect(
+            try why(.network(NetworkQuery(filter: gets, transactions: filter)))
+                == "None of the 2 transactions that count has an exchange that passes the filter.")
+        #expect(
+            try why(.compare(CompareQuery(filter: filter, groups: .windows(0..<Scribe.wall * 2, -2_000_000..<0))))
+                == "None of the 2 transactions that count belongs to “1969-12-31T23:59:58Z/1970-01-01T00:00:00Z”.")
+    }
+
+    @Test func anAnswerThatHasSomethingGivesNoReason() throws {
+        let filter = try fill()
+        for query: Query in [
+            .summary(SummaryQuery()), .duration(DurationQuery(filter: filter)),
+            .funnel(FunnelQuery(filter: filter, steps: [.event("sent")])),
+            .compare(
+                CompareQuery(filter: filter, groups: .windows(0..<Scribe.wall + 3_000_000, Scribe.wall + 3_000_000..<Scribe.wall * 2))),
+        ] {
+            #expect(try why(query) == nil, "\(query)")
+        }
+    }
+}
