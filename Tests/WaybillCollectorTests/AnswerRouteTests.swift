@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import WaybillCollector
 import WaybillCore
+import WaybillStore
 
 /// `POST /v1/answers`.
 @Suite struct AnswerRouteTests {

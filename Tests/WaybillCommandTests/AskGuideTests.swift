@@ -29,7 +29,7 @@ import WaybillCore
         let lines = try Self.commands("waybill ask") + Self.commands("waybill list") + Self.commands("waybill show")
         #expect(lines.count == 14)
         for line in lines {
-            var words = line.split(separator: " ").dropFirst().map { $0.replacing("'", with: "") }
+            var words = line.replacing("'", with: "").split(separator: " ").dropFirst().map(String.init)
             for index in words.indices {
                 if words[index] == "./collected" { words[index] = folder.url.path }
                 if words[index] == "K7QD-3M2X" { words[index] = "\(login.transaction.supportCode)" }
