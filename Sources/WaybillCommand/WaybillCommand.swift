@@ -21,6 +21,8 @@ struct WaybillCommand: AsyncParsableCommand {
                   What went wrong?
               waybill show ./collected K7QD-3M2X
                   One transaction, by the support code that a user read out.
+              waybill ask summary ./collected --since 7d
+                  How did it go this week?
               waybill list ./collected --network --status 5xx
                   Which requests went wrong?
               waybill show ./collected K7QD-3M2X:17
@@ -41,7 +43,7 @@ struct WaybillCommand: AsyncParsableCommand {
             EXIT CODES
               0 done, 1 nothing found or something wrong, 64 a wrong command line
             """,
-        subcommands: [List.self, Show.self, Export.self, Serve.self, Token.self, Import.self, Verify.self, Erase.self]
+        subcommands: [List.self, Show.self, Ask.self, Export.self, Serve.self, Token.self, Import.self, Verify.self, Erase.self]
     )
 }
 #else

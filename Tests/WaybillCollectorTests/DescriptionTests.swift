@@ -61,6 +61,44 @@ import WaybillCore
         #expect(names.map(String.init) == SourceQuery.parameters.map(\.name))
     }
 
+    @Test func itHasTheConditionsOfAQuestion() {
+        let names = section("paths").drop { $0 != "  /v1/answers:" }.prefix { $0 != "  /v1/sources:" }
+            .compactMap { $0.wholeMatch(of: #/        - name: (\w+)/#)?.1 }
+        #expect(Set(names.map(String.init)) == Set(ExchangeQuery.parameters.map(\.name)).subtracting(["limit", "cursor"]).union(["filter"]))
+    }
+
+    @Test func itHasEveryQuestion() {
+        for question in Question.allCases {
+            #expect(
+                lines.count { $0.hasPrefix("            question: { const: \(question.rawValue)") } == 2,
+                "as question and as answer: \(question)")
+        }
+    }
+
+    @Test func itNamesEveryMemberOfQuestionsAndAnswers() async throws {
+        let folder = try TemporaryDirectory()
+        try await CollectorServer.run(try Collector(folder: folder.url)) { server async throws in
+            let login = LoginHistory()
+            _ = try await server.post(login.clientSet())
+            _ = try await server.post(login.serverSet())
+            var members: Set<String> = []
+            for question in [
+                #"{"question":"summary","step_us":60000000}"#, #"{"question":"network"}"#, #"{"question":"legs","segmentation":"day"}"#,
+                #"{"question":"duration","occurrence":"first","segmentation":"variant","filter":{"outcomes":[]}}"#,
+                #"{"question":"transitions","filter":{"use_case":0}}"#,
+                #"{"question":"funnel","steps":["^","$"],"is_strict":true,"window_us":1}"#,
+                #"{"question":"dropoff","filter":{"use_case":0,"outcomes":["failed"]}}"#,
+                #"{"question":"compare","groups":{"segmentation":"variant","a":"A","b":"B"}}"#,
+            ] {
+                collect(try JSONSerialization.jsonObject(with: Data(question.utf8)), into: &members)
+                collect(try JSONSerialization.jsonObject(with: await server.ask(question).body), into: &members)
+            }
+            let described = Set(lines.compactMap { $0.firstMatch(of: #/^ +(\w+): /#).map { String($0.1) } } + nested)
+            #expect(members.subtracting(described).subtracting(Outcome.allCases.map(\.name)) == [])
+            #expect(members.count > 25)
+        }
+    }
+
     @Test func itHasTheStatesOfExchanges() {
         #expect(lines.contains("      enum: [\(ExchangeRecord.State.allCases.map(\.rawValue).joined(separator: ", "))]"))
     }

@@ -22,6 +22,8 @@ import Testing
                       What went wrong?
                   waybill show ./collected K7QD-3M2X
                       One transaction, by the support code that a user read out.
+                  waybill ask summary ./collected --since 7d
+                      How did it go this week?
                   waybill list ./collected --network --status 5xx
                       Which requests went wrong?
                   waybill show ./collected K7QD-3M2X:17
@@ -51,6 +53,7 @@ import Testing
                   list                    List transactions, or network exchanges, newest first.
                   show                    Show one transaction, who took part and what happened
                                           when, or one network exchange.
+                  ask                     Ask where the time goes, who gives up, and what fails.
                   export                  Write transactions for other tools, or as one page
                                           for people.
                   serve                   Run a collector: take in sets, and answer questions
@@ -68,7 +71,7 @@ import Testing
         #expect(try await Command.waybill().output == help.output)
     }
 
-    @Test(arguments: ["list", "show", "export", "serve", "token", "import", "verify", "erase"])
+    @Test(arguments: ["list", "show", "ask", "export", "serve", "token", "import", "verify", "erase"])
     func everyVerbExplainsItselfByExamples(verb: String) async throws {
         let help = try await Command.waybill(verb, "--help")
         #expect(help.status == 0)
@@ -84,6 +87,9 @@ import Testing
         ["import", "--to", "x"],
         ["verify"], ["verify", ""], ["erase", "here"], ["erase", "here", "--all", "--before", "1d"], ["erase", "here", "--before", "noon"],
         ["erase", "http://localhost:1", "--all"], ["erase", "here", "--installation", "x"], ["list", "here", "--no-such-option"],
+        ["ask"], ["ask", "summary"], ["ask", "why", "here"], ["ask", "summary", "here", "--every", "30s"], ["ask", "funnel", "here"],
+        ["ask", "summary", "here", "--json", "--csv"], ["ask", "compare", "here", "--a", "A", "--b", "B"],
+        ["ask", "compare", "here", "--a", "1h..2h", "--b", "1h..0h"], ["ask", "network", "here", "--by", "port"],
     ])
     func aWrongCommandLineIs64AndSaysWhy(arguments: [String]) async throws {
         let result = try await Command.waybill(arguments)

@@ -11,6 +11,7 @@ extension Problem {
         case .filter(let mistake):
             self.init(.badRequest, mistake.message)
             (parameter, offset) = ("filter", mistake.offset)
+        case .question(let message): self = .question(message)
         case .notFound(let message): self.init(.notFound, message)
         case .ambiguousExchange: self.init(.conflict, failure.description)
         case .ambiguous(_, let ids):

@@ -8,6 +8,8 @@ final class Project: Sendable {
     let place: StorePlace
     let writer: SetWriter
     let queries: StoreQueries
+    /// One question about many transactions after the other: it may take seconds and much memory, and keeps no list waiting.
+    let questions: StoreQueries
     let counters = Counters()
 
     /// Opens the store, and makes it where it is missing; blocks until it is done.
@@ -16,6 +18,7 @@ final class Project: Sendable {
         self.place = place
         writer = try SetWriter(place, limits: limits, counters: counters)
         queries = try StoreQueries(place, clock: clock)
+        questions = try StoreQueries(place, clock: clock)
     }
 }
 #endif

@@ -7,6 +7,8 @@ package enum QueryFailure: Error, Hashable, CustomStringConvertible {
     case parameter(String, String)
     /// The parameter `filter` cannot be read.
     case filter(FilterMistake)
+    /// A question about many transactions that cannot be answered as it is asked: a name that nothing has, a use case that is not told.
+    case question(String)
     /// What was asked for is no ID, no support code, or not there.
     case notFound(String)
     /// Several transactions share the support code.
@@ -21,7 +23,7 @@ package enum QueryFailure: Error, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .parameter(_, let message), .notFound(let message): message
+        case .parameter(_, let message), .question(let message), .notFound(let message): message
         case .filter(let mistake): mistake.message
         case .ambiguous(let code, let transactions):
             "\(transactions.count) transactions share the support code \(code); ask for one by its ID: "

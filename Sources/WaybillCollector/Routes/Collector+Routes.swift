@@ -85,6 +85,7 @@ extension Collector {
             let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
             return try .json(await queries.exchange(key))
         case .listSources: return try .json(await queries.sources(SourceQuery(request.queryItems)))
+        case .ask: return try await ask(request, of: project)
         case .export: return try await export(request, of: project)
         case .readMetrics: return metrics(of: project)
         case .checkHealth, .checkReadiness: throw HTTPError(.notFound)  // answered without a project

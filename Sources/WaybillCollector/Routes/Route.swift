@@ -9,6 +9,7 @@ package enum Route: String, CaseIterable, Sendable {
     case showTransaction = "GET /v1/transactions/{id}"
     case listExchanges = "GET /v1/exchanges"
     case showExchange = "GET /v1/exchanges/{id}"
+    case ask = "POST /v1/answers"
     case listNames = "GET /v1/names"
     case listSources = "GET /v1/sources"
     case export = "GET /v1/export"
@@ -18,7 +19,7 @@ package enum Route: String, CaseIterable, Sendable {
 
     package var method: HTTPRequest.Method {
         switch self {
-        case .addSet: .post
+        case .addSet, .ask: .post
         case .eraseTransactions: .delete
         default: .get
         }

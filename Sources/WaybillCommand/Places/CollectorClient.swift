@@ -37,6 +37,16 @@ struct CollectorClient: TransactionReader {
         try await get(["sources"], query.items.map { URLQueryItem(name: $0.name, value: $0.value) })
     }
 
+    func answer(_ question: Query, where parameters: [(name: String, value: String)]) async throws -> Answer {
+        var request = request(["answers"], parameters.map { URLQueryItem(name: $0.name, value: $0.value) })
+        request.httpMethod = "POST"
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.httpBody = try JSONEncoder.waybill().encode(question)
+        // Of many millions of events an answer takes longer than a page does.
+        request.timeoutInterval = 600
+        return try decoded(try await send(request))
+    }
+
     /// The file that holds an export, for the caller to remove, and the cursor behind it.
     func download(_ query: ExportQuery) async throws -> (file: URL, cursor: String) {
         let request = request(["export"], query.items.map { URLQueryItem(name: $0.name, value: $0.value) })

@@ -17,6 +17,8 @@ protocol TransactionReader: Sendable {
     func bodies(of exchange: Fact.ID) async throws -> ExchangeBodies
     /// A page of the sources that are known, with their ledgers and gaps.
     func sources(_ query: SourceQuery) async throws -> Page<SourceRecord>
+    /// The answer to a question about many transactions: those that the parameters mean, as a list takes them; none: those that the question means.
+    func answer(_ question: Query, where parameters: [(name: String, value: String)]) async throws -> Answer
     /// The newest transactions of a query as a page to hand to somebody.
     func report(_ query: TransactionQuery) async throws -> TransactionReport
 }

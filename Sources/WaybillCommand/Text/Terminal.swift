@@ -15,6 +15,12 @@ enum Terminal {
         FileHandle.standardOutput.write(try encoder.encode(value) + Data("\n".utf8))
     }
 
+    /// Bytes that are written already.
+    static func write(bytes: [UInt8]) { FileHandle.standardOutput.write(Data(bytes)) }
+
+    /// Columns for what has to fit where there is no terminal.
+    static let usualWidth = 80
+
     /// Columns of standard output; nil where it is no terminal, and nothing has to fit.
     static func width() -> Int? {
         var size = winsize()

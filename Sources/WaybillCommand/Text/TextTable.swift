@@ -26,9 +26,9 @@ struct TextTable {
     /// How wide each column is.
     var widths: [Int] {
         columns.indices.map { column in
-            let title = hasTitles ? columns[column].title.count : 0
+            let title = hasTitles ? columns[column].title.columnCount : 0
             let least = leastWidths.indices.contains(column) ? leastWidths[column] : 0
-            return rows.reduce(max(title, least)) { max($0, $1[column].text.count) }
+            return rows.reduce(max(title, least)) { max($0, $1[column].text.columnCount) }
         }
     }
 
@@ -41,7 +41,7 @@ struct TextTable {
             var line = ""
             var gap = ""
             for (column, cell) in row.enumerated() {
-                let padding = String(repeating: " ", count: widths[column] - cell.text.count)
+                let padding = String(repeating: " ", count: widths[column] - cell.text.columnCount)
                 let painted = palette.paint(cell.text, cell.ink)
                 if columns[column].alignment == .right {
                     line += gap + padding + painted
@@ -54,6 +54,34 @@ struct TextTable {
             // An empty last cell leaves the gap of the one before it.
             return String(line.reversed().drop { $0 == " " }.reversed())
         }
+    }
+
+    /// Columns of the terminal that the longest line may take.
+    var width: Int { widths.reduce(0, +) + 2 * max(0, columns.count - 1) }
+
+    /// Takes away the columns that can be done without, the first ones named first, as long as a line has no room.
+    mutating func drop(_ titles: [String], width: Int) {
+        for title in titles where self.width > width {
+            guard let column = columns.firstIndex(where: { $0.title == title }) else { continue }
+            columns.remove(at: column)
+            for row in rows.indices { rows[row].remove(at: column) }
+        }
+    }
+
+    /// Cuts the text of a column so that a line has room; it keeps eight columns.
+    mutating func cut(column: Int, width: Int) {
+        let excess = self.width - width
+        guard excess > 0 else { return }
+        let room = max(8, widths[column] - excess)
+        for row in rows.indices { rows[row][column].text = rows[row][column].text.cut(toColumns: room) }
+    }
+
+    /// Adds a last column of bars in the room that is left, if there is enough to tell them apart.
+    mutating func addBars(_ values: [Int], ink: Ink? = .blue, width: Int) {
+        let room = min(32, width - self.width - 2)
+        guard room >= 6, let greatest = values.max() else { return }
+        columns.append(("", .left))
+        for (row, value) in values.enumerated() { rows[row].append(Cell(Bars.bar(value, of: greatest, width: room), ink)) }
     }
 }
 #endif

@@ -13,8 +13,11 @@ struct TransactionText {
     }
 
     /// All lines.
-    func lines(_ palette: Palette) -> [String] {
-        [headline(palette), ""] + facts.lines(palette) + [""] + sources.lines(palette) + [""] + Timeline(record).table.lines(palette)
+    ///
+    /// - Parameter width: Columns that the picture may take; the table below it is as wide as what it says.
+    func lines(_ palette: Palette, width: Int) -> [String] {
+        [headline(palette), ""] + facts.lines(palette) + [""] + sources.lines(palette) + [""]
+            + WaterfallText(record).lines(palette, width: width) + [""] + Timeline(record).table.lines(palette)
     }
 
     private func headline(_ palette: Palette) -> String {

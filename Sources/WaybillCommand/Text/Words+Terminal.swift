@@ -36,7 +36,10 @@ extension Words {
 
 extension SourceNames {
     /// A source's name in its colour.
-    func cell(_ source: GUID) -> Cell { Cell(self[source], Self.inks[lane(of: source) % Self.inks.count]) }
+    func cell(_ source: GUID) -> Cell { Cell(self[source], ink(lane: lane(of: source))) }
+
+    /// The colour of a source by its place among the sources.
+    func ink(lane: Int) -> Ink { Self.inks[lane % Self.inks.count] }
 
     private static let inks: [Ink] = [.cyan, .magenta, .blue, .yellow]
 }

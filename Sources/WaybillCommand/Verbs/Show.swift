@@ -9,6 +9,9 @@ struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show one transaction, who took part and what happened when, or one network exchange.",
         discussion: """
+            The picture has a line for each part of a source, with its events, and one for each request, with what the request caused below it, \
+            as wide as the terminal, or 80 columns where there is none.
+
             The timeline has the sources in lanes beside each other: the one that began the transaction leftmost, those that joined it
             further right. AT is the time since the beginning, SINCE the time since the line above.
 
@@ -29,11 +32,13 @@ struct Show: AsyncParsableCommand {
     @Flag(help: "Print JSON, as a collector answers it.")
     var json = false
 
+    @OptionGroup var text: TextOptions
+
     func run() async throws {
         if key.contains(":") { return try await showExchange() }
         let record = try await place.reader().transaction(key)
         if json { return try Terminal.write(json: record) }
-        Terminal.write(TransactionText(record).lines(.standardOutput()))
+        text.write(TransactionText(record).lines(.standardOutput(), width: Terminal.width() ?? Terminal.usualWidth))
     }
 
     private func showExchange() async throws {
@@ -45,7 +50,7 @@ struct Show: AsyncParsableCommand {
             return FileHandle.standardOutput.write(Data(writer.next(record, bodies: bodies) + "\n".utf8))
         }
         let redactor = Redactor()
-        Terminal.write(ExchangeText(redactor.record(record), bodies: redactor.bodies(bodies)).lines(.standardOutput()))
+        text.write(ExchangeText(redactor.record(record), bodies: redactor.bodies(bodies)).lines(.standardOutput()))
     }
 }
 #endif

@@ -46,6 +46,28 @@ extension Outcome: Named, Codable {
     public func encode(to encoder: any Encoder) throws { try encodeName(to: encoder) }
 }
 
+extension Outcome: CodingKeyRepresentable {
+    /// Counts by outcome are members of an object, named by the word.
+    public var codingKey: any CodingKey { RecordKey(name) }
+
+    public init?(codingKey: some CodingKey) {
+        // A decoder of records has made it camel case.
+        let name = codingKey.stringValue
+        guard let outcome = Self.allCases.first(where: { $0.name == name || RecordKey.camelCase($0.name) == name }) else { return nil }
+        self = outcome
+    }
+}
+
+extension ExchangeRecord.State {
+    public init?(codingKey: some CodingKey) {
+        let name = codingKey.stringValue
+        guard let state = Self.allCases.first(where: { $0.rawValue == name || RecordKey.camelCase($0.rawValue) == name }) else {
+            return nil
+        }
+        self = state
+    }
+}
+
 extension Fact.Role: Named, Codable {
     public init(from decoder: any Decoder) throws { self = try .decode(decoder) }
     public func encode(to encoder: any Encoder) throws { try encodeName(to: encoder) }

@@ -25,16 +25,16 @@ extension JSONDecoder {
 }
 
 /// A member's name in an answer.
-struct RecordKey: CodingKey {
-    var stringValue: String
-    var intValue: Int? { nil }
+package struct RecordKey: CodingKey {
+    package var stringValue: String
+    package var intValue: Int? { nil }
 
-    init(_ stringValue: String) { self.stringValue = stringValue }
-    init?(stringValue: String) { self.init(stringValue) }
-    init?(intValue: Int) { nil }
+    package init(_ stringValue: String) { self.stringValue = stringValue }
+    package init?(stringValue: String) { self.init(stringValue) }
+    package init?(intValue: Int) { nil }
 
     /// `begun_us` for `begunMicroseconds`, `is_joined` for `isJoined`.
-    static func snakeCase(_ name: String) -> String {
+    package static func snakeCase(_ name: String) -> String {
         let name = name.hasSuffix("Microseconds") ? name.dropLast(12) + "Us" : name[...]
         var result = ""
         for character in name {

@@ -12,7 +12,7 @@
 /// ```
 public struct CompareQuery: Hashable, Sendable, Codable {
     /// What the two groups are. They share no transaction.
-    public enum Groups: Hashable, Sendable, Codable {
+    public enum Groups: Hashable, Sendable {
         /// Those that have one value, and those that have another; nil: that have no such value.
         case values(of: Segmentation, String?, String?)
         /// Those begun in one stretch of time, and those begun in another, in microseconds since 1970.
@@ -40,6 +40,19 @@ public struct CompareQuery: Hashable, Sendable, Codable {
         self.from = from
         self.to = to
         self.occurrence = occurrence
+    }
+}
+
+extension CompareQuery {
+    /// Reads a query; what is left out is as by default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter(),
+            groups: try container.decode(Groups.self, forKey: .groups))
+        from = try container.decodeIfPresent(TransactionPoint.self, forKey: .from) ?? from
+        to = try container.decodeIfPresent(TransactionPoint.self, forKey: .to) ?? to
+        occurrence = try container.decodeIfPresent(DurationQuery.Occurrence.self, forKey: .occurrence) ?? occurrence
     }
 }
 

@@ -24,7 +24,7 @@ public enum Verdict: String, Hashable, Sendable, Codable {
     /// The interval contains 0, so there may be no difference.
     case noise
     /// There are too few transactions for an interval.
-    case tooFew
+    case tooFew = "too_few"
 }
 
 /// How often something happened in two groups.

@@ -25,6 +25,18 @@ public struct DurationQuery: Hashable, Sendable, Codable {
     }
 }
 
+extension DurationQuery {
+    /// Reads a query; what is left out is as by default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter())
+        from = try container.decodeIfPresent(TransactionPoint.self, forKey: .from) ?? from
+        to = try container.decodeIfPresent(TransactionPoint.self, forKey: .to) ?? to
+        occurrence = try container.decodeIfPresent(Occurrence.self, forKey: .occurrence) ?? occurrence
+        segmentation = try container.decodeIfPresent(Segmentation.self, forKey: .segmentation)
+    }
+}
+
 /// How long it takes, over all and for each segment.
 public struct DurationAnswer: Hashable, Sendable, Codable {
     /// Over all transactions.
@@ -111,6 +123,14 @@ public struct TransitionsQuery: Hashable, Sendable, Codable {
 
     /// Makes a query.
     public init(filter: TransactionFilter) { self.filter = filter }
+}
+
+extension TransitionsQuery {
+    /// Reads a query; what is left out is as by default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter())
+    }
 }
 
 /// Each pair of events that follow each other.

@@ -24,6 +24,19 @@ public struct FunnelQuery: Hashable, Sendable, Codable {
     }
 }
 
+extension FunnelQuery {
+    /// Reads a query; what is left out is as by default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter(),
+            steps: try container.decode([TransactionPoint].self, forKey: .steps),
+            windowMicroseconds: try container.decodeIfPresent(Int.self, forKey: .windowMicroseconds),
+            isStrict: try container.decodeIfPresent(Bool.self, forKey: .isStrict) ?? false,
+            segmentation: try container.decodeIfPresent(Segmentation.self, forKey: .segmentation))
+    }
+}
+
 /// How many got how far, over all and for each segment.
 public struct FunnelAnswer: Hashable, Sendable, Codable {
     /// Over all transactions.
@@ -84,6 +97,14 @@ public struct DropOffQuery: Hashable, Sendable, Codable {
 
     /// Makes a query.
     public init(filter: TransactionFilter) { self.filter = filter }
+}
+
+extension DropOffQuery {
+    /// Reads a query; what is left out is as by default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter())
+    }
 }
 
 /// The last events of those who did not finish.

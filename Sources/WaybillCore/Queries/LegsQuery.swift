@@ -25,10 +25,20 @@ public struct LegsQuery: Hashable, Sendable, Codable {
     }
 }
 
+extension LegsQuery {
+    /// Reads a query; what is left out is as by default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter(),
+            segmentation: try container.decodeIfPresent(Segmentation.self, forKey: .segmentation))
+    }
+}
+
 /// A share of a transaction's duration.
 public enum Leg: String, Hashable, Sendable, Codable, CaseIterable {
     /// On the client, before the first exchange was opened.
-    case clientBefore
+    case clientBefore = "client_before"
     /// From the opening of an exchange to the opening of the server's part.
     case request
     /// The server's part.
@@ -40,9 +50,9 @@ public enum Leg: String, Hashable, Sendable, Codable, CaseIterable {
     /// In an exchange of which no server told anything: network and server together.
     case exchange
     /// On the client, while no exchange was open, between two of them.
-    case clientBetween
+    case clientBetween = "client_between"
     /// On the client, after the last exchange was closed.
-    case clientAfter
+    case clientAfter = "client_after"
 }
 
 /// Where the time goes, over all and for each segment.

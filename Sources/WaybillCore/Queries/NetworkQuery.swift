@@ -31,6 +31,18 @@ public struct NetworkQuery: Hashable, Sendable, Codable {
     }
 }
 
+extension NetworkQuery {
+    /// Reads a query; what is left out is as by default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            filter: try container.decodeIfPresent(ExchangeFilter.self, forKey: .filter) ?? ExchangeFilter(),
+            transactions: try container.decodeIfPresent(TransactionFilter.self, forKey: .transactions))
+        grouping = try container.decodeIfPresent(Grouping.self, forKey: .grouping) ?? grouping
+        exampleCount = try container.decodeIfPresent(Int.self, forKey: .exampleCount) ?? exampleCount
+    }
+}
+
 /// One entry for each host and path.
 public struct NetworkAnswer: Hashable, Sendable, Codable {
     /// Exchanges that count. One that both ends recorded is two of them.

@@ -1,5 +1,5 @@
 /// A question about many transactions, as a value: the same question can be asked of any store, of a collector, and later of other engines.
-public enum Query: Hashable, Sendable, Codable {
+public enum Query: Hashable, Sendable {
     /// How often each use case was run, and how it ended.
     case summary(SummaryQuery)
     /// How long it takes from one point to another.
@@ -19,7 +19,7 @@ public enum Query: Hashable, Sendable, Codable {
 }
 
 /// The answer to a ``Query``, case for case.
-public enum Answer: Hashable, Sendable, Codable {
+public enum Answer: Hashable, Sendable {
     case summary(SummaryAnswer)
     case duration(DurationAnswer)
     case transitions(TransitionsAnswer)

@@ -12,6 +12,16 @@ public struct SummaryQuery: Hashable, Sendable, Codable {
     }
 }
 
+extension SummaryQuery {
+    /// Reads a query; what is left out is as by default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init()
+        filter = try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? filter
+        stepMicroseconds = try container.decodeIfPresent(Int.self, forKey: .stepMicroseconds) ?? stepMicroseconds
+    }
+}
+
 /// One entry for each use case, the most frequent first.
 public struct SummaryAnswer: Hashable, Sendable, Codable {
     /// By number of runs, then by code.

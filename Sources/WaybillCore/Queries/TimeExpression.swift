@@ -9,9 +9,7 @@ package enum TimeExpression {
     ///
     /// - Parameter now: microseconds since 1970, for the times that are so long ago.
     package static func microseconds(_ text: String, now: Int) -> Int? {
-        if let microseconds = Int(text), text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-            return microseconds
-        }
+        if let microseconds = Int(text), text.utf8.allSatisfy({ $0.isDigit }) { return microseconds }
         if let age = length(text) { return now - age }
         return instant(text)
     }

@@ -20,3 +20,19 @@ public struct ExchangeFilter: Hashable, Sendable, Codable {
     /// A filter that lets everything through.
     public init() {}
 }
+
+extension ExchangeFilter {
+    /// Reads a filter; a condition that is left out lets everything through.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init()
+        useCase = try container.decodeIfPresent(Int.self, forKey: .useCase)
+        outcomes = try container.decodeIfPresent(Set<Outcome>.self, forKey: .outcomes) ?? []
+        sinceMicroseconds = try container.decodeIfPresent(Int.self, forKey: .sinceMicroseconds)
+        untilMicroseconds = try container.decodeIfPresent(Int.self, forKey: .untilMicroseconds)
+        text = try container.decodeIfPresent(String.self, forKey: .text)
+        methods = try container.decodeIfPresent(Set<String>.self, forKey: .methods) ?? []
+        statuses = try container.decodeIfPresent(ClosedRange<Int>.self, forKey: .statuses)
+        states = try container.decodeIfPresent(Set<ExchangeRecord.State>.self, forKey: .states) ?? []
+    }
+}

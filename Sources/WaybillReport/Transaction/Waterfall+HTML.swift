@@ -9,7 +9,7 @@ extension Waterfall {
 
     private func tick(at time: Int) -> HTML {
         let x = place(span.lowerBound + time)
-        return "<rect x=\(x)% /><text x=\(x)%>\(Self.round(time))</text>"
+        return "<rect x=\(x)% /><text x=\(x)%>\(Words.roundDuration(time))</text>"
     }
 
     private func line(of bar: Bar) -> HTML {
@@ -51,15 +51,4 @@ extension Waterfall {
     private func length(_ start: Int, _ end: Int) -> HTML { "\(percent: min(max(1, thousandths(start, end)), 1000))" }
 
     private func thousandths(_ start: Int, _ end: Int) -> Int { (end - start) * 1000 / (span.upperBound - span.lowerBound) }
-
-    /// `20 ms` rather than `20.0 ms`, `2 min` rather than `2 min 0 s`.
-    private static func round(_ time: Int) -> String {
-        var words = Words.duration(time).split(separator: " ")
-        if words[0].contains(".") {
-            while words[0].last == "0" { words[0].removeLast() }
-            if words[0].last == "." { words[0].removeLast() }
-        }
-        if words.count == 4, words[2] == "0" { words.removeLast(2) }
-        return words.joined(separator: " ")
-    }
 }

@@ -1,47 +1,50 @@
 import Foundation
-import WaybillCore
+package import WaybillCore
 
 /// A transaction as bars in time: a line for each part with its events on it, a block for each request, and what the request caused below it.
-struct Waterfall {
+package struct Waterfall {
     /// One line of the picture.
-    struct Bar {
+    package struct Bar {
         /// A share of a source, or a request as its sender saw it.
-        enum Kind { case part, exchange }
+        package enum Kind { case part, exchange }
 
-        var kind: Kind
-        var label: String
+        package var kind: Kind
+        package var label: String
         /// How long it took, and how it went.
-        var note: String
+        package var note: String
         /// The place of its source among the sources.
-        var lane: Int
+        package var lane: Int
         /// How far it is set in: 0 for what nothing caused.
-        var depth: Int
+        package var depth: Int
         /// Microseconds since 1970.
-        var start: Int
+        package var start: Int
         /// Microseconds since 1970.
-        var end: Int
+        package var end: Int
         /// When the response began; nil where it was not measured, and for a part.
-        var firstByte: Int?
+        package var firstByte: Int?
+        /// Where the time of an exchange went; nil for a part, and while it is in progress.
+        package var timing: ExchangeTiming?
         /// Whether no end was recorded: `end` is then the last that was heard of it.
-        var isOpen: Bool
+        package var isOpen: Bool
         /// Whether it went wrong.
-        var hasFailed: Bool
+        package var hasFailed: Bool
         /// The times of its events.
-        var events: [Int] = []
+        package var events: [Int] = []
         /// The times of events that tell an error.
-        var errors: [Int] = []
+        package var errors: [Int] = []
     }
 
     /// Callers before what they caused.
-    private(set) var bars: [Bar] = []
+    package private(set) var bars: [Bar] = []
     /// The first and the last moment, in microseconds since 1970; never the same.
-    let span: ClosedRange<Int>
+    package let span: ClosedRange<Int>
 
     private let record: TransactionRecord
     private let names: SourceNames
     private var drawn: Set<Fact.ID> = []
 
-    init(_ record: TransactionRecord, names: SourceNames) {
+    /// Draws a record.
+    package init(_ record: TransactionRecord, names: SourceNames) {
         self.record = record
         self.names = names
         let times = record.timeline.map(\.timeMicroseconds)
@@ -55,7 +58,7 @@ struct Waterfall {
     }
 
     /// Round times since the first moment: at most four, and none so late that its label would not fit.
-    var ticks: [Int] {
+    package var ticks: [Int] {
         let length = span.upperBound - span.lowerBound
         let step = Self.steps.first { length / $0 <= 4 } ?? length / 4
         return Array(stride(from: step, to: length * 92 / 100, by: step))
@@ -96,7 +99,8 @@ struct Waterfall {
                 kind: .exchange, label: "\(exchange.method) \(exchange.path)",
                 note: [exchange.result, took].compactMap(\.self).joined(separator: " · "), lane: names.lane(of: exchange.id.source),
                 depth: depth, start: exchange.openedMicroseconds, end: max(exchange.openedMicroseconds, end ?? last),
-                firstByte: exchange.firstByteMicroseconds, isOpen: end == nil, hasFailed: exchange.hasFailed))
+                firstByte: exchange.firstByteMicroseconds, timing: ExchangeTiming(exchange), isOpen: end == nil,
+                hasFailed: exchange.hasFailed))
     }
 }
 

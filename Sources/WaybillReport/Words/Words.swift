@@ -6,6 +6,17 @@ package enum Words {
     /// `850 µs`, `12.3 ms`, `1.25 s`, `3 min 20 s`, `5 h 10 min`, `2 d 4 h`.
     package static func duration(_ microseconds: Int) -> String { microseconds.durationText }
 
+    /// `20 ms` rather than `20.0 ms`, `2 min` rather than `2 min 0 s`.
+    package static func roundDuration(_ time: Int) -> String {
+        var words = duration(time).split(separator: " ")
+        if words[0].contains(".") {
+            while words[0].last == "0" { words[0].removeLast() }
+            if words[0].last == "." { words[0].removeLast() }
+        }
+        if words.count == 4, words[2] == "0" { words.removeLast(2) }
+        return words.joined(separator: " ")
+    }
+
     /// `2026-03-01 12:00:00.250`, in UTC.
     package static func time(_ microsecondsSince1970: Int) -> String {
         let time = WallTime(microsecondsSince1970, in: .gmt)

@@ -67,9 +67,11 @@ struct NDJSONFormat: RowFormat {
 }
 
 /// RFC 4180, with a header line; JSON where a column has several values, `""` for a text that is empty rather than absent.
-struct CSVFormat: RowFormat {
-    private(set) var bytes: [UInt8] = []
+package struct CSVFormat: RowFormat {
+    package private(set) var bytes: [UInt8] = []
     private var needsComma = false
+
+    package init() {}
 
     static func header(_ columns: [StaticString]) -> [UInt8] {
         Array((columns.map(\.description).joined(separator: ",") + "\r\n").utf8)
@@ -80,18 +82,18 @@ struct CSVFormat: RowFormat {
         needsComma = false
     }
 
-    mutating func beginRow(_ first: [UInt8]) {
+    package mutating func beginRow(_ first: [UInt8]) {
         bytes += first
         needsComma = !first.isEmpty
     }
 
-    mutating func endRow() {
+    package mutating func endRow() {
         bytes.append(0x0D)
         bytes.append(0x0A)
         needsComma = false
     }
 
-    mutating func integer(_ column: StaticString, _ value: Int?) {
+    package mutating func integer(_ column: StaticString, _ value: Int?) {
         separate()
         if let value { append(value) }
     }
@@ -106,7 +108,7 @@ struct CSVFormat: RowFormat {
         value?.writeText { bytes.append($0) }
     }
 
-    mutating func text(_ column: StaticString, _ value: String?) {
+    package mutating func text(_ column: StaticString, _ value: String?) {
         separate()
         guard var value else { return }
         value.withUTF8 { append($0) }

@@ -1,0 +1,99 @@
+#if Collector
+import Foundation
+import HTTPTypes
+import WaybillCore
+
+/// A ``Query`` as the body of a request.
+///
+/// A member that means nothing, or has no value, is refused wherever it stands: a misspelt condition would let everything through.
+enum QuestionBody {
+    static let mediaType = "application/json"
+    /// The largest body in bytes; a question has some hundred.
+    static let byteLimit = 64 << 10
+    /// Steps of a funnel.
+    static let stepLimit = 100
+    /// Exchanges that a group names of the slowest, and of the failing.
+    static let exampleLimit = 100
+    /// The shortest step of a summary, in microseconds, so that an answer stays of a size.
+    static let shortestStep = 60_000_000
+
+    static func decode(_ body: Data) throws(Problem) -> Query {
+        let query: Query
+        do {
+            query = try JSONDecoder.waybill().decode(Query.self, from: body)
+        } catch let error as DecodingError {
+            throw Problem(error)
+        } catch {
+            throw Problem.notJSON
+        }
+        if let pointer = stranger(in: body, understood: (try? JSONEncoder.waybill().encode(query)) ?? Data()) {
+            throw Problem.question("“\(pointer)” means nothing in this question; see Schemas/collector.openapi.yaml.", at: pointer)
+        }
+        try validate(query)
+        return query
+    }
+
+    private static func validate(_ query: Query) throws(Problem) {
+        switch query {
+        case .summary(let summary) where summary.stepMicroseconds < shortestStep:
+            throw Problem.question("The steps of a summary are at least \(shortestStep) µs long.", at: "/step_us")
+        case .funnel(let funnel) where !(1...stepLimit).contains(funnel.steps.count):
+            throw Problem.question("A funnel has 1 to \(stepLimit) steps, and this one \(funnel.steps.count).", at: "/steps")
+        case .network(let network) where !(0...exampleLimit).contains(network.exampleCount):
+            throw Problem.question("A group names 0 to \(exampleLimit) examples.", at: "/example_count")
+        default: break
+        }
+    }
+
+    /// The first member that was not understood: writing the question again left it out.
+    private static func stranger(in body: Data, understood: Data) -> String? {
+        let values = [body, understood].map { try? JSONSerialization.jsonObject(with: $0) }
+        guard let sent = values[0] as? [String: Any], let known = values[1] as? [String: Any] else { return "" }
+        return stranger(in: sent, known)
+    }
+
+    private static func stranger(in sent: [String: Any], _ known: [String: Any]) -> String? {
+        for (name, value) in sent.sorted(by: { $0.key < $1.key }) {
+            let pointer = "/" + name.replacing("~", with: "~0").replacing("/", with: "~1")  // RFC 6901, section 3
+            guard known[name] != nil else { return pointer }
+            if let value = value as? [String: Any], let below = stranger(in: value, known[name] as? [String: Any] ?? [:]) {
+                return pointer + below
+            }
+        }
+        return nil
+    }
+}
+
+extension Problem {
+    /// A question that cannot be answered as it is asked.
+    ///
+    /// - Parameter pointer: Where in the body; nil where that cannot be told.
+    static func question(_ detail: String, at pointer: String? = nil) -> Problem {
+        var problem = Problem(.badRequest, detail)
+        problem.pointer = pointer
+        return problem
+    }
+
+    fileprivate static var notJSON: Problem { question("A question is a JSON object with the member “question”.", at: "") }
+
+    fileprivate init(_ error: DecodingError) {
+        let (context, isMissing): (DecodingError.Context, String?) =
+            switch error {
+            case .keyNotFound(let key, let context): (context, RecordKey.snakeCase(key.stringValue))
+            case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context): (context, nil)
+            @unknown default: (DecodingError.Context(codingPath: [], debugDescription: ""), nil)
+            }
+        let path = context.codingPath.map { key in key.intValue.map(String.init) ?? RecordKey.snakeCase(key.stringValue) }
+        let pointer = path.map { "/" + $0 }.joined()
+        if let isMissing {
+            self = .question("“\(pointer)/\(isMissing)” is missing.", at: pointer)
+        } else if path.isEmpty {
+            self = .notJSON
+        } else {
+            self = .question("“\(pointer)” cannot be read: \(Self.sentence(context.debugDescription))", at: pointer)
+        }
+    }
+
+    private static func sentence(_ text: String) -> String { text.hasSuffix(".") ? text : text + "." }
+}
+#endif

@@ -1,0 +1,93 @@
+#if Collector
+import WaybillCore
+import WaybillReport
+
+/// Two groups beside each other, and in plain sentences what sets them apart.
+struct CompareText: AnswerText {
+    let query: CompareQuery
+    let answer: CompareAnswer
+    let subject: String
+
+    var isEmpty: Bool { answer.a.transactions == 0 || answer.b.transactions == 0 }
+
+    func lines(_ palette: Palette, width: Int) -> [String] {
+        let columns = DurationColumns([answer.a.statistics, answer.b.statistics])
+        var table = TextTable(columns: [("", .left), ("A", .right), ("B", .right), ("DIFFERENCE", .right), ("95 %", .left), ("", .left)])
+        table.rows = [
+            [
+                "group", Cell(Segmentation.title(of: answer.a.value), .bold), Cell(Segmentation.title(of: answer.b.value), .bold), "", "",
+                "",
+            ],
+            ["transactions", Cell("\(answer.a.transactions)"), Cell("\(answer.b.transactions)"), "", "", ""],
+        ]
+        table.rows += answer.rates.map { rate in
+            row(rate.measure.rawValue, rate.a, rate.b, rate.difference, rate.verdict) { Self.percent($0) }
+        }
+        table.rows += answer.quantiles.map { quantile in
+            let title = "p\(quantile.percent)" + (columns.scale.unit.map { ", \($0)" } ?? "")
+            return row(title, quantile.aMicroseconds, quantile.bMicroseconds, quantile.differenceMicroseconds, quantile.verdict) {
+                columns.scale.text($0)
+            }
+        }
+        for column in [1, 2] { table.cut(column: column, width: width) }
+        let path = "from \(Words.point(query.from)) to \(Words.point(query.to))"
+        return ["\(palette.paint(subject, .bold)), A and B; durations \(path)", ""] + table.lines(palette) + [""]
+            + answer.sentences.flatMap { Self.wrap($0.printable, width: width) }
+    }
+
+    private func row<Value>(
+        _ title: String, _ a: Estimate<Value>, _ b: Estimate<Value>, _ difference: Estimate<Value>, _ verdict: Verdict,
+        _ text: (Value) -> String
+    ) -> [Cell] where Value: Comparable & SignedNumeric {
+        func signed(_ value: Value?) -> String { value.map { ($0 > 0 ? "+" : "") + text($0) } ?? "?" }
+        let range = difference.value == nil ? "" : "\(signed(difference.low)) to \(signed(difference.high))"
+        let (word, ink): (String, Ink?) =
+            switch verdict {
+            case .higher: ("more", .yellow)
+            case .lower: ("less", .yellow)
+            case .noise: ("noise", .dim)
+            case .tooFew: ("too few", .dim)
+            }
+        return [
+            Cell(title), Cell(a.value.map(text) ?? "-"), Cell(b.value.map(text) ?? "-"),
+            Cell(difference.value == nil ? "-" : signed(difference.value)), Cell(range, .dim), Cell(word, ink),
+        ]
+    }
+
+    private static func percent(_ rate: Double) -> String {
+        let tenths = Int((rate.magnitude * 1000).rounded())
+        return "\(rate < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10) %"
+    }
+
+    /// Lines that have room, broken between words.
+    private static func wrap(_ sentence: String, width: Int) -> [String] {
+        sentence.split(separator: " ").reduce(into: [String]()) { lines, word in
+            if let last = lines.last, last.columnCount + 1 + String(word).columnCount <= width {
+                lines[lines.count - 1] = "\(last) \(word)"
+            } else {
+                lines.append(lines.isEmpty ? String(word) : "  \(word)")
+            }
+        }
+    }
+
+    var csv: CSVTable {
+        var table = CSVTable(columns: ["measure", "a", "b", "difference", "low", "high", "verdict"])
+        func text(_ value: Double?) -> CSVTable.Value { .text(value.map { "\($0)" }) }
+        table.rows = answer.rates.map { rate in
+            [
+                .text(rate.measure.rawValue), text(rate.a.value), text(rate.b.value), text(rate.difference.value),
+                text(rate.difference.low),
+                text(rate.difference.high), .text(rate.verdict.rawValue),
+            ]
+        }
+        table.rows += answer.quantiles.map { quantile in
+            let difference = quantile.differenceMicroseconds
+            return [
+                .text("p\(quantile.percent)_us"), .integer(quantile.aMicroseconds.value), .integer(quantile.bMicroseconds.value),
+                .integer(difference.value), .integer(difference.low), .integer(difference.high), .text(quantile.verdict.rawValue),
+            ]
+        }
+        return table
+    }
+}
+#endif

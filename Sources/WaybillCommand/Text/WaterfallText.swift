@@ -1,0 +1,126 @@
+#if Collector
+import WaybillCore
+import WaybillReport
+
+/// A transaction as bars in time: a line for each part with its events on it, a line for each request with its phases, and what the request caused
+/// below it, set in.
+struct WaterfallText {
+    private let waterfall: Waterfall
+    private let names: SourceNames
+
+    /// Columns that the picture has at least; a narrower terminal wraps.
+    private static let narrowest = 24
+
+    init(_ record: TransactionRecord) {
+        names = SourceNames(record.sources)
+        waterfall = Waterfall(record, names: names)
+    }
+
+    /// All lines.
+    ///
+    /// - Parameter width: Columns that a line may take.
+    func lines(_ palette: Palette, width: Int) -> [String] {
+        let labels = waterfall.bars.map { String(repeating: "  ", count: min($0.depth, 4)) + $0.label.printable }
+        let notes = waterfall.bars.map(\.note.printable)
+        let noteWidth = min(notes.map(\.columnCount).max() ?? 0, 18)
+        let wanted = labels.map(\.columnCount).max() ?? 0
+        let labelWidth = min(wanted, max(12, width - noteWidth - 4 - max(Self.narrowest, width / 2)))
+        let pictureWidth = max(Self.narrowest, width - labelWidth - noteWidth - 4)
+        let margin = String(repeating: " ", count: labelWidth + noteWidth + 4)
+        let rows = zip(waterfall.bars, zip(labels, notes)).map { bar, texts in
+            let label = texts.0.cut(toColumns: labelWidth)
+            let note = texts.1.cut(toColumns: noteWidth)
+            let gap = String(repeating: " ", count: labelWidth - label.columnCount + 2 + noteWidth - note.columnCount)
+            return palette.paint(label, names.ink(lane: bar.lane)) + gap + palette.paint(note, bar.hasFailed ? .red : .dim) + "  "
+                + picture(of: bar, width: pictureWidth, palette)
+        }
+        return [margin + palette.paint(axis(width: pictureWidth), .dim)] + rows + legend(palette)
+    }
+
+    /// Round times above the columns where they are.
+    private func axis(width: Int) -> String {
+        var line = "0"
+        for tick in waterfall.ticks {
+            let place = column(waterfall.span.lowerBound + tick, width: width)
+            let label = Words.roundDuration(tick)
+            guard place > line.count + 1, place + label.count <= width else { continue }
+            line += String(repeating: " ", count: place - line.count) + label
+        }
+        return line
+    }
+
+    private func picture(of bar: Waterfall.Bar, width: Int, _ palette: Palette) -> String {
+        let start = column(bar.start, width: width)
+        let end = max(start, column(bar.end, width: width))
+        let cells = bar.kind == .part ? part(bar, start, end, width: width) : exchange(bar, start, end)
+        let ink: Ink? = bar.kind == .part ? names.ink(lane: bar.lane) : bar.hasFailed ? .red : .green
+        var line = String(repeating: " ", count: start)
+        // What goes wrong stands out from its bar.
+        for run in cells.chunked(by: { ($0 == "✕") == ($1 == "✕") }) { line += palette.paint(String(run), run.first == "✕" ? .red : ink) }
+        return line
+    }
+
+    private func part(_ bar: Waterfall.Bar, _ start: Int, _ end: Int, width: Int) -> [Character] {
+        var cells = [Character](repeating: "─", count: end - start + 1)
+        cells[0] = "├"
+        cells[cells.count - 1] = bar.isOpen ? "╌" : "┤"
+        for (times, mark) in [(bar.events, "●" as Character), (bar.errors, "✕")] {
+            for time in times {
+                let place = column(time, width: width)
+                // Recorded after the closing: the bar goes on without a line.
+                while start + cells.count <= place { cells.append(" ") }
+                cells[max(0, place - start)] = mark
+            }
+        }
+        return cells
+    }
+
+    private func exchange(_ bar: Waterfall.Bar, _ start: Int, _ end: Int) -> [Character] {
+        let count = end - start + 1
+        guard let timing = bar.timing, timing.total > 0 else { return Array(repeating: bar.isOpen ? "╌" : "█", count: count) }
+        var cells: [Character] = []
+        var passed = 0
+        for phase in timing.phases {
+            passed += phase.duration
+            // Rounded by where it ends, so that the phases together are as long as the bar.
+            let place = Int((Double(passed) / Double(timing.total) * Double(count)).rounded())
+            cells += Array(repeating: Self.mark(of: phase.name), count: max(0, place - cells.count))
+        }
+        return cells
+    }
+
+    private static func mark(of phase: String) -> Character {
+        switch phase {
+        case "lookup", "connect", "TLS": "▒"
+        case "send": "▓"
+        case "wait": "░"
+        default: "█"
+        }
+    }
+
+    private func legend(_ palette: Palette) -> [String] {
+        guard waterfall.bars.contains(where: { $0.kind == .exchange }) else { return [] }
+        return [palette.paint("├──┤ part   ● event   ✕ error   ▒ connect   ▓ send   ░ wait   █ receive", .dim)]
+    }
+
+    /// Inside the picture, also where a clock was set meanwhile.
+    private func column(_ time: Int, width: Int) -> Int {
+        let span = waterfall.span
+        let time = min(max(time, span.lowerBound), span.upperBound)
+        return min(width - 1, Int(Double(time - span.lowerBound) / Double(span.upperBound - span.lowerBound) * Double(width)))
+    }
+}
+
+extension [Character] {
+    /// Neighbours that belong together.
+    fileprivate func chunked(by belongs: (Character, Character) -> Bool) -> [[Character]] {
+        reduce(into: []) { chunks, character in
+            if let last = chunks.last?.last, belongs(last, character) {
+                chunks[chunks.count - 1].append(character)
+            } else {
+                chunks.append([character])
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,90 @@
+#if Collector
+import ArgumentParser
+import WaybillCollector
+import WaybillCore
+
+/// `waybill ask`: questions about many transactions.
+struct Ask: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Ask where the time goes, who gives up, and what fails.",
+        discussion: """
+            An event goes by its name; ^ is the beginning, $ the outcome. --by tells transactions apart: by version, app, device, os, osVersion, \
+            hour, day, or an attribute that was given when they were begun. Quantiles are exact, by nearest rank. Exits with 1 where no \
+            transaction counts.
+
+            EXAMPLES
+              waybill ask summary ./collected --since 7d
+                  How often was what done, and how did it end?
+              waybill ask duration ./collected --use-case login --by variant
+                  How long does it take, with either variant?
+              waybill ask transitions ./collected --use-case login
+                  Between which events does the time go?
+              waybill ask funnel ./collected --use-case login --steps '^,requestSent,$'
+                  How many get how far?
+              waybill ask dropoff ./collected --use-case login
+                  What did those do last who gave up?
+              waybill ask legs ./collected --use-case login
+                  Is it the client, the network or the server?
+              waybill ask compare ./collected --by variant --a A --b B
+                  Does variant B do better, or is it noise?
+              waybill ask network ./collected --since 24h
+                  Which requests are slow, and which fail?
+            """,
+        subcommands: [
+            Summary.self, DurationBetween.self, Transitions.self, Funnel.self, DropOff.self, Legs.self, Compare.self, Network.self,
+        ])
+}
+
+/// One of the questions.
+protocol AskCommand: AsyncParsableCommand {
+    var options: AskOptions { get }
+    /// What is asked about all transactions; which ones count is said by ``parameters``.
+    func question() throws -> Query
+    /// What counts, as a list takes it.
+    var parameters: [(name: String, value: String)] { get }
+}
+
+extension AskCommand {
+    var parameters: [(name: String, value: String)] { options.filter.query.items }
+
+    func run() async throws {
+        try await options.filter.marking { try await options.show(try question(), where: parameters) }
+    }
+}
+
+/// What all questions take.
+struct AskOptions: ParsableArguments {
+    @OptionGroup var place: StoreOptions
+
+    @OptionGroup var filter: FilterOptions
+
+    @Flag(help: "Print JSON, as a collector answers it.")
+    var json = false
+
+    @Flag(help: "Print CSV with a header line, times in microseconds.")
+    var csv = false
+
+    @OptionGroup var text: TextOptions
+
+    func validate() throws {
+        guard !json || !csv else { throw ValidationError("Give either --json or --csv.") }
+    }
+
+    /// Asks, and prints the answer.
+    func show(_ question: Query, where parameters: [(name: String, value: String)]) async throws {
+        let reader = try await place.reader()
+        let answer = try await Progress.shown { try await reader.answer(question, where: parameters) }
+        let text = try answer.text(to: question, about: filter.useCase?.printable ?? "all use cases")
+        if json {
+            try Terminal.write(json: answer)
+        } else if csv {
+            Terminal.write(bytes: text.csv.bytes)
+        } else if !text.isEmpty {
+            self.text.write(text.lines(.standardOutput(), width: Terminal.width() ?? Terminal.usualWidth))
+        }
+        guard text.isEmpty else { return }
+        Terminal.warn(answer.whyEmpty ?? "Nothing counts here.")
+        throw ExitCode.failure
+    }
+}
+#endif

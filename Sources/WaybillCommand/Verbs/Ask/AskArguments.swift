@@ -1,0 +1,57 @@
+#if Collector
+import ArgumentParser
+import WaybillCollector
+import WaybillCore
+
+/// A point of a transaction on the command line: `^`, `$`, or an event's name.
+struct PointArgument: ExpressibleByArgument, CustomStringConvertible {
+    let point: TransactionPoint
+
+    init(_ point: TransactionPoint) { self.point = point }
+
+    init?(argument: String) {
+        guard !argument.isEmpty else { return nil }
+        point = TransactionPoint(argument)
+    }
+
+    var description: String { point.description }
+    var defaultValueDescription: String { description }
+}
+
+/// What transactions are told apart by, on the command line.
+struct SegmentArgument: ExpressibleByArgument {
+    let segmentation: Segmentation
+
+    init?(argument: String) {
+        guard !argument.isEmpty else { return nil }
+        segmentation = Segmentation(argument)
+    }
+}
+
+/// What requests are told apart by, on the command line.
+enum GroupingArgument: String, ExpressibleByArgument, CaseIterable {
+    case host, path, method
+
+    var grouping: NetworkQuery.Grouping {
+        switch self {
+        case .host: .host
+        case .path: .path
+        case .method: .method
+        }
+    }
+}
+
+/// A length of time on the command line, as `30s`, `10m`, `1h` or `7d`.
+struct StepArgument: ExpressibleByArgument {
+    let microseconds: Int
+
+    init(microseconds: Int) { self.microseconds = microseconds }
+
+    init?(argument: String) {
+        guard let microseconds = TimeExpression.length(argument), microseconds > 0 else { return nil }
+        self.microseconds = microseconds
+    }
+
+    var defaultValueDescription: String { "1d" }
+}
+#endif

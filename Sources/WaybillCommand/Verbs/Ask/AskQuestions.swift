@@ -1,0 +1,134 @@
+#if Collector
+import ArgumentParser
+import WaybillCollector
+import WaybillCore
+
+extension Ask {
+    /// `waybill ask summary`.
+    struct Summary: AskCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "How often each use case was run, how it ended, and with which errors.")
+
+        @OptionGroup var options: AskOptions
+
+        @Option(help: ArgumentHelp("The length of the steps of the small chart, at least 1m.", valueName: "time"))
+        var every = StepArgument(microseconds: 86_400_000_000)
+
+        func validate() throws {
+            guard every.microseconds >= 60_000_000 else { throw ValidationError("--every is at least 1m.") }
+        }
+
+        func question() -> Query { .summary(SummaryQuery(stepMicroseconds: every.microseconds)) }
+    }
+
+    /// `waybill ask duration`.
+    struct DurationBetween: AskCommand {
+        static let configuration = CommandConfiguration(
+            commandName: Question.duration.rawValue, abstract: "How long it takes, in all or from one event to another.")
+
+        @OptionGroup var options: AskOptions
+
+        @Option(help: ArgumentHelp("Where it starts.", valueName: "event"))
+        var from = PointArgument(.begun)
+
+        @Option(help: ArgumentHelp("Where it ends.", valueName: "event"))
+        var to = PointArgument(.finished)
+
+        @Flag(help: "Of an event that comes several times, take the last rather than the first.")
+        var last = false
+
+        @Option(help: ArgumentHelp("Tell transactions apart by this.", valueName: "segment"))
+        var by: SegmentArgument?
+
+        func question() -> Query {
+            .duration(
+                DurationQuery(
+                    filter: TransactionFilter(), from: from.point, to: to.point, occurrence: last ? .last : .first,
+                    segmentation: by?.segmentation))
+        }
+    }
+
+    /// `waybill ask transitions`.
+    struct Transitions: AskCommand {
+        static let configuration = CommandConfiguration(abstract: "How long it takes from each event to the next.")
+
+        @OptionGroup var options: AskOptions
+
+        func question() -> Query { .transitions(TransitionsQuery(filter: TransactionFilter())) }
+    }
+
+    /// `waybill ask funnel`.
+    struct Funnel: AskCommand {
+        static let configuration = CommandConfiguration(abstract: "How many get how far, step by step.")
+
+        @OptionGroup var options: AskOptions
+
+        @Option(help: ArgumentHelp("The events in order, separated by commas, e.g. '^,requestSent,$'.", valueName: "events"))
+        var steps: String
+
+        @Option(help: ArgumentHelp("The longest that it may take from the first step to any other.", valueName: "time"))
+        var within: StepArgument?
+
+        @Flag(help: "No other event may lie between two steps.")
+        var strict = false
+
+        @Option(help: ArgumentHelp("Tell transactions apart by this.", valueName: "segment"))
+        var by: SegmentArgument?
+
+        func question() -> Query {
+            .funnel(
+                FunnelQuery(
+                    filter: TransactionFilter(), steps: steps.split(separator: ",").map { TransactionPoint(String($0)) },
+                    windowMicroseconds: within?.microseconds, isStrict: strict, segmentation: by?.segmentation))
+        }
+    }
+
+    /// `waybill ask dropoff`.
+    struct DropOff: AskCommand {
+        static let configuration = CommandConfiguration(
+            commandName: Question.dropOff.rawValue, abstract: "What those did last who did not finish.",
+            discussion: "Those are the abandoned, interrupted and timed out, unless --outcome says others.")
+
+        @OptionGroup var options: AskOptions
+
+        func question() -> Query { .dropOff(DropOffQuery(filter: TransactionFilter())) }
+    }
+
+    /// `waybill ask legs`.
+    struct Legs: AskCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Where the time goes: client, network, server.",
+            discussion: "Of each closed transaction with a request, all of its time is divided; clocks that differ are taken into account.")
+
+        @OptionGroup var options: AskOptions
+
+        @Option(help: ArgumentHelp("Tell transactions apart by this.", valueName: "segment"))
+        var by: SegmentArgument?
+
+        func question() -> Query { .legs(LegsQuery(filter: TransactionFilter(), segmentation: by?.segmentation)) }
+    }
+
+    /// `waybill ask network`.
+    struct Network: AskCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Which requests are made, how they end, and how long they take.",
+            discussion: """
+                IDs in paths are folded. --use-case and --outcome are those of a request's transaction, the times are when it was opened, and --text \
+                is found in its method, URL, header fields or error; a FILTER is about transactions. The codes of the slowest and the failing go to waybill show.
+                """)
+
+        @OptionGroup var options: AskOptions
+
+        @OptionGroup var exchanges: ExchangeOptions
+
+        @Option(help: "What goes together: \(GroupingArgument.allCases.map(\.rawValue).joined(separator: ", ")).")
+        var by = GroupingArgument.path
+
+        func question() -> Query { .network(NetworkQuery(grouping: by.grouping)) }
+
+        var parameters: [(name: String, value: String)] {
+            exchanges.query(options.filter.query).items + options.filter.query.items.filter { $0.name == "filter" }
+        }
+    }
+}
+#endif

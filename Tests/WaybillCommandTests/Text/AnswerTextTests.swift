@@ -1,0 +1,93 @@
+#if Collector
+import Testing
+import WaybillCore
+@testable import WaybillCommand
+
+/// Answers as tables.
+@Suite struct AnswerTextTests {
+    /// Long names, wide ones, and times from microseconds to days.
+    static var answers: [(Query, Answer)] {
+        let name = "zahlungsbestätigungAbgeschlossen登録済みリクエスト"
+        let filter = TransactionFilter()
+        let spread = statistics([1, 900, 15_000, 2_000_000, 90_000_000_000])
+        func segment(_ value: String?) -> DurationSegment {
+            var values = [15_000, 18_000, 250_000, 2_000_000]
+            return DurationSegment(
+                value: value, statistics: DurationStatistics(&values), withoutEnd: 3, reversed: 1,
+                histogram: [DurationSegment.Bar](of: values))
+        }
+        func steps(_ value: String?) -> FunnelSegment {
+            FunnelSegment(
+                value: value, transactions: 1000,
+                steps: [(TransactionPoint.begun, 1000, 0), (.event(name), 617, 383), (.finished, 3, 614)].map {
+                    .init(point: $0.0, reached: $0.1, lost: $0.2, statistics: $0.1 == 1000 ? statistics([]) : spread)
+                })
+        }
+        let summaries = [name, "login"].map { name in
+            UseCaseSummary(
+                useCase: 0, name: name, runs: 123_456, outcomes: [.succeeded: 100_000, .failed: 23_455, .timedOut: 1],
+                errors: (0..<9).map { .init(domain: name, code: $0, count: 10 + $0) }, installations: 99_999,
+                rates: [0, 1, 200].map { .init(startMicroseconds: $0 * 86_400_000_000, runs: $0 + 1, failed: 0, abandoned: 0) })
+        }
+        return [
+            (.summary(SummaryQuery()), .summary(SummaryAnswer(useCases: summaries))),
+            (
+                .duration(DurationQuery(filter: filter, from: .event(name), segmentation: .attribute(name))),
+                .duration(DurationAnswer(total: segment(nil), segments: [segment(nil), segment(name), segment("B")]))
+            ),
+            (
+                .transitions(TransitionsQuery(filter: filter)),
+                .transitions(TransitionsAnswer(transitions: [.init(from: name, to: name, statistics: spread), .init(from: "a", to: name, statistics: spread)]))
+            ),
+            (
+                .funnel(FunnelQuery(filter: filter, steps: [.begun, .event(name), .finished], segmentation: .attribute("variant"))),
+                .funnel(FunnelAnswer(total: steps(nil), segments: [steps(nil), steps("B")]))
+            ),
+            (
+                .dropOff(DropOffQuery(filter: filter)),
+                .dropOff(
+                    DropOffAnswer(
+                        transactions: 7,
+                        lastEvents: [.init(event: name, count: 5, statistics: spread), .init(event: nil, count: 2, statistics: statistics([]))]))
+            ),
+        ]
+    }
+
+    private static func statistics(_ values: [Int]) -> DurationStatistics {
+        var values = values
+        return DurationStatistics(&values)
+    }
+
+    private func lines(_ query: Query, _ answer: Answer, width: Int, isColored: Bool = false) throws -> [String] {
+        try answer.text(to: query, about: "login").lines(Palette(isColored: isColored), width: width)
+    }
+
+    @Test(arguments: answers, [80, 100, 200]) func tablesHaveRoom(asked: (Query, Answer), width: Int) throws {
+        // Sentences wrap by themselves; tables would not.
+        let tables = try lines(asked.0, asked.1, width: width).drop { !$0.isEmpty }.filter { !$0.contains(" had ") && !$0.hasPrefix("zahlung") }
+        for line in tables { #expect(line.columnCount <= width, "\(line)") }
+        #expect(tables.count > 2)
+    }
+
+    @Test(arguments: answers) func coloursChangeNothingButColours(query: Query, answer: Answer) throws {
+        let colored = try lines(query, answer, width: 80, isColored: true)
+        #expect(try colored.map { $0.replacing(#/\u{1B}\[\d+m/#, with: "") } == lines(query, answer, width: 80))
+    }
+
+    @Test(arguments: answers) func everyRowOfCSVHasEveryColumn(query: Query, answer: Answer) throws {
+        let table = try answer.text(to: query, about: "").csv
+        #expect(!table.rows.isEmpty)
+        #expect(table.rows.allSatisfy { $0.count == table.columns.count })
+    }
+
+    @Test func cellsOfCSVAreQuotedByRFC4180() {
+        let table = CSVTable(columns: ["a", "b"], rows: [[.text("x,\"y\"\r\n"), .integer(nil)], [.text(nil), .integer(-5)]])
+        #expect(String(decoding: table.bytes, as: UTF8.self) == "a,b\r\n\"x,\"\"y\"\"\r\n\",\r\n,-5\r\n")
+    }
+
+    @Test func theAnswerToAnotherQuestionIsAnError() {
+        let answer = Answer.summary(SummaryAnswer(useCases: []))
+        #expect(throws: WaybillError.self) { try answer.text(to: .dropOff(DropOffQuery(filter: TransactionFilter())), about: "") }
+    }
+}
+#endif
