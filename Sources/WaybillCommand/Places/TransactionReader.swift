@@ -30,7 +30,7 @@ extension TransactionReader {
         query.base.limit = "\(TransactionQuery.limits.upperBound)"
         var sources: [SourceRecord] = []
         repeat {
-            let page = try await sources(query)
+            let page = try await self.sources(query)
             sources += page.rows
             query.base.cursor = page.next
         } while query.base.cursor != nil
