@@ -5,16 +5,16 @@ extension AnswerQuestion {
     /// clocks were set once, and where only one source takes part.
     var sqlite: [String] {
         switch self {
-        case .summary: Self.summary
-        case .duration: Self.duration
-        case .funnel: Self.funnel
-        case .transitions: Self.transitions
+        case .summary: Self.summaryStatements
+        case .duration: Self.durationStatements
+        case .funnel: Self.funnelStatements
+        case .transitions: Self.transitionsStatements
         case .list: [Self.page("")]
         case .find: [Self.page("AND p.use_case = 0 AND p.outcome = 2 AND p.listed_us < \(Self.until)")]
         }
     }
 
-    private static let summary =
+    private static let summaryStatements =
         [
             """
             CREATE TEMP TABLE counts AS SELECT use_case, outcome, listed_us / 86400000000 AS day, count(*) AS runs \
@@ -41,7 +41,7 @@ extension AnswerQuestion {
             ]
         }
 
-    private static let duration =
+    private static let durationStatements =
         [
             """
             CREATE TEMP TABLE d AS SELECT took FROM ( \
@@ -58,7 +58,7 @@ extension AnswerQuestion {
     }
 
     /// Each transaction's first times, in the order of the index by which its parts are found.
-    private static let funnel =
+    private static let funnelStatements =
         [
             """
             CREATE TEMP TABLE f AS SELECT \
@@ -83,7 +83,7 @@ extension AnswerQuestion {
         "CASE code " + AnswerStore.loginNames.enumerated().map { "WHEN \($0.offset) THEN '\($0.element)'" }.joined(separator: " ")
         + AnswerStore.serverNames.map { " WHEN \($0.key) THEN '\($0.value)'" }.joined() + " END"
 
-    private static let transitions = [
+    private static let transitionsStatements = [
         """
         WITH e AS (SELECT p.guid, p.source, e.sequence, e.code, e.at_us + c.offset_us AS wall FROM parts p JOIN clocks c ON c.source = p.source \
         JOIN events e ON e.source = p.source AND e.part = p.sequence WHERE p.use_case = 0), \

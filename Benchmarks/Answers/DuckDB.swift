@@ -21,7 +21,7 @@ enum DuckDB {
         // Run Time (s): real 0.012 user 0.019 sys 0.001
         var lines: [String] = []
         var milliseconds = 0.0
-        for line in text.split(separator: "\n") {
+        for line in text.split(whereSeparator: \.isNewline) {  // CSV ends lines with CR LF
             let words = line.split(separator: " ")
             if line.hasPrefix("Run Time"), words.count > 4 {
                 milliseconds += (Double(words[4]) ?? 0) * 1000

@@ -61,8 +61,7 @@ struct AskedTransactions {
             keys.append(Key(source: source, sequence: row.int(1), segment: segment))
         }
         if case .attribute(let name)? = segmentation, segments.isEmpty, !keys.isEmpty { try Self.check(attribute: name, connection) }
-        keys.sort()
-        self.keys = keys
+        self.keys = keys.sorted()  // which also takes no more room than they need
         segmentValues = segments.sorted { $0.value < $1.value }.map(\.key)
         joined = includesJoined ? try JoinedParts(ofTransactions: keys.count, connection) : nil
         self.wall = wall
