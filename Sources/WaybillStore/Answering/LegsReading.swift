@@ -12,9 +12,9 @@ struct LegsReading {
     }
 
     fileprivate struct Collected {
-        var legs: [Leg: [Int]] = [:]
-        var durations: [Int] = []
-        var uncertainties: [Int] = []
+        var legs: [Leg: Durations] = [:]
+        var durations = Durations()
+        var uncertainties = Durations()
         var withoutEnd = 0
         var withoutExchange = 0
         var withoutServer = 0
@@ -75,8 +75,8 @@ extension LegsReading.Collected {
             return
         }
         durations.append(duration)
-        for (leg, microseconds) in division.legs { legs[leg, default: []].append(microseconds) }
-        uncertainties += division.uncertainties
+        for (leg, microseconds) in division.legs { legs[leg, default: Durations()].append(microseconds) }
+        for microseconds in division.uncertainties { uncertainties.append(microseconds) }
         if division.legs[.exchange] != nil { withoutServer += 1 }
         if division.legs[.network] != nil { withoutSplit += 1 }
     }
@@ -84,9 +84,10 @@ extension LegsReading.Collected {
     fileprivate func segment(_ value: String?) -> LegsSegment {
         var (durations, uncertainties) = (durations, uncertainties)
         let shares = Leg.allCases.map { leg in
-            var microseconds = legs[leg] ?? []
-            return LegsSegment.Share(
-                leg: leg, totalMicroseconds: microseconds.reduce(0, +), statistics: DurationStatistics(&microseconds))
+            var microseconds = legs[leg] ?? Durations()
+            var total = 0
+            microseconds.forEach { total += $0 }
+            return LegsSegment.Share(leg: leg, totalMicroseconds: total, statistics: DurationStatistics(&microseconds))
         }
         return LegsSegment(
             value: value, legs: shares, duration: DurationStatistics(&durations), withoutEnd: withoutEnd,
