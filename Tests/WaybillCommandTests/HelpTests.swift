@@ -38,6 +38,8 @@ import Testing
                       Is anything damaged or missing?
                   waybill erase ./collected --before 30d
                       Takes away what is older than a month.
+                  waybill backup ./collected ./copy
+                      A copy to keep elsewhere, while the collector runs.
 
                 EXIT CODES
                   0 done, 1 nothing found or something wrong, 64 a wrong command line
@@ -61,6 +63,8 @@ import Testing
                                           that holds a set.
                   erase                   Erase transactions, or all that an installation
                                           recorded.
+                  backup                  Copy a store, or a collector's folder, while it is
+                                          written to.
 
                   See 'waybill help <subcommand>' for detailed help.
 
@@ -68,7 +72,7 @@ import Testing
         #expect(try await Command.waybill().output == help.output)
     }
 
-    @Test(arguments: ["list", "show", "export", "serve", "token", "import", "verify", "erase"])
+    @Test(arguments: ["list", "show", "export", "serve", "token", "import", "verify", "erase", "backup"])
     func everyVerbExplainsItselfByExamples(verb: String) async throws {
         let help = try await Command.waybill(verb, "--help")
         #expect(help.status == 0)
@@ -82,7 +86,8 @@ import Testing
         ["lists"], ["list"], ["list", "here", "--limit", "0"], ["list", "here", "--limit", "many"], ["list", "here", "--outcome", "ok"],
         ["list", "here", "--since", "noon"], ["show", "here"], ["serve", "here", "--port", "65536"], ["import", "file"],
         ["import", "--to", "x"],
-        ["verify"], ["verify", ""], ["erase", "here"], ["erase", "here", "--all", "--before", "1d"], ["erase", "here", "--before", "noon"],
+        ["verify"], ["verify", ""], ["backup", "here"], ["erase", "here"], ["erase", "here", "--all", "--before", "1d"],
+        ["erase", "here", "--before", "noon"],
         ["erase", "http://localhost:1", "--all"], ["erase", "here", "--installation", "x"], ["list", "here", "--no-such-option"],
     ])
     func aWrongCommandLineIs64AndSaysWhy(arguments: [String]) async throws {
