@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build test demo examples exports otlp look hostile bench faults soak stress fuzz model tsan lint format consumer schemas check install clean
+.PHONY: help setup build test demo examples exports otlp answers look hostile bench faults chaos soak stress fuzz model tsan lint format consumer schemas check install installation clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -46,6 +46,10 @@ otlp: setup ## Send generated transactions and the demo's as spans to a strict O
 	swift build --traits Collector --product waybill $(IMPORTS)
 	@TRANSACTIONS=$(or $(TRANSACTIONS),3000) Scripts/python Scripts/check-otlp
 
+answers: setup ## Have DuckDB answer the same questions over the exports of generated histories, and compare
+	swift build --traits Collector --product waybill $(IMPORTS)
+	@Scripts/python Scripts/check-answers
+
 hostile: setup ## Try hostile requests and schemathesis on a running collector; EXAMPLES=100 for each operation
 	swift build --traits Collector --product waybill $(IMPORTS)
 	@Scripts/python Scripts/check-collector --examples $(or $(EXAMPLES),100)
@@ -72,6 +76,10 @@ faults: setup ## Kill processes, fill disks, flip bits, count every fact; KILLS=
 	swift build --traits Collector $(IMPORTS)
 	.build/debug/Faults run --kills $(KILLS) $(if $(SEED),--seed $(SEED)) $(if $(CASES),--cases $(CASES))
 
+chaos: setup ## Twenty clients, a bad network, a collector killed again and again; SECONDS=60, CLIENTS=20, SEED=n
+	swift build --traits Collector $(IMPORTS)
+	.build/debug/Faults run --cases chaos,control --clients $(or $(CLIENTS),20) --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+
 tsan: setup ## Run the library's tests under the thread sanitizer
 	@Scripts/run-tests --thread-sanitizer
 
@@ -95,9 +103,13 @@ look: setup ## Look at reports in Chromium: phone and desk, light and dark, with
 	@Scripts/python Scripts/check-report
 
 check: setup ## All that CI checks
-	@set -e; for step in lint schemas model consumer tsan test examples exports otlp "hostile EXAMPLES=10" look "faults KILLS=50"; do \
+	@set -e; for step in lint schemas model consumer tsan test examples exports otlp answers installation "hostile EXAMPLES=10" look "faults KILLS=50"; do \
 	    began=$$(date +%s); $(MAKE) --no-print-directory $$step; echo "==> make $$step: $$(($$(date +%s) - began)) s"; \
 	done
+
+installation: setup ## Install into a folder of its own, and try what was installed
+	swift build --traits Collector --product waybill $(IMPORTS)
+	@Scripts/check-install
 
 install: setup ## Install the command line and the collector's unit; PREFIX=/usr/local, DESTDIR=
 	Scripts/install

@@ -32,6 +32,9 @@ struct FaultCase: Sendable {
 struct FaultSetting: Sendable {
     /// How often processes are killed at random instants; cases of another kind do a share of it.
     var kills: Int
+    /// How many clients there are, and for how many seconds, where a case goes by time.
+    var clients = 20
+    var seconds = 20
     /// This case's own: the same for the same `--seed`, whichever other cases are run.
     var seed: UInt64
 

@@ -13,13 +13,19 @@ struct Faults: AsyncParsableCommand {
     static let cases: [FaultCase] =
         [
             .killed, .drain, .flush, .answer, .two, .four, .clock, .full, .busy, .failing, .readOnly, .permissions, .deleted, .power,
-        ] + FaultCase.journals + [.database]
+        ] + FaultCase.journals + [.database, .chaos, .control]
 
     struct Run: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Run the cases, print a table, and write .build/faults.json.")
 
         @Option(help: "How often a process is killed at a random instant; the other cases do a share of it.")
         var kills = 50
+
+        @Option(help: "How many clients there are in chaos.")
+        var clients = 20
+
+        @Option(help: "How long there is chaos.")
+        var seconds = 20
 
         @Option(help: "Repeats the chance of an earlier run, as far as processes can be repeated.")
         var seed = UInt64.random(in: 0..<1_000_000_000)
@@ -36,7 +42,7 @@ struct Faults: AsyncParsableCommand {
             let chosen = names.isEmpty ? Faults.cases : Faults.cases.filter { names.contains($0.name) }
             // A worker that was killed leaves a pipe nobody reads.
             signal(SIGPIPE, SIG_IGN)
-            print("seed \(seed), kills \(kills)")
+            print("seed \(seed), kills \(kills), clients \(clients), seconds \(seconds)")
             let table = FaultTable(chosen)
             print(table.head)
             fflush(nil)
@@ -55,7 +61,8 @@ struct Faults: AsyncParsableCommand {
             var result = FaultResult(name: one.name)
             let start = ContinuousClock.now
             do {
-                result.counts = try await one.run(FaultSetting(kills: kills, seed: seed.mixed(with: one.name)))
+                result.counts = try await one.run(
+                    FaultSetting(kills: kills, clients: clients, seconds: seconds, seed: seed.mixed(with: one.name)))
             } catch let skipped as Skipped {
                 result.skipped = skipped.reason
             } catch {

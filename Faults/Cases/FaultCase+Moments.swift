@@ -33,7 +33,7 @@ extension FaultCase {
             usleep(.random(in: 0...5_000, using: &chance))
             station.kill(worker)
         }
-        station.collector.hooks = CollectorProcess.Hooks()
+        station.collector.hooks = CollectorLink.Hooks()
         return try station.count(runs: kills)
     }
 
@@ -52,7 +52,7 @@ extension FaultCase {
             case 1: try station.collector.killAndRestart()
             default: usleep(.random(in: 0...200_000, using: &chance))
             }
-            station.collector.hooks = CollectorProcess.Hooks()
+            station.collector.hooks = CollectorLink.Hooks()
             // Cut once, it is to find its way by itself.
             if run % 3 == 2 { try station.finish(worker) } else { station.kill(worker) }
         }
@@ -61,7 +61,7 @@ extension FaultCase {
 }
 
 /// The time that something happens after it has happened so many times before.
-private final class Moment: Sendable {
+final class Moment: Sendable {
     private let left: Locked<Int>
     private let hasCome = DispatchSemaphore(value: 0)
 

@@ -4,7 +4,7 @@ import Foundation
 import WaybillCore
 import WaybillStore
 
-/// What the two stores of a station say in the end, and whether they agree.
+/// What the stores of a station say in the end, and whether they agree.
 struct Accounts {
     private var problems: [String] = []
     /// Of every fact that the collector has a row for.
@@ -14,8 +14,10 @@ struct Accounts {
     private let client: [SourceRecord]
     private let collector: [SourceRecord]
 
-    init(client: URL, collector: URL, mayDrop: Bool) throws {
-        self.client = try Self.sources(of: client, "client", &problems)
+    init(clients: [URL], collector: URL, mayDrop: Bool) throws {
+        var client: [SourceRecord] = []
+        for folder in clients { client += try Self.sources(of: folder, folder.lastPathComponent, &problems) }
+        self.client = client
         self.collector = try Self.sources(of: collector, "collector", &problems)
         let found = try Self.numbers(in: collector)
         numbers = found.filter { $0 != 0 }

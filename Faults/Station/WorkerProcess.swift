@@ -21,7 +21,7 @@ final class WorkerProcess: @unchecked Sendable {  // right because everything th
         process.standardInput = FileHandle.nullDevice
         let pipe = Pipe()
         process.standardOutput = pipe
-        try process.run()
+        try process.runAlone()
         Thread.detachNewThread { [self] in
             var rest = Data()
             while case let data = pipe.fileHandleForReading.availableData, !data.isEmpty {

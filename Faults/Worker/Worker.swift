@@ -28,6 +28,8 @@ extension Faults {
         var padding = 0
         @Option(help: "How the wall clock jumps while facts are recorded, in seconds, one jump after the other.", transform: Self.jumps)
         var jumps: [Int] = []
+        @Option(help: "Pause between deliveries, in milliseconds.")
+        var flushPause = 5
         @Flag(help: "Deliver again and again while recording.")
         var delivers = false
 
@@ -45,10 +47,10 @@ extension Faults {
             signal(SIGPIPE, SIG_DFL)
             Output.line("ready")
             let health = Task.detached { await Self.watch(transactions) }
-            let delivery = Task.detached { [delivers] in
+            let delivery = Task.detached { [delivers, flushPause] in
                 while delivers, !Task.isCancelled {
                     await transactions.flush()
-                    try? await Task.sleep(for: .milliseconds(5))
+                    try? await Task.sleep(for: .milliseconds(flushPause))
                 }
             }
             let clocks = Task.detached { [jumps] in

@@ -39,11 +39,15 @@ struct WaybillCommand: AsyncParsableCommand {
                   Is anything damaged or missing?
               waybill erase ./collected --before 30d
                   Takes away what is older than a month.
+              waybill backup ./collected ./copy
+                  A copy to keep elsewhere, while the collector runs.
 
             EXIT CODES
               0 done, 1 nothing found or something wrong, 64 a wrong command line
             """,
-        subcommands: [List.self, Show.self, Ask.self, Export.self, Serve.self, Token.self, Import.self, Verify.self, Erase.self]
+        subcommands: [
+            List.self, Show.self, Ask.self, Export.self, Serve.self, Token.self, Import.self, Verify.self, Erase.self, Backup.self,
+        ]
     )
 }
 #else

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import WaybillCore
 
 /// The writing end of a store: facts in, sets out, sets in.
@@ -127,31 +127,6 @@ package final class Store {
         try lock?.acquire()
         defer { lock?.release() }
         return try body()
-    }
-
-    /// Makes a copy of one file, which needs no WAL, with mode 0600; bodies stay where they are.
-    ///
-    /// - Throws: Also when there is a file already.
-    package func snapshot(to file: URL) throws(WaybillError) {
-        let path = file.path(percentEncoded: false)
-        guard !FileManager.default.fileExists(atPath: path) else {
-            throw WaybillError(.store, "\(path) exists already. Name another file for the snapshot.")
-        }
-        // Made with its mode before there is anything in it: SQLite writes into a file that is empty.
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw WaybillError(.store, "The snapshot \(path) cannot be written. Check its folder.", cause: String(cString: strerror(errno)))
-        }
-        close(descriptor)
-        try connection.statement("VACUUM INTO ?").run(path)
-        try Self.removeBodies(from: path, of: connection)
-    }
-
-    /// Takes bodies, and the key of their hashes, out of a copy: it may leave the device.
-    private static func removeBodies(from path: String, of original: Connection) throws(WaybillError) {
-        guard try original.integer("SELECT EXISTS(SELECT 1 FROM bodies)") != 0 else { return }
-        let copy = try Connection("file:" + StorePlace.escaped(path), .readWrite, at: path)
-        try copy.execute("PRAGMA secure_delete = ON; DELETE FROM bodies; DELETE FROM settings WHERE key = '\(BodyRows.keySetting)'; VACUUM")
     }
 
     // MARK: Settings

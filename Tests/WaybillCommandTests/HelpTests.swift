@@ -40,6 +40,8 @@ import Testing
                       Is anything damaged or missing?
                   waybill erase ./collected --before 30d
                       Takes away what is older than a month.
+                  waybill backup ./collected ./copy
+                      A copy to keep elsewhere, while the collector runs.
 
                 EXIT CODES
                   0 done, 1 nothing found or something wrong, 64 a wrong command line
@@ -64,6 +66,8 @@ import Testing
                                           that holds a set.
                   erase                   Erase transactions, or all that an installation
                                           recorded.
+                  backup                  Copy a store, or a collector's folder, while it is
+                                          written to.
 
                   See 'waybill help <subcommand>' for detailed help.
 
@@ -71,7 +75,7 @@ import Testing
         #expect(try await Command.waybill().output == help.output)
     }
 
-    @Test(arguments: ["list", "show", "ask", "export", "serve", "token", "import", "verify", "erase"])
+    @Test(arguments: ["list", "show", "ask", "export", "serve", "token", "import", "verify", "erase", "backup"])
     func everyVerbExplainsItselfByExamples(verb: String) async throws {
         let help = try await Command.waybill(verb, "--help")
         #expect(help.status == 0)
@@ -85,7 +89,8 @@ import Testing
         ["lists"], ["list"], ["list", "here", "--limit", "0"], ["list", "here", "--limit", "many"], ["list", "here", "--outcome", "ok"],
         ["list", "here", "--since", "noon"], ["show", "here"], ["serve", "here", "--port", "65536"], ["import", "file"],
         ["import", "--to", "x"],
-        ["verify"], ["verify", ""], ["erase", "here"], ["erase", "here", "--all", "--before", "1d"], ["erase", "here", "--before", "noon"],
+        ["verify"], ["verify", ""], ["backup", "here"], ["erase", "here"], ["erase", "here", "--all", "--before", "1d"],
+        ["erase", "here", "--before", "noon"],
         ["erase", "http://localhost:1", "--all"], ["erase", "here", "--installation", "x"], ["list", "here", "--no-such-option"],
         ["ask"], ["ask", "summary"], ["ask", "why", "here"], ["ask", "summary", "here", "--every", "30s"], ["ask", "funnel", "here"],
         ["ask", "summary", "here", "--json", "--csv"], ["ask", "compare", "here", "--a", "A", "--b", "B"],

@@ -31,6 +31,7 @@ import WaybillCore
     @Test func everySettingHasTheSameNameInEveryPlace() async throws {
         let values: [ServeSetting: String] = [
             .host: "127.0.0.1", .insecure: "true", .tlsCert: "a.pem", .tlsKey: "b.pem", .tlsKeyPassword: "hunter22", .logLevel: "info",
+            .otlp: "http://127.0.0.1:4318", .otlpHeaders: "api-key=hunter22",
         ]
         var environment: [String: String] = [:]
         var members: [String] = []
@@ -46,7 +47,8 @@ import WaybillCore
         }
         #expect(try await ServeSettings(environment: environment).lines == lines)
         #expect(try await ServeSettings(environment: [:], file: file("{\(members.joined(separator: ","))}")).lines == lines)
-        let options = try await ServeSettings(ServeFlags.parse(arguments), environment: ["WAYBILL_TLS_KEY_PASSWORD": "x"])
+        let options = try await ServeSettings(
+            ServeFlags.parse(arguments), environment: ["WAYBILL_TLS_KEY_PASSWORD": "x", "WAYBILL_OTLP_HEADERS": "x=y"])
         #expect(options.lines == lines)
     }
 
@@ -56,7 +58,7 @@ import WaybillCore
         (#"{"maxBodyBytes": 0}"#, "The setting maxBodyBytes is not a number"),
         (#"{"insecure": "perhaps"}"#, "The setting insecure is not true or false."),
         (#"{"logLevel": "loud"}"#, "The setting logLevel is not one of trace,"), (#"{"tlsCert": "a.pem"}"#, "HTTPS takes both"),
-        ("[]", "The settings in"),
+        (#"{"otlp": "127.0.0.1:4318"}"#, "The backend's address is no HTTP URL"), ("[]", "The settings in"),
         (#"{"insecure": true, "host": "0.0.0.0"}"#, "Without tokens the collector listens on loopback alone"),
     ])
     func whatCannotBeMeantIsASentence(text: String, sentence: String) async throws {
@@ -70,9 +72,12 @@ import WaybillCore
 
     @Test func theConfigurationIsPrintedWithoutSecrets() async throws {
         let result = try await Command.waybill(
-            "serve", folder.url.path, "--print-config", environment: ["WAYBILL_TLS_KEY_PASSWORD": "hunter22"])
+            "serve", folder.url.path, "--print-config", "--otlp", "http://me:hunter22@127.0.0.1:4318/?api_key=hunter22",
+            environment: ["WAYBILL_TLS_KEY_PASSWORD": "hunter22", "WAYBILL_OTLP_HEADERS": "api-key=hunter22"])
         #expect(result.status == 0)
         #expect(result.output.contains("tlsKeyPassword = [hidden]\n"))
+        #expect(result.output.contains("otlp = http://127.0.0.1:4318/"))
+        #expect(result.output.contains("otlpHeaders = [hidden]\n"))
         #expect(!result.output.contains("hunter22"))
     }
 }

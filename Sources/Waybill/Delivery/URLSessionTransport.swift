@@ -120,13 +120,17 @@ public final class URLSessionTransport: FlushTransport {
         }
     }
 
+    private static let insecure = "could not be reached: no secure connection came about, see its certificate"
+
     private static func sentence(for error: URLError) -> String {
         switch error.code {
         case .timedOut: "did not answer in time"
         case .cannotFindHost, .dnsLookupFailed: "could not be reached: nobody knows a host of that name"
         case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
             .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired:
-            "could not be reached: no secure connection came about, see its certificate"
+            insecure
+        // swift-corelibs-foundation has no code for what TLS stumbles over; the words, which are libcurl's, tell.
+        case .unknown where ["SSL", "certificate"].contains(where: error.localizedDescription.contains): insecure
         case .notConnectedToInternet: "could not be reached: there is no network"
         default: "could not be reached"
         }

@@ -40,6 +40,11 @@ extension Collector {
             "waybill_failed_sets_total", .counter, "Sets that could not be stored, and were not acknowledged.",
             [MetricsText.Sample(["project": name], values.failedSets)])
         metrics.add(
+            "waybill_spans_total", .counter, "Spans sent to a tracing backend, by its verdict.",
+            [("accepted", values.acceptedSpans), ("rejected", values.rejectedSpans)].map { verdict, count in
+                MetricsText.Sample(["project": name, "verdict": verdict], count)
+            })
+        metrics.add(
             "waybill_answers_total", .counter, "Answers, by route and status.",
             values.answers.sorted { ($0.key.route, $0.key.status) < ($1.key.route, $1.key.status) }.map { answer, count in
                 MetricsText.Sample(["project": name, "route": answer.route, "status": "\(answer.status)"], count)

@@ -1,5 +1,6 @@
 #if Collector
 import WaybillCore
+import WaybillReport
 
 /// What a collector has done for a project since it started; each number only grows.
 final class Counters: Sendable {
@@ -9,6 +10,8 @@ final class Counters: Sendable {
         var rejectedFacts = 0
         var failedSets = 0
         var commits = 0
+        var acceptedSpans = 0
+        var rejectedSpans = 0
         var answers: [Answer: Int] = [:]
         var refusals: [Refusal: Int] = [:]
     }
@@ -35,6 +38,14 @@ final class Counters: Sendable {
                 case .failure: values.failedSets += 1
                 }
             }
+        }
+    }
+
+    /// Counts what a backend said about spans.
+    func count(_ receipt: SpanReceipt) {
+        counted.withLock { values in
+            values.acceptedSpans += receipt.acceptedCount
+            values.rejectedSpans += receipt.rejectedCount
         }
     }
 

@@ -6,20 +6,13 @@ import WaybillReport
 import WaybillStore
 
 /// Exports facts: from a store at hand, or through a collector.
-protocol Exporter: Sendable {
+protocol Exporter: LineSource {
     /// Into one file.
     func write(_ query: TransactionQuery, as format: ExportFormat, isCompressed: Bool?, to file: URL) async throws -> ExportSummary
     /// To standard output.
     func print(_ query: TransactionQuery, as format: TextFormat, isCompressed: Bool) async throws
     /// What is new into one more file of a folder; nil where nothing is.
     func add(to folder: URL, as format: TextFormat, isCompressed: Bool) async throws -> ExportSummary?
-    /// Line by line, for as long as the receiver takes.
-    ///
-    /// - Parameter cursor: What the export before returned; nil: all that the query means.
-    /// - Returns: The cursor behind it.
-    func forEachLine(
-        of query: TransactionQuery, after cursor: String?, as format: TextFormat, _ body: @Sendable ([UInt8]) async throws -> Void
-    ) async throws -> String
 }
 
 /// Of a store at hand.
@@ -67,16 +60,7 @@ extension StoreExporter {
     func forEachLine(
         of query: TransactionQuery, after cursor: String?, as format: TextFormat, _ body: @Sendable ([UInt8]) async throws -> Void
     ) async throws -> String {
-        let scope: ExportScope
-        if let cursor { scope = .after(try ExportCursor(cursor)) } else { scope = try await queries.exportScope(query) }
-        let place = place
-        let thread = StoreThread(label: "waybill.export") { StreamedExport() }
-        let next = try await thread.run { export throws(WaybillError) in try export.begin(scope, as: format, of: place, isCompressed: false)
-        }
-        while let piece = try await thread.run({ export throws(WaybillError) in try export.piece() }) {
-            for line in piece.split(separator: 0x0A) { try await body(Array(line)) }
-        }
-        return next.description
+        try await StoreLines(place, queries).forEachLine(of: query, after: cursor, as: format, body)
     }
 }
 

@@ -59,9 +59,15 @@ struct ServeFlags: ParsableArguments {
     @Option(help: ArgumentHelp("How long a connection may rest between requests.", valueName: "count"))
     var idleSeconds: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Send what comes to this tracing backend, as spans by OTLP/HTTP; header fields it asks for are WAYBILL_OTLP_HEADERS.",
+            valueName: "url"))
+    var otlp: String?
+
     /// Those that were given.
     var values: [AbsoluteConfigKey: ConfigValue] {
-        let texts: [ServeSetting: String?] = [.host: host, .tlsCert: tlsCert, .tlsKey: tlsKey, .logLevel: logLevel]
+        let texts: [ServeSetting: String?] = [.host: host, .tlsCert: tlsCert, .tlsKey: tlsKey, .logLevel: logLevel, .otlp: otlp]
         let numbers: [ServeSetting: Int?] = [
             .port: port, .maxBodyBytes: maxBodyBytes, .maxDecompressedBytes: maxDecompressedBytes, .maxPendingBytes: maxPendingBytes,
             .maxSetFacts: maxSetFacts, .maxTransactionFacts: maxTransactionFacts, .maxRequestsPerSecond: maxRequestsPerSecond,

@@ -10,10 +10,11 @@ enum ServeSetting: String, CaseIterable {
     case maxBodyBytes, maxDecompressedBytes, maxPendingBytes, maxSetFacts, maxTransactionFacts, maxRequestsPerSecond
     case retentionDays, maxStoreBytes
     case maxConnections, headerSeconds, bodySeconds, idleSeconds
+    case otlp, otlpHeaders
 
     var key: ConfigKey { ConfigKey([rawValue]) }
 
     /// Never printed, and no option: what stands on a command line is there for everybody to see.
-    var isSecret: Bool { self == .tlsKeyPassword }
+    var isSecret: Bool { self == .tlsKeyPassword || self == .otlpHeaders }
 }
 #endif

@@ -14,7 +14,7 @@ extension ServeSettings {
         var logger = Logger(label: "waybill")
         logger.logLevel = logLevel
         let (host, scheme) = (host.contains(":") ? "[\(host)]" : host, certificate == nil ? "http" : "https")
-        return Application(
+        var application = Application(
             router: collector.router(),
             server: try server(),
             configuration: ApplicationConfiguration(
@@ -26,6 +26,8 @@ extension ServeSettings {
                 Terminal.write(["listening on \(scheme)://\(host):\(channel.localAddress?.port ?? 0)"])
             },
             logger: logger)
+        if let backend { application.addServices(SpanService(collector, to: backend, logger: logger)) }
+        return application
     }
 
     private func server() throws -> HTTPServerBuilder {

@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import WaybillCollector
 import WaybillCore
+import WaybillReport
 
 /// How a collector is served: options before the environment, the environment before the file, the file before the defaults.
 struct ServeSettings: Sendable {
@@ -19,6 +20,10 @@ struct ServeSettings: Sendable {
     private(set) var headerSeconds = 10
     private(set) var bodySeconds = 60
     private(set) var idleSeconds = 60
+    /// Where spans go, and with which header fields; nil: nowhere.
+    private(set) var backend: TraceBackend?
+    private var otlp: String?
+    private var otlpHeaders: String?
 
     /// Reads them all.
     ///
@@ -51,6 +56,13 @@ struct ServeSettings: Sendable {
         headerSeconds = try await reader.number(.headerSeconds, in: 1...3600) ?? headerSeconds
         bodySeconds = try await reader.number(.bodySeconds, in: 1...3600) ?? bodySeconds
         idleSeconds = try await reader.number(.idleSeconds, in: 1...3600) ?? idleSeconds
+        otlp = try await reader.text(.otlp)
+        otlpHeaders = try await reader.text(.otlpHeaders)
+        if let otlp {
+            let headers = otlpHeaders.map(TraceBackend.headers) ?? TraceBackend.headers(of: environment)
+            // What is no URL at all is no HTTP address either.
+            backend = try TraceBackend(URL(string: otlp) ?? URL(filePath: otlp), headers: headers)
+        }
         try validate()
     }
 
@@ -97,6 +109,9 @@ struct ServeSettings: Sendable {
         case .headerSeconds: "\(headerSeconds)"
         case .bodySeconds: "\(bodySeconds)"
         case .idleSeconds: "\(idleSeconds)"
+        // An address may hold a password, or a key.
+        case .otlp: otlp.map(Redactor().wholeURL)
+        case .otlpHeaders: otlpHeaders
         }
     }
 

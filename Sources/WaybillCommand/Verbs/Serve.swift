@@ -18,6 +18,7 @@ struct Serve: AsyncParsableCommand {
 
             EXAMPLES
               waybill serve ./collected --insecure
+              waybill serve ./collected --insecure --otlp http://127.0.0.1:4318
               waybill token add ./collected --role ingest
               waybill serve ./collected --host 0.0.0.0 --port 443 \\
                 --tls-cert chain.pem --tls-key key.pem

@@ -22,6 +22,12 @@ package struct SpanReceipt: Sendable, Hashable {
         total.message = one.message ?? total.message
     }
 
+    /// For people.
+    package var sentence: String {
+        let rejected = rejectedCount > 0 ? ", \(rejectedCount) rejected" : ""
+        return "\(Words.count(acceptedCount, "span")) sent\(rejected)\(message.map { ": \($0)" } ?? ".")"
+    }
+
     /// How many spans a line of an export has: inside a string the quotation marks would be escaped.
     static func spanCount(of line: [UInt8]) -> Int {
         Data(line).ranges(of: Data("\"spanId\":".utf8)).count

@@ -88,10 +88,14 @@ package final class TraceBackend: Sendable {
 }
 
 extension TraceBackend {
-    /// The fields of OpenTelemetry's variables `OTEL_EXPORTER_OTLP_TRACES_HEADERS` or else `OTEL_EXPORTER_OTLP_HEADERS`: `name=value`, separated by
-    /// commas, percent-encoded (https://opentelemetry.io/docs/specs/otel/protocol/exporter/).
+    /// The fields of OpenTelemetry's variables `OTEL_EXPORTER_OTLP_TRACES_HEADERS` or else `OTEL_EXPORTER_OTLP_HEADERS`.
     package static func headers(of environment: [String: String]) -> [String: String] {
-        let text = environment["OTEL_EXPORTER_OTLP_TRACES_HEADERS"] ?? environment["OTEL_EXPORTER_OTLP_HEADERS"] ?? ""
+        headers(environment["OTEL_EXPORTER_OTLP_TRACES_HEADERS"] ?? environment["OTEL_EXPORTER_OTLP_HEADERS"] ?? "")
+    }
+
+    /// The fields of a text as those variables have it: `name=value`, separated by commas, percent-encoded
+    /// (https://opentelemetry.io/docs/specs/otel/protocol/exporter/).
+    package static func headers(_ text: String) -> [String: String] {
         var headers: [String: String] = [:]
         for item in text.split(separator: ",") {
             let pair = item.split(separator: "=", maxSplits: 1).map {

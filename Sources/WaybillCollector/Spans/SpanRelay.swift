@@ -1,24 +1,23 @@
 #if Collector
-import Foundation
-import WaybillCollector
-import WaybillCore
-import WaybillReport
+package import Foundation
+package import WaybillCore
+package import WaybillReport
 import WaybillStore
 
 /// Sends spans to a backend, in rounds that go on where the one before ended.
 ///
 /// Where a round ended is noted when the backend has taken all of it. What was under way when a round broke off is sent again, under the same
 /// span IDs: telling the two apart is the backend's.
-struct SpanRelay {
-    private let exporter: any Exporter
+package struct SpanRelay: Sendable {
+    private let source: any LineSource
     private let backend: TraceBackend
     private let file: URL?
     private var cursor: String?
 
     /// - Parameter file: Holds the cursor; nil: it is forgotten with the process.
     /// - Throws: `.setting` where the file is there and cannot be read.
-    init(_ exporter: some Exporter, to backend: TraceBackend, cursorFile file: URL?) throws(WaybillError) {
-        self.exporter = exporter
+    package init(_ source: some LineSource, to backend: TraceBackend, cursorFile file: URL?) throws(WaybillError) {
+        self.source = source
         self.backend = backend
         self.file = file
         guard let file, FileManager.default.fileExists(atPath: file.path(percentEncoded: false)) else { return }
@@ -29,9 +28,9 @@ struct SpanRelay {
     }
 
     /// Sends what is new.
-    mutating func round(_ query: TransactionQuery) async throws -> SpanReceipt {
+    package mutating func round(_ query: TransactionQuery) async throws -> SpanReceipt {
         let (backend, total) = (backend, Locked(SpanReceipt()))
-        let next = try await exporter.forEachLine(of: query, after: cursor, as: .otlp) { line in
+        let next = try await source.forEachLine(of: query, after: cursor, as: .otlp) { line in
             let receipt = try await backend.send(line)
             total.withLock { $0 += receipt }
         }
@@ -42,28 +41,6 @@ struct SpanRelay {
         }
         cursor = next
         return total.withLock { $0 }
-    }
-
-    /// Sends what is new, again and again, and tells what became of it; returns only when the task is canceled.
-    mutating func follow() async throws {
-        while true {
-            do {
-                let receipt = try await round(TransactionQuery())
-                if receipt != SpanReceipt() { Terminal.warn(receipt.sentence) }
-                try await Task.sleep(for: .seconds(1))
-            } catch let error as WaybillError {
-                Terminal.warn("\(error)")
-                try await Task.sleep(for: TraceBackend.longestWait)
-            }
-        }
-    }
-}
-
-extension SpanReceipt {
-    /// For people.
-    var sentence: String {
-        let rejected = rejectedCount > 0 ? ", \(rejectedCount) rejected" : ""
-        return "\(Words.count(acceptedCount, "span")) sent\(rejected)\(message.map { ": \($0)" } ?? ".")"
     }
 }
 #endif

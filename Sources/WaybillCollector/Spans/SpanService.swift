@@ -1,0 +1,85 @@
+#if Collector
+public import Foundation
+public import Logging
+public import ServiceLifecycle
+public import WaybillCore
+package import WaybillReport
+import WaybillStore
+
+/// Sends what a collector receives to a tracing backend, as spans by OTLP/HTTP: once a second what is new, until it is told to stop.
+///
+/// Each project has a file in the collector's folder, e.g. `waybill.otlp-cursor`, that says up to where the backend has taken everything. So a
+/// backend that is away delays spans and loses none, and neither does an end of the process at any moment: what was under way then is sent again,
+/// under the same span IDs. Add it to the services of an application.
+public struct SpanService: Service {
+    private let collector: Collector
+    private let backend: TraceBackend
+    private let logger: Logger
+    private let pause: @Sendable (Duration) async throws -> Void
+
+    /// Makes the service.
+    ///
+    /// - Parameters:
+    ///   - backend: Where to; without a path, to `/v1/traces` there.
+    ///   - headers: Sent with each request, e.g. for authorization. Default: none.
+    /// - Throws: `.setting` for what is no HTTP address.
+    public init(_ collector: Collector, to backend: URL, headers: [String: String] = [:], logger: Logger) throws(WaybillError) {
+        self.init(collector, to: try TraceBackend(backend, headers: headers), logger: logger)
+    }
+
+    /// - Parameter pause: Waits between rounds.
+    package init(
+        _ collector: Collector, to backend: TraceBackend, logger: Logger,
+        pause: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    ) {
+        self.collector = collector
+        self.backend = backend
+        self.logger = logger
+        self.pause = pause
+    }
+
+    /// Runs until the application stops.
+    public func run() async throws {
+        await cancelWhenGracefulShutdown {
+            var relays: [ProjectName: SpanRelay] = [:]
+            while !Task.isCancelled {
+                var isWell = true
+                for project in collector.projects.all where !Task.isCancelled {
+                    isWell = await sendNews(of: project, &relays[project.name]) && isWell
+                }
+                try? await pause(isWell ? .seconds(1) : TraceBackend.longestWait)
+            }
+        }
+    }
+
+    /// One round; false where it broke off, and is to be made again.
+    private func sendNews(of project: Project, _ relay: inout SpanRelay?) async -> Bool {
+        let place: Logger.Metadata = ["project": "\(project.name)"]
+        do {
+            var current =
+                try relay
+                ?? SpanRelay(
+                    StoreLines(project.place, project.queries), to: backend, cursorFile: project.spanCursorFile)
+            let receipt = try await current.round(TransactionQuery())
+            relay = current
+            project.counters.count(receipt)
+            if receipt.rejectedCount > 0 {
+                logger.warning("waybill: \(receipt.sentence)", metadata: place)
+            } else if receipt.acceptedCount > 0 {
+                logger.info("\(receipt.sentence)", metadata: place)
+            }
+            return true
+        } catch {
+            if !Task.isCancelled { logger.warning("waybill: spans wait: \(error)", metadata: place) }
+            return false
+        }
+    }
+}
+
+extension Project {
+    /// Says up to where the backend has taken everything.
+    fileprivate var spanCursorFile: URL? {
+        place.path.map { URL(filePath: $0).deletingPathExtension().appendingPathExtension("otlp-cursor") }
+    }
+}
+#endif

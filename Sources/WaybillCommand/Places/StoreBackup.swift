@@ -1,0 +1,78 @@
+#if Collector
+import Foundation
+import WaybillCore
+import WaybillStore
+
+/// Copies a store's file, or all that a collector's folder holds, while others write to it: whole or not at all.
+///
+/// Everything is made under a hidden name beside its own, is checked and synced, and then renamed. Nothing is overwritten.
+struct StoreBackup: Sendable {
+    /// A store that was copied.
+    struct Copy: Sendable {
+        var name: String
+        var factCount: Int
+        var byteCount: Int
+    }
+
+    let source: URL
+    let target: URL
+    /// What the readers had to say, e.g. that a WAL is missing.
+    private(set) var warnings: [String] = []
+
+    init(of source: URL, to target: URL) {
+        self.source = source
+        self.target = target
+    }
+
+    /// Makes it; blocks until it is done.
+    ///
+    /// - Throws: `.notFound` where there is no store, `.setting` where the target exists, cannot be written, or is being written.
+    mutating func run() throws -> [Copy] {
+        guard !FileManager.default.fileExists(atPath: target.path(percentEncoded: false)) else {
+            throw WaybillError(.setting, "\(target.path(percentEncoded: false)) exists already. Name a backup that does not.")
+        }
+        // Holds the name against another backup.
+        let partial = try PartialFile(target)
+        let work = PartialFile.partial(of: target).appendingPathExtension("d")
+        try? FileManager.default.removeItem(at: work)
+        defer { try? FileManager.default.removeItem(at: work) }
+        try FileManager.default.createDirectory(at: work, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        guard case .folder(let folder) = StorePlace(path: source.path(percentEncoded: false)) else {
+            let file = work.appending(path: target.lastPathComponent)
+            let copy = try copy(source, to: file)
+            _ = try partial.finish(with: file)
+            return [copy]
+        }
+        let copies = try copyAll(of: folder, to: work)
+        try DurableFile.syncFolder(work)
+        try DurableFile.rename(work.path(percentEncoded: false), to: target)
+        return copies
+    }
+
+    private mutating func copyAll(of folder: URL, to work: URL) throws -> [Copy] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false)).sorted()
+        let stores = names.filter { $0.hasSuffix(".sqlite") && !$0.hasPrefix(".") }
+        guard !stores.isEmpty else {
+            throw WaybillError(.notFound, "The folder \(folder.path(percentEncoded: false)) holds no Waybill store.")
+        }
+        // Before the stores, since a cursor that is ahead of its store is none.
+        for name in names where name == "tokens" || name.hasSuffix(".otlp-cursor") {
+            let bytes = try Array(Data(contentsOf: folder.appending(path: name)))
+            try DurableFile.withDescriptor(of: work.appending(path: name).path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL) {
+                try DurableFile.write(bytes, to: $0)
+                try DurableFile.sync($0)
+            }
+        }
+        return try stores.map { try copy(folder.appending(path: $0), to: work.appending(path: $0)) }
+    }
+
+    private mutating func copy(_ store: URL, to file: URL) throws(WaybillError) -> Copy {
+        let reader = try StoreReader(.file(store))
+        warnings += reader.warnings
+        let verification = try reader.backUp(to: file)
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path(percentEncoded: false))
+        return Copy(
+            name: store.lastPathComponent, factCount: verification.factCount, byteCount: attributes?[.size] as? Int ?? 0)
+    }
+}
+#endif

@@ -1,0 +1,67 @@
+package import Foundation
+package import WaybillCore
+
+extension Connection {
+    /// Makes a copy of one file, as the store is now, which needs no WAL, with mode 0600; bodies stay where they are. It is not synced.
+    ///
+    /// `VACUUM INTO` rather than the backup API, which begins again whenever another process has written (sqlite.org/backup.html): a collector that is
+    /// busy would never be done.
+    ///
+    /// - Throws: Also when there is a file already.
+    func snapshot(to file: URL) throws(WaybillError) {
+        let path = file.path(percentEncoded: false)
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw WaybillError(.store, "\(path) exists already. Name another file for the snapshot.")
+        }
+        // Made with its mode before there is anything in it: SQLite writes into a file that is empty.
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw WaybillError(.store, "The snapshot \(path) cannot be written. Check its folder.", cause: String(cString: strerror(errno)))
+        }
+        close(descriptor)
+        try statement("VACUUM INTO ?").run(path)
+        try Self.removeBodies(from: path)
+    }
+
+    /// Takes bodies, and the key of their hashes, out of a copy: it may leave the device.
+    private static func removeBodies(from path: String) throws(WaybillError) {
+        let copy = try Connection("file:" + StorePlace.escaped(path), .readWrite, at: path)
+        // A store that no writer of this version has opened has no such table.
+        guard try copy.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'bodies'") > 0,
+            try copy.integer("SELECT EXISTS(SELECT 1 FROM bodies)") != 0
+        else { return }
+        try copy.execute("PRAGMA secure_delete = ON; DELETE FROM bodies; DELETE FROM settings WHERE key = '\(BodyRows.keySetting)'; VACUUM")
+    }
+}
+
+extension Store {
+    /// Makes a copy of one file, which needs no WAL, with mode 0600; bodies stay where they are.
+    ///
+    /// - Throws: Also when there is a file already.
+    package func snapshot(to file: URL) throws(WaybillError) { try connection.snapshot(to: file) }
+}
+
+extension StoreReader {
+    /// Makes a copy of one file, as the store is at this moment, while others may write to it; bodies stay where they are. It is synced and checked
+    /// whole before this returns.
+    ///
+    /// - Returns: What the check has found, which is no problem.
+    /// - Throws: `.damaged` where the copy is not sound; also when there is a file already, or no room.
+    package func backUp(to file: URL) throws(WaybillError) -> StoreVerification {
+        try connection.snapshot(to: file)
+        let path = file.path(percentEncoded: false)
+        do {
+            // SQLite does not: sqlite.org/lang_vacuum.html, "VACUUM with an INTO clause".
+            try DurableFile.withDescriptor(of: path, O_RDONLY, DurableFile.sync)
+        } catch {
+            throw WaybillError(.store, "The copy \(path) cannot be written to the disk.", cause: "\(error)")
+        }
+        let verification = try StoreReader(.file(file)).verify()
+        guard verification.isSound else {
+            throw WaybillError(
+                .damaged, "The copy of \(connection.place) is not sound. See what `waybill verify` says of the store.",
+                cause: verification.problems.first)
+        }
+        return verification
+    }
+}
