@@ -44,19 +44,6 @@ extension TransactionFilter {
     }
 }
 
-extension TransactionFilter {
-    /// Reads a filter; a condition that is left out lets everything through.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.init()
-        useCase = try container.decodeIfPresent(Int.self, forKey: .useCase)
-        outcomes = try container.decodeIfPresent(Set<Outcome>.self, forKey: .outcomes) ?? []
-        sinceMicroseconds = try container.decodeIfPresent(Int.self, forKey: .sinceMicroseconds)
-        untilMicroseconds = try container.decodeIfPresent(Int.self, forKey: .untilMicroseconds)
-        text = try container.decodeIfPresent(String.self, forKey: .text)
-    }
-}
-
 /// Some rows of a list, and where the next ones start.
 public struct Page<Row: Sendable & Codable>: Sendable, Codable {
     /// In the order of the list.
