@@ -23,7 +23,7 @@ struct CompareGuideTests {
         logins.useCase = Login.code
         let hourAgo = 0
         var printed: [String] = []
-        func print(_ items: CustomStringConvertible...) { printed.append(items.map(\.description).joined(separator: " ")) }
+        func print(_ items: any CustomStringConvertible...) { printed.append(items.map(\.description).joined(separator: " ")) }
 
         let variants = CompareQuery(filter: logins, groups: .values(of: .attribute("variant"), "A", "B"))
         if case .compare(let answer) = try await transactions.answer(.compare(variants)) {

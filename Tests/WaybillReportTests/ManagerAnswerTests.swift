@@ -22,7 +22,7 @@ struct ManagerAnswerTests {
     init() { tx = .testing(clock: clock) }
 
     private func logIn(_ variant: String, milliseconds: Int) {
-        let login = tx.begin(Login.self, attributes: ["variant": .string(variant)])
+        let login = tx.begin(Login.self, attributes: ["variant": .string(variant), "version": 1])
         login.log(.requestSent)
         clock.advance(by: .milliseconds(milliseconds))
         login.log(.responseReceived)

@@ -5,8 +5,8 @@ extension StoreReader {
     /// Answers a question by one state of the store.
     ///
     /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
-    /// - Throws: `.notFound` for a use case or an event that nothing here is called, with the nearest name that is; `.setting` for a question
-    ///   that needs a use case and names none.
+    /// - Throws: `.notFound` for an event, an attribute or a value that nothing here has, with the nearest name that something has; `.setting` for
+    ///   a question that makes no sense, or needs a use case and names none.
     package func answer(_ query: Query, now wall: Int) throws(WaybillError) -> Answer {
         try read { () throws(WaybillError) in
             var answer = try unexplained(query, now: wall)
