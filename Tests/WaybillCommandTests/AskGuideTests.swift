@@ -27,7 +27,7 @@ import WaybillCore
 
     @Test func everyCommandHasAnAnswerOrSaysWhyNot() async throws {
         let lines = try Self.commands("waybill ask") + Self.commands("waybill list") + Self.commands("waybill show")
-        #expect(lines.count == 14)
+        #expect(lines.count == 13)
         for line in lines {
             var words = line.replacing("'", with: "").split(separator: " ").dropFirst().map(String.init)
             for index in words.indices {
@@ -38,7 +38,6 @@ import WaybillCore
             // What began long ago, and variant A, are not in this store.
             let isEmpty = ["--since 7d", "48h..24h", "--by variant --a"].contains { line.contains($0) }
             #expect(result.status == (isEmpty ? 1 : 0), "\(line): \(result.errors)")
-            #expect(!result.errors.hasPrefix("Error"), "\(line): \(result.errors)")
             #expect(isEmpty ? !result.errors.isEmpty : !result.output.isEmpty, "\(line)")
         }
     }

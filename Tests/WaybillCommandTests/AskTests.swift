@@ -57,7 +57,10 @@ import WaybillCore
     }
 
     @Test(arguments: [
-        (["duration", "--use-case", "login", "--from", "requestSend"], "No event here is called “requestSend”: did you mean “requestSent”?"),
+        (
+            ["duration", "--use-case", "login", "--from", "requestSend"],
+            "No event here is called “requestSend”: did you mean “requestSent”?"
+        ),
         (["transitions", "--use-case", "logon"], "There is no use case “logon” here; did you mean “login”?"),
         (["dropoff"], "A last event is one of a use case; say of which."),
     ])

@@ -92,7 +92,7 @@ import Testing
         ["verify"], ["verify", ""], ["backup", "here"], ["erase", "here"], ["erase", "here", "--all", "--before", "1d"],
         ["erase", "here", "--before", "noon"],
         ["erase", "http://localhost:1", "--all"], ["erase", "here", "--installation", "x"], ["list", "here", "--no-such-option"],
-        ["ask"], ["ask", "summary"], ["ask", "why", "here"], ["ask", "summary", "here", "--every", "30s"], ["ask", "funnel", "here"],
+        ["ask", "summary"], ["ask", "why", "here"], ["ask", "summary", "here", "--every", "30s"], ["ask", "funnel", "here"],
         ["ask", "summary", "here", "--json", "--csv"], ["ask", "compare", "here", "--a", "A", "--b", "B"],
         ["ask", "compare", "here", "--a", "1h..2h", "--b", "1h..0h"], ["ask", "network", "here", "--by", "port"],
     ])

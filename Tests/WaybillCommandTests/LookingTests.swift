@@ -96,6 +96,12 @@ import WaybillCore
                 app     1.2      iPhone17,1 iOS 18.1  began, failed      15.0 ms
                 server  4.0      x86_64 Linux 6.1     joined, succeeded  9.00 ms
 
+                                              0               5 ms             10 ms
+                app                  15.0 ms  ●──────────────────────────────────────────────●─┤
+                  POST /login  401 · 13.0 ms     ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░
+                    server           9.00 ms            ├─────────────────────────●───┤
+                ├──┤ part   ● event   ✕ error   ▒ connect   ▓ send   ░ wait   █ receive
+
                      AT     SINCE  SOURCE  WHAT HAPPENED
                       0            app     ┌ begun                                 variant=B
                  250 µs   +250 µs  app     │ requestSent

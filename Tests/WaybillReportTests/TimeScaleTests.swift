@@ -1,9 +1,11 @@
 import Testing
+
 @testable import WaybillReport
 
 @Suite struct TimeScaleTests {
     @Test(arguments: [
-        (9999, "µs", "9999"), (15_000, "ms", "15.00"), (1_250_000, "ms", "1250.0"), (59_000_000, "s", "59.000"), (1_800_000_000, "min", "30.0"),
+        (9999, "µs", "9999"), (15_000, "ms", "15.00"), (1_250_000, "ms", "1250.0"), (59_000_000, "s", "59.000"),
+        (1_800_000_000, "min", "30.0"),
         (90_000_000_000, "h", "25.0"),
     ])
     func aColumnHasOneUnit(typical: Int, unit: String, text: String) {

@@ -73,6 +73,7 @@ struct TextTable {
         let excess = self.width - width
         guard excess > 0 else { return }
         let room = max(8, widths[column] - excess)
+        columns[column].title = columns[column].title.cut(toColumns: room)
         for row in rows.indices { rows[row][column].text = rows[row][column].text.cut(toColumns: room) }
     }
 

@@ -37,7 +37,10 @@ import WaybillCore
             ),
             (
                 .transitions(TransitionsQuery(filter: filter)),
-                .transitions(TransitionsAnswer(transitions: [.init(from: name, to: name, statistics: spread), .init(from: "a", to: name, statistics: spread)]))
+                .transitions(
+                    TransitionsAnswer(transitions: [
+                        .init(from: name, to: name, statistics: spread), .init(from: "a", to: name, statistics: spread),
+                    ]))
             ),
             (
                 .funnel(FunnelQuery(filter: filter, steps: [.begun, .event(name), .finished], segmentation: .attribute("variant"))),
@@ -48,7 +51,9 @@ import WaybillCore
                 .dropOff(
                     DropOffAnswer(
                         transactions: 7,
-                        lastEvents: [.init(event: name, count: 5, statistics: spread), .init(event: nil, count: 2, statistics: statistics([]))]))
+                        lastEvents: [
+                            .init(event: name, count: 5, statistics: spread), .init(event: nil, count: 2, statistics: statistics([])),
+                        ]))
             ),
         ]
     }
@@ -64,7 +69,9 @@ import WaybillCore
 
     @Test(arguments: answers, [80, 100, 200]) func tablesHaveRoom(asked: (Query, Answer), width: Int) throws {
         // Sentences wrap by themselves; tables would not.
-        let tables = try lines(asked.0, asked.1, width: width).drop { !$0.isEmpty }.filter { !$0.contains(" had ") && !$0.hasPrefix("zahlung") }
+        let tables = try lines(asked.0, asked.1, width: width).drop { !$0.isEmpty }.filter {
+            !$0.contains(" had ") && !$0.hasPrefix("zahlung")
+        }
         for line in tables { #expect(line.columnCount <= width, "\(line)") }
         #expect(tables.count > 2)
     }

@@ -4,14 +4,17 @@ import Testing
 
 @Suite struct TerminalTextTests {
     @Test(arguments: [
-        ("login", 5), ("", 0), ("登録", 4), ("ログイン", 8), ("한국", 4), ("été", 3), ("e\u{301}", 1), ("👩‍👩‍👧", 2), ("❤️", 2), ("ｆｕｌｌ", 8), ("\u{200B}", 0),
+        ("login", 5), ("", 0), ("登録", 4), ("ログイン", 8), ("한국", 4), ("été", 3), ("e\u{301}", 1), ("👩‍👩‍👧", 2), ("❤️", 2), ("ｆｕｌｌ", 8),
+        ("\u{200B}", 0),
         ("│─", 2),
     ])
     func wideCharactersTakeTwoColumns(text: String, columns: Int) {
         #expect(text.columnCount == columns)
     }
 
-    @Test(arguments: [("requestSent", 11, "requestSent"), ("requestSent", 8, "request…"), ("登録登録", 6, "登録…"), ("ab", 1, "…"), ("ab", 0, "")])
+    @Test(arguments: [
+        ("requestSent", 11, "requestSent"), ("requestSent", 8, "request…"), ("登録登録", 6, "登録…"), ("ab", 1, "…"), ("ab", 0, ""),
+    ])
     func whatIsCutHasRoom(text: String, columns: Int, cut: String) {
         #expect(text.cut(toColumns: columns) == cut)
         #expect(cut.columnCount <= columns)
@@ -47,7 +50,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ([:], true), (["LANG": "de_AT.UTF-8"], true), (["LANG": "C.utf8"], true), (["LANG": "C"], false), (["LC_ALL": "POSIX", "LANG": "C.UTF-8"], false),
+        ([:], true), (["LANG": "de_AT.UTF-8"], true), (["LANG": "C.utf8"], true), (["LANG": "C"], false),
+        (["LC_ALL": "POSIX", "LANG": "C.UTF-8"], false),
         (["LC_ALL": "", "LC_CTYPE": "en_US.ISO-8859-1"], false), (["LC_CTYPE": "C.UTF-8", "LANG": "C"], true),
     ])
     func theLocaleSaysWhatTheTerminalShows(environment: [String: String], isUTF8: Bool) {
