@@ -51,7 +51,7 @@ import WaybillCore
             _ = try await server.post(login.clientSet())
             for route in ["transactions", "export"] {
                 let response = try await server.get("/v1/\(route)?filter=\(escaped(filter))")
-                response.expectProblem(400, "Bad Request")
+                #expect(response.status == 400)
                 #expect(response.json?["parameter"] as? String == "filter")
                 #expect(response.json?["offset"] as? Int == offset)
             }

@@ -118,7 +118,8 @@ import WaybillCore
 
     /// Breaks when a page reads more than it shows, or a sort is needed where an index has the order.
     @Test(arguments: [TransactionFilter.Order.newest, .oldest]) func aPageByTimeSortsNothing(order: TransactionFilter.Order) throws {
-        let (_, place) = try Store.inMemory()
+        let (store, place) = try Store.inMemory()
+        defer { withExtendedLifetime(store) {} }
         let reader = try StoreReader(place)
         var filters = [TransactionFilter(), TransactionFilter(), TransactionFilter()]
         filters[1].useCase = 3
