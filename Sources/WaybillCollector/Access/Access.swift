@@ -29,6 +29,9 @@ struct AccessControl: Sendable {
         self.clock = clock
     }
 
+    /// Whether everybody is let through.
+    var isOpen: Bool { watch == nil }
+
     /// The projects that there are tokens for.
     func projects() throws(WaybillError) -> Set<ProjectName> {
         guard let watch else { return [.standard] }
