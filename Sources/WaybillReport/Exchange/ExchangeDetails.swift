@@ -92,7 +92,13 @@ struct ExchangeDetails {
         guard let body, !body.bytes.isEmpty || body.lack != nil else { return "" }
         let text = body.text.map { PrettyJSON.text($0) ?? $0 }
         let shown: HTML =
-            body.bytes.isEmpty ? "" : tree(of: body) ?? text.map { "<pre>\($0)</pre>" } ?? "<p>\(Words.byteCount(body.bytes.count)) that are no text."
+            if body.bytes.isEmpty {
+                ""
+            } else if let text {
+                tree(of: body) ?? "<pre>\(text)</pre>"
+            } else {
+                "<p>\(Words.byteCount(body.bytes.count)) that are no text."
+            }
         return "<h4>\(title)</h4>\(shown)\(body.lack.map { "<p>\($0)" } ?? HTML())"
     }
 

@@ -47,7 +47,9 @@ package struct TransactionsPage {
     }
 
     private var list: HTML {
-        guard !page.rows.isEmpty else { return "<ol class=rows></ol><div class=none><b>No transactions</b><p>\(page.whyEmpty ?? "")</div>\n" }
+        guard !page.rows.isEmpty else {
+            return "<ol class=rows></ol><div class=none><b>No transactions</b><p>\(page.whyEmpty ?? "")</div>\n"
+        }
         let scale = DurationStrip.Scale(page.rows.compactMap(\.durationMicroseconds))
         return "<ol class=rows>\(page.rows.map { row($0, scale) })</ol>\n"
     }

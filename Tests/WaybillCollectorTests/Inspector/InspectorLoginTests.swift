@@ -99,7 +99,9 @@ import WaybillCore
     @Test func aTokenShowsItsOwnProjectAlone() async throws {
         let login = LoginHistory()
         let other = try #require(ProjectName("other"))
-        let (ingest, mine) = (try tokens.add(role: .ingest, project: .standard).secret, try tokens.add(role: .read, project: .standard).secret)
+        let (ingest, mine) = (
+            try tokens.add(role: .ingest, project: .standard).secret, try tokens.add(role: .read, project: .standard).secret
+        )
         let others = try tokens.add(role: .read, project: other).secret
         try await run { server in
             let sent = try await server.post(Data(login.clientSet().encoded()), headers: ["Authorization": ingest.fieldValue])
@@ -110,7 +112,9 @@ import WaybillCore
         }
     }
 
-    @Test(arguments: [["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"], ["Origin": "https://evil.example"], ["Origin": "null"]])
+    @Test(arguments: [
+        ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"], ["Origin": "https://evil.example"], ["Origin": "null"],
+    ])
     func aFormOfAnotherSiteIsRefused(headers: [String: String]) async throws {
         let token = try tokens.add(role: .read, project: .standard).secret
         try await run { server in
