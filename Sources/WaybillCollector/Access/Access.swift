@@ -39,9 +39,12 @@ struct AccessControl: Sendable {
     }
 
     /// Lets a request through that may do what `role` may; throws the `Problem` that answers all others.
-    func admit(_ request: Request, as role: Role) throws -> Pass {
+    func admit(_ request: Request, as role: Role) throws -> Pass { try admit(fieldValue: request.headers[.authorization], as: role) }
+
+    /// As for a request whose `Authorization` field has this value; nil: it has none.
+    func admit(fieldValue: String?, as role: Role) throws -> Pass {
         guard let watch else { return Pass(project: .standard) }
-        guard let field = request.headers[.authorization] else { throw Problem.unauthorized(isTokenGiven: false) }
+        guard let field = fieldValue else { throw Problem.unauthorized(isTokenGiven: false) }
         guard let token = try watch.token(fieldValue: field) else { throw Problem.unauthorized(isTokenGiven: true) }
         if let seconds = rate.secondsToWait(token.id, now: clock.uptimeMicroseconds()) {
             throw Problem.tooManyRequests(retryAfter: seconds)

@@ -1,6 +1,8 @@
 #if Collector
+import HTTPTypes
 import Hummingbird
 import ServiceLifecycle
+import WaybillStore
 
 extension InspectedStore {
     /// How often the store is asked whether it has changed, which costs microseconds.

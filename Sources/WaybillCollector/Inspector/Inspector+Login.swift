@@ -1,5 +1,6 @@
 #if Collector
 import Foundation
+import HTTPTypes
 import Hummingbird
 import WaybillReport
 
@@ -28,10 +29,8 @@ extension Inspector {
         let form = try? URLEncodedFormDecoder().decode(LoginForm.self, from: String(buffer: body))
         let destination = Destination(form?.to ?? "")
         let token = (form?.token ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
-        var asking = request
-        asking.headers[.authorization] = "Bearer \(token)"
         do {
-            _ = try access.admit(asking, as: .read)
+            _ = try access.admit(fieldValue: "Bearer \(token)", as: .read)
         } catch let problem as Problem {
             return .page(LoginPage(to: destination.path, problem: problem.detail).html, status: problem.status)
         }
@@ -70,12 +69,8 @@ struct Destination {
 }
 
 extension Request {
-    /// With the cookie in the place of the header field that programs send.
-    var withCookieAsToken: Request {
-        var request = self
-        request.headers[.authorization] = cookies[Inspector.cookieName].map { "Bearer \($0.value)" }
-        return request
-    }
+    /// What the cookie says, as the header field that programs send; nil where there is none.
+    var fieldValueOfCookie: String? { cookies[Inspector.cookieName].map { "Bearer \($0.value)" } }
 
     /// Without a path it holds for the folder that the login is in, wherever the pages are (RFC 6265, section 5.1.4). Secure where the browser says that
     /// it came by HTTPS, to this server or to the proxy before it.

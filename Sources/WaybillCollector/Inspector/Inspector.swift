@@ -1,8 +1,8 @@
 #if Collector
-import Foundation
+public import Foundation
 public import Hummingbird
 import Logging
-import WaybillCore
+public import WaybillCore
 import WaybillReport
 import WaybillStore
 
@@ -35,6 +35,11 @@ public struct Inspector: Sendable {
     public init(file: URL) throws(WaybillError) {
         let place = StorePlace(path: file.path(percentEncoded: false))
         site = .store(InspectedStore(name: file.lastPathComponent, queries: try StoreQueries(place), token: nil))
+    }
+
+    /// What a person should know before trusting what is shown, a sentence each; empty for a collector's.
+    package func warnings() async -> [String] {
+        if case .store(let store) = site { await store.queries.warnings() } else { [] }
     }
 
     /// A router that holds the pages and nothing else.
@@ -100,7 +105,7 @@ public struct Inspector: Sendable {
             }
             return store
         case .collector(let access, let projects):
-            let pass = try access.admit(request.withCookieAsToken, as: .read)
+            let pass = try access.admit(fieldValue: request.fieldValueOfCookie, as: .read)
             let project = try await projects.project(pass.project)
             return InspectedStore(name: project.name.description, queries: project.queries, token: pass.token)
         }

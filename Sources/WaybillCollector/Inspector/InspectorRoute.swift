@@ -1,5 +1,5 @@
 #if Collector
-package import Hummingbird
+import Hummingbird
 
 /// The routes of the inspector: pages for people, and what they load. They are no part of the API: `Schemas/collector.openapi.yaml` does not
 /// describe them, and they may be other ones tomorrow.

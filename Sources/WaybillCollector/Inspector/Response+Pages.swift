@@ -1,4 +1,5 @@
 #if Collector
+import HTTPTypes
 import Hummingbird
 import WaybillReport
 

@@ -70,7 +70,9 @@ struct Serve: AsyncParsableCommand {
         guard settings.isLoopback else {
             throw WaybillError(.setting, "A store in one file is shown on loopback alone, and not on \(settings.host). Leave --host out.")
         }
-        try await run(try settings.application(try Inspector(file: file)), settings)
+        let inspector = try Inspector(file: file)
+        for warning in await inspector.warnings() { Terminal.warn(warning) }
+        try await run(try settings.application(inspector), settings)
     }
 
     private func run(_ application: some ApplicationProtocol, _ settings: ServeSettings) async throws {

@@ -83,7 +83,7 @@ enum InspectorStyle {
         .what .actions{display:flex;flex-wrap:wrap;gap:.4rem;margin:.8rem 0}
         .copier{display:inline-block;font-size:.8rem;text-decoration:none}
         article.t{margin-top:.6rem;border-radius:8px;padding-top:.1rem}
-        .gap{margin:.4rem 0 0;color:var(--warn);font-size:.85rem}
+        .t>.gap{margin-top:.4rem;margin-bottom:0;color:var(--warn);font-size:.85rem}
         figure>svg>g rect{height:100%;fill:var(--warn);fill-opacity:.13}
         figure .x g rect{fill-opacity:.3;stroke:none;height:12px}
         figure .x g rect:nth-child(2n){fill-opacity:.55}

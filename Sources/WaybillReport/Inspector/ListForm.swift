@@ -1,6 +1,8 @@
 /// The search above a list: fields that are the parameters of its URL, so that it works without script and a view can be shared.
 struct ListForm {
     let address: ListAddress
+    /// The parameter that the search field is.
+    var field = "text"
     /// Shown in the empty search field.
     var hint: String
     /// Names of use cases to choose from.
@@ -15,8 +17,8 @@ struct ListForm {
     var html: HTML {
         let all = [("use_case", "Every use case", useCases.map { ($0, $0) })] + choices + [("since", "At any time", Self.ages)]
         return """
-            <form class=find method=get><search><input type=search name=text value="\(address["text"] ?? "")" aria-label="Search" \
-            placeholder="\(hint)">\(all.map(select))\(address.hidden(besides: ["text"] + all.map(\.0)))<button>Show</button>\
+            <form class=find method=get><search><input type=search name="\(field)" value="\(address[field] ?? "")" aria-label="Search" \
+            placeholder="\(hint)">\(all.map(select))\(address.hidden(besides: [field] + all.map(\.0)))<button>Show</button>\
             \(clear)</search></form>
 
             """
