@@ -42,7 +42,7 @@ class Recorder:
 
     def open(self, at, transaction, use_case, **members):
         self.part = len(self.facts) + 1
-        return self.add(at, "opened", transaction=transaction, use_case=use_case, **members)
+        return self.add(at, "opened", transaction=transaction, use_case=use_case, timeout_us=86_400_000_000, **members)
 
     def request(self, at, end, path, status=200, method="GET", host="api.example.com", fields=(), state="completed", **members):
         opened = self.add(

@@ -114,6 +114,10 @@ enum InspectorStyle {
         dialog dt{font-family:var(--mono)}
         dialog dd{margin:0}
 
+        @media(max-width:92rem){
+        .rows a{grid-template-columns:15px minmax(5rem,8rem) 6.2rem minmax(0,1fr) auto minmax(4rem,7rem) 5.2rem 4.4rem 6.4rem}
+        .rows:not(.net) time u{display:none}
+        }
         @media(max-width:78rem){
         .rows a{grid-template-columns:15px minmax(5rem,9rem) 6.2rem minmax(0,1fr) minmax(3rem,6rem) 5rem 4.4rem 6.4rem}
         .rows:not(.net) small,.rows time u{display:none}
