@@ -84,7 +84,7 @@ enum InspectorStyle {
         .copier{display:inline-block;font-size:.8rem;text-decoration:none}
         article.t{margin-top:.6rem;border-radius:8px;padding-top:.1rem}
         .t>.gap{margin-top:.4rem;margin-bottom:0;color:var(--warn);font-size:.85rem}
-        figure>svg>g rect{height:100%;fill:var(--warn);fill-opacity:.13}
+        figure>svg>g>rect{height:100%;fill:var(--warn);fill-opacity:.16}
         figure .x g rect{fill-opacity:.3;stroke:none;height:12px}
         figure .x g rect:nth-child(2n){fill-opacity:.55}
         figure .x g rect:last-child{fill-opacity:.95}
@@ -137,7 +137,7 @@ enum InspectorStyle {
         .rows.net data.size{grid-area:z}
         .rows.net span{overflow-wrap:anywhere}
         .find input{flex-basis:100%}
-        .find select{flex:1 1 8rem;max-width:none}
+        .find select{flex:1 1 8rem;min-width:0;max-width:100%}
         .login{margin:6vh auto}
         }
         @media(prefers-reduced-motion:reduce){*{animation:none!important;scroll-behavior:auto!important}}
