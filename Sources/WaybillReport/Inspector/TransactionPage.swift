@@ -38,6 +38,7 @@ package struct TransactionPage {
     private var code: String { record.summary.id.supportCode.description }
 
     private var main: HTML {
+        let told: HTML = "<aside>\(notes.map { "<p>\($0)</p>" as HTML })</aside>"
         let section = TransactionSection(record, bodies: bodies, timeZone: frame.timeZone, hasAnchors: true)
         return """
             <nav class=around aria-label="Around it"><a rel=up href="../transactions">All transactions</a>\(neighbors)</nav>
@@ -46,7 +47,7 @@ package struct TransactionPage {
             <dl>\(cells)</dl>
             <p class=actions><button type=button class=copier data-copy=link hidden>Copy link</button>\
             \(TransactionFile.allCases.map(download))</p></header>
-            \(notes.isEmpty ? "" : "<aside>\(notes.map { "<p>\($0)</p>" as HTML })</aside>")
+            \(told, if: !notes.isEmpty)
             <article class="t \(record.summary.outcome.name)">\(section.content)</article>
 
             """

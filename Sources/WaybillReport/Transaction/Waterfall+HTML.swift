@@ -9,8 +9,9 @@ extension Waterfall {
     /// - Parameter hasAnchors: Whether requests lead to where they are shown, and marks tell what they are.
     func html(hasAnchors: Bool) -> HTML {
         let gaps = gaps
+        let shades: HTML = "<g>\(gaps.map(shade))</g>"
         return """
-            <figure><svg>\(gaps.isEmpty ? "" : "<g>\(gaps.map(shade))</g>")\(ticks.map(tick))</svg><ol>\
+            <figure><svg>\(shades, if: !gaps.isEmpty)\(ticks.map(tick))</svg><ol>\
             \(bars.map { line(of: $0, hasAnchors: hasAnchors) })</ol></figure>
             \(gaps.map(words))
             """

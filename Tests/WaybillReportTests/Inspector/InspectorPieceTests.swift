@@ -39,6 +39,7 @@ struct InspectorPieceTests {
             #expect(page.matches(of: #/<script/#).count == 1)
             #expect(page.matches(of: #/<(img|base|iframe|object|style|a href="https)/#).isEmpty)
             #expect(!page.contains("<svg onload"))
+            #expect(!page.contains("&lt;g&gt;") && !page.contains("&lt;aside&gt;"), "No markup of our own was taken for text.")
             #expect(!page.contains("\u{202E}"))
         }
         #expect(pages.count == 4 + 3 * names.count)
@@ -76,6 +77,8 @@ struct InspectorPieceTests {
         let record = record([(0, "begun"), (1000, "tapped"), (61_000, "confirmed"), (62_000, "succeeded")], exchange: nil)
         let gaps = Waterfall(record, names: SourceNames(record.sources)).gaps
         #expect(gaps == [Waterfall.Gap(start: 1000, end: 61_000, after: "tapped", until: "confirmed")])
+        let html = Waterfall(record, names: SourceNames(record.sources)).html(hasAnchors: true).text
+        #expect(html.contains("<svg><g><rect x=1.6% width=96.7% /></g>"), "It is shaded in the picture, too.")
     }
 
     @Test func aTimeInWhichARequestWasUnderWayIsNone() {
