@@ -47,11 +47,12 @@ public struct Collector: Sendable {
         pendingBytes = PendingBytes(limit: limits.pendingByteCount)
     }
 
-    /// A router that holds this collector's routes and nothing else.
+    /// A router that holds this collector's routes and the inspector's pages, and nothing else.
     public func router() -> Router<BasicRequestContext> {
         let router = Router()
         router.add(middleware: ProblemMiddleware())
         addRoutes(to: router)
+        inspector.addRoutes(to: router)
         return router
     }
 }

@@ -28,19 +28,11 @@ extension TransactionReport {
     /// The bytes of bodies that a report holds at most: it has to be opened in a browser.
     private static let bodyByteLimit = 16 << 20
 
-    /// Adds the bodies that the store kept, of the newest first, until there are enough.
+    /// Adds the bodies that the store kept, of the newest first.
     private mutating func addBodies(of reader: StoreReader) throws {
-        var rest = Self.bodyByteLimit
-        for exchange in records.flatMap(\.exchanges) {
-            let found = try reader.bodies(of: exchange.id)
-            guard found != ExchangeBodies() else { continue }
-            rest -= (found.request?.bytes.count ?? 0) + (found.response?.bytes.count ?? 0)
-            guard rest >= 0 else {
-                notes.append("Bodies of older requests are left out: they would be too much for a page.")
-                return
-            }
-            bodies[exchange.id] = found
-        }
+        let (bodies, isCut) = try reader.bodies(of: records.flatMap(\.exchanges).map(\.id), limit: Self.bodyByteLimit)
+        self.bodies = bodies
+        if isCut { notes.append("Bodies of older requests are left out: they would be too much for a page.") }
     }
 
     /// Writes the file, whole or not at all, in place of what is there; only its owner may read it.

@@ -95,6 +95,17 @@ public final class RawClient: Sendable {
         }
     }
 
+    /// What comes, as text, until some text is in it: an answer that has no end.
+    ///
+    /// - Throws: where the server hangs up before, or says nothing for 30 seconds.
+    public func receive(until text: String) async throws -> String {
+        try await onThread { [socket] in
+            var bytes = Data()
+            while bytes.range(of: Data(text.utf8)) == nil { bytes += try socket.receive() }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
     /// All that comes until the server hangs up.
     public func untilClosed() async throws -> Data {
         try await onThread { [socket] in

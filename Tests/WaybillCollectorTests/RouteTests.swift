@@ -15,7 +15,7 @@ import WaybillCore
 
     @Test func anUnknownRouteIsA404() async throws {
         try await CollectorServer.run(try Collector(folder: folder.url)) { server async throws in
-            for path in ["/", "/v1", "/v1/set", "/v2/sets", "/v1/transactions/x/y"] {
+            for path in ["/v2", "/v1", "/v1/set", "/v2/sets", "/v1/transactions/x/y"] {
                 try await server.get(path).expectProblem(404, "Not Found")
             }
         }

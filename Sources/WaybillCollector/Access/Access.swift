@@ -29,6 +29,9 @@ struct AccessControl: Sendable {
         self.clock = clock
     }
 
+    /// Whether everybody is let through.
+    var isOpen: Bool { watch == nil }
+
     /// The projects that there are tokens for.
     func projects() throws(WaybillError) -> Set<ProjectName> {
         guard let watch else { return [.standard] }
@@ -36,9 +39,12 @@ struct AccessControl: Sendable {
     }
 
     /// Whose a request is, by its token; throws the `Problem` that answers those that carry none.
-    func bearer(of request: Request) throws -> Bearer {
+    func bearer(of request: Request) throws -> Bearer { try bearer(fieldValue: request.headers[.authorization]) }
+
+    /// As for a request whose `Authorization` field has this value; nil: it has none.
+    func bearer(fieldValue: String?) throws -> Bearer {
         guard let watch else { return Bearer(project: .standard) }
-        guard let field = request.headers[.authorization] else { throw Problem.unauthorized(isTokenGiven: false) }
+        guard let field = fieldValue else { throw Problem.unauthorized(isTokenGiven: false) }
         guard let token = try watch.token(fieldValue: field) else { throw Problem.unauthorized(isTokenGiven: true) }
         return Bearer(project: token.project, token: token)
     }

@@ -11,23 +11,30 @@ import WaybillCore
 extension ServeSettings {
     /// A server for a collector, which tells where it listens once it does.
     func application(_ collector: Collector) throws -> some ApplicationProtocol {
+        var application = try application(collector.router())
+        application.addServices(RetentionService(collector, logger: application.logger))
+        if let backend { application.addServices(SpanService(collector, to: backend, logger: application.logger)) }
+        return application
+    }
+
+    /// A server for the pages of one store, which tells where it listens once it does.
+    func application(_ inspector: Inspector) throws -> some ApplicationProtocol { try application(inspector.router()) }
+
+    private func application(_ router: Router<BasicRequestContext>) throws -> Application<RouterResponder<BasicRequestContext>> {
         var logger = Logger(label: "waybill")
         logger.logLevel = logLevel
         let (host, scheme) = (host.contains(":") ? "[\(host)]" : host, certificate == nil ? "http" : "https")
-        var application = Application(
-            router: collector.router(),
+        return Application(
+            router: router,
             server: try server(),
             configuration: ApplicationConfiguration(
                 address: .hostname(self.host, port: port), serverName: "waybill",
                 // Those beyond wait in the system's queue: a connection that is taken costs memory.
                 availableConnectionsDelegate: .maximum(maximumConnections, logger: logger)),
-            services: [RetentionService(collector, logger: logger)],
             onServerRunning: { channel in
                 Terminal.write(["listening on \(scheme)://\(host):\(channel.localAddress?.port ?? 0)"])
             },
             logger: logger)
-        if let backend { application.addServices(SpanService(collector, to: backend, logger: logger)) }
-        return application
     }
 
     private func server() throws -> HTTPServerBuilder {

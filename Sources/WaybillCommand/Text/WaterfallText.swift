@@ -64,7 +64,7 @@ struct WaterfallText {
         var cells = [Character](repeating: "─", count: end - start + 1)
         cells[0] = "├"
         cells[cells.count - 1] = bar.isOpen ? "╌" : "┤"
-        for (times, mark) in [(bar.events, "●" as Character), (bar.errors, "✕")] {
+        for (times, mark) in [(bar.events.map(\.time), "●" as Character), (bar.errors.map(\.time), "✕")] {
             for time in times {
                 let place = column(time, width: width)
                 // Recorded after the closing: the bar goes on without a line.

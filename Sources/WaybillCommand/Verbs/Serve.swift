@@ -4,6 +4,7 @@ import Foundation
 import Hummingbird
 import WaybillCollector
 import WaybillCore
+import WaybillStore
 
 /// `waybill serve`: a collector of its own.
 struct Serve: AsyncParsableCommand {
@@ -13,6 +14,9 @@ struct Serve: AsyncParsableCommand {
             The first line of output is where it listens. The first SIGTERM or SIGINT ends it: requests in flight finish, and what was \
             acknowledged is on disk. Every request carries a token, made by `waybill token add`, unless it runs with --insecure.
 
+            Opened in a browser, the same address shows what was recorded to who logs in with a token to read. For a store in one file, e.g. \
+            one that a phone handed over, there is nothing else: it is shown read-only, to this machine alone, and no token is asked for.
+
             What is not given as an option, like --max-connections, is taken from the environment, as WAYBILL_MAX_CONNECTIONS, then from \
             the file of --config, a JSON object, as "maxConnections".
 
@@ -20,12 +24,13 @@ struct Serve: AsyncParsableCommand {
               waybill serve ./collected --insecure
               waybill serve ./collected --insecure --otlp http://127.0.0.1:4318
               waybill token add ./collected --role ingest
+              waybill serve ./phone.sqlite
               waybill serve ./collected --host 0.0.0.0 --port 443 \\
                 --tls-cert chain.pem --tls-key key.pem
               curl http://127.0.0.1:8477/v1/transactions?since=24h
             """)
 
-    @Argument(help: "The folder of the stores and of the tokens; made where it is missing.")
+    @Argument(help: "The folder of the stores and of the tokens; made where it is missing. Or a store in one file, to look at.")
     var folder: String
 
     @OptionGroup var flags: ServeFlags
@@ -43,6 +48,9 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         let settings = try await ServeSettings(flags, file: config)
         if printConfig { return Terminal.write(settings.lines) }
+        if case .file(let file) = StorePlace(path: self.folder), FileManager.default.fileExists(atPath: self.folder) {
+            return try await show(file, settings)
+        }
         let folder = URL(filePath: folder, directoryHint: .isDirectory)
         if !settings.isInsecure {
             guard try !TokenFile(folder: folder).tokens().isEmpty else {
@@ -56,7 +64,19 @@ struct Serve: AsyncParsableCommand {
             }
         }
         let collector = try Collector(folder: folder, access: settings.isInsecure ? .open : .tokens, limits: settings.limits)
-        let application = try settings.application(collector)
+        try await run(try settings.application(collector), settings)
+    }
+
+    private func show(_ file: URL, _ settings: ServeSettings) async throws {
+        guard settings.isLoopback else {
+            throw WaybillError(.setting, "A store in one file is shown on loopback alone, and not on \(settings.host). Leave --host out.")
+        }
+        let inspector = try Inspector(file: file)
+        for warning in await inspector.warnings() { Terminal.warn(warning) }
+        try await run(try settings.application(inspector), settings)
+    }
+
+    private func run(_ application: some ApplicationProtocol, _ settings: ServeSettings) async throws {
         do {
             try await application.runService()
         } catch {

@@ -20,6 +20,24 @@ extension StoreReader {
     package func bodies(of exchange: Fact.ID) throws(WaybillError) -> ExchangeBodies {
         ExchangeBodies(request: try body(of: exchange, .request), response: try body(of: exchange, .response))
     }
+
+    /// What this store kept of the bodies of exchanges, of the first of them until there are enough.
+    ///
+    /// - Parameter limit: Bytes.
+    package func bodies(
+        of exchanges: [Fact.ID], limit: Int
+    ) throws(WaybillError) -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool) {
+        var bodies: [Fact.ID: ExchangeBodies] = [:]
+        var rest = limit
+        for exchange in exchanges {
+            let found = try self.bodies(of: exchange)
+            guard found != ExchangeBodies() else { continue }
+            rest -= (found.request?.bytes.count ?? 0) + (found.response?.bytes.count ?? 0)
+            guard rest >= 0 else { return (bodies, true) }
+            bodies[exchange] = found
+        }
+        return (bodies, false)
+    }
 }
 
 extension ExchangeBody {

@@ -8,10 +8,14 @@ struct ExchangeDetails {
     let names: SourceNames?
     /// The part that it caused at its other end; nil where none is known.
     let caused: TransactionRecord.Part?
+    /// What addresses within the page call it; nil where none leads to it.
+    var anchor: String?
+    /// Whether it has a page of its own: then it is open, and JSON unfolds.
+    var isPage = false
 
     var html: HTML {
         """
-        <details><summary><b>\(exchange.method)</b> <span>\(exchange.url)\(recorder)</span> <em\(" class=bad", if: exchange.hasFailed)>\
+        <details\(anchor.map { " id=\"\($0)\"" } ?? HTML())\(" open", if: isPage)><summary><b>\(exchange.method)</b> <span>\(exchange.url)\(recorder)</span> <em\(" class=bad", if: exchange.hasFailed)>\
         \(exchange.result)</em></summary><p>\(words.joined(separator: " · "))\(phases)\(error)\(redirects)\(request)\
         \(fields("Response", exchange.responseHeaderFields))\(body("Response body", bodies.response))</details>
 
@@ -88,8 +92,20 @@ struct ExchangeDetails {
         guard let body, !body.bytes.isEmpty || body.lack != nil else { return "" }
         let text = body.text.map { PrettyJSON.text($0) ?? $0 }
         let shown: HTML =
-            body.bytes.isEmpty ? "" : text.map { "<pre>\($0)</pre>" } ?? "<p>\(Words.byteCount(body.bytes.count)) that are no text."
+            if body.bytes.isEmpty {
+                ""
+            } else if let text {
+                tree(of: body) ?? "<pre>\(text)</pre>"
+            } else {
+                "<p>\(Words.byteCount(body.bytes.count)) that are no text."
+            }
         return "<h4>\(title)</h4>\(shown)\(body.lack.map { "<p>\($0)" } ?? HTML())"
+    }
+
+    /// Shown as it was sent, too, since that is what is copied.
+    private func tree(of body: ExchangeBody) -> HTML? {
+        guard isPage, let text = body.text, let tree = JSONTree.html(text) else { return nil }
+        return "\(tree)<details class=raw><summary>As it was sent</summary><pre>\(text)</pre></details>"
     }
 
     /// As a command that says everything; where there is none, the header fields. JSON is shown on lines of its own as well.

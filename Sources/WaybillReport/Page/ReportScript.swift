@@ -1,5 +1,21 @@
 /// What a report does beyond being read: it searches, filters by outcome, unfolds all, and copies. Nothing it needs is loaded.
 enum ReportScript {
+    /// Puts text on the clipboard, also where a page has no access to it but through a selection.
+    static let copying = """
+        function copied(text) {
+            if (navigator.clipboard) return navigator.clipboard.writeText(text);
+            return new Promise(function (done, failed) { // where a file from the disk has no clipboard
+                const area = document.createElement("textarea");
+                area.value = text;
+                document.body.append(area);
+                area.select();
+                const isDone = document.execCommand("copy");
+                area.remove();
+                isDone ? done() : failed();
+            });
+        }
+        """
+
     /// Text is only ever set as text (`textContent`), never as markup.
     static let javaScript = """
         "use strict";
@@ -66,18 +82,7 @@ enum ReportScript {
                 item.append(button);
             }
 
-            function copied(text) {
-                if (navigator.clipboard) return navigator.clipboard.writeText(text);
-                return new Promise(function (done, failed) { // where a file from the disk has no clipboard
-                    const area = document.createElement("textarea");
-                    area.value = text;
-                    document.body.append(area);
-                    area.select();
-                    const isDone = document.execCommand("copy");
-                    area.remove();
-                    isDone ? done() : failed();
-                });
-            }
+            \(copying)
 
             // Buttons are made when a transaction is unfolded: there may be thousands.
             document.addEventListener("toggle", function (event) {

@@ -6,9 +6,7 @@ extension Redactor {
     /// Every string of a record.
     package func record(_ record: TransactionRecord) -> TransactionRecord {
         var record = record
-        record.summary.useCaseName = text(record.summary.useCaseName)
-        record.summary.error = record.summary.error.map(error)
-        record.summary.attributes = attributes(record.summary.attributes).0
+        record.summary = summary(record.summary)
         record.sources = record.sources.map(source)
         for index in record.parts.indices {
             record.parts[index].error = record.parts[index].error.map(error)
@@ -21,6 +19,15 @@ extension Redactor {
         }
         record.exchanges = record.exchanges.map(exchange)
         return record
+    }
+
+    /// Every string of a line of a list.
+    package func summary(_ summary: TransactionSummary) -> TransactionSummary {
+        var summary = summary
+        summary.useCaseName = text(summary.useCaseName)
+        summary.error = summary.error.map(error)
+        summary.attributes = attributes(summary.attributes).0
+        return summary
     }
 
     /// Every string of an exchange and of what it belonged to.

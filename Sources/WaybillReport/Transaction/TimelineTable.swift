@@ -2,8 +2,18 @@ import WaybillCore
 
 /// What happened in a transaction, in words: a row for each fact, under the name of its source wherever that changes.
 struct TimelineTable {
-    let record: TransactionRecord
-    let names: SourceNames
+    private let record: TransactionRecord
+    private let names: SourceNames
+    private let hasAnchors: Bool
+    private let exchanges: [Fact.ID: TransactionRecord.Exchange]
+
+    /// - Parameter hasAnchors: Whether the rows of requests lead to them.
+    init(record: TransactionRecord, names: SourceNames, hasAnchors: Bool = false) {
+        self.record = record
+        self.names = names
+        self.hasAnchors = hasAnchors
+        exchanges = Dictionary(record.exchanges.map { ($0.id, $0) }) { first, _ in first }
+    }
 
     var html: HTML {
         let times = record.timeline.map(\.timeMicroseconds)
@@ -23,11 +33,17 @@ struct TimelineTable {
             let pause: HTML = abs(since) > length / 20 ? "<s>\(since < 0 ? "" : "+")\(scale.text(since))</s>" : ""
             let at = entry.timeMicroseconds - beginning
             html += "<tr><td>\(pause)\(at == 0 ? "0" : scale.text(at))"
-            html += "<td\(kind(of: entry))>\(entry.label.replacing("_", with: " "))\(remark(on: entry))"
+            html += "<td\(kind(of: entry))>\(label(of: entry))\(remark(on: entry))"
             previous = entry
         }
         html += "</table>\n"
         return html
+    }
+
+    private func label(of entry: TransactionRecord.Entry) -> HTML {
+        let label = entry.label.replacing("_", with: " ")
+        guard hasAnchors, let exchange = exchange(of: entry) else { return "\(label)" }
+        return "<a href=\"#\(names.anchor(of: exchange.id))\">\(label)</a>"
     }
 
     /// What tells the kinds apart; events, of which there are most, have nothing.
@@ -54,6 +70,6 @@ struct TimelineTable {
     }
 
     private func exchange(of entry: TransactionRecord.Entry) -> TransactionRecord.Exchange? {
-        entry.exchange.flatMap { id in record.exchanges.first { $0.id == id } }
+        entry.exchange.flatMap { exchanges[$0] }
     }
 }

@@ -1,20 +1,25 @@
 package import Foundation
 package import WaybillCore
 
-/// One transaction: a line of the list that unfolds into a waterfall, what happened, and the requests.
+/// One transaction: a line of the list that unfolds into a waterfall, what happened, and the requests; or these alone.
 package struct TransactionSection {
     private let record: TransactionRecord
     private let names: SourceNames
     private let timeZone: TimeZone
     private let bodies: [Fact.ID: ExchangeBodies]
+    private let hasAnchors: Bool
 
     /// - Parameters:
     ///   - record: Redacted: nothing is taken out here.
     ///   - bodies: By exchange, redacted.
-    package init(_ record: TransactionRecord, bodies: [Fact.ID: ExchangeBodies] = [:], timeZone: TimeZone) {
+    ///   - hasAnchors: Whether bars and rows lead to the requests that they show: only where it is alone on a page.
+    package init(
+        _ record: TransactionRecord, bodies: [Fact.ID: ExchangeBodies] = [:], timeZone: TimeZone, hasAnchors: Bool = false
+    ) {
         self.record = record
         self.bodies = bodies
         self.timeZone = timeZone
+        self.hasAnchors = hasAnchors
         names = SourceNames(record.sources)
     }
 
@@ -22,9 +27,16 @@ package struct TransactionSection {
     package var html: HTML {
         """
         <details class="t \(record.summary.outcome.name)">\(line)
-        \(facts)\(Waterfall(record, names: names).html)<div>\(TimelineTable(record: record, names: names).html)\
-        \(exchanges)</div></details>
+        \(content)</details>
 
+        """
+    }
+
+    /// What it unfolds into.
+    package var content: HTML {
+        """
+        \(facts)\(Waterfall(record, names: names).html(hasAnchors: hasAnchors))<div>\
+        \(TimelineTable(record: record, names: names, hasAnchors: hasAnchors).html)\(exchanges)</div>
         """
     }
 
@@ -33,16 +45,9 @@ package struct TransactionSection {
         let time = WallTime(summary.begunMicroseconds, in: timeZone)
         let duration = summary.durationMicroseconds.map(Words.duration) ?? "-"
         return """
-            <summary>\(summary.outcome.icon)<b>\(summary.useCaseName)</b> <em>\(Words.outcome(summary.outcome))</em> <span>\(reason)</span> \
+            <summary>\(summary.outcome.icon)<b>\(summary.useCaseName)</b> <em>\(Words.outcome(summary.outcome))</em> <span>\(summary.reason)</span> \
             <time>\(time.time)</time> <data>\(duration)</data> <code>\(summary.id.supportCode.description)</code></summary>
             """
-    }
-
-    /// Why it did not succeed, and what was said about it when it was begun.
-    private var reason: String {
-        ([record.summary.error.map(Words.error)].compactMap(\.self)
-            + record.summary.attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })
-            .joined(separator: " · ")
     }
 
     private var facts: HTML {
@@ -67,10 +72,11 @@ package struct TransactionSection {
 
     private var exchanges: HTML {
         guard !record.exchanges.isEmpty else { return "" }
+        let caused = Dictionary(record.parts.compactMap { part in part.cause.map { ($0, part) } }) { first, _ in first }
         let details = record.exchanges.map { exchange in
             ExchangeDetails(
                 exchange: exchange, bodies: bodies[exchange.id] ?? ExchangeBodies(), names: record.sources.count > 1 ? names : nil,
-                caused: record.parts.first { $0.cause == exchange.id }
+                caused: caused[exchange.id], anchor: hasAnchors ? names.anchor(of: exchange.id) : nil
             ).html
         }
         return "<div><h3>Requests</h3>\(details)</div>"

@@ -24,14 +24,23 @@ package struct Waterfall {
         package var firstByte: Int?
         /// Where the time of an exchange went; nil for a part, and while it is in progress.
         package var timing: ExchangeTiming?
+        /// The exchange that it shows; nil for a part.
+        var exchange: Fact.ID?
         /// Whether no end was recorded: `end` is then the last that was heard of it.
         package var isOpen: Bool
         /// Whether it went wrong.
         package var hasFailed: Bool
-        /// The times of its events.
-        package var events: [Int] = []
-        /// The times of events that tell an error.
-        package var errors: [Int] = []
+        /// Its events.
+        package var events: [Mark] = []
+        /// Its events that tell an error.
+        package var errors: [Mark] = []
+    }
+
+    /// An event on a line.
+    package struct Mark {
+        /// Microseconds since 1970.
+        package var time: Int
+        var label: String
     }
 
     /// Callers before what they caused.
@@ -39,8 +48,12 @@ package struct Waterfall {
     /// The first and the last moment, in microseconds since 1970; never the same.
     package let span: ClosedRange<Int>
 
-    private let record: TransactionRecord
-    private let names: SourceNames
+    let record: TransactionRecord
+    let names: SourceNames
+    /// By part, and what was caused by exchange: transactions may have thousands of each.
+    private let entries: [Fact.ID: [TransactionRecord.Entry]]
+    private let exchanges: [Fact.ID: [TransactionRecord.Exchange]]
+    private let caused: [Fact.ID: [TransactionRecord.Part]]
     private var drawn: Set<Fact.ID> = []
 
     /// Draws a record.
@@ -50,10 +63,13 @@ package struct Waterfall {
         let times = record.timeline.map(\.timeMicroseconds)
         let start = times.min() ?? record.summary.begunMicroseconds
         span = start...max(times.max() ?? start, start + 1)
+        entries = Dictionary(grouping: record.timeline) { Fact.ID(source: $0.id.source, sequence: $0.part) }
+        exchanges = Dictionary(grouping: record.exchanges) { Fact.ID(source: $0.id.source, sequence: $0.part) }
+        let known = Set(record.exchanges.map(\.id))
+        let roots = record.parts.filter { part in part.cause.map { !known.contains($0) } ?? true }
+        caused = Dictionary(grouping: record.parts.filter { $0.cause != nil }) { $0.cause ?? $0.id }
         // Whoever was caused by a request that is not known, or by one that it caused itself, stands alone.
-        for part in record.parts where part.cause.map({ cause in !record.exchanges.contains { $0.id == cause } }) ?? true {
-            draw(part, depth: 0)
-        }
+        for part in roots { draw(part, depth: 0) }
         for part in record.parts { draw(part, depth: 0) }
     }
 
@@ -71,8 +87,8 @@ package struct Waterfall {
 
     private mutating func draw(_ part: TransactionRecord.Part, depth: Int) {
         guard drawn.insert(part.id).inserted else { return }
-        let entries = record.timeline.filter { $0.id.source == part.id.source && $0.part == part.id.sequence }
-        let exchanges = record.exchanges.filter { $0.id.source == part.id.source && $0.part == part.id.sequence }
+        let entries = entries[part.id] ?? []
+        let exchanges = exchanges[part.id] ?? []
         let last = entries.map(\.timeMicroseconds).max() ?? part.openedMicroseconds
         let events = entries.filter { $0.kind == .event }
         let request = exchanges.first { $0.role == .server }.map { " · \($0.method) \($0.path)" } ?? ""
@@ -83,11 +99,11 @@ package struct Waterfall {
                 note: end.map { Words.duration($0 - part.openedMicroseconds) } ?? Words.outcome(part.outcome),
                 lane: names.lane(of: part.id.source), depth: depth, start: part.openedMicroseconds,
                 end: max(part.openedMicroseconds, end ?? last), isOpen: end == nil, hasFailed: part.outcome == .failed,
-                events: events.filter { $0.error == nil }.map(\.timeMicroseconds),
-                errors: events.filter { $0.error != nil }.map(\.timeMicroseconds)))
+                events: events.filter { $0.error == nil }.map { Mark(time: $0.timeMicroseconds, label: $0.label) },
+                errors: events.filter { $0.error != nil }.map { Mark(time: $0.timeMicroseconds, label: $0.label) }))
         for exchange in exchanges where exchange.role == .client {
             draw(exchange, depth: depth + 1, last: last)
-            for caused in record.parts where caused.cause == exchange.id { draw(caused, depth: depth + 2) }
+            for part in caused[exchange.id] ?? [] { draw(part, depth: depth + 2) }
         }
     }
 
@@ -99,22 +115,7 @@ package struct Waterfall {
                 kind: .exchange, label: "\(exchange.method) \(exchange.path)",
                 note: [exchange.result, took].compactMap(\.self).joined(separator: " · "), lane: names.lane(of: exchange.id.source),
                 depth: depth, start: exchange.openedMicroseconds, end: max(exchange.openedMicroseconds, end ?? last),
-                firstByte: exchange.firstByteMicroseconds, timing: ExchangeTiming(exchange), isOpen: end == nil,
+                firstByte: exchange.firstByteMicroseconds, timing: ExchangeTiming(exchange), exchange: exchange.id, isOpen: end == nil,
                 hasFailed: exchange.hasFailed))
     }
-}
-
-extension TransactionRecord.Exchange {
-    /// Without scheme, host and query.
-    var path: String {
-        let rest = url.prefix { $0 != "?" }
-        let authority = rest.range(of: "://").map { rest[$0.upperBound...] } ?? rest
-        return authority.firstIndex(of: "/").map { String(authority[$0...]) } ?? "/"
-    }
-
-    /// `401`, `failed`; `no end recorded` while it is in progress.
-    var result: String { status.map { "\($0)" } ?? state?.name ?? "no end recorded" }
-
-    /// Whether no whole response came, or one that tells an error.
-    var hasFailed: Bool { state == .failed || (status ?? 0) >= 400 }
 }

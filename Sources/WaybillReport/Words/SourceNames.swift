@@ -29,4 +29,7 @@ package struct SourceNames: Sendable {
         let lane = min(lane(of: source), 3)
         return "\(" class=l\(lane)", if: lane > 0)"
     }
+
+    /// The name of an exchange in addresses within the page of its transaction.
+    package func anchor(of exchange: Fact.ID) -> String { "x\(lane(of: exchange.source))-\(exchange.sequence)" }
 }

@@ -6,6 +6,8 @@ package enum ExportScope: Sendable, Hashable {
     case everything
     /// Those of the transactions that pass a filter; `now` in microseconds since 1970 decides what has timed out.
     case transactions(TransactionFilter, now: Int)
+    /// Those of one transaction.
+    case transaction(GUID)
     /// Those behind a cursor.
     case after(ExportCursor)
     /// Those received, or recorded here, at this time or later, in microseconds since 1970.

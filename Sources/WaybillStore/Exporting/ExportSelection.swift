@@ -22,6 +22,9 @@ struct ExportSelector {
         case .transactions(let filter, let now):
             try choose(filter, now: now)
             selection = ExportSelection(shares: try allShares(), isFiltered: true)
+        case .transaction(let id):
+            try choose(id)
+            selection = ExportSelection(shares: try allShares(), isFiltered: true)
         case .after(let cursor):
             try check(cursor, own)
             selection = ExportSelection(shares: try arrived("id > ?", cursor.arrival))
@@ -79,9 +82,18 @@ struct ExportSelector {
 
     /// Fills the temporary table `chosen`, which SQLite keeps on disk when there are many.
     func choose(_ filter: TransactionFilter, now: Int) throws(WaybillError) {
-        try connection.execute(
-            "CREATE TEMP TABLE IF NOT EXISTS chosen(guid BLOB PRIMARY KEY) WITHOUT ROWID; DELETE FROM temp.chosen")
+        try chooseNone()
         let query = ListQuery(all: "p.guid", filter, now: now)
         try connection.statement("INSERT OR IGNORE INTO temp.chosen \(query.sql)").forEachRow(arguments: query.arguments) { _ in }
+    }
+
+    private func choose(_ transaction: GUID) throws(WaybillError) {
+        try chooseNone()
+        try connection.statement("INSERT INTO temp.chosen VALUES (?)").run(transaction)
+    }
+
+    private func chooseNone() throws(WaybillError) {
+        try connection.execute(
+            "CREATE TEMP TABLE IF NOT EXISTS chosen(guid BLOB PRIMARY KEY) WITHOUT ROWID; DELETE FROM temp.chosen")
     }
 }

@@ -15,11 +15,12 @@ struct Timeline {
         var places: [Place] = []
         for (_, ofSource) in Dictionary(grouping: shares, by: \.id.source) {
             var latest = Int.min
-            let facts = ofSource.flatMap { share in share.facts.map { (share, $0) } }.sorted { $0.1.sequence < $1.1.sequence }
-            for (share, fact) in facts {
+            let facts = ofSource.map(Frame.init).flatMap { frame in frame.share.facts.map { (frame, $0) } }
+                .sorted { $0.1.sequence < $1.1.sequence }
+            for (frame, fact) in facts {
                 // A wall clock that was set back must not turn the source's own order round.
-                latest = max(latest, share.clock.wall(fact.atMicroseconds))
-                places.append(Place(time: latest, entry: try entry(for: fact, in: share)))
+                latest = max(latest, frame.share.clock.wall(fact.atMicroseconds))
+                places.append(Place(time: latest, entry: try entry(for: fact, in: frame)))
             }
         }
         return places.sorted(by: Place.precedes).map(\.entry)
@@ -41,18 +42,32 @@ struct Timeline {
         }
     }
 
-    private func entry(for fact: Fact, in share: PartShare) throws(WaybillError) -> TransactionRecord.Entry {
+    /// What every fact of a part is seen against, found once for all of them.
+    private struct Frame {
+        let share: PartShare
+        let useCase: Int
+        let closing: Int?
+
+        init(_ share: PartShare) {
+            self.share = share
+            useCase = share.opened?.useCase ?? -1
+            closing = share.closing?.fact.sequence
+        }
+    }
+
+    private func entry(for fact: Fact, in frame: Frame) throws(WaybillError) -> TransactionRecord.Entry {
+        let share = frame.share
         var entry = TransactionRecord.Entry(
             id: Fact.ID(source: share.id.source, sequence: fact.sequence), kind: .opened, part: share.id.sequence,
             timeMicroseconds: share.clock.wall(fact.atMicroseconds), label: "",
-            isLate: share.closing.map { fact.sequence > $0.fact.sequence } ?? false)
+            isLate: frame.closing.map { fact.sequence > $0 } ?? false)
         switch fact.content {
         case .opened(let content):
             entry.label = content.isJoined ? "joined" : "begun"
             entry.attributes = content.attributes
         case .event(let content):
             entry.kind = .event
-            entry.label = try names.event(content.code, of: share.opened?.useCase ?? -1, in: share.source)
+            entry.label = try names.event(content.code, of: frame.useCase, in: share.source)
             entry.code = content.code
             entry.error = content.error
             entry.attributes = content.attributes

@@ -1,0 +1,113 @@
+#if Collector
+import Hummingbird
+import WaybillCore
+import WaybillReport
+import WaybillStore
+
+/// The store that one request looks at, and its pages.
+struct InspectedStore: Sendable {
+    /// For the pages' head.
+    let name: String
+    let queries: StoreQueries
+    /// The token's ID; nil where nobody had to log in.
+    let token: String?
+
+    private var frame: InspectorFrame { InspectorFrame(store: name, isLoggedIn: token != nil) }
+
+    /// Bytes of bodies on a page of a transaction; those beyond are on the pages of their exchanges.
+    private static let bodyByteLimit = 2 << 20
+
+    func transactionsPage(_ items: [(name: String, value: String)]) async throws -> Response {
+        let address = ListAddress(items)
+        let version = try await queries.read { reader in try reader.version() }
+        let useCases = try await useCases()
+        let (page, status) = try await Self.page { try await queries.transactions(TransactionQuery(address.items)) }
+        let ids = page.rows.map(\.id)
+        let errorCounts = try await queries.read { reader in try reader.errorCounts(of: ids) }
+        let redactor = Redactor()
+        let redacted = Page(rows: page.rows.map(redactor.summary), next: page.next, whyEmpty: page.whyEmpty)
+        let html = TransactionsPage(
+            redacted, errorCounts: errorCounts, at: address, useCases: useCases, version: version, in: frame
+        ).html
+        return .page(html, status: status)
+    }
+
+    func transactionPage(_ key: String) async throws -> Response {
+        let record = try await queries.transaction(key)
+        let (id, exchanges) = (record.summary.id, record.exchanges.map(\.id))
+        let (bodies, isCut) = try await queries.read { reader in try reader.bodies(of: exchanges, limit: Self.bodyByteLimit) }
+        let (before, after) = try await queries.read(TransactionQuery()) { reader, _, now in try reader.neighbors(of: id, now: now) }
+        let redactor = Redactor()
+        let around = TransactionPage.Around(before: before.map(redactor.summary), after: after.map(redactor.summary))
+        let notes = isCut ? ["Bodies of later requests are on their own pages: they would be too much for one."] : []
+        let page = TransactionPage(
+            redactor.record(record), bodies: bodies.mapValues(redactor.bodies), around: around, notes: notes, in: frame)
+        return .page(page.html)
+    }
+
+    func exchangesPage(_ items: [(name: String, value: String)]) async throws -> Response {
+        let address = ListAddress(items)
+        let useCases = try await useCases()
+        let (page, status) = try await Self.page { try await queries.exchanges(ExchangeQuery(address.items)) }
+        let redactor = Redactor()
+        let redacted = Page(rows: page.rows.map { redactor.record($0) }, next: page.next, whyEmpty: page.whyEmpty)
+        return .page(ExchangesPage(redacted, at: address, useCases: useCases, in: frame).html, status: status)
+    }
+
+    func exchangePage(_ key: String) async throws -> Response {
+        let record = try await queries.exchange(key)
+        let id = record.id
+        let bodies = try await queries.read { reader in try reader.bodies(of: id) }
+        let redactor = Redactor()
+        var transaction: TransactionRecord?
+        if let id = record.transaction { transaction = redactor.record(try await queries.transaction(id.description)) }
+        let page = ExchangePage(redactor.record(record), bodies: redactor.bodies(bodies), transaction: transaction, in: frame)
+        return .page(page.html)
+    }
+
+    func download(_ key: String, as name: String) async throws -> Response {
+        guard let file = TransactionFile(rawValue: name) else {
+            throw QueryFailure.notFound("A transaction can be taken away as json, har or otlp, and not as “\(name)”.")
+        }
+        let record = try await queries.transaction(key)
+        let bytes = try await queries.read { reader in try file.bytes(of: record, in: reader) }
+        return .download(bytes, type: file.mediaType, name: "waybill-\(record.summary.id.supportCode).\(file.suffix)")
+    }
+
+    private func useCases() async throws -> [String] {
+        var seen: Set<String> = []
+        return try await queries.read { reader in try reader.useCases() }.map(\.name).filter { seen.insert($0).inserted }
+    }
+
+    /// What was asked for, or an empty page that says what is wrong with the question: the form is there to put it right.
+    private static func page<Row>(_ body: () async throws -> Page<Row>) async throws -> (Page<Row>, HTTPResponse.Status) {
+        do {
+            return (try await body(), .ok)
+        } catch QueryFailure.parameter(_, let message) {
+            return (Page(rows: [], next: nil, whyEmpty: message), .badRequest)
+        }
+    }
+}
+
+extension TransactionFile {
+    /// The whole file, redacted once more.
+    func bytes(of record: TransactionRecord, in reader: StoreReader) throws -> [UInt8] {
+        let redactor = Redactor()
+        switch self {
+        case .json: return try Response.jsonBytes(redactor.record(record))
+        case .har:
+            var writer = ExchangeWriter(as: .har, redactor: redactor)
+            var entries: [UInt8] = []
+            for exchange in record.exchanges {
+                guard let found = try reader.exchange(exchange.id) else { continue }
+                entries += writer.next(found, bodies: try reader.bodies(of: exchange.id))
+            }
+            return writer.beginning + entries + writer.end
+        case .otlp:
+            var bytes: [UInt8] = []
+            try reader.export(.transaction(record.summary.id), as: .otlp, redactor: redactor) { bytes += $0 }
+            return bytes
+        }
+    }
+}
+#endif

@@ -1,0 +1,86 @@
+package import WaybillCore
+
+/// The list of network exchanges: a line for each, the newest first.
+package struct ExchangesPage {
+    private let page: Page<ExchangeRecord>
+    private let address: ListAddress
+    private let useCases: [String]
+    private let frame: InspectorFrame
+
+    /// - Parameters:
+    ///   - page: Redacted; where it is empty, with the reason.
+    ///   - useCases: Names to choose from.
+    package init(_ page: Page<ExchangeRecord>, at address: ListAddress, useCases: [String], in frame: InspectorFrame) {
+        (self.page, self.address, self.useCases, self.frame) = (page, address, useCases, frame)
+    }
+
+    /// The whole document.
+    package var html: HTML { frame.page("Network", .network, main: main) }
+
+    private static let methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
+    private static let statuses = [("2xx", "2xx success"), ("3xx", "3xx redirect"), ("4xx", "4xx refused"), ("5xx", "5xx server failed")]
+
+    private var main: HTML {
+        let form = ListForm(
+            address: address, hint: "Search: host, path, header field, error ...", useCases: useCases,
+            choices: [
+                ("method", "Every method", Self.methods.map { ($0, $0) }), ("status", "Every status", Self.statuses.map { ($0.0, $0.1) }),
+            ])
+        return """
+            <h1>Network</h1>
+            \(form.html)<div class=line>\(states)</div>
+            \(list)\(ListPaging(address: address, next: page.next).html)
+            """
+    }
+
+    private var states: HTML {
+        let words = ExchangeRecord.State.allCases.map { (word: $0.rawValue, content: "\(Words.state($0))" as HTML, tone: $0.tone) }
+        return ListChips(address: address, name: "state", label: "States", words: words).html
+    }
+
+    private var list: HTML {
+        guard !page.rows.isEmpty else { return "<div class=none><b>No requests</b><p>\(page.whyEmpty ?? "")</div>\n" }
+        let scale = DurationStrip.Scale(page.rows.compactMap(\.durationMicroseconds))
+        return "<ol class=\"rows net\">\(page.rows.map { row($0, scale) })</ol>\n"
+    }
+
+    private func row(_ record: ExchangeRecord, _ scale: DurationStrip.Scale) -> HTML {
+        let exchange = record.exchange
+        let time = WallTime(exchange.openedMicroseconds, in: frame.timeZone)
+        return """
+            <li class=\(record.tone)><a href="network/\(record.id.description)"><b>\(exchange.method)</b> \
+            <span>\(exchange.host)\(exchange.path)</span> <em>\(exchange.status.map { "\($0)" } ?? Words.state(record.state))</em> \
+            <small>\(record.belonging)</small> \(DurationStrip(record.durationMicroseconds, scale).html)\
+            <data>\(record.durationMicroseconds.map(Words.duration) ?? "-")</data> \
+            <data class=size>\(exchange.receivedByteCount.map(Words.byteCount) ?? "")</data> \
+            <time datetime="\(Words.iso8601(exchange.openedMicroseconds))"><u>\(time.date)</u> \(String(time.time.prefix(8)))</time></a>
+
+            """
+    }
+}
+
+extension ExchangeRecord.State {
+    /// The class of its colour, one of the outcomes' own.
+    var tone: String {
+        switch self {
+        case .completed, .mocked: Outcome.succeeded.name
+        case .failed: Outcome.failed.name
+        case .inProgress: Outcome.open.name
+        case .canceled: Outcome.canceled.name
+        case .interrupted: Outcome.interrupted.name
+        }
+    }
+}
+
+extension ExchangeRecord {
+    /// The class of its colour: a whole response that tells an error is one, too.
+    var tone: String { exchange.hasFailed ? Outcome.failed.name : state.tone }
+
+    var durationMicroseconds: Int? { exchange.closedMicroseconds.map { $0 - exchange.openedMicroseconds } }
+
+    /// Who recorded it, and in which use case.
+    var belonging: String {
+        let app = source.app.isEmpty ? "source" : source.app
+        return [exchange.role == .server ? "\(app), as the server" : app, useCaseName].compactMap(\.self).joined(separator: " · ")
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import WaybillCore
+
+/// The document of one page of the inspector: its own stylesheet and script, and nothing from elsewhere.
+///
+/// All addresses are relative, so that the pages work below any path.
+package struct InspectorPage {
+    /// Which list a page belongs to.
+    enum Tab: String {
+        case transactions = "Transactions"
+        case network = "Network"
+        /// The login, an error.
+        case none
+    }
+
+    var title: String
+    var tab: Tab
+    /// How many components its path has: 1 for `/transactions`, 2 for `/transactions/{id}`.
+    var depth: Int
+    var frame: InspectorFrame
+    var main: HTML
+
+    /// The header field `Content-Security-Policy` (W3C, level 3) of every page: nothing inline, nothing from elsewhere, in no other page, in case
+    /// that something gets past the escaping.
+    package static let policy = """
+        default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
+        frame-ancestors 'none'
+        """
+
+    var html: HTML {
+        """
+        <!DOCTYPE html>
+        <html lang=en dir=ltr>
+        <head>
+        <meta charset=utf-8>
+        <meta name=viewport content="width=device-width, initial-scale=1">
+        <meta name=color-scheme content="light dark">
+        <meta name=robots content=noindex>
+        <title>\(title) - Waybill</title>
+        <link rel=icon href="\(root)assets/\(InspectorAsset.icon.name)">
+        <link rel=stylesheet href="\(root)assets/\(InspectorAsset.style.name)">
+        <script src="\(root)assets/\(InspectorAsset.script.name)" defer></script>
+        </head>
+        <body>
+        <a class=skip href="#main">To the content</a>
+        \(ReportStyle.icons)
+        <header class=top><p class=brand>Waybill</p>\(navigation)</header>
+        <main id=main>
+        \(main)</main>
+        \(footer)
+        </body>
+        </html>
+
+        """
+    }
+
+    private var root: HTML { .raw(String(repeating: "../", count: depth - 1)) }
+
+    private var navigation: HTML {
+        guard tab != .none || frame.isLoggedIn else { return "" }
+        let logout: HTML = "<form method=post action=\"\(root)logout\"><button>Log out</button></form>"
+        return """
+            <nav aria-label=Pages>\(link(.transactions, "transactions"))\(link(.network, "network"))</nav>\
+            <span class=store>\(frame.store)</span><button type=button id=keys hidden aria-label="Keyboard">?</button>\
+            \(logout, if: frame.isLoggedIn)
+            """
+    }
+
+    private func link(_ tab: Tab, _ path: HTML) -> HTML {
+        "<a href=\"\(root)\(path)\"\(" aria-current=page", if: tab == self.tab)>\(tab.rawValue)</a>"
+    }
+
+    private var footer: HTML {
+        guard tab != .none else { return "" }
+        let offset = WallTime(SystemClock().wallMicroseconds(), in: frame.timeZone).offset
+        return """
+            <footer><p>Times in \(offset == "Z" ? "UTC" : "UTC\(offset)"). Values under names of secrets, and what looks like a token or a \
+            card number, were replaced by \(Redactor.placeholder).</footer>
+            <dialog id=help aria-label=Keyboard><h2>Keyboard</h2><dl><dt>j k<dd>the next, the one before<dt>Enter<dd>open\
+            <dt>/<dd>search<dt>Esc<dd>back to the list<dt>?<dd>this</dl><form method=dialog><button>Close</button></form></dialog>
+            """
+    }
+}

@@ -1,0 +1,70 @@
+/// The search above a list: fields that are the parameters of its URL, so that it works without script and a view can be shared.
+struct ListForm {
+    let address: ListAddress
+    /// The parameter that the search field is.
+    var field = "text"
+    /// Shown in the empty search field.
+    var hint: String
+    /// Names of use cases to choose from.
+    var useCases: [String]
+    /// What else can be chosen: a parameter, its label, and its values with what they are called.
+    var choices: [(name: String, label: String, values: [(value: String, text: String)])] = []
+
+    private static let ages: [(value: String, text: String)] = [
+        ("15m", "last 15 minutes"), ("1h", "last hour"), ("24h", "last 24 hours"), ("7d", "last 7 days"),
+    ]
+
+    var html: HTML {
+        let all = [("use_case", "Every use case", useCases.map { ($0, $0) })] + choices + [("since", "At any time", Self.ages)]
+        return """
+            <form class=find method=get><search><input type=search name="\(field)" value="\(address[field] ?? "")" aria-label="Search" \
+            placeholder="\(hint)">\(all.map(select))\(address.hidden(besides: [field] + all.map(\.0)))<button>Show</button>\
+            \(clear)</search></form>
+
+            """
+    }
+
+    private var clear: HTML { address.items.contains { $0.name != "cursor" } ? "<a href=\"?\">Clear</a>" : "" }
+
+    private func select(_ name: String, _ label: String, _ values: [(value: String, text: String)]) -> HTML {
+        var values = values
+        let chosen = address[name]
+        // What came by the URL alone can be seen, and is kept.
+        if let chosen, !values.contains(where: { $0.value == chosen }) { values.append((chosen, chosen)) }
+        let options = values.map { "<option value=\"\($0.value)\"\(" selected", if: $0.value == chosen)>\($0.text)</option>" as HTML }
+        return "<select name=\"\(name)\" aria-label=\"\(label)\"><option value=\"\">\(label)</option>\(options)</select>"
+    }
+}
+
+/// Words to switch on and off, each a link to the same list with or without it.
+struct ListChips {
+    let address: ListAddress
+    var name: String
+    /// What is said of them all.
+    var label: String
+    var words: [(word: String, content: HTML, tone: String)]
+
+    var html: HTML {
+        "<ul class=outcomes aria-label=\"\(label)\">\(words.map(chip))</ul>\n"
+    }
+
+    private func chip(_ word: String, _ content: HTML, _ tone: String) -> HTML {
+        let isOn = address.contains(word, in: name)
+        return """
+            <li class="\(tone)"><a class=chip href="\(address.toggled(word, in: name))"\(" aria-current=true", if: isOn)>\(content)</a>
+            """
+    }
+}
+
+/// The way to the rows that follow, and back to the first.
+struct ListPaging {
+    let address: ListAddress
+    let next: String?
+
+    var html: HTML {
+        guard next != nil || !address.isFirstPage else { return "" }
+        let newest: HTML = address.isFirstPage ? "" : "<a href=\"\(address.with("cursor", nil))\">Newest</a>"
+        let older: HTML = next.map { "<a rel=next href=\"\(address.with("cursor", $0))\">Older</a>" } ?? ""
+        return "<nav class=pages aria-label=Pages>\(newest)\(older)</nav>\n"
+    }
+}

@@ -1,0 +1,109 @@
+package import WaybillCore
+
+/// The list of transactions: a line for each, the newest first.
+package struct TransactionsPage {
+    private let page: Page<TransactionSummary>
+    private let errorCounts: [GUID: Int]
+    private let address: ListAddress
+    private let useCases: [String]
+    private let version: Int
+    private let frame: InspectorFrame
+
+    /// - Parameters:
+    ///   - page: Redacted; where it is empty, with the reason.
+    ///   - errorCounts: How many events and exchanges of a transaction tell an error.
+    ///   - useCases: Names to choose from.
+    ///   - version: Of the store, before the page was read: what is live follows from there.
+    package init(
+        _ page: Page<TransactionSummary>, errorCounts: [GUID: Int], at address: ListAddress, useCases: [String], version: Int,
+        in frame: InspectorFrame
+    ) {
+        (self.page, self.errorCounts, self.address) = (page, errorCounts, address)
+        (self.useCases, self.version, self.frame) = (useCases, version, frame)
+    }
+
+    /// The whole document.
+    package var html: HTML { frame.page("Transactions", .transactions, main: main) }
+
+    private var main: HTML {
+        """
+        <h1>Transactions</h1>
+        \(ListForm(address: address, hint: "Search: support code, name, host, error ...", useCases: useCases).html)\
+        <div class=line>\(outcomes)\(live, if: address.isFirstPage)</div>
+        \(list)\(ListPaging(address: address, next: page.next).html)
+        """
+    }
+
+    private var outcomes: HTML {
+        let words = Outcome.allCases.map { outcome in
+            (word: outcome.name, content: "\(outcome.icon)\(Words.outcome(outcome))" as HTML, tone: outcome.name)
+        }
+        return ListChips(address: address, name: "outcome", label: "Outcomes", words: words).html
+    }
+
+    /// For the script, which shows it.
+    private var live: HTML {
+        "<p class=live data-live=\"live?version=\(version)\" hidden><output aria-live=polite></output><button type=button>Pause</button></p>"
+    }
+
+    private var list: HTML {
+        guard !page.rows.isEmpty else {
+            return "<ol class=rows></ol><div class=none><b>No transactions</b><p>\(page.whyEmpty ?? "")</div>\n"
+        }
+        let scale = DurationStrip.Scale(page.rows.compactMap(\.durationMicroseconds))
+        return "<ol class=rows>\(page.rows.map { row($0, scale) })</ol>\n"
+    }
+
+    private func row(_ summary: TransactionSummary, _ scale: DurationStrip.Scale) -> HTML {
+        let time = WallTime(summary.begunMicroseconds, in: frame.timeZone)
+        return """
+            <li id="t-\(summary.id.description)" class=\(summary.outcome.name)><a href="transactions/\(summary.id.description)">\
+            \(summary.outcome.icon)<b>\(summary.useCaseName)</b> <em>\(Words.outcome(summary.outcome))</em> <span>\(summary.reason)</span> \
+            <small>\(counts(summary))</small> \(DurationStrip(summary.durationMicroseconds, scale).html)\
+            <data>\(summary.durationMicroseconds.map(Words.duration) ?? "-")</data> \
+            <time datetime="\(Words.iso8601(summary.begunMicroseconds))"><u>\(time.date)</u> \(String(time.time.prefix(8)))</time> \
+            <code>\(summary.id.supportCode.description)</code></a>
+
+            """
+    }
+
+    private func counts(_ summary: TransactionSummary) -> String {
+        let errors = errorCounts[summary.id] ?? 0
+        let counts = [
+            summary.sourceCount > 1 ? Words.count(summary.sourceCount, "source") : nil,
+            summary.exchangeCount > 0 ? Words.count(summary.exchangeCount, "request") : nil,
+            errors > 0 ? Words.count(errors, "error") : nil,
+        ]
+        return counts.compactMap(\.self).joined(separator: " · ")
+    }
+}
+
+/// A duration as a bar, to be compared with those above and below it.
+struct DurationStrip {
+    /// What the whole width stands for.
+    struct Scale {
+        let microseconds: Int
+
+        /// The longest, unless it is an outlier beside which all others would be nothing: then eight times the median.
+        init(_ durations: [Int]) {
+            let sorted = durations.sorted()
+            microseconds = max(1, min(sorted.last ?? 1, 8 * (sorted.isEmpty ? 1 : max(1, sorted[sorted.count / 2]))))
+        }
+    }
+
+    private let tenths: Int?
+
+    init(_ duration: Int?, _ scale: Scale) {
+        tenths = duration.map { min(1000, max(4, Int(Double($0) / Double(scale.microseconds) * 1000))) }
+    }
+
+    var html: HTML { "<svg class=strip aria-hidden=true>\(tenths.map { "<rect width=\(percent: $0)% />" as HTML } ?? "")</svg>" }
+}
+
+extension TransactionSummary {
+    /// Why it did not succeed, and what was said about it when it was begun.
+    var reason: String {
+        ([error.map(Words.error)].compactMap(\.self) + attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })
+            .joined(separator: " · ")
+    }
+}

@@ -1,0 +1,183 @@
+#if Collector
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+import WaybillReport
+
+@testable import WaybillCollector
+
+/// What the pages show of a store.
+@Suite struct InspectorPageTests {
+    private let folder: TemporaryDirectory
+    private let login = LoginHistory()
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func run(_ body: (CollectorServer) async throws -> Void) async throws {
+        try await CollectorServer.run(try Collector(folder: folder.url)) { server in
+            _ = try await server.post(login.clientSet())
+            _ = try await server.post(login.serverSet())
+            try await body(server)
+        }
+    }
+
+    @Test func thePagesAreNoPartOfTheAPI() {
+        let pages = Set(InspectorRoute.allCases.map(\.path))
+        #expect(pages.isDisjoint(with: Route.allCases.map(\.path)))
+        #expect(Route.allCases.allSatisfy { $0.path.hasPrefix("/v1/") || $0 == .readMetrics })
+    }
+
+    @Test func everyAnswerForbidsWhatIsNotItsOwn() async throws {
+        try await run { server in
+            for path in ["/transactions", "/network", "/login", "/transactions/x", "/transactions?outcome=x", "/", "/assets/x"] {
+                let response = try await server.get(path)
+                let policy = try #require(response.header("Content-Security-Policy"))
+                #expect(policy.hasPrefix("default-src 'none'; style-src 'self'; script-src 'self';"))
+                #expect(!policy.contains("unsafe"))
+                #expect(policy.contains("frame-ancestors 'none'"))
+                #expect(response.header("X-Content-Type-Options") == "nosniff")
+                #expect(response.header("Cache-Control") == "no-store")
+            }
+        }
+    }
+
+    @Test func theListHasALineForEachTransaction() async throws {
+        try await run { server in
+            let page = try await server.get("/transactions").text
+            for text in [
+                "href=\"transactions/\(login.transaction)\"", "<b>login</b>", "<em>failed</em>", "LoginError 3 · variant=B", "2 sources",
+                "1 request", "1 error", "<data>15.0 ms</data>", SupportCode(login.transaction).description,
+            ] { #expect(page.contains(text), "\(text)") }
+            #expect(!page.contains("style="), "The policy refuses styles of elements.")
+            #expect(!page.contains("<script>"))
+        }
+    }
+
+    @Test func theFilterStandsInTheAddressAndInTheForm() async throws {
+        try await run { server in
+            let none = try await server.get("/transactions?outcome=succeeded&use_case=login&text=&since=")
+            #expect(none.status == 200)
+            #expect(none.text.contains("No transactions"))
+            #expect(none.text.contains("<option value=\"login\" selected>"))
+            #expect(none.text.contains("name=\"outcome\" value=\"succeeded\""))
+            let found = try await server.get("/transactions?outcome=failed&text=K%22%3E")
+            #expect(found.text.contains("value=\"K&quot;&gt;\""))
+            #expect(try await server.get("/transactions?outcome=failed").text.contains("transactions/\(login.transaction)"))
+            let wrong = try await server.get("/transactions?outcome=lost")
+            #expect(wrong.status == 400)
+            #expect(wrong.text.contains("“lost” is no outcome"))
+        }
+    }
+
+    @Test func pagesFollowEachOtherByCursor() async throws {
+        try await run { server in
+            for _ in 0..<2 { _ = try await server.post(LoginHistory().clientSet()) }
+            let first = try await server.get("/transactions?limit=2").text
+            #expect(first.contains("data-live"))
+            let next = try #require(first.firstMatch(of: #/rel=next href="(\?[^"]+)"/#)?.1).replacing("&amp;", with: "&")
+            let second = try await server.get("/transactions\(next)").text
+            #expect(second.matches(of: #/<li id="t-/#).count == 1)
+            #expect(!second.contains("data-live"), "Only the first page is live.")
+            let ids = Set((first + second).matches(of: #/<li id="(t-[^"]+)"/#).map(\.1))
+            #expect(ids.count == 3)
+        }
+    }
+
+    @Test func aTransactionShowsBothSidesAndLeadsToItsRequest() async throws {
+        try await run { server in
+            let page = try await server.get("/transactions/\(SupportCode(login.transaction))").text
+            #expect(page.contains("<li class=\"x d1\"><span><a href=\"#x0-3\">POST /login</a>"))
+            #expect(
+                page.contains("<li class=\"p l1 d2\"><span>server</span>"), "The server's part stands inside the request that caused it.")
+            #expect(page.contains("<details id=\"x0-3\">"))
+            #expect(page.contains("server 9.00 ms"))
+            let request = try await server.get("/network/\(Fact.ID(source: login.client.id, sequence: 3))").text
+            #expect(request.contains("href=\"../transactions/\(login.transaction)#x0-3\""))
+            #expect(try await server.get("/network").text.contains("href=\"network/\(login.client.id):3\""))
+        }
+    }
+
+    @Test func whatIsNotThereIsAPageThatSaysSo() async throws {
+        try await run { server in
+            for path in [
+                "/transactions/\(GUID())", "/transactions/nonsense", "/network/nonsense", "/transactions/\(login.transaction)/zip",
+            ] {
+                let response = try await server.get(path)
+                #expect(response.status == 404)
+                #expect(response.header("Content-Type") == "text/html; charset=utf-8")
+            }
+            let home = try await server.get("/")
+            #expect(home.status == 303)
+            #expect(home.header("Location") == "/transactions")
+            #expect(try await server.get("//").header("Location") == "/transactions")
+        }
+    }
+
+    @Test func aTransactionCanBeTakenAway() async throws {
+        try await run { server in
+            let path = "/transactions/\(login.transaction)"
+            let json = try await server.get("\(path)/json")
+            #expect(try JSONDecoder.waybill().decode(TransactionRecord.self, from: json.body).parts.count == 2)
+            let har = try await server.get("\(path)/har")
+            let log = try #require(har.json?["log"] as? [String: Any])
+            #expect((log["entries"] as? [Any])?.count == 1)
+            #expect(har.header("Content-Disposition") == "attachment; filename=\"waybill-\(SupportCode(login.transaction)).har\"")
+            let otlp = try await server.get("\(path)/otlp").text
+            #expect(otlp.matches(of: #/"spanId"/#).count == 3, "Two parts and a request.")
+        }
+    }
+
+    @Test func whatComesBeforeAndAfterIsOfTheSameSource() async throws {
+        let source = login.client
+        func share(_ transactions: [GUID]) -> TransactionSet {
+            let facts = transactions.enumerated().map { index, id in
+                Fact(
+                    sequence: index + 7, part: index + 7, atMicroseconds: 20_000 * (index + 1),
+                    content: .opened(Fact.Opened(transaction: id, useCase: 0)))
+            }
+            let clock = ClockAnchor(atMicroseconds: 0, offsetMicroseconds: LoginHistory.begun)
+            let ledger = Ledger(recorded: 8, pending: 8)
+            return TransactionSet(
+                id: GUID(), sources: [TransactionSet.Share(source: source, clocks: [clock], names: [], ledger: ledger, facts: facts)])
+        }
+        let (second, third) = (GUID(), GUID())
+        try await run { server in
+            _ = try await server.post(share([second, third]))
+            let page = try await server.get("/transactions/\(second)").text
+            #expect(page.contains("<a rel=prev class=failed href=\"\(login.transaction)\">"))
+            #expect(page.matches(of: #/<a rel=next class=\w+ href="([^"]+)"/#).map { String($0.1) } == [third.description])
+            #expect(try await server.get("/transactions/\(third)").text.contains("nothing after"))
+        }
+    }
+
+    @Test func theFirstPageAndAllThatItLoadsAreUnderAHundredKilobytes() async throws {
+        try await run { server in
+            for _ in 0..<60 { _ = try await server.post(LoginHistory().clientSet()) }
+            let page = try await server.get("/transactions")
+            #expect(page.text.matches(of: #/<li id="t-/#).count == 50)
+            var byteCount = page.body.count
+            let assets = Set(page.text.matches(of: #/"(assets/[^"]+)"/#).map { String($0.1) })
+            #expect(assets.count == 3)
+            for asset in assets {
+                let response = try await server.get("/\(asset)")
+                #expect(response.header("Cache-Control") == "public, max-age=31536000, immutable")
+                byteCount += response.body.count
+            }
+            #expect(byteCount < 100_000, "\(byteCount)")
+        }
+    }
+
+    @Test func whoeverFollowsIsToldOfACommit() async throws {
+        try await run { server in
+            let client = try RawClient(port: server.port)
+            try await client.send(RawClient.head("GET", "/live"))
+            let begun = try await client.receive(until: "retry: ")
+            #expect(begun.contains("text/event-stream"))
+            _ = try await server.post(LoginHistory().clientSet())
+            let told = try await client.receive(until: "event: changed")
+            #expect(told.contains("event: changed"))
+        }
+    }
+}
+#endif

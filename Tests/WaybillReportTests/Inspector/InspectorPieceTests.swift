@@ -1,0 +1,105 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillReport
+
+/// The pieces that only pages have.
+struct InspectorPieceTests {
+    private let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: .gmt)
+
+    @Test func whateverWasRecordedStaysTextOnEveryPage() {
+        let records = HostileText.records
+        let names = HostileText.corpus
+        let address = ListAddress([("text", names[0]), ("use_case", names[3]), ("limit", names[9])])
+        var pages = [
+            TransactionsPage(
+                Page(rows: records.map(\.summary), next: names[1]), errorCounts: [:], at: address, useCases: names, version: 1, in: frame
+            ).html.text,
+            TransactionsPage(
+                Page(rows: [], next: nil, whyEmpty: names[0]), errorCounts: [:], at: address, useCases: [], version: 1, in: frame
+            ).html.text,
+            MessagePage("Not Found", names[0], depth: 1, in: frame).html.text, LoginPage(to: names[3], problem: names[2]).html.text,
+        ]
+        for record in records {
+            let exchange = record.exchanges[0]
+            let found = ExchangeRecord(
+                exchange: exchange, state: .failed, source: record.sources[0], transaction: record.summary.id, useCase: 0,
+                useCaseName: record.summary.useCaseName)
+            let text = Array(record.summary.useCaseName.utf8)
+            let body = ExchangeBody(contentType: record.summary.useCaseName, bytes: text, byteCount: text.count, omission: nil)
+            let bodies = ExchangeBodies(request: body, response: body)
+            let around = TransactionPage.Around(before: record.summary, after: record.summary)
+            pages.append(TransactionPage(record, bodies: [exchange.id: bodies], around: around, notes: [names[0]], in: frame).html.text)
+            pages.append(ExchangePage(found, bodies: bodies, transaction: record, in: frame).html.text)
+            pages.append(ExchangesPage(Page(rows: [found], next: nil), at: address, useCases: names, in: frame).html.text)
+        }
+        for page in pages {
+            #expect(page.matches(of: #/<script/#).count == 1)
+            #expect(page.matches(of: #/<(img|base|iframe|object|style|a href="https)/#).isEmpty)
+            #expect(!page.contains("<svg onload"))
+            #expect(!page.contains("&lt;g&gt;") && !page.contains("&lt;aside&gt;"), "No markup of our own was taken for text.")
+            #expect(!page.contains("\u{202E}"))
+        }
+        #expect(pages.count == 4 + 3 * names.count)
+        #expect(pages[0].contains("&lt;script&gt;alert('hostile-0')&lt;/script&gt;"))
+    }
+
+    @Test func aListKeepsItsParametersWhenOneChanges() {
+        let address = ListAddress([("text", "a b&c"), ("outcome", "failed,open"), ("cursor", "1.2.3"), ("since", "")])
+        #expect(address.items.map(\.name) == ["text", "outcome", "cursor"])
+        #expect(address.with("since", "1h") == "?text=a%20b%26c&outcome=failed%2Copen&since=1h", "It begins with the first page.")
+        #expect(address.toggled("open", in: "outcome") == "?text=a%20b%26c&outcome=failed")
+        #expect(address.toggled("canceled", in: "outcome") == "?text=a%20b%26c&outcome=failed%2Copen%2Ccanceled")
+        #expect(ListAddress([("outcome", "open")]).toggled("open", in: "outcome") == "?")
+        #expect(!address.isFirstPage)
+    }
+
+    @Test func anOutlierDoesNotFlattenAllOtherStrips() {
+        #expect(DurationStrip.Scale([10, 20, 30]).microseconds == 30)
+        #expect(DurationStrip.Scale([10, 20, 30, 40, 1_000_000]).microseconds == 240)
+        #expect(DurationStrip.Scale([]).microseconds == 1)
+        #expect(DurationStrip(1_000_000, .init([10, 20, 30, 40, 1_000_000])).html.text.contains("width=100%"))
+        #expect(DurationStrip(nil, .init([])).html.text == "<svg class=strip aria-hidden=true></svg>")
+    }
+
+    @Test func objectsAndArraysUnfoldAndStringsDoNot() throws {
+        let html = try #require(JSONTree.html(#"{"a":{"b":[1,2],"c":"}","d":{}},"e":"x{"}"#)).text
+        #expect(html.matches(of: #/<details open>/#).count == 3)
+        #expect(html.matches(of: #/<\/details>/#).count == 3)
+        #expect(html.contains("<p>&quot;c&quot;: &quot;}&quot;,"))
+        #expect(JSONTree.html("\"text\"") == nil)
+        #expect(JSONTree.html("{") == nil)
+    }
+
+    @Test func aTimeWithoutAnythingIsNamed() {
+        let record = record([(0, "begun"), (1000, "tapped"), (61_000, "confirmed"), (62_000, "succeeded")], exchange: nil)
+        let gaps = Waterfall(record, names: SourceNames(record.sources)).gaps
+        #expect(gaps == [Waterfall.Gap(start: 1000, end: 61_000, after: "tapped", until: "confirmed")])
+        let html = Waterfall(record, names: SourceNames(record.sources)).html(hasAnchors: true).text
+        #expect(html.contains("<svg><g><rect x=1.6% width=96.7% /></g>"), "It is shaded in the picture, too.")
+    }
+
+    @Test func aTimeInWhichARequestWasUnderWayIsNone() {
+        let record = record([(0, "begun"), (62_000, "succeeded")], exchange: 1000...60_000)
+        #expect(Waterfall(record, names: SourceNames(record.sources)).gaps.isEmpty)
+    }
+
+    private func record(_ times: [(Int, String)], exchange: ClosedRange<Int>?) -> TransactionRecord {
+        var record = HostileText.records[0]
+        let source = record.sources[0].id
+        record.timeline = times.enumerated().map { index, entry in
+            TransactionRecord.Entry(
+                id: Fact.ID(source: source, sequence: index + 1), kind: .event, part: 1, timeMicroseconds: entry.0, label: entry.1)
+        }
+        record.parts[0].cause = nil
+        guard let exchange else {
+            record.exchanges = []
+            return record
+        }
+        record.exchanges[0].openedMicroseconds = exchange.lowerBound
+        record.exchanges[0].closedMicroseconds = exchange.upperBound
+        return record
+    }
+}
