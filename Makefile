@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build test demo examples exports otlp answers look hostile bench faults chaos soak stress fuzz model tsan lint format consumer schemas check install installation clean
+.PHONY: help setup build test demo examples exports otlp answers look e2e hostile bench faults chaos soak stress fuzz model tsan lint format consumer schemas check install installation clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -102,8 +102,12 @@ look: setup ## Look at reports in Chromium: phone and desk, light and dark, with
 	.build/debug/SampleReports .build/look .build/demo/collector
 	@Scripts/python Scripts/check-report
 
+e2e: setup ## Use the inspector in Chromium; screenshots in .build/e2e
+	swift build --traits Collector --product waybill $(IMPORTS)
+	@Scripts/python Scripts/check-inspector
+
 check: setup ## All that CI checks
-	@set -e; for step in lint schemas model consumer tsan test examples exports otlp answers installation "hostile EXAMPLES=10" look "faults KILLS=50"; do \
+	@set -e; for step in lint schemas model consumer tsan test examples exports otlp answers installation "hostile EXAMPLES=10" look e2e "faults KILLS=50"; do \
 	    began=$$(date +%s); $(MAKE) --no-print-directory $$step; echo "==> make $$step: $$(($$(date +%s) - began)) s"; \
 	done
 
