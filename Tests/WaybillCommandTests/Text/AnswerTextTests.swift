@@ -11,10 +11,11 @@ import WaybillCore
         let filter = TransactionFilter()
         let spread = statistics([1, 900, 15_000, 2_000_000, 90_000_000_000])
         func segment(_ value: String?) -> DurationSegment {
-            var values = [15_000, 18_000, 250_000, 2_000_000]
+            var durations = Durations()
+            for value in [15_000, 18_000, 250_000, 2_000_000] { durations.append(value) }
             return DurationSegment(
-                value: value, statistics: DurationStatistics(&values), withoutEnd: 3, reversed: 1,
-                histogram: [DurationSegment.Bar](of: values))
+                value: value, statistics: DurationStatistics(&durations), withoutEnd: 3, reversed: 1,
+                histogram: [DurationSegment.Bar](of: durations))
         }
         func steps(_ value: String?) -> FunnelSegment {
             FunnelSegment(
