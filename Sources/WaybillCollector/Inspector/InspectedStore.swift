@@ -85,6 +85,8 @@ struct InspectedStore: Sendable {
             return (try await body(), .ok)
         } catch QueryFailure.parameter(_, let message) {
             return (Page(rows: [], next: nil, whyEmpty: message), .badRequest)
+        } catch QueryFailure.filter(let mistake) {
+            return (Page(rows: [], next: nil, whyEmpty: "Character \(mistake.offset + 1) of the filter: \(mistake.message)"), .badRequest)
         }
     }
 }

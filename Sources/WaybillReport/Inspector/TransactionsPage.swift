@@ -25,10 +25,12 @@ package struct TransactionsPage {
     /// The whole document.
     package var html: HTML { frame.page("Transactions", .transactions, main: main) }
 
+    private static let hint = "Any word, or outcome:failed event:requestSent took>2s"
+
     private var main: HTML {
         """
         <h1>Transactions</h1>
-        \(ListForm(address: address, hint: "Search: support code, name, host, error ...", useCases: useCases).html)\
+        \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: useCases).html)\
         <div class=line>\(outcomes)\(live, if: address.isFirstPage)</div>
         \(list)\(ListPaging(address: address, next: page.next).html)
         """

@@ -10,6 +10,7 @@ import WaybillCore
         filter.outcomes = [.timedOut]
         filter.sinceMicroseconds = 5
         filter.text = "x"
+        filter.conditions = [.not(.event("paid"))]
         return filter
     }
 
@@ -21,7 +22,7 @@ import WaybillCore
         return filter
     }
 
-    private static let filter = #""filter":{"outcomes":["timed_out"],"since_us":5,"text":"x","use_case":0}"#
+    private static let filter = #""filter":{"conditions":["-event:paid"],"order":"newest","outcomes":["timed_out"],"since_us":5,"text":"x","use_case":0}"#
 
     static var questions: [(Query, String)] {
         [
