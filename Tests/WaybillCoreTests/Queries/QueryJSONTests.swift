@@ -22,7 +22,8 @@ import WaybillCore
         return filter
     }
 
-    private static let filter = #""filter":{"conditions":["-event:paid"],"order":"newest","outcomes":["timed_out"],"since_us":5,"text":"x","use_case":0}"#
+    private static let filter =
+        #""filter":{"conditions":["-event:paid"],"order":"newest","outcomes":["timed_out"],"since_us":5,"text":"x","use_case":0}"#
 
     static var questions: [(Query, String)] {
         [
