@@ -107,7 +107,7 @@ e2e: setup ## Use the inspector in Chromium; screenshots in .build/e2e
 	@Scripts/python Scripts/check-inspector
 
 check: setup ## All that CI checks
-	@set -e; for step in lint schemas model consumer tsan test examples exports otlp answers installation "hostile EXAMPLES=10" look e2e "faults KILLS=50"; do \
+	@set -e; for step in lint schemas model consumer tsan test examples exports otlp answers installation "hostile EXAMPLES=5" look e2e "faults KILLS=25"; do \
 	    began=$$(date +%s); $(MAKE) --no-print-directory $$step; echo "==> make $$step: $$(($$(date +%s) - began)) s"; \
 	done
 
