@@ -54,7 +54,13 @@ struct Faults: AsyncParsableCommand {
                 fflush(nil)
             }
             try FaultResult.write(results, to: URL(filePath: ".build/faults.json"))
-            if results.contains(where: \.hasFailed) { throw ExitCode(1) }
+            let failed = results.filter(\.hasFailed)
+            guard failed.isEmpty else {
+                // Once more at the end, which is all that some machines keep of a log.
+                print("Seed \(seed), wrong in \(failed.map(\.name).joined(separator: ", ")):")
+                for line in failed.flatMap(table.lines) { print(line) }
+                throw ExitCode(1)
+            }
         }
 
         private func result(of one: FaultCase) async -> FaultResult {

@@ -21,24 +21,18 @@ struct CollectorClient: TransactionReader {
         session = URLSession(configuration: configuration)
     }
 
-    func transactions(_ query: TransactionQuery) async throws -> Page<TransactionSummary> {
-        try await get(["transactions"], query.items.map { URLQueryItem(name: $0.name, value: $0.value) })
-    }
+    func transactions(_ query: TransactionQuery) async throws -> Page<TransactionSummary> { try await get(["transactions"], query.items) }
 
     func transaction(_ key: String) async throws -> TransactionRecord { try await get(["transactions", key]) }
 
-    func exchanges(_ query: ExchangeQuery) async throws -> Page<ExchangeRecord> {
-        try await get(["exchanges"], query.items.map { URLQueryItem(name: $0.name, value: $0.value) })
-    }
+    func exchanges(_ query: ExchangeQuery) async throws -> Page<ExchangeRecord> { try await get(["exchanges"], query.items) }
 
     func exchange(_ key: String) async throws -> ExchangeRecord { try await get(["exchanges", key]) }
 
-    func sources(_ query: SourceQuery) async throws -> Page<SourceRecord> {
-        try await get(["sources"], query.items.map { URLQueryItem(name: $0.name, value: $0.value) })
-    }
+    func sources(_ query: SourceQuery) async throws -> Page<SourceRecord> { try await get(["sources"], query.items) }
 
     func answer(_ question: Query, where parameters: [(name: String, value: String)]) async throws -> Answer {
-        var request = request(["answers"], parameters.map { URLQueryItem(name: $0.name, value: $0.value) })
+        var request = request(["answers"], parameters)
         request.httpMethod = "POST"
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         request.httpBody = try JSONEncoder.waybill().encode(question)
@@ -49,7 +43,7 @@ struct CollectorClient: TransactionReader {
 
     /// The file that holds an export, for the caller to remove, and the cursor behind it.
     func download(_ query: ExportQuery) async throws -> (file: URL, cursor: String) {
-        let request = request(["export"], query.items.map { URLQueryItem(name: $0.name, value: $0.value) })
+        let request = request(["export"], query.items)
         let (file, response) = try await withCheckedThrowingContinuation { continuation in
             session.downloadTask(with: request) { file, response, error in
                 // The file goes away when this returns.
@@ -74,12 +68,12 @@ struct CollectorClient: TransactionReader {
 
     /// Asks for an erasure, which takes the admin token.
     func erase(_ query: ErasureQuery?) async throws -> Erasure {
-        var request = request(["transactions"], query?.items.map { URLQueryItem(name: $0.name, value: $0.value) } ?? [])
+        var request = request(["transactions"], query?.items ?? [])
         request.httpMethod = "DELETE"
         return try decoded(try await send(request))
     }
 
-    private func get<Value: Decodable>(_ path: [String], _ items: [URLQueryItem] = []) async throws -> Value {
+    private func get<Value: Decodable>(_ path: [String], _ items: [(name: String, value: String)] = []) async throws -> Value {
         try decoded(try await send(request(path, items)))
     }
 
@@ -91,9 +85,9 @@ struct CollectorClient: TransactionReader {
         }
     }
 
-    private func request(_ path: [String], _ items: [URLQueryItem] = []) -> URLRequest {
+    private func request(_ path: [String], _ items: [(name: String, value: String)] = []) -> URLRequest {
         var url = path.reduce(url.appending(path: "v1")) { $0.appending(path: $1) }
-        if !items.isEmpty { url.append(queryItems: items) }
+        if !items.isEmpty { url.append(queryItems: items.map { URLQueryItem(name: $0.name, value: $0.value) }) }
         var request = URLRequest(url: url)
         if let token { request.setValue(token.fieldValue, forHTTPHeaderField: "Authorization") }
         return request

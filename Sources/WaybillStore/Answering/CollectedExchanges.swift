@@ -6,8 +6,8 @@ struct CollectedExchanges {
     private var statuses = NetworkGroup.StatusCounts()
     private var states: [ExchangeRecord.State: Int] = [:]
     private var errors: [RecordedError: Int] = [:]
-    private var firstByte: [Int] = []
-    private var whole: [Int] = []
+    private var firstByte = Durations()
+    private var whole = Durations()
     private var sentByteCount = 0
     private var receivedByteCount = 0
     private var slowest: [NetworkGroup.Example] = []
