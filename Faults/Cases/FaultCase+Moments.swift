@@ -78,7 +78,7 @@ final class Moment: Sendable {
         return left < 0
     }
 
-    func wait(seconds: Double = 20) throws {
+    func wait(seconds: Double = 60) throws {
         guard hasCome.wait(timeout: .now() + seconds) == .success else { throw Trouble("Nothing was delivered for \(seconds) s.") }
     }
 }

@@ -55,18 +55,18 @@ final class WorkerProcess: @unchecked Sendable {  // right because everything th
 
     /// Waits for a line that begins like this, or whose absence is too much.
     @discardableResult
-    func wait(for mark: String, seconds: Double = 20) throws -> String {
+    func wait(for mark: String, seconds: Double = 60) throws -> String {
         try wait(seconds: seconds, for: "\"\(mark)\"") { marks.last { $0.hasPrefix(mark) } }
     }
 
     /// Waits until so many more facts are journaled.
-    func wait(forMore count: Int, seconds: Double = 20) throws {
+    func wait(forMore count: Int, seconds: Double = 60) throws {
         let goal = journaled.count + count
         try wait(seconds: seconds, for: "\(count) more journaled facts") { numbers.count >= goal ? () : nil }
     }
 
     /// Waits for its first word on its health.
-    func waitForHealth(seconds: Double = 20) throws {
+    func waitForHealth(seconds: Double = 60) throws {
         try wait(seconds: seconds, for: "its health") { health.map { _ in () } }
     }
 
@@ -79,7 +79,7 @@ final class WorkerProcess: @unchecked Sendable {  // right because everything th
     private var health: String? { marks.last { $0.hasPrefix("well") || $0.hasPrefix("ill") } }
 
     /// Waits until its latest word on its health is this.
-    func wait(untilIs health: String, seconds: Double = 20) throws {
+    func wait(untilIs health: String, seconds: Double = 60) throws {
         try wait(seconds: seconds, for: "being \(health)") {
             self.health?.hasPrefix(health) == true ? () : nil
         }
@@ -91,7 +91,9 @@ final class WorkerProcess: @unchecked Sendable {  // right because everything th
             while true {
                 if let value = look() { return value }
                 guard !hasEnded, news.wait(until: limit) else {
-                    throw Trouble("A worker \(hasEnded ? "ended" : "was waited for in vain"): \(what). It said: \(marks.suffix(5)).")
+                    throw Trouble(
+                        "A worker \(hasEnded ? "ended" : "was waited for in vain"): \(what). It called \(numbers.count) facts journaled, and said: \(marks.suffix(5))."
+                    )
                 }
             }
         }

@@ -1,4 +1,5 @@
 #if Collector
+import Foundation
 import Waybill
 import WaybillCore
 
@@ -57,7 +58,9 @@ struct Pen {
 
     private mutating func log(in transaction: UseCaseTransaction<Int>) {
         let number = number()
-        let attributes: Attributes = padding > 0 ? ["padding": .string(String(repeating: "x", count: padding))] : [:]
+        // Each another one: the store keeps a text that comes again once.
+        let attributes: Attributes =
+            padding > 0 ? ["padding": .string("\(number)".padding(toLength: padding, withPad: "x", startingAt: 0))] : [:]
         let result = transaction.log(number, attributes: attributes)
         if result == .journaled {
             for number in isJournaling ? unconfirmed : [] { Output.line(String(number)) }
