@@ -35,6 +35,31 @@ import WaybillCore
         #expect(try partCount(StoreReader(.folder(folder.url))) == 11)
     }
 
+    /// Breaks when every fact that a full journal refuses asks for a drain of its own: a busy app would queue up thousands while the disk is slow or
+    /// full, and whoever asks for the health waits behind them.
+    @Test func factsThatAreRefusedShareOneDrain() async throws {
+        let clock = CountingClock()
+        let writer = SourceWriter(
+            source: Source(id: GUID()), place: .folder(folder.url), clock: clock, capacity: 1_000,
+            journalSize: JournalSize(segmentCount: 2, segmentByteCount: 4096))
+        open(in: writer)
+        try await writer.drain()
+        let written = DispatchSemaphore(value: 0)
+        writer.perform { _ in written.wait() }
+        let before = clock.wallReadCount
+        var refusedCount = 0
+        while refusedCount < 2_000 {
+            let part = writer.recorder.record(
+                .opened(Fact.Opened(transaction: GUID(), useCase: 0, timeoutMicroseconds: 1_000_000)), part: 0)
+            refusedCount += part.result == .refused ? 1 : 0
+        }
+        written.signal()
+        try await writer.drain()
+        #expect(clock.wallReadCount - before < 100, "each drain looks at the wall clock")
+        #expect(writer.recorder.refusedCount == 2_000)
+        #expect(try await writer.read { try partCount($0) } > 1, "what was taken before is stored")
+    }
+
     /// Breaks when a list lacks what was recorded a moment ago.
     @Test(arguments: [true, false]) func whoeverReadsReadsTheirOwnWrites(inMemory: Bool) async throws {
         let writer = writer(inMemory ? .memory(name: GUID().description) : .folder(folder.url))
@@ -71,5 +96,19 @@ import WaybillCore
         let error = WaybillError(.store, "No.")
         await #expect(throws: error) { try await writer.read { _ in throw error } }
         #expect(try await writer.read { try partCount($0) } == 0)
+    }
+}
+
+/// The system's clocks, and how often somebody asked for the time of day.
+private final class CountingClock: TransactionClock {
+    private let count = Locked(0)
+
+    var wallReadCount: Int { count.withLock { $0 } }
+
+    func uptimeMicroseconds() -> Int { SystemClock().uptimeMicroseconds() }
+
+    func wallMicroseconds() -> Int {
+        count.withLock { $0 += 1 }
+        return SystemClock().wallMicroseconds()
     }
 }

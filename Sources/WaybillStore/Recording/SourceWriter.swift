@@ -24,6 +24,7 @@ package final class SourceWriter: Sendable {
         var storedRefusedCount = 0
         var isRetryScheduled = false
         var isDrainScheduled = false
+        var isFullDrainScheduled = false
         var hasTakenFacts = false
         var isSyncScheduled = false
         var isJournalAskedFor = false
@@ -191,15 +192,23 @@ package final class SourceWriter: Sendable {
     func scheduleDrain(batchIsFull: Bool) {
         let isNeeded = state.withLock { state in
             state.hasTakenFacts = true
-            // One timer at a time: each drain has the next fact ask for another, also one that comes before its time.
-            if batchIsFull { return true }
+            // One of each at a time: each drain has the next fact ask for another, also one that comes before its time. A fact that is refused
+            // asks as well, and they would queue up before all who wait for the thread.
+            if batchIsFull {
+                // What could not be written is tried again when its time has come.
+                guard state.writeProblem == nil || !state.isRetryScheduled else { return false }
+                defer { state.isFullDrainScheduled = true }
+                return !state.isFullDrainScheduled
+            }
             defer { state.isDrainScheduled = true }
             return !state.isDrainScheduled
         }
         guard writesByItself, isNeeded else { return }
         thread.perform(after: batchIsFull ? .zero : Self.batchAge) { [weak self] store in
             guard let self else { return }
-            if !batchIsFull { state.withLock { $0.isDrainScheduled = false } }
+            state.withLock { state in
+                if batchIsFull { state.isFullDrainScheduled = false } else { state.isDrainScheduled = false }
+            }
             drain(into: store)
         }
     }
