@@ -7,6 +7,7 @@ extension AnswerQuestion {
         case .duration: return Self.duration(facts)
         case .funnel: return Self.funnel(facts)
         case .transitions: return Self.transitions(facts)
+        case .legs: return Self.legs(facts)
         case .list, .find: return nil
         }
     }
@@ -63,5 +64,21 @@ extension AnswerQuestion {
         WHERE kind = 'event' AND use_case = 0 WINDOW w AS (PARTITION BY transaction_id ORDER BY time_us, source, sequence)) \
         WHERE before IS NOT NULL GROUP BY before, after ORDER BY before, after;
         """
+    }
+
+    private static func legs(_ facts: String) -> String {
+        func figures(_ leg: String, _ condition: String) -> String {
+            let quantiles = [50, 99].map { "quantile_disc(\(leg), 0.\($0)) FILTER (\(condition))" }
+                .joined(separator: ", ")
+            return "count(*) FILTER (\(condition)), sum(\(leg)) FILTER (\(condition)), \(quantiles)"
+        }
+        return """
+            CREATE TEMP TABLE l AS SELECT x.at_us - x.duration_us - (p.at_us - p.duration_us) AS before, q.duration_us AS server, \
+            x.duration_us AS sending, p.at_us - x.at_us AS after FROM (FROM \(facts) WHERE kind = 'exchange_closed') x \
+            JOIN (FROM \(facts) WHERE kind = 'closed' AND NOT is_joined AND use_case = 0) p ON p.source = x.source AND p.part = x.part \
+            LEFT JOIN (FROM \(facts) WHERE kind = 'closed' AND is_joined) q ON q.transaction_id = x.transaction_id; \
+            SELECT \(figures("before", "true")), \(figures("server", "server IS NOT NULL")), \(figures("sending", "server IS NULL")), \
+            \(figures("after", "true")), count(server), sum(sending - server) FROM l;
+            """
     }
 }

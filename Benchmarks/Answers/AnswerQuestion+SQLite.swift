@@ -2,13 +2,14 @@ extension AnswerQuestion {
     /// The best statements known for the same question on the same file; those that give rows give the numbers of the answer.
     ///
     /// They know of this store what the library cannot: that versions of the app number their events alike, that no transaction is open, that
-    /// clocks were set once, and where only one source takes part.
+    /// clocks were set once, where only one source takes part, and that a transaction has one exchange at most, which one part at most was joined by.
     var sqlite: [String] {
         switch self {
         case .summary: Self.summaryStatements
         case .duration: Self.durationStatements
         case .funnel: Self.funnelStatements
         case .transitions: Self.transitionsStatements
+        case .legs: Self.legsStatements
         case .list: [Self.page("")]
         case .find: [Self.page("AND p.use_case = 0 AND p.outcome = 2 AND p.listed_us < \(Self.until)")]
         }
@@ -96,6 +97,26 @@ extension AnswerQuestion {
         ORDER BY \(names.replacing("code", with: "before")), \(names.replacing("code", with: "after"))
         """
     ]
+
+    private static let legsStatements =
+        [
+            """
+            CREATE TEMP TABLE l AS SELECT l.at_us - p.at_us AS before, q.closed_at_us - q.at_us AS server, l.closed_at_us - l.at_us AS sending, \
+            p.closed_at_us - l.closed_at_us AS after \
+            FROM network_logs l JOIN parts p ON p.source = l.source AND p.sequence = l.part \
+            LEFT JOIN parts q ON q.guid = p.guid AND q.joined = 1 WHERE p.use_case = 0 AND p.closed IS NOT NULL
+            """
+        ]
+        + [
+            ("before", ""), ("server", "WHERE server IS NOT NULL"), ("sending", "WHERE server IS NULL"),
+            ("after", ""),
+        ].flatMap { leg, condition in
+            [
+                "CREATE TEMP TABLE l_\(leg) AS SELECT \(leg) AS took FROM l \(condition) ORDER BY 1",
+                "SELECT count(*), sum(took) FROM l_\(leg)",
+                quantile(50, of: "took", in: "l_\(leg)"), quantile(99, of: "took", in: "l_\(leg)"),
+            ]
+        } + ["SELECT count(server), sum(sending - server) FROM l"]
 
     /// With what a list shows of each.
     private static func page(_ conditions: String) -> String {

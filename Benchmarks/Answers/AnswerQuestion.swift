@@ -3,7 +3,7 @@ import WaybillStore
 
 /// A question about an ``AnswerStore``, and the numbers of its answer that every engine has to give.
 enum AnswerQuestion: String, CaseIterable {
-    case summary, duration, funnel, transitions, list, find
+    case summary, duration, funnel, transitions, legs, list, find
 
     /// How the library answers.
     func ask(_ reader: StoreReader) throws -> [Int] {
@@ -30,6 +30,9 @@ enum AnswerQuestion: String, CaseIterable {
             guard case .transitions(let answer) = try answer(.transitions(TransitionsQuery(filter: Self.logins)), reader) else { return [] }
             let known = answer.transitions.sorted { ($0.from, $0.to) < ($1.from, $1.to) }
             return known.flatMap { [$0.statistics.count, $0.statistics.p50Microseconds ?? 0, $0.statistics.p99Microseconds ?? 0] }
+        case .legs:
+            guard case .legs(let answer) = try answer(.legs(LegsQuery(filter: Self.logins)), reader) else { return [] }
+            return Self.figures(of: answer.total)
         case .list: return try page(TransactionFilter(), reader)
         case .find:
             var filter = Self.logins
@@ -54,6 +57,26 @@ enum AnswerQuestion: String, CaseIterable {
     private func page(_ filter: TransactionFilter, _ reader: StoreReader) throws -> [Int] {
         let page = try reader.transactions(matching: filter, limit: Self.pageLength, after: nil, now: AnswerStore.now)
         return page.rows.flatMap { [$0.begunMicroseconds, $0.eventCount] }
+    }
+
+    /// Of requests, responses and what cannot be told apart only the sum: how it is divided depends on an estimate.
+    private static func figures(of segment: LegsSegment) -> [Int] {
+        var network = (count: 0, total: 0)
+        var figures: [Int] = []
+        for share in segment.legs {
+            switch share.leg {
+            case .clientBefore, .server, .exchange, .clientAfter:
+                figures += [share.statistics.count, share.totalMicroseconds]
+                figures += [share.statistics.p50Microseconds, share.statistics.p99Microseconds].map {
+                    $0 ?? 0
+                }
+            case .request, .network:
+                network.count += share.statistics.count
+                network.total += share.totalMicroseconds
+            case .response, .clientBetween: network.total += share.totalMicroseconds
+            }
+        }
+        return figures + [network.count, network.total]
     }
 
     private static func figures(of statistics: DurationStatistics) -> [Int] {

@@ -21,7 +21,7 @@ extension AskedEvent {
     }
 
     /// What decides where clocks do not.
-    fileprivate func hasLaterSource(than other: AskedEvent, _ sources: AskedSources) -> Bool {
+    func hasLaterSource(than other: AskedEvent, _ sources: AskedSources) -> Bool {
         guard let id = sources.entries[source]?.id, let otherID = sources.entries[other.source]?.id else { return source > other.source }
         return id > otherID
     }
@@ -40,19 +40,21 @@ struct AskedEvents {
 
     /// - Parameters:
     ///   - codes: Of the events that are wanted; nil: all.
+    ///   - contents: What is wanted of the transactions themselves.
     ///   - segmentation: What tells the transactions apart.
     init(
-        _ filter: TransactionFilter, codes: Set<Int>?, segmentation: Segmentation? = nil, sources: AskedSources, now wall: Int,
-        _ connection: Connection
+        _ filter: TransactionFilter, codes: Set<Int>?, reading contents: AskedTransactions.Contents = [],
+        segmentation: Segmentation? = nil, sources: AskedSources, now wall: Int, _ connection: Connection
     ) throws(WaybillError) {
         self.sources = sources
         self.connection = connection
         self.codes = codes?.sorted()
         transactions = try AskedTransactions(
-            filter, segmentation: segmentation, includesJoined: codes != [], sources: sources, now: wall, connection)
+            filter, segmentation: segmentation, reading: codes == [] ? contents : contents.union(.joined), joinedWith: self.codes,
+            sources: sources, now: wall, connection)
     }
 
-    /// Calls `body` for each transaction with its events by source, within a source by sequence.
+    /// Calls `body` for each transaction with its events: by source, within a source by sequence.
     func forEach(
         _ body: (AskedTransactions.Transaction, [AskedEvent], AskedSources) throws(WaybillError) -> Void
     ) throws(WaybillError) {
@@ -81,44 +83,17 @@ struct AskedEvents {
             try body(transaction, events, sources)
         }
     }
-}
 
-/// Reads the events of parts.
-private struct PartEvents {
-    private var rows: ForwardRows
-    private let codes: [Int]?
-    private let sources: AskedSources
-    private var source = -1
-    private var useCase = 0
-    private var clock = WallClock([])
-    private var names = NameCodes()
-
-    /// - Parameter purpose: Tells apart the statements of two that read in turn.
-    init(_ codes: [Int]?, _ sources: AskedSources, _ purpose: String, _ connection: Connection) throws(WaybillError) {
-        rows = try ForwardRows("SELECT source, part, after, at_us, code FROM events AS \(purpose)", key: ("source", "part"), connection)
-        self.codes = codes
-        self.sources = sources
-    }
-
-    func stop() { rows.stop() }
-
-    mutating func read(_ part: JoinedParts.Part, into events: inout [AskedEvent]) throws(WaybillError) {
-        if part.source != source || part.useCase != useCase {
-            (source, useCase) = (part.source, part.useCase)
-            clock = sources.entries[source]?.clock ?? WallClock([])
-            names = try sources.codes(of: useCase, in: source)
-        }
-        var next = try rows.row(from: part.source, part.sequence)
-        while let row = next, row.int(1) == part.sequence, row.int(0) == part.source {
-            let code = row.int(4)
-            if codes?.contains(code) != false {
-                let at = row.int(3)
-                events.append(
-                    AskedEvent(
-                        source: source, sequence: part.sequence + row.int(2), at: at, wall: clock.wall(at),
-                        name: names[code] ?? sources.number(ofUnnamed: code)))
+    /// Calls `body` for each transaction with its events in one order.
+    func forEachInOrder(
+        _ body: (AskedTransactions.Transaction, [AskedEvent], AskedSources) throws(WaybillError) -> Void
+    ) throws(WaybillError) {
+        var order = EventOrder(sources)
+        try forEach { (transaction, events, sources) throws(WaybillError) in
+            guard let first = events.first, let last = events.last, first.source != last.source else {
+                return try body(transaction, events, sources)
             }
-            next = try rows.next()
+            try body(transaction, order.ordered(events), sources)
         }
     }
 }
@@ -130,27 +105,5 @@ extension AskedTransactions.Transaction {
     /// Its outcome; nil where none was recorded.
     func end(_ sources: AskedSources) -> AskedEvent? {
         closing.map { AskedEvent(source: source, sequence: $0.sequence, at: $0.at, wall: sources.wall($0.at, in: source), name: -2) }
-    }
-}
-
-extension [AskedEvent] {
-    /// From the order of their rows into one order: within a source by sequence, across sources by their clocks as far as that allows; ties by
-    /// (source, sequence).
-    mutating func putInOrder(_ sources: AskedSources) {
-        guard let first, let last, first.source != last.source else { return }
-        var times: [(time: Int, event: AskedEvent)] = []
-        times.reserveCapacity(count)
-        for event in self {
-            // A wall clock that was set back must not turn the source's own order round.
-            var time = event.wall
-            if let last = times.last, last.event.source == event.source { time = Swift.max(time, last.time) }
-            times.append((time, event))
-        }
-        times.sort { left, right in
-            if left.time != right.time { return left.time < right.time }
-            if left.event.source == right.event.source { return left.event.sequence < right.event.sequence }
-            return right.event.hasLaterSource(than: left.event, sources)
-        }
-        self = times.map(\.event)
     }
 }

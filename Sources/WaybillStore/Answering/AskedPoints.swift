@@ -38,6 +38,9 @@ struct AskedPoints {
         return WaybillError(.notFound, "No event here is called “\(name)”: \(hint)")
     }
 
+    /// What has to be read of transactions: beginnings and outcomes only where a point is one.
+    var contents: AskedTransactions.Contents { names.contains(nil) ? .times : [] }
+
     /// Whether a point is where something of a transaction stands.
     func matches(_ event: AskedEvent, _ index: Int) -> Bool { names[index] == event.name }
 

@@ -4,24 +4,37 @@ import WaybillCore
 ///
 /// Only their keys are held, so that ten million events take little memory; what else they have is read as they are handed out.
 struct AskedTransactions {
-    /// A transaction, by its leading part.
+    /// A transaction, by its leading part. What is not among the ``Contents`` that are read has no meaning.
     struct Transaction {
         var source: Int
         var sequence: Int
-        var guid: GUID
         var useCase: Int
-        var at: Int
+        var at = 0
         /// Sequence and time of the fact `closed`; nil: there is none.
         var closing: (sequence: Int, at: Int)?
-        /// With which it was closed; nil: none, or not asked for.
+        /// With which it was closed; nil: none.
         var error: RecordedError?
-        var outcome: Outcome
-        var begun: Int
+        var outcome = Outcome.open
+        var begun = 0
         /// Into ``segmentValues``; nil: it has no such value.
         var segment: Int?
     }
 
-    private struct Key: Comparable {
+    /// What is read of transactions besides their keys, use cases and segments: each column costs as much as an event.
+    struct Contents: OptionSet {
+        var rawValue: Int
+
+        /// The parts besides the leading one.
+        static let joined = Contents(rawValue: 1)
+        /// When they began, and sequence and time of the fact `closed`.
+        static let times = Contents(rawValue: 2)
+        /// Their outcomes.
+        static let outcome = Contents(rawValue: 4)
+        /// The errors with which they were closed.
+        static let error = Contents(rawValue: 8)
+    }
+
+    fileprivate struct Key: Comparable {
         var source: Int
         var sequence: Int
         /// Below 0: none.
@@ -36,16 +49,17 @@ struct AskedTransactions {
     /// The values that tell transactions apart.
     let segmentValues: [String]
     private let joined: JoinedParts?
+    /// Of all of them; nil: each may have another.
+    private let useCase: Int?
     private let wall: Int
-    private let includesErrors: Bool
+    private let contents: Contents
     private let connection: Connection
 
     /// - Parameters:
-    ///   - includesJoined: Whether parts besides the leading one are wanted.
-    ///   - includesErrors: Whether errors are.
+    ///   - codes: Joined parts without such an event are not wanted; nil: all are.
     /// - Throws: `.notFound` where transactions are told apart by an attribute that none in the store has.
     init(
-        _ filter: TransactionFilter, segmentation: Segmentation? = nil, includesJoined: Bool, includesErrors: Bool = false,
+        _ filter: TransactionFilter, segmentation: Segmentation? = nil, reading contents: Contents, joinedWith codes: [Int]? = nil,
         sources: AskedSources, now wall: Int, _ connection: Connection
     ) throws(WaybillError) {
         var keys: [Key] = []
@@ -63,9 +77,11 @@ struct AskedTransactions {
         if case .attribute(let name)? = segmentation, segments.isEmpty, !keys.isEmpty { try Self.check(attribute: name, connection) }
         self.keys = keys.sorted()  // which also takes no more room than they need
         segmentValues = segments.sorted { $0.value < $1.value }.map(\.key)
-        joined = includesJoined ? try JoinedParts(ofTransactions: keys.count, connection) : nil
+        let joined = contents.contains(.joined) ? try JoinedParts(ofTransactions: keys.count, with: codes, connection) : nil
+        self.joined = joined?.isEmpty == true ? nil : joined
+        useCase = filter.useCase
         self.wall = wall
-        self.includesErrors = includesErrors
+        self.contents = contents
         self.connection = connection
     }
 
@@ -87,28 +103,51 @@ struct AskedTransactions {
     /// Calls `body` for each, with its parts besides the leading one, in the order of their rows, so that reading what belongs to them goes
     /// forward through the file.
     func forEach(_ body: (Transaction, [JoinedParts.Part]) throws(WaybillError) -> Void) throws(WaybillError) {
-        var rows = try ForwardRows(
-            """
-            SELECT p.source, p.sequence, p.guid, p.use_case, p.at_us, p.closed, p.closed_at_us, p.outcome, p.listed_us, p.timeout_us, \
-            CASE p.outcome WHEN 0 THEN \(SQL.lastActivity(guid: "p.guid")) ELSE 0 END, \
-            \(includesErrors ? "p.error_code, CASE WHEN p.error_code IS NULL THEN NULL ELSE p.closed_detail END" : "NULL, NULL") \
-            FROM parts p
-            """, key: ("p.source", "p.sequence"), connection)
+        // What the keys say already may be all.
+        if let useCase, joined == nil, contents.subtracting(.joined).isEmpty {
+            for key in keys { try body(Transaction(key, useCase), []) }
+            return
+        }
+        var rows = try rows()
         defer { rows.stop() }
         for key in keys {
             guard let row = try rows.row(from: key.source, key.sequence) else { continue }
-            let transaction = transaction(row, segment: key.segment < 0 ? nil : Int(key.segment))
-            try body(transaction, try joined?.parts(of: transaction.guid) ?? [])
+            try body(transaction(key, row), try joined?.parts(of: row.guid(1)) ?? [])
         }
     }
 
-    private func transaction(_ row: Row, segment: Int?) -> Transaction {
-        Transaction(
-            source: row.int(0), sequence: row.int(1), guid: row.guid(2), useCase: row.int(3), at: row.int(4),
-            closing: row.isNull(5) ? nil : (row.int(5), row.int(6)),
-            error: row.optionalInt(11).map { RecordedError(domain: Detail(row.optionalText(12)).errorDomain, code: $0) },
-            outcome: Outcome(stored: row.int(7), lastActivity: row.int(10), timeout: row.int(9), now: wall), begun: row.int(8),
-            segment: segment)
+    private func rows() throws(WaybillError) -> ForwardRows {
+        let times = contents.contains(.times) ? "p.at_us, p.closed, p.closed_at_us, p.listed_us" : "NULL, NULL, NULL, NULL"
+        let outcome =
+            contents.contains(.outcome)
+            ? "p.outcome, p.timeout_us, CASE p.outcome WHEN 0 THEN \(SQL.lastActivity(guid: "p.guid")) ELSE 0 END" : "NULL, NULL, NULL"
+        let error =
+            contents.contains(.error) ? "p.error_code, CASE WHEN p.error_code IS NULL THEN NULL ELSE p.closed_detail END" : "NULL, NULL"
+        return try ForwardRows(
+            "SELECT p.sequence, p.guid, p.use_case, \(times), \(outcome), \(error) FROM parts p", key: ("p.source", "p.sequence"),
+            connection)
+    }
+
+    private func transaction(_ key: Key, _ row: Row) -> Transaction {
+        var transaction = Transaction(key, row.int(2))
+        if contents.contains(.times) {
+            transaction.at = row.int(3)
+            transaction.closing = row.isNull(4) ? nil : (row.int(4), row.int(5))
+            transaction.begun = row.int(6)
+        }
+        if contents.contains(.outcome) {
+            transaction.outcome = Outcome(stored: row.int(7), lastActivity: row.int(9), timeout: row.int(8), now: wall)
+        }
+        if contents.contains(.error) {
+            transaction.error = row.optionalInt(10).map { RecordedError(domain: Detail(row.optionalText(11)).errorDomain, code: $0) }
+        }
+        return transaction
+    }
+}
+
+extension AskedTransactions.Transaction {
+    fileprivate init(_ key: AskedTransactions.Key, _ useCase: Int) {
+        self.init(source: key.source, sequence: key.sequence, useCase: useCase, segment: key.segment < 0 ? nil : Int(key.segment))
     }
 }
 

@@ -12,7 +12,8 @@ struct CompareReading {
         let sources = try AskedSources(connection)
         let points = try AskedPoints([query.from, query.to], of: query.filter.useCase, sources: sources, connection)
         let events = try AskedEvents(
-            query.filter, codes: points.codes, segmentation: query.groups.segmentation, sources: sources, now: wall, connection)
+            query.filter, codes: points.codes, reading: [.times, .outcome], segmentation: query.groups.segmentation, sources: sources,
+            now: wall, connection)
         let members = try GroupMembers(query.groups, events.transactions)
         var (a, b) = (ComparedSample(value: query.groups.names.a), ComparedSample(value: query.groups.names.b))
         try events.forEach { transaction, events, sources in

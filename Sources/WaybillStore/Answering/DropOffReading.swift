@@ -8,11 +8,10 @@ struct DropOffReading {
 
     func answer(_ query: DropOffQuery, now wall: Int) throws(WaybillError) -> DropOffAnswer {
         guard query.filter.useCase != nil else { throw WaybillError(.setting, "A last event is one of a use case; say of which.") }
-        let events = try AskedEvents(query.unfinished, codes: nil, sources: try AskedSources(connection), now: wall, connection)
+        let events = try AskedEvents(
+            query.unfinished, codes: nil, reading: .times, sources: try AskedSources(connection), now: wall, connection)
         var durations: [Int?: Durations] = [:]
-        try events.forEach { transaction, events, sources in
-            var ordered = events
-            ordered.putInOrder(sources)
+        try events.forEachInOrder { transaction, ordered, _ in
             durations[ordered.last?.name, default: Durations()].append(ordered.last?.microseconds(since: transaction.begin) ?? 0)
         }
         let names = events.sources.names

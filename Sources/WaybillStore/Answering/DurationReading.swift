@@ -16,7 +16,8 @@ struct DurationReading {
         let sources = try AskedSources(connection)
         let points = try AskedPoints([query.from, query.to], of: query.filter.useCase, sources: sources, connection)
         let events = try AskedEvents(
-            query.filter, codes: points.codes, segmentation: query.segmentation, sources: sources, now: wall, connection)
+            query.filter, codes: points.codes, reading: points.contents, segmentation: query.segmentation, sources: sources, now: wall,
+            connection)
         var collected = Segmented(Collected(), by: query.segmentation)
         try events.forEach { transaction, events, sources in
             guard let start = points.occurrence(query.occurrence, of: 0, in: transaction, events, sources) else { return }

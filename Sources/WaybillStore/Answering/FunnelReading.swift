@@ -19,14 +19,19 @@ struct FunnelReading {
         let points = try AskedPoints(query.steps, of: query.filter.useCase, sources: sources, connection)
         // Strictly, what lies between matters.
         let events = try AskedEvents(
-            query.filter, codes: query.isStrict ? nil : points.codes, segmentation: query.segmentation, sources: sources, now: wall,
-            connection)
+            query.filter, codes: query.isStrict ? nil : points.codes, reading: points.contents, segmentation: query.segmentation,
+            sources: sources, now: wall, connection)
         var collected = Segmented(Collected(stepCount: query.steps.count), by: query.segmentation)
-        try events.forEach { transaction, events, sources in
-            let durations =
-                query.isStrict
-                ? strict(query, points, transaction, events, sources) : loose(query, points, transaction, events, sources)
-            collected.add(transaction) { $0.add(durations) }
+        if query.isStrict {
+            try events.forEachInOrder { transaction, ordered, sources in
+                let durations = strict(query, points, transaction, ordered, sources)
+                collected.add(transaction) { $0.add(durations) }
+            }
+        } else {
+            try events.forEach { transaction, events, sources in
+                let durations = loose(query, points, transaction, events, sources)
+                collected.add(transaction) { $0.add(durations) }
+            }
         }
         let (total, segments) = collected.result(events.transactions.segmentValues) { $0.segment($1, query.steps) }
         return FunnelAnswer(total: total, segments: segments)
@@ -54,7 +59,6 @@ struct FunnelReading {
         _ sources: AskedSources
     ) -> [Int] {
         var ordered = events
-        ordered.putInOrder(sources)
         if query.steps.contains(.begun) { ordered.insert(transaction.begin, at: 0) }
         if query.steps.contains(.finished), let end = transaction.end(sources) {
             // Facts after the closing are late.

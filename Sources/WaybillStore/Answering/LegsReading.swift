@@ -24,7 +24,7 @@ struct LegsReading {
     func answer(_ query: LegsQuery, now wall: Int) throws(WaybillError) -> LegsAnswer {
         let sources = try AskedSources(connection)
         let asked = try AskedTransactions(
-            query.filter, segmentation: query.segmentation, includesJoined: false, sources: sources, now: wall, connection)
+            query.filter, segmentation: query.segmentation, reading: .times, sources: sources, now: wall, connection)
         var collected = Segmented(Collected(), by: query.segmentation)
         var ofSource: [AskedTransactions.Transaction] = []
         try asked.forEach { (transaction, _) throws(WaybillError) in

@@ -9,7 +9,7 @@ struct SummaryReading {
     func answer(_ query: SummaryQuery, now wall: Int) throws(WaybillError) -> SummaryAnswer {
         let sources = try AskedSources(connection)
         let transactions = try AskedTransactions(
-            query.filter, includesJoined: false, includesErrors: true, sources: sources, now: wall, connection)
+            query.filter, reading: [.times, .outcome, .error], sources: sources, now: wall, connection)
         var counts: [UseCaseCounts] = []
         var places: [Int: Int] = [:]
         let step = max(1, query.stepMicroseconds)

@@ -12,9 +12,7 @@ struct TransitionsReading {
         }
         let events = try AskedEvents(query.filter, codes: nil, sources: try AskedSources(connection), now: wall, connection)
         var collected = PairedDurations()
-        try events.forEach { _, events, sources in
-            var ordered = events
-            ordered.putInOrder(sources)
+        try events.forEachInOrder { _, ordered, _ in
             for index in ordered.indices.dropFirst() {
                 collected.add(
                     ordered[index].microseconds(since: ordered[index - 1]), from: ordered[index - 1].name, to: ordered[index].name)

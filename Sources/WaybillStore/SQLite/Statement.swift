@@ -77,11 +77,7 @@ final class Statement {
 
     /// The same, until `body` returns false.
     func forRows(arguments: [any SQLValue], while body: (Row) throws(WaybillError) -> Bool) throws(WaybillError) {
-        var index: Int32 = 0
-        for argument in arguments {
-            index += 1
-            check(argument.bind(to: handle, at: index))
-        }
+        bind(arguments)
         defer { reset() }
         while try step(), try body(Row(handle)) {}
     }
@@ -90,6 +86,12 @@ final class Statement {
     func start<each Value: SQLValue>(_ values: repeat each Value) {
         reset()
         bind(repeat each values)
+    }
+
+    /// The same for a statement whose arguments were collected while its text was made.
+    func start(arguments: [any SQLValue]) {
+        reset()
+        bind(arguments)
     }
 
     /// The next row since ``start(_:)``; nil at the end.
@@ -110,6 +112,14 @@ final class Statement {
         for value in repeat each values {
             index += 1
             check(value.bind(to: handle, at: index))
+        }
+    }
+
+    private func bind(_ arguments: [any SQLValue]) {
+        var index: Int32 = 0
+        for argument in arguments {
+            index += 1
+            check(argument.bind(to: handle, at: index))
         }
     }
 

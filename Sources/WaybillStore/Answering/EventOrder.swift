@@ -1,0 +1,54 @@
+import WaybillCore
+
+/// Puts the events of several sources into one order: within a source by sequence, across sources by their clocks as far as that allows; ties by
+/// (source, sequence).
+struct EventOrder {
+    private let sources: AskedSources
+    // Kept from transaction to transaction, so that they are made once.
+    private var merged: [TimedEvent] = []
+    private var next: [TimedEvent] = []
+    private var events: [AskedEvent] = []
+
+    private struct TimedEvent {
+        /// A wall clock that was set back must not turn the source's own order round: never less than that of the event before.
+        var time: Int
+        var event: AskedEvent
+    }
+
+    init(_ sources: AskedSources) { self.sources = sources }
+
+    /// - Parameter events: By source, within a source by sequence: so each source's are in order, and have to be merged.
+    mutating func ordered(_ events: [AskedEvent]) -> [AskedEvent] {
+        merged.removeAll(keepingCapacity: true)
+        var index = events.startIndex
+        while index < events.endIndex {
+            let end = events[index...].firstIndex { [source = events[index].source] in $0.source != source } ?? events.endIndex
+            merge(events[index..<end])
+            index = end
+        }
+        self.events.removeAll(keepingCapacity: true)
+        self.events.append(contentsOf: merged.lazy.map(\.event))
+        return self.events
+    }
+
+    private mutating func merge(_ ofSource: ArraySlice<AskedEvent>) {
+        next.removeAll(keepingCapacity: true)
+        var place = 0
+        var time = Int.min
+        for event in ofSource {
+            time = max(time, event.wall)
+            while place < merged.count, !isEarlier(event, at: time, than: merged[place]) {
+                next.append(merged[place])
+                place += 1
+            }
+            next.append(TimedEvent(time: time, event: event))
+        }
+        next.append(contentsOf: merged[place...])
+        swap(&merged, &next)
+    }
+
+    /// Of another source.
+    private func isEarlier(_ event: AskedEvent, at time: Int, than other: TimedEvent) -> Bool {
+        time == other.time ? other.event.hasLaterSource(than: event, sources) : time < other.time
+    }
+}
