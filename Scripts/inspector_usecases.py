@@ -20,9 +20,10 @@ def month(server, token, now):
     back = sets.Recorder(sets.SERVER, started)
     apps = [sets.Recorder(sets.APP | {"app_version": version}, started) for version in ("4.1.0 (1102)", "4.2.0 (1187)")]
     for day in range(27):
-        for _ in range(chance.randint(4, 9) if day % 7 in (5, 6) else chance.randint(12, 24)):
+        count = chance.randint(4, 9) if day % 7 in (5, 6) else chance.randint(12, 24)
+        for hour in sorted(chance.gauss(14, 3) % 24 for _ in range(count)):
             app = apps[chance.random() < day / 27]
-            at = day * DAY + int(chance.gauss(14, 3) % 24 * 3_600_000_000)
+            at = day * DAY + int(hour * 3_600_000_000)
             run(app, back, max(at, app.facts[-1]["at_us"] + 1_000_000 if app.facts else 0), chance, 10 <= day <= 12)
     for source in (*apps, back):
         server.post(source.set(), token)
@@ -99,8 +100,8 @@ def ask(browser, server, token):
     """Every question by its form."""
     with Browser(browser, server, "ask", token=token) as user:
         page = user.open("/use-cases/login/duration")
-        page.get_by_label("From", exact=True).select_option("requestSent")
-        page.get_by_label("to", exact=True).select_option("responseReceived")
+        page.locator("select[name=from]").select_option("requestSent")
+        page.locator("select[name=to]").select_option("responseReceived")
         page.get_by_role("button", name="Show").last.click()
         page.wait_for_url("**from=requestSent**")
         expected = answer("duration", "--use-case", "login", "--from", "requestSent", "--to", "responseReceived")["total"]
@@ -110,14 +111,14 @@ def ask(browser, server, token):
         user.picture("ask-duration", full=True)
 
         page = user.open("/use-cases/login/funnel")
-        steps = page.get_by_label("Step 2")
-        check(steps.input_value() != "", "a funnel has steps from the beginning")
+        steps = page.locator("select[name=step]")
+        check(steps.nth(1).input_value() != "", "a funnel has steps from the beginning")
         rows = numbers(page, page.get_by_role("link", name="CSV"))
         shown = page.locator("tbody th").all_inner_texts()
         check(len(rows) == len(shown) >= 4, f"as many steps in the file as on the page: {shown}")
-        for number in range(1, len(shown) + 2):
-            page.get_by_label(f"Step {number}", exact=True).select_option(["^", "requestSent", "serverAccepted", "$"][number - 1] if number < 5 else "")
-        page.get_by_label("within").fill("1h")
+        for number in range(steps.count()):
+            steps.nth(number).select_option(["^", "requestSent", "serverAccepted", "$"][number] if number < 4 else "")
+        page.locator("input[name=within]").fill("1h")
         page.get_by_role("button", name="Show").last.click()
         page.wait_for_url("**step=serverAccepted**")
         chosen = urllib.parse.parse_qs(urllib.parse.urlparse(page.url).query)
@@ -136,9 +137,9 @@ def ask(browser, server, token):
         check(total > 0, "the legs have a file")
 
         page = user.open("/use-cases/login/compare", "ask-compare-nothing")
-        page.get_by_label("By").fill("variant")
-        page.get_by_label("A", exact=True).fill("A")
-        page.get_by_label("B", exact=True).fill("B")
+        page.locator("input[name=by]").fill("variant")
+        page.locator("input[name=a]").fill("A")
+        page.locator("input[name=b]").fill("B")
         page.keyboard.press("Enter")
         page.wait_for_url("**by=variant**")
         expected = answer("compare", "--use-case", "login", "--by", "variant", "--a", "A", "--b", "B")
@@ -165,7 +166,7 @@ def use_case_keyboard(browser, server, token):
         page.get_by_role("link", name="Funnel").focus()
         page.keyboard.press("Enter")
         page.wait_for_url("**/funnel")
-        page.get_by_label("Step 1").focus()
+        page.locator("select[name=step]").first.focus()
         check(page.evaluate("document.activeElement.name") == "step", "the form is reached")
         page.keyboard.press("Escape")
         page.keyboard.press("Escape")
@@ -184,3 +185,10 @@ def use_case_attack(browser, server, token):
                 user.open(f"/{path}{view}?outcome=failed")
                 check(page.locator("script, img, iframe, base, style").count() == 1, f"{link}{view}: one script and nothing else")
                 check(page.locator("section.answer").count() > 0, f"{link}{view}: an answer")
+
+
+STEPS = [use_cases, ask, use_case_keyboard, use_case_attack]
+PLACES = {
+    "use-cases": "/use-cases", "use-case": "/use-cases/login", "duration": "/use-cases/login/duration", "funnel": "/use-cases/login/funnel",
+    "dropoff": "/use-cases/login/dropoff", "legs": "/use-cases/login/legs", "compare": "/use-cases/login/compare?by=variant&a=A&b=B",
+}

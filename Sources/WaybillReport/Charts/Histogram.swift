@@ -35,16 +35,17 @@ struct Histogram {
     }
 
     /// Names and values, each in a line of its own since they may stand close together, on the side where there is room.
-    private var marks: [HTML] {
-        quantiles.enumerated().map { line, quantile -> HTML in
+    private var marks: HTML {
+        let lines = quantiles.enumerated().map { line, quantile -> HTML in
             let x = place(quantile.microseconds)
-            let text: HTML = "\(quantile.name) \(Words.duration(quantile.microseconds))"
-            let side: HTML = x > 60_000 ? " text-anchor=end dx=-5" : " dx=5"
-            return """
-                <line x1=\(thousandths: x)% x2=\(thousandths: x)% y1=\(3 + 15 * line) y2=100% />\
-                <text x=\(thousandths: x)% y=\(12 + 15 * line)\(side)>\(text)</text>
-                """
+            return "<line x1=\(thousandths: x)% x2=\(thousandths: x)% y1=\(3 + 15 * line) y2=100% />"
         }
+        let words = quantiles.enumerated().map { line, quantile -> HTML in
+            let x = place(quantile.microseconds)
+            let side: HTML = x > 68_000 ? " text-anchor=end dx=-5" : " dx=5"
+            return "<text x=\(thousandths: x)% y=\(12 + 15 * line)\(side)>\(quantile.name) \(Words.duration(quantile.microseconds))</text>"
+        }
+        return "\(lines)\(words)"
     }
 
     private var lines: HTML {

@@ -19,7 +19,7 @@ extension InspectorStyle {
         .marks{height:66px}
         .bounds{height:20px}
         .marks text,.bounds text{font-size:12px;font-variant-numeric:tabular-nums}
-        .marks text{fill:var(--ink)}
+        .marks text{fill:var(--ink);paint-order:stroke;stroke:var(--card);stroke-width:5px;stroke-linejoin:round}
         .bounds text{fill:var(--dim)}
         .share{display:block;width:100%;min-width:4rem;height:10px;border-radius:3px;background:var(--well)}
         .share rect{height:100%;fill:var(--tone,var(--l0))}

@@ -6,10 +6,10 @@ extension InspectorStyle {
         .line .hint{margin:0}
         .cases{margin:0;padding:0;list-style:none;border:1px solid var(--line);border-radius:8px;background:var(--card)}
         .cases li{padding:0}
-        .cases>li{display:grid;grid-template-columns:minmax(9rem,1.1fr) minmax(10rem,2fr) minmax(14rem,2fr) auto;align-items:center;gap:.4rem 1.6rem;\
+        .cases>li{display:grid;grid-template-columns:minmax(11rem,1.3fr) minmax(10rem,2fr) minmax(14rem,2fr) auto;align-items:center;gap:.4rem 1.6rem;\
         padding:.8rem 1rem}
         .cases>li+li{border-top:1px solid var(--line)}
-        .cases h2{margin:0;font-size:1rem;color:var(--ink)}
+        .cases h2{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:3;overflow:hidden;margin:0;padding:3px;font-size:1rem;color:var(--ink)}
         .cases .bar{margin:0 0 .5rem}
         .cases .outcomes,.answer .outcomes{font-size:.87rem}
         .outcomes li>a{display:inline-flex;align-items:center;gap:.4rem}
@@ -39,7 +39,8 @@ extension InspectorStyle {
         .answer thead small{display:block;margin:0;font-weight:400}
         .answer tbody th{color:var(--ink);font-weight:400;min-width:8rem;max-width:22rem}
         .answer tbody tr+tr>*{border-top:1px solid color-mix(in srgb,var(--line) 55%,transparent)}
-        .answer .drawn{width:34%;padding-right:0}
+        .answer .drawn{width:36%;min-width:7rem;padding-right:0}
+        .answer .mid{display:block;text-align:center}
         .answer td.bad,.answer td.bad+td{color:var(--bad)}
         .answer .sum>*{font-weight:600}
         .numbers{margin-top:.9rem}
@@ -60,8 +61,7 @@ extension InspectorStyle {
         .cases>li{grid-template-columns:minmax(0,1fr)}
         .cases dl{grid-template-columns:repeat(4,auto);justify-content:space-between;gap:.2rem .6rem}
         .answer{padding:.8rem}
-        .answer .drawn{min-width:7rem}
-        .answer tbody th{min-width:6.5rem;max-width:11rem}
+        .answer tbody th{min-width:5.5rem;max-width:9rem}
         .ask label,.ask select{max-width:100%}
         .views{gap:.1rem 1rem}
         }

@@ -21,7 +21,7 @@ extension UseCaseSection {
                     quantile.verdict, whisker, Words.duration)
             }
         let columns: [HTML] = [
-            "", group("A", answer.a), group("B", answer.b), "Difference", "95 % interval", "", "Less <span aria-hidden=true>|</span> more",
+            "", "<span class=mid>B has less | more</span>", group("A", answer.a), group("B", answer.b), "Difference", "95 % interval", "",
         ]
         let scales = """
             Lines are the intervals, points the differences. Of the first three, half the width is \(Words.percent(rates)); of the durations, \
@@ -40,10 +40,11 @@ extension UseCaseSection {
         _ text: (Value) -> String
     ) -> HTML where Value: Comparable & SignedNumeric {
         func signed(_ value: Value?) -> String { value.map { ($0 > 0 ? "+" : "") + text($0) } ?? "?" }
-        let range = difference.value == nil ? "" : "\(signed(difference.low)) to \(signed(difference.high))"
+        let isUnknown = difference.low == nil && difference.high == nil
+        let range = isUnknown ? "unknown" : "\(signed(difference.low)) to \(signed(difference.high))"
         return """
-            <tr><th scope=row>\(title)<td>\(a.value.map(text) ?? "-")<td>\(b.value.map(text) ?? "-")\
-            <td>\(difference.value == nil ? "-" : signed(difference.value))<td>\(range)<td>\(verdict.word)<td class=drawn>\(whisker.html)</tr>
+            <tr><th scope=row>\(title)<td class=drawn>\(whisker.html)<td>\(a.value.map(text) ?? "-")<td>\(b.value.map(text) ?? "-")\
+            <td>\(difference.value == nil ? "-" : signed(difference.value))<td>\(range)<td>\(verdict.word)</tr>
             """
     }
 

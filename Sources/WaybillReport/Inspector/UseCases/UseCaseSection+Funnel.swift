@@ -7,25 +7,24 @@ extension UseCaseSection {
         let rows = total.steps.indices.map { index -> HTML in
             let step = total.steps[index]
             let before = index == 0 ? total.transactions : total.steps[index - 1].reached
-            let name = Words.point(step.point)
-            let isFirst = index == 0
             let bar = ShareBar([("", step.reached), ("lost", step.lost)], of: total.transactions)
             return """
-                <tr><th scope=row>\(linked(name, to: step.point))<td>\(step.reached)<td>\(Words.percent(step.reached, of: total.transactions))\
-                <td\(" class=bad", if: step.lost > 0)>\(lost(step, after: isFirst ? nil : total.steps[index - 1].point))\
+                <tr><th scope=row>\(linked(step.point))<td class=drawn>\(bar.html)\
+                <td>\(step.reached)<td>\(Words.percent(step.reached, of: total.transactions))\
+                <td\(" class=bad", if: step.lost > 0)>\(lost(step, after: index == 0 ? nil : total.steps[index - 1].point))\
                 <td>\(step.lost > 0 ? Words.percent(step.lost, of: before) : "")<td>\(time(step.statistics.p50Microseconds))\
-                <td>\(time(step.statistics.p90Microseconds))<td class=drawn>\(bar.html)</tr>
+                <td>\(time(step.statistics.p90Microseconds))</tr>
                 """
         }
-        let columns: [HTML] = ["Step", "Reached", "Of all", "Lost", "", "p50", "p90", ""]
+        let columns: [HTML] = ["Step", "", "Reached", "Of all", "Lost", "", "p50", "p90"]
         return section(
             "Funnel of \(Words.count(total.transactions, "transaction"))", file: "funnel.csv",
             "\(table("Funnel", columns, rows))\(remarks(["Times are from the step before. A step counts where it comes after that one."]))")
     }
 
-    private func linked(_ name: String, to point: TransactionPoint) -> HTML {
-        guard case .event(let event) = point else { return "\(name)" }
-        return "<a href=\"\(links.transactions(of: useCase, [], [FilterExpression.Term(.event(event))]))\">\(name)</a>"
+    private func linked(_ point: TransactionPoint) -> HTML {
+        guard case .event(let event) = point else { return "\(Words.point(point))" }
+        return "<a href=\"\(links.transactions(of: useCase, [], [FilterExpression.Term(.event(event))]))\">\(event)</a>"
     }
 
     /// Who was lost is nearly who lacks the step's event: a list knows no order of events.
@@ -52,16 +51,16 @@ extension UseCaseSection {
                     return "<a href=\"\(list)\" title=\"Those that have this event and did not finish\">\(event)</a>"
                 } ?? "(no event)"
             return """
-                <tr><th scope=row>\(name)<td>\(last.count)<td>\(Words.percent(last.count, of: answer.transactions))\
-                <td>\(time(last.statistics.p50Microseconds))<td>\(time(last.statistics.p90Microseconds))\
-                <td class=drawn>\(ShareBar(last.count, of: most, tone: Outcome.abandoned.name).html)</tr>
+                <tr><th scope=row>\(name)<td class=drawn>\(ShareBar(last.count, of: most, tone: Outcome.abandoned.name).html)\
+                <td>\(last.count)<td>\(Words.percent(last.count, of: answer.transactions))\
+                <td>\(time(last.statistics.p50Microseconds))<td>\(time(last.statistics.p90Microseconds))</tr>
                 """
         }
         let all: HTML = """
             <p><a href="\(links.transactions(of: useCase, unfinished))">\(Words.count(answer.transactions, "transaction"))</a> did not finish. \
             This is what they did last.
             """
-        let columns: [HTML] = ["Last event", "Times", "Of them", "p50 since the beginning", "p90", ""]
+        let columns: [HTML] = ["Last event", "", "Times", "Of them", "p50 since the beginning", "p90"]
         return section("Drop-off", file: "dropoff.csv", "\(all)\(table("Last events", columns, rows))")
     }
 }

@@ -54,14 +54,14 @@ extension UseCaseSection {
             let name = Words.error(RecordedError(domain: error.domain, code: error.code))
             return """
                 <tr><th scope=row><a href="\(links.transactions(of: useCase, [], [.error(error)]))">\(name)</a>\
-                <td>\(error.count)<td>\(Words.percent(error.count, of: summary.runs))\
-                <td class=drawn>\(ShareBar(error.count, of: most, tone: Outcome.failed.name).html)</tr>
+                <td class=drawn>\(ShareBar(error.count, of: most, tone: Outcome.failed.name).html)\
+                <td>\(error.count)<td>\(Words.percent(error.count, of: summary.runs))</tr>
                 """
         }
         let more = summary.errors.count - rows.count
         return section(
             "Errors", file: "errors.csv",
-            "\(table("Errors", ["Error", "Times", "Of all runs", ""], rows))\(remarks(more > 0 ? ["And \(more) more in the file."] : []))")
+            "\(table("Errors", ["Error", "", "Times", "Of all runs"], rows))\(remarks(more > 0 ? ["And \(more) more in the file."] : []))")
     }
 
     /// Errors that are shown.
