@@ -9,10 +9,12 @@ struct InspectedStore: Sendable {
     /// For the pages' head.
     let name: String
     let queries: StoreQueries
+    /// For what may take seconds, so that no list waits.
+    let questions: StoreQueries
     /// The token's ID; nil where nobody had to log in.
     let token: String?
 
-    private var frame: InspectorFrame { InspectorFrame(store: name, isLoggedIn: token != nil) }
+    var frame: InspectorFrame { InspectorFrame(store: name, isLoggedIn: token != nil) }
 
     /// Bytes of bodies on a page of a transaction; those beyond are on the pages of their exchanges.
     private static let bodyByteLimit = 2 << 20

@@ -14,7 +14,9 @@ extension Inspector {
 
     /// To the form, and from there to where the request was going.
     func askToken(for request: Request, _ route: InspectorRoute) -> Response {
-        guard route != .follow, route != .downloadTransaction else { return .page(LoginPage(to: "").html, status: .unauthorized) }
+        guard route != .follow, route != .downloadTransaction, route != .downloadUseCases else {
+            return .page(LoginPage(to: "").html, status: .unauthorized)
+        }
         let asked = request.uri.path.split(separator: "/").suffix(route.depth).joined(separator: "/")
         let destination = Destination(asked + (request.uri.query.map { "?\($0)" } ?? ""))
         let root = String(repeating: "../", count: max(0, route.depth - 1))
@@ -63,7 +65,7 @@ struct Destination {
 
     /// Anything that is not an inspector's list or something in one becomes the list of transactions: nobody is led to another site.
     init(_ asked: String) {
-        let isOwn = asked.wholeMatch(of: #/(transactions|network)(/[A-Za-z0-9:%-]+)?(\?[!-~]*)?/#) != nil
+        let isOwn = asked.wholeMatch(of: #/(transactions|network|use-cases)(/(?!\.)[A-Za-z0-9:%._~-]+){0,2}(\?[!-~]*)?/#) != nil
         path = isOwn ? asked : "transactions"
     }
 }

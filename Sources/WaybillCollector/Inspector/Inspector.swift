@@ -34,7 +34,9 @@ public struct Inspector: Sendable {
     /// - Throws: where it is missing, no store, or made by a newer version.
     public init(file: URL) throws(WaybillError) {
         let place = StorePlace(path: file.path(percentEncoded: false))
-        site = .store(InspectedStore(name: file.lastPathComponent, queries: try StoreQueries(place), token: nil))
+        site = .store(
+            InspectedStore(
+                name: file.lastPathComponent, queries: try StoreQueries(place), questions: try StoreQueries(place), token: nil))
     }
 
     /// What a person should know before trusting what is shown, a sentence each; empty for a collector's.
@@ -90,6 +92,10 @@ public struct Inspector: Sendable {
         case .downloadTransaction: try await store.download(key, as: context.parameters.get("file") ?? "")
         case .listExchanges: try await store.exchangesPage(request.queryItems)
         case .showExchange: try await store.exchangePage(key)
+        case .listUseCases: try await store.useCasesPage(request.queryItems)
+        case .downloadUseCases: try await store.useCasesFile(request.queryItems)
+        case .showUseCase, .askUseCase:
+            try await store.useCasePage(key, context.parameters.get("file")?.removingPercentEncoding ?? "", request.queryItems)
         case .follow: store.changes(since: request.queryItems.last { $0.name == "version" }.flatMap { Int($0.value) })
         default: try await store.transactionsPage(request.queryItems)
         }
@@ -108,7 +114,8 @@ public struct Inspector: Sendable {
             let bearer = try access.bearer(fieldValue: request.fieldValueOfCookie)
             try access.admit(bearer, as: .read)
             let project = try await projects.project(bearer.project)
-            return InspectedStore(name: project.name.description, queries: project.queries, token: bearer.token?.id)
+            return InspectedStore(
+                name: project.name.description, queries: project.queries, questions: project.questions, token: bearer.token?.id)
         }
     }
 

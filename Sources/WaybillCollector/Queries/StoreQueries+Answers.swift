@@ -43,7 +43,7 @@ extension StoreReader {
 
 extension ListParameters {
     /// Reads conditions; an answer has no pages.
-    fileprivate init(conditions: [(name: String, value: String)]) throws(QueryFailure) {
+    init(conditions: [(name: String, value: String)]) throws(QueryFailure) {
         let names = Self.parameters.map(\.name).filter { !["limit", "cursor", "after"].contains($0) }
         for condition in conditions where !names.contains(condition.name) { throw .unknownParameter(condition.name, among: names) }
         try self.init(conditions)

@@ -52,10 +52,13 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
     public var installations: Int
     /// By time of beginning, in order; steps without runs are left out.
     public var rates: [Rate]
+    /// How long those took that were closed, from beginning to outcome, as a ``DurationQuery`` says it by default.
+    public var duration: DurationStatistics
 
     /// Makes a summary.
     public init(
-        useCase: Int, name: String, runs: Int, outcomes: [Outcome: Int], errors: [ErrorCount], installations: Int, rates: [Rate]
+        useCase: Int, name: String, runs: Int, outcomes: [Outcome: Int], errors: [ErrorCount], installations: Int, rates: [Rate],
+        duration: DurationStatistics
     ) {
         self.useCase = useCase
         self.name = name
@@ -64,6 +67,7 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
         self.errors = errors
         self.installations = installations
         self.rates = rates
+        self.duration = duration
     }
 
     /// Transactions that were closed with an error.
@@ -88,13 +92,16 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
         public var runs: Int
         public var failed: Int
         public var abandoned: Int
+        /// How many ended how; an outcome that none has is left out.
+        public var outcomes: [Outcome: Int]
 
-        /// Makes a rate.
-        public init(startMicroseconds: Int, runs: Int, failed: Int, abandoned: Int) {
+        /// Makes a rate, which counts what the outcomes say.
+        public init(startMicroseconds: Int, outcomes: [Outcome: Int]) {
             self.startMicroseconds = startMicroseconds
-            self.runs = runs
-            self.failed = failed
-            self.abandoned = abandoned
+            self.outcomes = outcomes
+            runs = outcomes.values.reduce(0, +)
+            failed = outcomes[.failed] ?? 0
+            abandoned = outcomes[.abandoned] ?? 0
         }
     }
 }

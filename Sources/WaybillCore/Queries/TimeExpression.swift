@@ -14,6 +14,15 @@ package enum TimeExpression {
         return instant(text)
     }
 
+    /// A stretch of time, `48h..24h` or `2026-03-01..2026-03-02`, in microseconds since 1970; nil for anything else.
+    ///
+    /// - Parameter now: microseconds since 1970.
+    package static func window(_ text: String, now: Int) -> Range<Int>? {
+        let ends = text.components(separatedBy: "..").map { microseconds($0, now: now) }
+        guard ends.count == 2, let since = ends[0], let until = ends[1], since <= until else { return nil }
+        return since..<until
+    }
+
     /// Microseconds of `30s`, `10m`, `24h`, `7d` or `2w`; nil for anything else.
     package static func length(_ text: String) -> Int? {
         let units = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]

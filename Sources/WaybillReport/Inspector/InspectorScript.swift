@@ -76,15 +76,15 @@ enum InspectorScript {
             }
 
             // Fields that were left empty do not come into the address.
-            for (const form of document.querySelectorAll("form.find")) {
+            for (const form of document.querySelectorAll("form.find, form.ask")) {
                 form.addEventListener("submit", function () {
                     for (const field of form.elements) if (field.name && !field.value) field.disabled = true;
                 });
-                form.addEventListener("change", event => { if (event.target.matches("select")) form.requestSubmit(); });
+                form.addEventListener("change", event => { if (event.target.matches(".find select")) form.requestSubmit(); });
             }
 
             function stops() {
-                const rows = Array.from(document.querySelectorAll(".rows a"));
+                const rows = Array.from(document.querySelectorAll(".rows a, .cases h2 a"));
                 return rows.length ? rows : Array.from(document.querySelectorAll(".t figure li a, .t details > summary"));
             }
 

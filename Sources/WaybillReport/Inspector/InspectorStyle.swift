@@ -140,6 +140,8 @@ enum InspectorStyle {
         .find select{flex:1 1 8rem;min-width:0;max-width:100%}
         .login{margin:6vh auto}
         }
+        \(charts)
+        \(useCases)
         @media(prefers-reduced-motion:reduce){*{animation:none!important;scroll-behavior:auto!important}}
         @media print{
         .top nav,.top form,#keys,.find,.live,.pages,.actions,.around,.skip,dialog{display:none!important}

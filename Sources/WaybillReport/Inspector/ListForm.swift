@@ -5,8 +5,8 @@ struct ListForm {
     var field = "text"
     /// Shown in the empty search field.
     var hint: String
-    /// Names of use cases to choose from.
-    var useCases: [String]
+    /// Names of use cases to choose from; nil: there is no such choice.
+    var useCases: [String]?
     /// What else can be chosen: a parameter, its label, and its values with what they are called.
     var choices: [(name: String, label: String, values: [(value: String, text: String)])] = []
 
@@ -15,7 +15,8 @@ struct ListForm {
     ]
 
     var html: HTML {
-        let all = [("use_case", "Every use case", useCases.map { ($0, $0) })] + choices + [("since", "At any time", Self.ages)]
+        let named = useCases.map { [("use_case", "Every use case", $0.map { ($0, $0) })] } ?? []
+        let all = named + choices + [("since", "At any time", Self.ages)]
         return """
             <form class=find method=get><search><input type=search name="\(field)" value="\(address[field] ?? "")" aria-label="Search" \
             placeholder="\(hint)">\(all.map(select))\(address.hidden(besides: [field] + all.map(\.0)))<button>Show</button>\

@@ -4,14 +4,21 @@ import WaybillCore
 struct OutcomeBar {
     private let counts: [(outcome: Outcome, count: Int)]
     private let total: Int
+    private let address: ((Outcome) -> String)?
 
-    init(_ outcomes: [Outcome]) {
-        let grouped = Dictionary(grouping: outcomes, by: \.self)
-        counts = [.succeeded, .open, .canceled, .abandoned, .interrupted, .timedOut, .failed].compactMap { outcome in
-            grouped[outcome].map { (outcome, $0.count) }
-        }
-        total = outcomes.count
+    init(_ outcomes: [Outcome]) { self.init(Dictionary(grouping: outcomes, by: \.self).mapValues(\.count)) }
+
+    /// - Parameters:
+    ///   - outcomes: How many ended how.
+    ///   - address: Where the count of an outcome leads; nil: nowhere.
+    init(_ outcomes: [Outcome: Int], address: ((Outcome) -> String)? = nil) {
+        counts = Self.order.compactMap { outcome in outcomes[outcome].map { (outcome, $0) } }
+        total = outcomes.values.reduce(0, +)
+        self.address = address
     }
+
+    /// What went well first, what went wrong last.
+    static let order: [Outcome] = [.succeeded, .open, .canceled, .abandoned, .interrupted, .timedOut, .failed]
 
     var html: HTML {
         guard total > 0 else { return "" }
@@ -28,6 +35,8 @@ struct OutcomeBar {
     }
 
     private func item(_ outcome: Outcome, _ count: Int) -> HTML {
-        "<li class=\(outcome.name)>\(outcome.icon)<b>\(count)</b> \(Words.outcome(outcome))"
+        let content: HTML = "\(outcome.icon)<b>\(count)</b> \(Words.outcome(outcome))"
+        guard let address else { return "<li class=\(outcome.name)>\(content)" }
+        return "<li class=\(outcome.name)><a href=\"\(address(outcome))\">\(content)</a>"
     }
 }

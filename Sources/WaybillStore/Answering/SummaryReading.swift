@@ -35,6 +35,7 @@ private struct UseCaseCounts {
     private var outcomes: [Outcome: Int] = [:]
     private var errors: [RecordedError: Int] = [:]
     private var sources: Set<Int> = []
+    private var durations = Durations()
     private var rates: [Rate] = []
     private var places: [Int: Int] = [:]
     /// What began shortly after each other stands together.
@@ -42,19 +43,16 @@ private struct UseCaseCounts {
 
     private struct Rate {
         var step: Int
-        var runs = 0
-        var failed = 0
-        var abandoned = 0
+        var outcomes: [Outcome: Int] = [:]
     }
 
     mutating func add(_ transaction: AskedTransactions.Transaction, step: Int) {
         outcomes[transaction.outcome, default: 0] += 1
         if let error = transaction.error { errors[error, default: 0] += 1 }
         sources.insert(transaction.source)
+        if let closing = transaction.closing, closing.sequence >= transaction.sequence { durations.append(closing.at - transaction.at) }
         if latest >= rates.count || rates[latest].step != step { latest = place(of: step) }
-        rates[latest].runs += 1
-        if transaction.outcome == .failed { rates[latest].failed += 1 }
-        if transaction.outcome == .abandoned { rates[latest].abandoned += 1 }
+        rates[latest].outcomes[transaction.outcome, default: 0] += 1
     }
 
     private mutating func place(of step: Int) -> Int {
@@ -64,14 +62,15 @@ private struct UseCaseCounts {
         return rates.count - 1
     }
 
-    func summary(of useCase: Int, named name: String, step: Int, _ known: AskedSources) -> UseCaseSummary {
+    /// Leaves the durations in another order.
+    mutating func summary(of useCase: Int, named name: String, step: Int, _ known: AskedSources) -> UseCaseSummary {
         UseCaseSummary(
             useCase: useCase, name: name, runs: outcomes.values.reduce(0, +), outcomes: outcomes,
             errors: errors.map { .init(domain: $0.key.domain, code: $0.key.code, count: $0.value) }
                 .sorted { (-$0.count, $0.domain, $0.code) < (-$1.count, $1.domain, $1.code) },
             installations: Set(sources.compactMap { known.entries[$0]?.installation }).count,
             rates: rates.sorted { $0.step < $1.step }.map {
-                .init(startMicroseconds: $0.step * step, runs: $0.runs, failed: $0.failed, abandoned: $0.abandoned)
-            })
+                .init(startMicroseconds: $0.step * step, outcomes: $0.outcomes)
+            }, duration: DurationStatistics(&durations))
     }
 }

@@ -87,7 +87,7 @@ import WaybillCore
     static var answers: [(Answer, String)] {
         let useCase = UseCaseSummary(
             useCase: 0, name: "login", runs: 2, outcomes: [.failed: 1, .timedOut: 1], errors: [.init(domain: "E", code: 3, count: 1)],
-            installations: 1, rates: [.init(startMicroseconds: 5, runs: 2, failed: 1, abandoned: 0)])
+            installations: 1, rates: [.init(startMicroseconds: 5, outcomes: [.failed: 1, .timedOut: 1])], duration: statistics)
         let segment = DurationSegment(
             value: "B", statistics: statistics, withoutEnd: 1, reversed: 0,
             histogram: [.init(fromMicroseconds: 1, toMicroseconds: 2, count: 3)])
@@ -99,8 +99,9 @@ import WaybillCore
         return [
             (
                 .summary(SummaryAnswer(useCases: [useCase])),
-                #"{"question":"summary","use_cases":[{"errors":[{"code":3,"count":1,"domain":"E"}],"installations":1,"name":"login","#
-                    + #""outcomes":{"failed":1,"timed_out":1},"rates":[{"abandoned":0,"failed":1,"runs":2,"start_us":5}],"runs":2,"use_case":0}]}"#
+                #"{"question":"summary","use_cases":[{"duration":\#(numbers),"errors":[{"code":3,"count":1,"domain":"E"}],"#
+                    + #""installations":1,"name":"login","outcomes":{"failed":1,"timed_out":1},"rates":[{"abandoned":0,"failed":1,"#
+                    + #""outcomes":{"failed":1,"timed_out":1},"runs":2,"start_us":5}],"runs":2,"use_case":0}]}"#
             ),
             (
                 .duration(DurationAnswer(total: segment, segments: [])),

@@ -53,11 +53,14 @@ import WaybillCore
         }
         #expect(summary.errors.reduce(into: [:]) { $0[RecordedError(domain: $1.domain, code: $1.code)] = $1.count } == errors)
         #expect(summary.errors.map(\.count) == errors.values.sorted(by: >))
+        guard case .duration(let whole) = try it.ask(.duration(DurationQuery(filter: TransactionFilter()))) else { throw Unexpected() }
+        #expect(summary.duration == whole.total.statistics)
         let steps = Dictionary(grouping: runs) { $0.begun / 10_000 * 10_000 }
         #expect(summary.rates.map(\.startMicroseconds) == steps.keys.sorted())
         for rate in summary.rates {
             let outcomes = steps[rate.startMicroseconds, default: []].map(\.outcome)
             #expect(rate.runs == outcomes.count)
+            #expect(rate.outcomes == Dictionary(grouping: outcomes, by: \.self).mapValues(\.count))
             #expect(rate.failed == outcomes.count { $0 == .failed } && rate.abandoned == outcomes.count { $0 == .abandoned })
         }
     }

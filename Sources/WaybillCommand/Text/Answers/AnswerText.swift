@@ -2,13 +2,10 @@
 import WaybillCore
 import WaybillReport
 
-/// An answer for people, and as rows for a program.
+/// An answer for people.
 protocol AnswerText {
     /// Whether nothing counted.
     var isEmpty: Bool { get }
-    /// One sentence on why nothing counted; nil where something did.
-    /// One table, the total first where there are segments; times in microseconds.
-    var csv: CSVTable { get }
     /// All lines.
     ///
     /// - Parameter width: Columns that a line may take.
@@ -35,28 +32,5 @@ extension Answer {
         default: throw WaybillError(.transport, "The collector answered another question than was asked; is it the same version?")
         }
     }
-}
-
-extension Words {
-    /// `12.5 %`; `-` of nothing.
-    static func percent(_ count: Int, of total: Int) -> String {
-        guard total > 0 else { return "-" }
-        let tenths = Int((Double(count) * 1000 / Double(total)).rounded())
-        return "\(tenths / 10).\(tenths % 10) %"
-    }
-
-    /// `the beginning`, `the outcome`, or the event's name.
-    static func point(_ point: TransactionPoint) -> String {
-        switch point {
-        case .begun: "the beginning"
-        case .finished: "the outcome"
-        case .event(let name): name
-        }
-    }
-}
-
-extension Segmentation {
-    /// What stands for a value that is not there.
-    static func title(of value: String?) -> String { value ?? "(none)" }
 }
 #endif

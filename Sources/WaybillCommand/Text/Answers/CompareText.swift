@@ -21,7 +21,7 @@ struct CompareText: AnswerText {
             ["transactions", Cell("\(answer.a.transactions)"), Cell("\(answer.b.transactions)"), "", "", ""],
         ]
         table.rows += answer.rates.map { rate in
-            row(rate.measure.rawValue, rate.a, rate.b, rate.difference, rate.verdict) { Self.percent($0) }
+            row(rate.measure.rawValue, rate.a, rate.b, rate.difference, rate.verdict) { Words.percent($0) }
         }
         table.rows += answer.quantiles.map { quantile in
             let title = "p\(quantile.percent)" + (columns.scale.unit.map { ", \($0)" } ?? "")
@@ -54,11 +54,6 @@ struct CompareText: AnswerText {
         ]
     }
 
-    private static func percent(_ rate: Double) -> String {
-        let tenths = Int((rate.magnitude * 1000).rounded())
-        return "\(rate < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10) %"
-    }
-
     /// Lines that have room, broken between words.
     private static func wrap(_ sentence: String, width: Int) -> [String] {
         sentence.split(separator: " ").reduce(into: [String]()) { lines, word in
@@ -68,26 +63,6 @@ struct CompareText: AnswerText {
                 lines.append(lines.isEmpty ? String(word) : "  \(word)")
             }
         }
-    }
-
-    var csv: CSVTable {
-        var table = CSVTable(columns: ["measure", "a", "b", "difference", "low", "high", "verdict"])
-        func text(_ value: Double?) -> CSVTable.Value { .text(value.map { "\($0)" }) }
-        table.rows = answer.rates.map { rate in
-            [
-                .text(rate.measure.rawValue), text(rate.a.value), text(rate.b.value), text(rate.difference.value),
-                text(rate.difference.low),
-                text(rate.difference.high), .text(rate.verdict.rawValue),
-            ]
-        }
-        table.rows += answer.quantiles.map { quantile in
-            let difference = quantile.differenceMicroseconds
-            return [
-                .text("p\(quantile.percent)_us"), .integer(quantile.aMicroseconds.value), .integer(quantile.bMicroseconds.value),
-                .integer(difference.value), .integer(difference.low), .integer(difference.high), .text(quantile.verdict.rawValue),
-            ]
-        }
-        return table
     }
 }
 #endif

@@ -24,14 +24,5 @@ struct DropOffText: AnswerText {
             "\(palette.paint(subject, .bold)), \(Words.count(answer.transactions, "transaction")); times since the beginning\(columns.unit)"
         return [headline, ""] + table.lines(palette)
     }
-
-    var csv: CSVTable {
-        var table = CSVTable(columns: ["last_event"] + DurationColumns.csvColumns)
-        table.rows = answer.lastEvents.map { last in
-            // Without an event there are no times, but they count.
-            [.text(last.event), .integer(last.count)] + DurationColumns.csvValues(last.statistics).dropFirst()
-        }
-        return table
-    }
 }
 #endif

@@ -34,13 +34,5 @@ struct DurationColumns {
             ("P95", \.p95Microseconds), ("P99", \.p99Microseconds), ("MAX", \.maximumMicroseconds), ("MEAN", \.meanMicroseconds),
         ]
     }
-
-    // Columns of a CSV table.
-
-    static let csvColumns = ["count", "min_us", "p50_us", "p75_us", "p90_us", "p95_us", "p99_us", "max_us", "mean_us"]
-
-    static func csvValues(_ statistics: DurationStatistics) -> [CSVTable.Value] {
-        [.integer(statistics.count)] + all.map { .integer(statistics[keyPath: $0.value]) }
-    }
 }
 #endif

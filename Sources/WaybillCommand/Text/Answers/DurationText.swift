@@ -63,13 +63,5 @@ struct DurationText: AnswerText {
         default: "\(microseconds / 1_000_000) s"
         }
     }
-
-    var csv: CSVTable {
-        var table = CSVTable(columns: ["segment"] + DurationColumns.csvColumns + ["without_end", "reversed"])
-        table.rows = segments.map { title, segment in
-            [.text(title)] + DurationColumns.csvValues(segment.statistics) + [.integer(segment.withoutEnd), .integer(segment.reversed)]
-        }
-        return table
-    }
 }
 #endif

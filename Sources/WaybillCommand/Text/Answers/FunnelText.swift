@@ -42,18 +42,5 @@ struct FunnelText: AnswerText {
         table.addBars(segment.steps.map(\.reached), width: width)
         return table
     }
-
-    var csv: CSVTable {
-        var table = CSVTable(columns: ["segment", "step", "transactions", "reached", "lost"] + DurationColumns.csvColumns)
-        for (title, segment) in [("all", answer.total)] + answer.segments.map({ (Segmentation.title(of: $0.value), $0) }) {
-            table.rows += segment.steps.map { step in
-                [
-                    .text(title), .text(step.point.description), .integer(segment.transactions), .integer(step.reached),
-                    .integer(step.lost),
-                ] + DurationColumns.csvValues(step.statistics)
-            }
-        }
-        return table
-    }
 }
 #endif

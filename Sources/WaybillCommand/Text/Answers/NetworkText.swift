@@ -53,23 +53,5 @@ struct NetworkText: AnswerText {
         table.cut(column: 3, width: width)
         return ["", palette.paint(title, .dim)] + table.lines(palette)
     }
-
-    var csv: CSVTable {
-        var table = CSVTable(
-            columns: [
-                "role", "host", "path", "method", "count", "successful", "redirection", "client_error", "server_error", "other", "none",
-                "sent_byte_count", "received_byte_count",
-            ] + DurationColumns.csvColumns.map { "whole_\($0)" } + DurationColumns.csvColumns.map { "first_byte_\($0)" })
-        table.rows = answer.groups.map { group in
-            let statuses = group.statuses
-            let counts = [
-                group.count, statuses.successful, statuses.redirection, statuses.clientError, statuses.serverError, statuses.other,
-                statuses.none, group.sentByteCount, group.receivedByteCount,
-            ]
-            return [.text(group.role.name), .text(group.host), .text(group.path), .text(group.method)] + counts.map { .integer($0) }
-                + DurationColumns.csvValues(group.whole) + DurationColumns.csvValues(group.firstByte)
-        }
-        return table
-    }
 }
 #endif

@@ -74,14 +74,5 @@ struct SummaryText: AnswerText {
         let rest = all.count - shown.count
         return [""] + table.lines(palette) + (rest > 0 ? ["and \(Words.count(rest, "error")) more: --json"] : [])
     }
-
-    var csv: CSVTable {
-        var table = CSVTable(columns: ["use_case", "name", "runs"] + Outcome.allCases.map(\.name) + ["installations"])
-        table.rows = answer.useCases.map { summary in
-            [.integer(summary.useCase), .text(summary.name), .integer(summary.runs)]
-                + Outcome.allCases.map { .integer(summary.outcomes[$0] ?? 0) } + [.integer(summary.installations)]
-        }
-        return table
-    }
 }
 #endif

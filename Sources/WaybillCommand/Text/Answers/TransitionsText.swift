@@ -20,11 +20,5 @@ struct TransitionsText: AnswerText {
         table.addBars(answer.transitions.map { $0.statistics.p50Microseconds ?? 0 }, width: width)
         return [palette.paint(subject, .bold) + " from each event to the next\(columns.unit)", ""] + table.lines(palette)
     }
-
-    var csv: CSVTable {
-        var table = CSVTable(columns: ["from", "to"] + DurationColumns.csvColumns)
-        table.rows = answer.transitions.map { [.text($0.from), .text($0.to)] + DurationColumns.csvValues($0.statistics) }
-        return table
-    }
 }
 #endif

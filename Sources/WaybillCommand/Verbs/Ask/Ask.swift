@@ -2,6 +2,7 @@
 import ArgumentParser
 import WaybillCollector
 import WaybillCore
+import WaybillReport
 
 /// `waybill ask`: questions about many transactions.
 struct Ask: AsyncParsableCommand {
@@ -78,7 +79,7 @@ struct AskOptions: ParsableArguments {
         if json {
             try Terminal.write(json: answer)
         } else if csv {
-            Terminal.write(bytes: text.csv.bytes)
+            Terminal.write(bytes: answer.csv.bytes)
         } else if !text.isEmpty {
             self.text.write(text.lines(.standardOutput(), width: Terminal.width() ?? Terminal.usualWidth))
         }

@@ -1,6 +1,5 @@
 #if Collector
 import ArgumentParser
-import Foundation
 import WaybillCollector
 import WaybillCore
 
@@ -49,11 +48,10 @@ extension Ask {
         }
 
         private static func window(_ text: String, now: Int) throws -> Range<Int> {
-            let ends = text.components(separatedBy: "..").map { TimeExpression.microseconds($0, now: now) }
-            guard ends.count == 2, let since = ends[0], let until = ends[1], since <= until else {
+            guard let window = TimeExpression.window(text, now: now) else {
                 throw ValidationError("“\(text)” is no stretch of time, as 48h..24h; or say with --by what has this value.")
             }
-            return since..<until
+            return window
         }
     }
 }

@@ -1,0 +1,137 @@
+#if Collector
+import Hummingbird
+import WaybillCore
+import WaybillReport
+import WaybillStore
+
+/// The pages of use cases, which are answers to questions about many transactions.
+extension InspectedStore {
+    func useCasesPage(_ items: [(name: String, value: String)]) async throws -> Response {
+        let address = ListAddress(items)
+        let names = try await queries.read { reader in try reader.names() }
+        let (answer, status) = try await Self.answering { try await summary(address.items) }
+        let shown = try answer.get(otherwise: { SummaryAnswer(useCases: [], whyEmpty: $0) })
+        return .page(UseCasesPage(shown, names: names, at: address, in: frame).html, status: status)
+    }
+
+    /// The list of use cases as a file.
+    func useCasesFile(_ items: [(name: String, value: String)]) async throws -> Response {
+        .csv(Answer.summary(try await summary(ListAddress(items).items)).csv, name: "use-cases")
+    }
+
+    private func summary(_ items: [(name: String, value: String)]) async throws -> SummaryAnswer {
+        let question = Query.summary(SummaryQuery(stepMicroseconds: UseCaseParameters.hour))
+        guard case .summary(let answer) = Redactor().answer(try await questions.answer(question, where: items)) else {
+            return SummaryAnswer(useCases: [])
+        }
+        return answer
+    }
+
+    /// One question about one use case: a page, or a file of its answer.
+    ///
+    /// - Parameters:
+    ///   - key: A name or a code.
+    ///   - file: Empty for the overview; `funnel` for a page, `funnel.csv` for a file.
+    func useCasePage(_ key: String, _ file: String, _ items: [(name: String, value: String)]) async throws -> Response {
+        let names = try await queries.read { reader in try reader.names() }
+        guard let useCase = UseCaseReference(key: key, among: names) else {
+            throw QueryFailure.notFound("There is no use case “\(key)” here, or several are called so; the list names all.")
+        }
+        if file.hasSuffix(".csv") { return try await self.file(String(file.dropLast(4)), of: useCase, items) }
+        guard let view = UseCaseView(rawValue: file) else { throw QueryFailure.notFound("There is no such page of a use case.") }
+        let (answers, status) = try await Self.answering { try await self.answers(to: view, about: useCase, items) }
+        let content: UseCasePage.Content =
+            switch answers {
+            case .success(let answers): .answers(answers)
+            case .failure(let mistake): .mistake(mistake.sentence)
+            }
+        let page = UseCasePage(useCase, view, content, events: useCase.events(among: names), at: ListAddress(items), in: frame)
+        return .page(page.html, status: status)
+    }
+
+    private func file(_ name: String, of useCase: UseCaseReference, _ items: [(name: String, value: String)]) async throws -> Response {
+        let ofOverview = ["summary", "outcomes", "errors"]
+        guard let view = ofOverview.contains(name) ? .overview : UseCaseView(rawValue: name), view != .overview || !name.isEmpty else {
+            throw QueryFailure.notFound("There is no such file of a use case.")
+        }
+        guard let answer = try await answers(to: view, about: useCase, items, isFile: true).first?.1 else {
+            throw QueryFailure.parameter("a", "Say what is to be compared.")
+        }
+        guard case .summary(let summary) = answer, let counted = summary.useCases.first, name != "summary" else {
+            return .csv(answer.csv, name: name)
+        }
+        return .csv(name == "errors" ? counted.errorsTable : counted.outcomesTable(in: frame.timeZone), name: name)
+    }
+
+    /// - Parameter isFile: A file has the first answer alone.
+    private func answers(
+        to view: UseCaseView, about useCase: UseCaseReference, _ items: [(name: String, value: String)], isFile: Bool = false
+    ) async throws -> [(Query, Answer)] {
+        let parameters = UseCaseParameters(items, of: view)
+        let conditions = parameters.conditions.filter { $0.name != "use_case" } + [("use_case", "\(useCase.code)")]
+        let query = try TransactionQuery(conditions: conditions)
+        let asks = view == .funnel && parameters.steps.isEmpty
+        let (usual, now) = try await questions.read(query) { reader, filter, now in
+            (asks ? try reader.usualSteps(filter, now: now) : [], now)
+        }
+        var answers: [(Query, Answer)] = []
+        for question in try parameters.questions(usualSteps: usual, now: now).prefix(isFile ? 1 : .max) {
+            answers.append((question, Redactor().answer(try await questions.answer(question, where: conditions))))
+        }
+        return answers
+    }
+
+    /// What `body` says, or the sentence on what is wrong with the question: the form is there to put it right.
+    private static func answering<Value>(
+        _ body: () async throws -> Value
+    ) async throws -> (Result<Value, UseCaseMistake>, HTTPResponse.Status) {
+        do {
+            return (.success(try await body()), .ok)
+        } catch QueryFailure.parameter(_, let message), QueryFailure.question(let message) {
+            return (.failure(UseCaseMistake(sentence: message)), .badRequest)
+        } catch QueryFailure.filter(let mistake) {
+            let sentence = "Character \(mistake.offset + 1) of the filter: \(mistake.message)"
+            return (.failure(UseCaseMistake(sentence: sentence)), .badRequest)
+        }
+    }
+}
+
+/// What is wrong with the question of a page.
+private struct UseCaseMistake: Error {
+    var sentence: String
+}
+
+extension Result<SummaryAnswer, UseCaseMistake> {
+    fileprivate func get(otherwise: (String) -> SummaryAnswer) throws -> SummaryAnswer {
+        switch self {
+        case .success(let answer): answer
+        case .failure(let mistake): otherwise(mistake.sentence)
+        }
+    }
+}
+
+extension StoreReader {
+    /// Transactions that are looked at to see in which order events usually come.
+    private static let sampleSize = 40
+
+    /// From the beginning over the events that most of the newest transactions have to the outcome, in the order in which they come.
+    fileprivate func usualSteps(_ filter: TransactionFilter, now: Int) throws -> [TransactionPoint] {
+        var succeeded = filter
+        succeeded.order = .newest
+        if filter.outcomes.isEmpty { succeeded.outcomes = [.succeeded] }
+        var sample = try transactions(matching: succeeded, limit: Self.sampleSize, after: nil, now: now).rows
+        if sample.isEmpty { sample = try transactions(matching: filter, limit: Self.sampleSize, after: nil, now: now).rows }
+        let histories = try sample.compactMap { try transaction($0.id, now: now) }.map { record in
+            record.timeline.filter { $0.kind == .event }.map(\.label)
+        }
+        return [.begun] + UsualOrder(of: histories).names.map { .event($0) } + [.finished]
+    }
+}
+
+extension Response {
+    /// A table as a file.
+    fileprivate static func csv(_ table: CSVTable, name: String) -> Response {
+        .download(table.bytes, type: "text/csv; charset=utf-8; header=present", name: "waybill-\(name).csv")
+    }
+}
+#endif

@@ -1,0 +1,99 @@
+#if Collector
+import WaybillCore
+import WaybillReport
+
+/// What the address of a use case's page asks: which transactions count, and the question's own parameters.
+struct UseCaseParameters {
+    private let view: UseCaseView
+    private let own: [(name: String, value: String)]
+    /// As a list takes them, without those of the question.
+    let conditions: [(name: String, value: String)]
+
+    /// - Parameter items: Those without a value are taken out.
+    init(_ items: [(name: String, value: String)], of view: UseCaseView) {
+        let items = items.filter { !$0.value.isEmpty }
+        self.view = view
+        own = items.filter { view.parameters.contains($0.name) }
+        conditions = items.filter { !view.parameters.contains($0.name) }
+    }
+
+    private subscript(name: String) -> String? { own.last { $0.name == name }?.value }
+
+    /// The steps that were chosen; empty: none.
+    var steps: [TransactionPoint] { own.filter { $0.name == "step" }.map { TransactionPoint($0.value) } }
+
+    /// The questions of a page, without what counts; none where something has to be chosen first.
+    ///
+    /// - Parameters:
+    ///   - usualSteps: Of a funnel for which none were chosen.
+    ///   - now: Microseconds since 1970.
+    /// - Throws: For a parameter that cannot be read.
+    func questions(usualSteps: [TransactionPoint], now: Int) throws(QueryFailure) -> [Query] {
+        let none = TransactionFilter()
+        switch view {
+        case .overview: return [.summary(SummaryQuery(stepMicroseconds: Self.hour)), .duration(DurationQuery(filter: none))]
+        case .duration:
+            let (from, to, occurrence) = try points()
+            return [.duration(DurationQuery(filter: none, from: from, to: to, occurrence: occurrence))]
+        case .funnel:
+            let steps = steps.isEmpty ? usualSteps : steps
+            guard steps.count <= QuestionBody.stepLimit else {
+                throw .parameter("step", "A funnel has at most \(QuestionBody.stepLimit) steps.")
+            }
+            return [.funnel(FunnelQuery(filter: none, steps: steps, windowMicroseconds: try window(), isStrict: try flag("strict")))]
+        case .dropOff: return [.dropOff(DropOffQuery(filter: none))]
+        case .legs: return [.legs(LegsQuery(filter: none))]
+        case .compare:
+            guard let groups = try groups(now: now) else { return [] }
+            let (from, to, occurrence) = try points()
+            return [.compare(CompareQuery(filter: none, groups: groups, from: from, to: to, occurrence: occurrence))]
+        }
+    }
+
+    /// Steps of a summary, in microseconds, of which a page makes days.
+    static let hour = 3_600_000_000
+
+    private func points() throws(QueryFailure) -> (TransactionPoint, TransactionPoint, DurationQuery.Occurrence) {
+        (TransactionPoint(self["from"] ?? "^"), TransactionPoint(self["to"] ?? "$"), try flag("last") ? .last : .first)
+    }
+
+    private func flag(_ name: String) throws(QueryFailure) -> Bool {
+        guard let value = self[name] else { return false }
+        guard value == "yes" else { throw .parameter(name, "“\(value)” is no value of “\(name)”: give yes, or leave it out.") }
+        return true
+    }
+
+    private func window() throws(QueryFailure) -> Int? {
+        guard let within = self["within"] else { return nil }
+        guard let length = TimeExpression.length(within), length > 0 else {
+            throw .parameter("within", "“\(within)” is no length of time: give 30s, 10m, 1h or 7d.")
+        }
+        return length
+    }
+
+    private func groups(now: Int) throws(QueryFailure) -> CompareQuery.Groups? {
+        let (a, b) = (self["a"], self["b"])
+        if let by = self["by"] {
+            guard a != nil || b != nil else { return nil }
+            let segmentation = Segmentation(by)
+            if case .attribute(let name) = segmentation, Redactor().isSensitive(name) {
+                throw .parameter("by", "Values under the name of a secret are not shown, so nothing can be told apart by “\(name)”.")
+            }
+            return .values(of: segmentation, a, b)
+        }
+        guard let a, let b else {
+            guard a != nil || b != nil else { return nil }
+            throw .parameter(
+                a == nil ? "a" : "b", "Two stretches of time are compared, and one is missing: give A and B, as 48h..24h and 24h..0h.")
+        }
+        return .windows(try stretch(a, "a", now: now), try stretch(b, "b", now: now))
+    }
+
+    private func stretch(_ text: String, _ name: String, now: Int) throws(QueryFailure) -> Range<Int> {
+        guard let window = TimeExpression.window(text, now: now) else {
+            throw .parameter(name, "“\(text)” is no stretch of time, as 48h..24h; or say by what the groups differ that have this value.")
+        }
+        return window
+    }
+}
+#endif

@@ -1,0 +1,69 @@
+import WaybillCore
+
+/// How often a use case was run and how it ended, over time, and with which errors.
+extension UseCaseSection {
+    func overview(_ summary: UseCaseSummary) -> HTML {
+        let over = OutcomeSteps(summary.rates, in: timeZone)
+        let numbers: HTML = "<dl class=facts>\(UseCaseNumbers(summary, useCase, links).html)\(installations(summary))</dl>"
+        let bar = OutcomeBar(summary.outcomes) { links.transactions(of: useCase, [("outcome", $0.name)]) }
+        let outcomes = section(
+            "Outcomes, each \(over.steps.length)", file: "outcomes.csv",
+            "\(numbers)\(bar.html)\(chart(over))\(folded(table(over)))")
+        return "\(outcomes)\(errors(summary))"
+    }
+
+    private func installations(_ summary: UseCaseSummary) -> HTML { "<div><dt>Installations<dd>\(summary.installations)</div>" }
+
+    private func chart(_ over: OutcomeSteps) -> HTML {
+        let columns = over.outcomes.indices.map { index in
+            ColumnChart.Column(
+                title: "\(over.steps.title(index)): \(over.told(index))", address: transactions(over, index), parts: over.parts(index))
+        }
+        let count = over.steps.count
+        let marked = count < 3 ? Array(0..<count) : [0, count / 2, count - 1]
+        return ColumnChart(columns: columns, labels: marked.map(over.steps.label)).html
+    }
+
+    private func table(_ over: OutcomeSteps) -> HTML {
+        let outcomes = OutcomeBar.order.filter { outcome in over.outcomes.contains { $0[outcome] != nil } }
+        let rows = over.outcomes.indices.filter { !over.outcomes[$0].isEmpty }.map { index -> HTML in
+            let counts = outcomes.map { outcome -> HTML in
+                guard let count = over.outcomes[index][outcome] else { return "<td>" }
+                return "<td><a href=\"\(transactions(over, index, [("outcome", outcome.name)]))\">\(count)</a>"
+            }
+            let runs = over.outcomes[index].values.reduce(0, +)
+            return """
+                <tr><th scope=row>\(over.steps.title(index))<td><a href="\(transactions(over, index))">\(runs)</a>\(counts)</tr>
+                """
+        }
+        return table(
+            "Outcomes over time", ["Begun in", "Runs"] + outcomes.map { "\(Words.outcome($0))" as HTML }, rows)
+    }
+
+    private func transactions(_ over: OutcomeSteps, _ index: Int, _ others: [(name: String, value: String)] = []) -> String {
+        let (start, end) = (over.steps.borders[index], over.steps.borders[index + 1])
+        return links.transactions(of: useCase, [("since", Self.instant(start)), ("until", Self.instant(end))] + others)
+    }
+
+    /// `2026-03-01T12:00:00Z`: steps begin with whole seconds.
+    private static func instant(_ microseconds: Int) -> String { "\(Words.iso8601(microseconds).prefix(19))Z" }
+
+    private func errors(_ summary: UseCaseSummary) -> HTML {
+        guard let most = summary.errors.first?.count else { return "" }
+        let rows = summary.errors.prefix(Self.errorLimit).map { error -> HTML in
+            let name = Words.error(RecordedError(domain: error.domain, code: error.code))
+            return """
+                <tr><th scope=row><a href="\(links.transactions(of: useCase, [], [.error(error)]))">\(name)</a>\
+                <td class=drawn>\(ShareBar(error.count, of: most, tone: Outcome.failed.name).html)\
+                <td>\(error.count)<td>\(Words.percent(error.count, of: summary.runs))</tr>
+                """
+        }
+        let more = summary.errors.count - rows.count
+        return section(
+            "Errors", file: "errors.csv",
+            "\(table("Errors", ["Error", "", "Times", "Of all runs"], rows))\(remarks(more > 0 ? ["And \(more) more in the file."] : []))")
+    }
+
+    /// Errors that are shown.
+    private static let errorLimit = 20
+}

@@ -1,0 +1,98 @@
+package import WaybillCore
+
+/// The list of use cases: how often each was run, when, how it ended, and how long it took.
+package struct UseCasesPage {
+    private let answer: SummaryAnswer
+    private let names: [RecordedName]
+    private let address: ListAddress
+    private let frame: InspectorFrame
+    private let links: UseCaseLinks
+
+    /// - Parameters:
+    ///   - answer: Redacted, with rates of hours; where it is empty, with the reason.
+    ///   - names: What is called how in the store.
+    package init(_ answer: SummaryAnswer, names: [RecordedName], at address: ListAddress, in frame: InspectorFrame) {
+        (self.answer, self.names, self.address, self.frame) = (answer, names, address, frame)
+        links = UseCaseLinks(address, depth: 1)
+    }
+
+    /// The whole document.
+    package var html: HTML { frame.page("Use cases", .useCases, main: main) }
+
+    /// What is written in the empty field of every page of use cases.
+    static let hint = "All, or a filter: version:4.2 os:iOS took>2s"
+
+    private var main: HTML {
+        let steps = TimeSteps(covering: answer.useCases.flatMap(\.rates).map(\.startMicroseconds), in: frame.timeZone)
+        let file: HTML = """
+            <a class=copier download href="use-cases.csv\(UseCaseLinks.query(address.items))">CSV</a>
+            """
+        return """
+            <h1>Use cases</h1>
+            \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: nil).html)\
+            <div class=line><p class=hint>\(period(steps))</p>\(file, if: !answer.useCases.isEmpty)</div>
+            \(list(steps))
+            """
+    }
+
+    private func period(_ steps: TimeSteps) -> HTML {
+        guard steps.count > 0 else { return "" }
+        return "From \(steps.title(0)) on; each column is \(steps.days == 0 ? "an hour" : steps.days == 1 ? "a day" : steps.length)."
+    }
+
+    private func list(_ steps: TimeSteps) -> HTML {
+        guard !answer.useCases.isEmpty else { return "<div class=none><b>No use cases</b><p>\(answer.whyEmpty ?? "")</div>\n" }
+        return "<ol class=cases>\(answer.useCases.map { item($0, steps) })</ol>\n"
+    }
+
+    private func item(_ summary: UseCaseSummary, _ steps: TimeSteps) -> HTML {
+        let useCase = UseCaseReference(code: summary.useCase, among: names)
+        let outcomes = OutcomeBar(summary.outcomes) { links.transactions(of: useCase, [("outcome", $0.name)]) }
+        let over = OutcomeSteps(summary.rates, steps: steps, in: frame.timeZone)
+        let columns = over.outcomes.indices.map { index in
+            ColumnChart.Column(title: "\(steps.title(index)): \(over.told(index))", parts: over.parts(index))
+        }
+        return """
+            <li><h2><a href="\(links.useCase(useCase))">\(useCase.name)</a></h2>
+            \(ColumnChart(columns: columns, hasScale: false).html)
+            <div>\(outcomes.html)</div>
+            <dl>\(UseCaseNumbers(summary, useCase, links).html)</dl></li>
+
+            """
+    }
+}
+
+/// The numbers that say most about a use case.
+struct UseCaseNumbers {
+    private let summary: UseCaseSummary
+    private let useCase: UseCaseReference
+    private let links: UseCaseLinks
+
+    init(_ summary: UseCaseSummary, _ useCase: UseCaseReference, _ links: UseCaseLinks) {
+        (self.summary, self.useCase, self.links) = (summary, useCase, links)
+    }
+
+    var html: HTML {
+        func time(_ microseconds: Int?) -> String { microseconds.map(Words.duration) ?? "-" }
+        let failed = Words.percent(summary.outcomes[.failed] ?? 0, of: summary.ended)
+        return """
+            <div><dt>Runs<dd><a href="\(links.transactions(of: useCase))">\(summary.runs)</a></div>\
+            <div><dt title="Of those that are over">Failed<dd>\(failed)</div>\
+            <div><dt title="Half take no longer">p50<dd>\(time(summary.duration.p50Microseconds))</div>\
+            <div><dt title="19 of 20 take no longer">p95<dd>\(time(summary.duration.p95Microseconds))</div>
+            """
+    }
+}
+
+extension OutcomeSteps {
+    /// Of a column, what went well at the bottom.
+    func parts(_ index: Int) -> [(tone: String, count: Int)] {
+        OutcomeBar.order.compactMap { outcome in outcomes[index][outcome].map { (outcome.name, $0) } }
+    }
+
+    /// `12 succeeded, 3 failed`.
+    func told(_ index: Int) -> String {
+        let words = OutcomeBar.order.compactMap { outcome in outcomes[index][outcome].map { "\($0) \(Words.outcome(outcome))" } }
+        return words.isEmpty ? "none" : words.joined(separator: ", ")
+    }
+}
