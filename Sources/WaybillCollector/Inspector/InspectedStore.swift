@@ -11,8 +11,10 @@ struct InspectedStore: Sendable {
     let queries: StoreQueries
     /// The token's ID; nil where nobody had to log in.
     let token: String?
+    /// What the collector that keeps it has counted; nil where none runs.
+    var counters: Counted?
 
-    private var frame: InspectorFrame { InspectorFrame(store: name, isLoggedIn: token != nil) }
+    var frame: InspectorFrame { InspectorFrame(store: name, isLoggedIn: token != nil) }
 
     /// Bytes of bodies on a page of a transaction; those beyond are on the pages of their exchanges.
     private static let bodyByteLimit = 2 << 20
@@ -80,7 +82,7 @@ struct InspectedStore: Sendable {
     }
 
     /// What was asked for, or an empty page that says what is wrong with the question: the form is there to put it right.
-    private static func page<Row>(_ body: () async throws -> Page<Row>) async throws -> (Page<Row>, HTTPResponse.Status) {
+    static func page<Row>(_ body: () async throws -> Page<Row>) async throws -> (Page<Row>, HTTPResponse.Status) {
         do {
             return (try await body(), .ok)
         } catch QueryFailure.parameter(_, let message) {

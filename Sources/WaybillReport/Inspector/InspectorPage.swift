@@ -9,6 +9,7 @@ package struct InspectorPage {
     enum Tab: String {
         case transactions = "Transactions"
         case network = "Network"
+        case sources = "Sources"
         /// The login, an error.
         case none
     }
@@ -60,7 +61,7 @@ package struct InspectorPage {
         guard tab != .none || frame.isLoggedIn else { return "" }
         let logout: HTML = "<form method=post action=\"\(root)logout\"><button>Log out</button></form>"
         return """
-            <nav aria-label=Pages>\(link(.transactions, "transactions"))\(link(.network, "network"))</nav>\
+            <nav aria-label=Pages>\(link(.transactions, "transactions"))\(link(.network, "network"))\(link(.sources, "sources"))</nav>\
             <span class=store>\(frame.store)</span><button type=button id=keys hidden aria-label="Keyboard">?</button>\
             \(logout, if: frame.isLoggedIn)
             """
