@@ -142,7 +142,8 @@ import WaybillCore
             #expect(told == heard && pages == [2, 2, 1])
             #expect(try await server.value("/v1/sources?limit=5", as: Page<SourceRecord>.self).next == nil)
             for path in [
-                "/v1/sources?limit=0", "/v1/sources?limit=501", "/v1/sources?cursor=x", "/v1/sources?cursor=-1", "/v1/sources?text=a",
+                "/v1/sources?limit=0", "/v1/sources?limit=501", "/v1/sources?cursor=x", "/v1/sources?cursor=-1", "/v1/sources?sort=a",
+                "/v1/sources?colour=a",
             ] {
                 try await server.get(path).expectProblem(400, "Bad Request")
             }

@@ -13,6 +13,8 @@ struct InspectedStore: Sendable {
     let questions: StoreQueries
     /// The token's ID; nil where nobody had to log in.
     let token: String?
+    /// What the collector that keeps it has counted; nil where none runs.
+    var counters: Counted?
 
     var frame: InspectorFrame { InspectorFrame(store: name, isLoggedIn: token != nil) }
 
@@ -82,7 +84,7 @@ struct InspectedStore: Sendable {
     }
 
     /// What was asked for, or an empty page that says what is wrong with the question: the form is there to put it right.
-    private static func page<Row>(_ body: () async throws -> Page<Row>) async throws -> (Page<Row>, HTTPResponse.Status) {
+    static func page<Row>(_ body: () async throws -> Page<Row>) async throws -> (Page<Row>, HTTPResponse.Status) {
         do {
             return (try await body(), .ok)
         } catch QueryFailure.parameter(_, let message) {

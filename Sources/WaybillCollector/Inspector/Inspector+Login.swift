@@ -14,7 +14,7 @@ extension Inspector {
 
     /// To the form, and from there to where the request was going.
     func askToken(for request: Request, _ route: InspectorRoute) -> Response {
-        guard route != .follow, route != .downloadTransaction, route != .downloadUseCases else {
+        guard !route.isFile else {
             return .page(LoginPage(to: "").html, status: .unauthorized)
         }
         let asked = request.uri.path.split(separator: "/").suffix(route.depth).joined(separator: "/")
@@ -25,20 +25,20 @@ extension Inspector {
 
     func logIn(_ request: Request) async throws -> Response {
         try request.checkOrigin()
-        guard case .collector(let access, _) = site else { return .seeOther(Destination("").path) }
+        guard case .collector(let collector) = site else { return .seeOther(Destination("").path) }
         var request = request
         let body = try await request.collectBody(upTo: 8192)
         let form = try? URLEncodedFormDecoder().decode(LoginForm.self, from: String(buffer: body))
         let destination = Destination(form?.to ?? "")
         let token = (form?.token ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
         do {
-            try access.admit(try access.bearer(fieldValue: "Bearer \(token)"), as: .read)
+            try collector.access.admit(try collector.access.bearer(fieldValue: "Bearer \(token)"), as: .read)
         } catch let problem as Problem {
             return .page(LoginPage(to: destination.path, problem: problem.detail).html, status: problem.status)
         }
         var response = Response.seeOther(destination.path)
         // Open to all, a collector has no use for what was typed.
-        guard !access.isOpen else { return response }
+        guard !collector.access.isOpen else { return response }
         response.setCookie(request.cookie(token))
         return response
     }
@@ -65,7 +65,7 @@ struct Destination {
 
     /// Anything that is not an inspector's list or something in one becomes the list of transactions: nobody is led to another site.
     init(_ asked: String) {
-        let isOwn = asked.wholeMatch(of: #/(transactions|network|use-cases)(/(?!\.)[A-Za-z0-9:%._~-]+){0,2}(\?[!-~]*)?/#) != nil
+        let isOwn = asked.wholeMatch(of: #/(transactions|network|use-cases|sources|delivery)(/(?!\.)[A-Za-z0-9:%._~-]+){0,2}(\?[!-~]*)?/#) != nil
         path = isOwn ? asked : "transactions"
     }
 }

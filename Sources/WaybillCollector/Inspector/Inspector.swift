@@ -22,7 +22,7 @@ public struct Inspector: Sendable {
     /// Whose stores are shown, and to whom.
     enum Site: Sendable {
         /// A collector's, to those who carry one of its tokens.
-        case collector(AccessControl, Projects)
+        case collector(Collector)
         /// One, to everybody on this machine.
         case store(InspectedStore)
     }
@@ -96,6 +96,10 @@ public struct Inspector: Sendable {
         case .downloadUseCases: try await store.useCasesFile(request.queryItems)
         case .showUseCase, .askUseCase:
             try await store.useCasePage(key, context.parameters.get("file")?.removingPercentEncoding ?? "", request.queryItems)
+        case .listSources: try await store.sourcesPage(request.queryItems)
+        case .showSource: try await store.sourcePage(key)
+        case .showDelivery: try await store.deliveryPage()
+        case .downloadDelivery: try await store.downloadDelivery(context.parameters.get("file") ?? "")
         case .follow: store.changes(since: request.queryItems.last { $0.name == "version" }.flatMap { Int($0.value) })
         default: try await store.transactionsPage(request.queryItems)
         }
@@ -110,12 +114,13 @@ public struct Inspector: Sendable {
                 throw Problem(.forbidden, "This store is shown to this machine alone: ask for 127.0.0.1 or localhost.")
             }
             return store
-        case .collector(let access, let projects):
-            let bearer = try access.bearer(fieldValue: request.fieldValueOfCookie)
-            try access.admit(bearer, as: .read)
-            let project = try await projects.project(bearer.project)
+        case .collector(let collector):
+            let bearer = try collector.access.bearer(fieldValue: request.fieldValueOfCookie)
+            try collector.access.admit(bearer, as: .read)
+            let project = try await collector.projects.project(bearer.project)
             return InspectedStore(
-                name: project.name.description, queries: project.queries, questions: project.questions, token: bearer.token?.id)
+                name: project.name.description, queries: project.queries, questions: project.questions, token: bearer.token?.id,
+                counters: InspectedStore.Counted(project: project.counters, unknown: collector.unknown))
         }
     }
 
@@ -128,7 +133,7 @@ public struct Inspector: Sendable {
 
 extension Collector {
     /// The pages that show this collector's projects to those who log in with a token to read.
-    public var inspector: Inspector { Inspector(site: .collector(access, projects)) }
+    public var inspector: Inspector { Inspector(site: .collector(self)) }
 }
 
 extension Request {

@@ -14,6 +14,10 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     case downloadUseCases = "GET /use-cases.csv"
     case showUseCase = "GET /use-cases/{id}"
     case askUseCase = "GET /use-cases/{id}/{file}"
+    case listSources = "GET /sources"
+    case showSource = "GET /sources/{id}"
+    case showDelivery = "GET /delivery"
+    case downloadDelivery = "GET /delivery/{file}"
     case follow = "GET /live"
     case loadAsset = "GET /assets/{name}"
     case askToken = "GET /login"
@@ -27,6 +31,9 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
 
     /// The methods that it answers. A stream has no end that its length could be told by.
     var methods: [HTTPRequest.Method] { method == .get && self != .follow ? [.get, .head] : [method] }
+
+    /// Whether it answers with a file or a stream, which nobody is led to after the login.
+    var isFile: Bool { [.follow, .downloadTransaction, .downloadUseCases, .downloadDelivery].contains(self) }
 
     /// How many components its path has.
     var depth: Int { path.split(separator: "/").count }

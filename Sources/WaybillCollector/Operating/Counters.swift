@@ -14,6 +14,7 @@ final class Counters: Sendable {
         var rejectedSpans = 0
         var answers: [Answer: Int] = [:]
         var refusals: [Refusal: Int] = [:]
+        var rejections = RejectedFacts()
     }
 
     struct Answer: Sendable, Hashable {
@@ -22,11 +23,20 @@ final class Counters: Sendable {
     }
 
     private let counted = Locked(Values())
+    private let clock: any TransactionClock
+    /// Microseconds since 1970 when counting began.
+    let begunMicroseconds: Int
+
+    init(clock: any TransactionClock = SystemClock()) {
+        self.clock = clock
+        begunMicroseconds = clock.wallMicroseconds()
+    }
 
     var values: Values { counted.withLock { $0 } }
 
     /// Counts the sets of one commit.
     func count(_ results: [Result<Receipt, WaybillError>]) {
+        let wall = clock.wallMicroseconds()
         counted.withLock { values in
             values.commits += 1
             for result in results {
@@ -35,6 +45,7 @@ final class Counters: Sendable {
                     values.acceptedFacts += receipt.acceptedCount
                     values.knownFacts += receipt.knownCount
                     values.rejectedFacts += receipt.rejections.count
+                    for rejection in receipt.rejections { values.rejections.add(rejection, at: wall) }
                 case .failure: values.failedSets += 1
                 }
             }

@@ -10,12 +10,13 @@ final class Project: Sendable {
     let queries: StoreQueries
     /// One question about many transactions after the other: it may take seconds and much memory, and keeps no list waiting.
     let questions: StoreQueries
-    let counters = Counters()
+    let counters: Counters
 
     /// Opens the store, and makes it where it is missing; blocks until it is done.
     init(_ name: ProjectName, _ place: StorePlace, limits: CollectorLimits, clock: any TransactionClock) throws(WaybillError) {
         self.name = name
         self.place = place
+        counters = Counters(clock: clock)
         writer = try SetWriter(place, limits: limits, counters: counters)
         queries = try StoreQueries(place, clock: clock)
         questions = try StoreQueries(place, clock: clock)

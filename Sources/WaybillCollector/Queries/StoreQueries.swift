@@ -83,13 +83,16 @@ package struct StoreQueries: Sendable {
         try await thread.run { reader throws(WaybillError) in try reader.nameConflicts() }
     }
 
-    /// A page of the sources that are known, with their ledgers and gaps, the one that was heard first in front.
+    /// A page of sources, with their ledgers and gaps, in the order that the query asks for.
     ///
     /// - Throws: `QueryFailure` for a parameter that cannot be read, `WaybillError` where the store cannot.
     package func sources(_ query: SourceQuery) async throws -> Page<SourceRecord> {
         try await read { reader in
+            let filter = try query.filter()
             do {
-                return try reader.sources(limit: query.base.pageSize(), after: query.base.cursor)
+                var page = try reader.sources(matching: filter, limit: query.base.pageSize(), after: query.base.cursor)
+                if page.rows.isEmpty, query.base.cursor == nil { page.whyEmpty = try reader.whyEmpty(filter) }
+                return page
             } catch let error as WaybillError where error.code == .format {
                 throw QueryFailure.parameter("cursor", error.message)
             }

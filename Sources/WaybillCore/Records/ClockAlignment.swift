@@ -39,6 +39,19 @@ extension ClockAlignment {
     /// The offset of a source; nil for the reference, and where nothing is known of it, so that its times stay as they are.
     public subscript(source: GUID) -> Offset? { offsets.first { $0.source == source } }
 
+    /// What has to be added to the times of a source to get those of another one; nil where nothing is known of either.
+    package func offset(of source: GUID, beside other: GUID) -> Offset? {
+        guard let left = place(of: source), let right = place(of: other) else { return nil }
+        return Offset(
+            source: source, microseconds: left.microseconds - right.microseconds,
+            uncertaintyMicroseconds: left.uncertaintyMicroseconds + right.uncertaintyMicroseconds,
+            sampleCount: min(left.sampleCount, right.sampleCount))
+    }
+
+    private func place(of source: GUID) -> Offset? {
+        source == reference ? Offset(source: source, microseconds: 0, uncertaintyMicroseconds: 0, sampleCount: .max) : self[source]
+    }
+
     /// The same record with aligned times.
     ///
     /// All times of a source are moved by the same, so that it keeps its order and its durations; also a wall clock that was set meanwhile still

@@ -114,5 +114,8 @@ public struct Ledger: Hashable, Sendable, Codable {
     }
 
     /// Whether every recorded fact is accounted for.
-    public var isBalanced: Bool { recorded == delivered + quarantined + dropped.values.reduce(0, +) + pending }
+    public var isBalanced: Bool { recorded == accountedFor }
+
+    /// All that became something: what should be ``recorded``.
+    package var accountedFor: Int { delivered + quarantined + dropped.values.reduce(0, +) + pending }
 }

@@ -10,6 +10,7 @@ package struct InspectorPage {
         case transactions = "Transactions"
         case network = "Network"
         case useCases = "Use cases"
+        case sources = "Sources"
         /// The login, an error.
         case none
     }
@@ -61,7 +62,8 @@ package struct InspectorPage {
         guard tab != .none || frame.isLoggedIn else { return "" }
         let logout: HTML = "<form method=post action=\"\(root)logout\"><button>Log out</button></form>"
         return """
-            <nav aria-label=Pages>\(link(.transactions, "transactions"))\(link(.network, "network"))\(link(.useCases, "use-cases"))</nav>\
+            <nav aria-label=Pages>\(link(.transactions, "transactions"))\(link(.network, "network"))\(link(.useCases, "use-cases"))\
+            \(link(.sources, "sources"))</nav>\
             <span class=store>\(frame.store)</span><button type=button id=keys hidden aria-label="Keyboard">?</button>\
             \(logout, if: frame.isLoggedIn)
             """

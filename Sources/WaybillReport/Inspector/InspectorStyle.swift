@@ -149,5 +149,7 @@ enum InspectorStyle {
         .t details{content-visibility:visible}
         .rows li{break-inside:avoid}
         }
+
+        \(sources)
         """
 }

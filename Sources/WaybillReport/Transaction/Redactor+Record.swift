@@ -51,7 +51,7 @@ extension Redactor {
         return body
     }
 
-    private func source(_ source: TransactionRecord.Source) -> TransactionRecord.Source {
+    func source(_ source: TransactionRecord.Source) -> TransactionRecord.Source {
         TransactionRecord.Source(
             id: source.id, app: text(source.app), appVersion: text(source.appVersion), device: text(source.device), os: text(source.os),
             osVersion: text(source.osVersion))

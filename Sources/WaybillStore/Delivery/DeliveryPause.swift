@@ -43,8 +43,17 @@ package struct DeliveryPause: Hashable, Sendable {
     }
 }
 
+extension StoreReader {
+    /// The pause as the store was told of it last; nil: none.
+    func deliveryPause() throws(WaybillError) -> DeliveryPause? {
+        let text = try connection.statement("SELECT value FROM settings WHERE key = ?").first(Store.pauseKey) { row in row.text(0) }
+        guard let text, let time = try DeviceTime(connection) else { return nil }
+        return DeliveryPause(text, now: time.now)
+    }
+}
+
 extension Store {
-    private static let pauseKey = "delivery_pause"
+    fileprivate static let pauseKey = "delivery_pause"
 
     /// The pause that holds, or has held since the last success; nil: none.
     package func deliveryPause(by clock: any TransactionClock) throws(WaybillError) -> DeliveryPause? {

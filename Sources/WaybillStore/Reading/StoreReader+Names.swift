@@ -51,6 +51,28 @@ extension StoreReader {
         }
     }
 
+    /// When each version of each app was started first, in microseconds since 1970, as far as its sources are still here.
+    package func firstStarts() throws(WaybillError) -> [AppVersion: Int] {
+        let rows = try connection.statement(
+            """
+            SELECT app, app_version, min((SELECT at_us + offset_us FROM clocks WHERE source = id ORDER BY at_us LIMIT 1)) \
+            FROM sources GROUP BY app, app_version
+            """
+        ).rows { row in (version: AppVersion(app: row.text(0), version: row.text(1)), start: row.optionalInt(2)) }
+        return rows.reduce(into: [:]) { starts, row in starts[row.version] = row.start }
+    }
+
     /// `1.9` before `1.10`.
     private func precedes(_ left: String, _ right: String) -> Bool { left.compare(right, options: .numeric) == .orderedAscending }
+}
+
+/// One version of one app.
+package struct AppVersion: Hashable, Sendable {
+    package var app: String
+    package var version: String
+
+    package init(app: String, version: String) {
+        self.app = app
+        self.version = version
+    }
 }

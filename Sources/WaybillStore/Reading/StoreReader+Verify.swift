@@ -121,7 +121,3 @@ extension StoreReader {
         if count > 0 { result.problems.append("\(count) transactions have no leading part, or several.") }
     }
 }
-
-extension Ledger {
-    fileprivate var accountedFor: Int { delivered + quarantined + dropped.values.reduce(0, +) + pending }
-}
