@@ -63,7 +63,7 @@ struct Destination {
 
     /// Anything that is not an inspector's list or something in one becomes the list of transactions: nobody is led to another site.
     init(_ asked: String) {
-        let isOwn = asked.wholeMatch(of: #/(transactions|network)(/[A-Za-z0-9:%-]+)?(\?[!-~]*)?/#) != nil
+        let isOwn = asked.wholeMatch(of: #/(transactions|beside|network)(/[A-Za-z0-9:%-]+)?(\?[!-~]*)?/#) != nil
         path = isOwn ? asked : "transactions"
     }
 }

@@ -8,6 +8,7 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     case listTransactions = "GET /transactions"
     case showTransaction = "GET /transactions/{id}"
     case downloadTransaction = "GET /transactions/{id}/{file}"
+    case showBeside = "GET /beside"
     case listExchanges = "GET /network"
     case showExchange = "GET /network/{id}"
     case follow = "GET /live"
