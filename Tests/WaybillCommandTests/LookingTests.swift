@@ -128,6 +128,32 @@ import WaybillCore
         #expect(show.output.contains(#""begun_us" : 1772366400000000"#))
     }
 
+    /// A server that is five minutes ahead.
+    @Test func timesAreThoseOfTheBeginnerUnlessRawOnesAreAskedFor() async throws {
+        let skewed = try TemporaryDirectory()
+        var set = login.serverSet()
+        set.sources[0].clocks = [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: LoginHistory.begun + 300_000_000)]
+        try skewed.makeStore(of: login.clientSet(), set)
+        let code = login.transaction.supportCode.description
+        let show = try await Command.waybill("show", skewed.url.path, code)
+        #expect(show.text.contains("clocks        Times are aligned to the clock of app."))
+        #expect(show.text.contains("app     1.2      iPhone17,1 iOS 18.1  began, failed      15.0 ms  reference\n"))
+        #expect(show.text.contains("  9.00 ms  +300.000 s ± 2.00 ms, by its own exchange alone\n"))
+        let same = try await Command.waybill("show", store, code)
+        #expect(show.text.replacing(#/\+300.000 s/#, with: "+0 µs") == same.text, "But for that it looks as if the clocks were right.")
+        let raw = try await Command.waybill("show", skewed.url.path, code, "--clocks", "raw")
+        #expect(raw.text.contains("clocks        Times are raw: as each source's own clock said."))
+        #expect(raw.text.contains("5 min 0 s") && !raw.text.contains("~"))
+        let serve = try await ServeProcess.start(skewed)
+        #expect(try await Command.waybill("show", serve.url, code).output == show.output)
+        let json = try await Command.waybill("show", serve.url, code, "--json")
+        let record = try JSONDecoder.waybill().decode(TransactionRecord.self, from: Data(json.output.utf8))
+        #expect(record.timeline.last?.timeMicroseconds == LoginHistory.begun + 300_012_000, "JSON has raw times,")
+        #expect(record.aligned.timeline.last?.timeMicroseconds == LoginHistory.begun + 15_000, "and what makes aligned ones of them.")
+        #expect(try await Command.waybill("show", store, code, "--json", "--clocks", "raw").status == 64)
+        #expect(try await Command.waybill("show", store, code, "--clocks", "late").status == 64)
+    }
+
     @Test func aTransactionThatIsNotThereIs1() async throws {
         let serve = try await ServeProcess.start(folder)
         for place in [store, serve.url] {

@@ -63,6 +63,7 @@ struct LookingTests {
         let record = try #require(try await transactions.transaction(id))
         #expect(record.timeline.map(\.kind) == [.opened, .event, .exchangeOpened, .exchangeClosed, .closed])
         #expect(record.exchanges.map(\.status) == [200])
+        #expect(record.clocks == nil && record.aligned == record, "There is no other source that its clock could be compared with.")
         #expect(try await transactions.transaction(GUID()) == nil)
     }
 

@@ -36,7 +36,8 @@ struct InspectedStore: Sendable {
         return .page(html, status: status)
     }
 
-    func transactionPage(_ key: String) async throws -> Response {
+    func transactionPage(_ key: String, _ items: [(name: String, value: String)]) async throws -> Response {
+        let clocks = try ShownClocks(items)
         let record = try await queries.transaction(key)
         let (id, exchanges) = (record.summary.id, record.exchanges.map(\.id))
         let (bodies, isCut) = try await queries.read { reader in try reader.bodies(of: exchanges, limit: Self.bodyByteLimit) }
@@ -45,7 +46,7 @@ struct InspectedStore: Sendable {
         let around = TransactionPage.Around(before: before.map(redactor.summary), after: after.map(redactor.summary))
         let notes = isCut ? ["Bodies of later requests are on their own pages: they would be too much for one."] : []
         let page = TransactionPage(
-            redactor.record(record), bodies: bodies.mapValues(redactor.bodies), around: around, notes: notes, in: frame)
+            redactor.record(record), bodies: bodies.mapValues(redactor.bodies), clocks: clocks, around: around, notes: notes, in: frame)
         return .page(page.html)
     }
 

@@ -14,7 +14,7 @@ extension Inspector {
 
     /// To the form, and from there to where the request was going.
     func askToken(for request: Request, _ route: InspectorRoute) -> Response {
-        guard !route.isFile else {
+        guard route.isPage else {
             return .page(LoginPage(to: "").html, status: .unauthorized)
         }
         let asked = request.uri.path.split(separator: "/").suffix(route.depth).joined(separator: "/")
@@ -63,9 +63,13 @@ struct Destination {
 
     init(_ request: Request) { self.init(request.queryItems.last { $0.name == "to" }?.value ?? "") }
 
+    private static let lists = Set(InspectorRoute.allCases.filter(\.isPage).map { String($0.path.dropFirst().prefix { $0 != "/" }) })
+
     /// Anything that is not an inspector's list or something in one becomes the list of transactions: nobody is led to another site.
     init(_ asked: String) {
-        let isOwn = asked.wholeMatch(of: #/(transactions|network|use-cases|sources|delivery)(/(?!\.)[A-Za-z0-9:%._~-]+){0,2}(\?[!-~]*)?/#) != nil
+        let isOwn =
+            Self.lists.contains(String(asked.prefix { $0 != "/" && $0 != "?" }))
+            && asked.wholeMatch(of: #/[a-z-]+(/(?!\.)[A-Za-z0-9:%._~-]+){0,2}(\?[!-~]*)?/#) != nil
         path = isOwn ? asked : "transactions"
     }
 }

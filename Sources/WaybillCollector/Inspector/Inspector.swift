@@ -88,7 +88,8 @@ public struct Inspector: Sendable {
         let store = try await store(for: request)
         let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
         return switch route {
-        case .showTransaction: try await store.transactionPage(key)
+        case .showTransaction: try await store.transactionPage(key, request.queryItems)
+        case .showBeside: try await store.besidePage(request.queryItems)
         case .downloadTransaction: try await store.download(key, as: context.parameters.get("file") ?? "")
         case .listExchanges: try await store.exchangesPage(request.queryItems)
         case .showExchange: try await store.exchangePage(key)

@@ -8,6 +8,7 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     case listTransactions = "GET /transactions"
     case showTransaction = "GET /transactions/{id}"
     case downloadTransaction = "GET /transactions/{id}/{file}"
+    case showBeside = "GET /beside"
     case listExchanges = "GET /network"
     case showExchange = "GET /network/{id}"
     case listUseCases = "GET /use-cases"
@@ -32,8 +33,13 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     /// The methods that it answers. A stream has no end that its length could be told by.
     var methods: [HTTPRequest.Method] { method == .get && self != .follow ? [.get, .head] : [method] }
 
-    /// Whether it answers with a file or a stream, which nobody is led to after the login.
-    var isFile: Bool { [.follow, .downloadTransaction, .downloadUseCases, .downloadDelivery].contains(self) }
+    /// Whether it shows what was recorded: where the login leads back to, other than to a file, a stream, or itself.
+    var isPage: Bool {
+        switch self {
+        case .home, .downloadTransaction, .downloadUseCases, .downloadDelivery, .follow, .loadAsset, .askToken, .logIn, .logOut: false
+        default: true
+        }
+    }
 
     /// How many components its path has.
     var depth: Int { path.split(separator: "/").count }

@@ -4,11 +4,15 @@ import WaybillReport
 
 /// One transaction as `waybill show` prints it: what it was, who took part, and what happened when.
 struct TransactionText {
+    /// With raw times.
     let record: TransactionRecord
+    private let clocks: ShownClocks
     private let names: SourceNames
 
-    init(_ record: TransactionRecord) {
+    /// - Parameter clocks: By which times.
+    init(_ record: TransactionRecord, clocks: ShownClocks = .aligned) {
         self.record = record
+        self.clocks = clocks
         names = SourceNames(record.sources)
     }
 
@@ -17,7 +21,8 @@ struct TransactionText {
     /// - Parameter width: Columns that the picture may take; the table below it is as wide as what it says.
     func lines(_ palette: Palette, width: Int) -> [String] {
         [headline(palette), ""] + facts.lines(palette) + [""] + sources.lines(palette) + [""]
-            + WaterfallText(record).lines(palette, width: width) + [""] + Timeline(record).table.lines(palette)
+            + WaterfallText(record, clocks: clocks).lines(palette, width: width) + [""]
+            + Timeline(clocks.times(of: record)).table.lines(palette)
     }
 
     private func headline(_ palette: Palette) -> String {
@@ -39,6 +44,7 @@ struct TransactionText {
         if !summary.attributes.isEmpty {
             table.rows.append([Cell("attributes", .dim), Cell(Words.attributes(summary.attributes))])
         }
+        if let words = clocks.words(record, names) { table.rows.append([Cell("clocks", .dim), Cell(words)]) }
         if summary.isWaitingForBeginner {
             table.rows.append([Cell("note", .dim), Cell("The source that began it has not been heard yet.", .yellow)])
         }
@@ -46,7 +52,9 @@ struct TransactionText {
     }
 
     private var sources: TextTable {
-        var table = TextTable(columns: [("SOURCE", .left), ("VERSION", .left), ("DEVICE", .left), ("PART", .left), ("TOOK", .right)])
+        let clock: [(String, TextTable.Alignment)] = record.clocks == nil ? [] : [("CLOCK", .left)]
+        var table = TextTable(
+            columns: [("SOURCE", .left), ("VERSION", .left), ("DEVICE", .left), ("PART", .left), ("TOOK", .right)] + clock)
         table.rows = record.parts.map { part in
             let source = record.sources.first { $0.id == part.id.source }
             let device = [source?.device, source?.os, source?.osVersion].compactMap(\.self).filter { !$0.isEmpty }
@@ -57,7 +65,7 @@ struct TransactionText {
                 Cell(device.joined(separator: " ")),
                 Cell("\(part.isJoined ? "joined" : "began"), \(outcome.text)", outcome.ink),
                 Cell(part.closedMicroseconds.map { Words.duration($0 - part.openedMicroseconds) } ?? "-"),
-            ]
+            ] + (record.clocks.map { [Cell(Words.clock(part.id.source, in: $0))] } ?? [])
         }
         return table
     }

@@ -11,9 +11,10 @@ struct WaterfallText {
     /// Columns that the picture has at least; a narrower terminal wraps.
     private static let narrowest = 24
 
-    init(_ record: TransactionRecord) {
+    /// - Parameter clocks: By which times.
+    init(_ record: TransactionRecord, clocks: ShownClocks) {
         names = SourceNames(record.sources)
-        waterfall = Waterfall(record, names: names)
+        waterfall = Waterfall(record, names: names, clocks: clocks)
     }
 
     /// All lines.
@@ -54,16 +55,26 @@ struct WaterfallText {
         let end = max(start, column(bar.end, width: width))
         let cells = bar.kind == .part ? part(bar, start, end, width: width) : exchange(bar, start, end)
         let ink: Ink? = bar.kind == .part ? names.ink(lane: bar.lane) : bar.hasFailed ? .red : .green
-        var line = String(repeating: " ", count: start)
+        var line = palette.paint(whisker(before: bar, start, width: width), .dim)
         // What goes wrong stands out from its bar.
         for run in cells.chunked(by: { ($0 == "✕") == ($1 == "✕") }) { line += palette.paint(String(run), run.first == "✕" ? .red : ink) }
         return line
+    }
+
+    /// As far to the left as its beginning may be; as far to the right, it is in its line.
+    private func whisker(before bar: Waterfall.Bar, _ start: Int, width: Int) -> String {
+        let first = bar.uncertainty.map { min(start, column(bar.start - $0, width: width)) } ?? start
+        return String(repeating: " ", count: first) + String(repeating: "~", count: start - first)
     }
 
     private func part(_ bar: Waterfall.Bar, _ start: Int, _ end: Int, width: Int) -> [Character] {
         var cells = [Character](repeating: "─", count: end - start + 1)
         cells[0] = "├"
         cells[cells.count - 1] = bar.isOpen ? "╌" : "┤"
+        if let uncertainty = bar.uncertainty {
+            let end = min(cells.count - 1, column(bar.start + uncertainty, width: width) - start)
+            for place in 1..<max(2, end + 1) where place < cells.count - 1 { cells[place] = "~" }
+        }
         for (times, mark) in [(bar.events.map(\.time), "●" as Character), (bar.errors.map(\.time), "✕")] {
             for time in times {
                 let place = column(time, width: width)
@@ -100,7 +111,8 @@ struct WaterfallText {
 
     private func legend(_ palette: Palette) -> [String] {
         guard waterfall.bars.contains(where: { $0.kind == .exchange }) else { return [] }
-        return [palette.paint("├──┤ part   ● event   ✕ error   ▒ connect   ▓ send   ░ wait   █ receive", .dim)]
+        let uncertain = waterfall.bars.contains { $0.uncertainty != nil } ? "   ~ may begin here" : ""
+        return [palette.paint("├──┤ part   ● event   ✕ error   ▒ connect   ▓ send   ░ wait   █ receive\(uncertain)", .dim)]
     }
 
     /// Inside the picture, also where a clock was set meanwhile.

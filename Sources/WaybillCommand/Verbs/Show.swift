@@ -15,6 +15,10 @@ struct Show: AsyncParsableCommand {
             The timeline has the sources in lanes beside each other: the one that began the transaction leftmost, those that joined it
             further right. AT is the time since the beginning, SINCE the time since the line above.
 
+            The clocks of two machines differ. Times are those of the source that began the transaction, as far as the clocks of the others are known: \
+            CLOCK is how far each was ahead of it, how uncertain that is, and by how many exchanges it was found; ~ is where a part may have begun. \
+            --clocks raw shows what each source's own clock said. JSON has raw times, and under clocks what to add to them.
+
             An exchange has a colon in its name, as waybill list --network shows it; a part of what stands before the colon will do. Bodies are \
             shown where the store kept them.
 
@@ -29,16 +33,26 @@ struct Show: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Its ID, or the support code that people read out; of an exchange its code.", valueName: "id"))
     var key: String
 
+    @Option(help: "Which times are shown: aligned or raw. (default: aligned)")
+    var clocks: ShownClocks?
+
     @Flag(help: "Print JSON, as a collector answers it.")
     var json = false
 
     @OptionGroup var text: TextOptions
 
+    func validate() throws {
+        guard clocks == nil || !json && !key.contains(":") else {
+            throw ValidationError("--clocks is for the picture of a transaction: JSON has the raw times and what to add to them.")
+        }
+    }
+
     func run() async throws {
         if key.contains(":") { return try await showExchange() }
         let record = try await place.reader().transaction(key)
         if json { return try Terminal.write(json: record) }
-        text.write(TransactionText(record).lines(.standardOutput(), width: Terminal.width() ?? Terminal.usualWidth))
+        let transaction = TransactionText(record, clocks: clocks ?? .aligned)
+        text.write(transaction.lines(.standardOutput(), width: Terminal.width() ?? Terminal.usualWidth))
     }
 
     private func showExchange() async throws {
@@ -53,4 +67,6 @@ struct Show: AsyncParsableCommand {
         text.write(ExchangeText(redactor.record(record), bodies: redactor.bodies(bodies)).lines(.standardOutput()))
     }
 }
+
+extension ShownClocks: ExpressibleByArgument {}
 #endif

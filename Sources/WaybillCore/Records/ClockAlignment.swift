@@ -18,7 +18,7 @@ public struct ClockAlignment: Hashable, Sendable, Codable {
     public struct Offset: Hashable, Sendable, Codable {
         /// The source.
         public var source: GUID
-        /// Microseconds to add to its times.
+        /// Microseconds to add to its times: negative where its clock is ahead.
         public var microseconds: Int
         /// Microseconds by which that may be too much or too little.
         public var uncertaintyMicroseconds: Int
@@ -31,6 +31,12 @@ public struct ClockAlignment: Hashable, Sendable, Codable {
             self.microseconds = microseconds
             self.uncertaintyMicroseconds = uncertaintyMicroseconds
             self.sampleCount = sampleCount
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case source, uncertaintyMicroseconds, sampleCount
+            /// With its unit, as every time in JSON.
+            case microseconds = "offsetMicroseconds"
         }
     }
 }
@@ -55,7 +61,8 @@ extension ClockAlignment {
     /// The same record with aligned times.
     ///
     /// All times of a source are moved by the same, so that it keeps its order and its durations; also a wall clock that was set meanwhile still
-    /// shows. The beginning in the record's summary is that of the reference and stays.
+    /// shows. The beginning in the record's summary is that of the reference and stays. What is left to be added to the times of the result
+    /// is 0, as uncertain as before: aligning it again changes nothing.
     public func aligning(_ record: TransactionRecord) -> TransactionRecord {
         var aligned = record
         for index in aligned.parts.indices {
@@ -74,8 +81,22 @@ extension ClockAlignment {
             aligned.timeline[index].timeMicroseconds += self[aligned.timeline[index].id.source]?.microseconds ?? 0
         }
         aligned.timeline.putInOrder()
+        aligned.clocks = self
+        for index in offsets.indices { aligned.clocks?.offsets[index].microseconds = 0 }
         return aligned
     }
+}
+
+extension TransactionRecord {
+    /// The same with aligned times: those of the source that began it, as far as the clocks of the others are known; see ``clocks``.
+    ///
+    /// Nothing changes its place among what one source saw. Where nothing is known of a source's clock, its times stay as they are.
+    ///
+    /// ```swift
+    /// guard let record = try await transactions.transaction(id) else { return }
+    /// for entry in record.aligned.timeline { print(entry.timeMicroseconds, entry.label) }
+    /// ```
+    public var aligned: TransactionRecord { clocks?.aligning(self) ?? self }
 }
 
 extension TransactionRecord.Exchange {

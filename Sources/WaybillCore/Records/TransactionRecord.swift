@@ -1,4 +1,6 @@
 /// What is stored of one transaction, merged from all the sources that took part.
+///
+/// Times are raw, each source's as its own clock said, unless it is ``aligned``.
 public struct TransactionRecord: Hashable, Sendable, Codable {
     /// The transaction as a line of a list.
     public var summary: TransactionSummary
@@ -11,14 +13,20 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
     public var timeline: [Entry]
     /// The network exchanges, by time of opening.
     public var exchanges: [Exchange]
+    /// What is to be added to the times of each source to get those of one clock; nil where a single source took part. See ``aligned``.
+    public var clocks: ClockAlignment?
 
     /// Makes a record.
-    public init(summary: TransactionSummary, sources: [Source], parts: [Part], timeline: [Entry], exchanges: [Exchange]) {
+    public init(
+        summary: TransactionSummary, sources: [Source], parts: [Part], timeline: [Entry], exchanges: [Exchange],
+        clocks: ClockAlignment? = nil
+    ) {
         self.summary = summary
         self.sources = sources
         self.parts = parts
         self.timeline = timeline
         self.exchanges = exchanges
+        self.clocks = clocks
     }
 
     /// Who took part: what a list needs of a source.

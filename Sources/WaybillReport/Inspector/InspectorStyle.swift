@@ -151,5 +151,6 @@ enum InspectorStyle {
         }
 
         \(sources)
+        \(beside)
         """
 }

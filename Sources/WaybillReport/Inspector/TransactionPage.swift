@@ -4,6 +4,7 @@ package import WaybillCore
 package struct TransactionPage {
     private let record: TransactionRecord
     private let bodies: [Fact.ID: ExchangeBodies]
+    private let clocks: ShownClocks
     private let around: Around
     private let notes: [String]
     private let frame: InspectorFrame
@@ -23,11 +24,13 @@ package struct TransactionPage {
     /// - Parameters:
     ///   - record: Redacted.
     ///   - bodies: By exchange, redacted.
+    ///   - clocks: By which times it is shown.
     ///   - notes: What a reader should know first, a sentence each.
     package init(
-        _ record: TransactionRecord, bodies: [Fact.ID: ExchangeBodies], around: Around, notes: [String], in frame: InspectorFrame
+        _ record: TransactionRecord, bodies: [Fact.ID: ExchangeBodies], clocks: ShownClocks = .aligned, around: Around, notes: [String],
+        in frame: InspectorFrame
     ) {
-        (self.record, self.bodies, self.around, self.notes, self.frame) = (record, bodies, around, notes, frame)
+        (self.record, self.bodies, self.clocks, self.around, self.notes, self.frame) = (record, bodies, clocks, around, notes, frame)
     }
 
     /// The whole document.
@@ -39,14 +42,15 @@ package struct TransactionPage {
 
     private var main: HTML {
         let told: HTML = "<aside>\(notes.map { "<p>\($0)</p>" as HTML })</aside>"
-        let section = TransactionSection(record, bodies: bodies, timeZone: frame.timeZone, hasAnchors: true)
+        let section = TransactionSection(record, bodies: bodies, clocks: clocks, timeZone: frame.timeZone, hasAnchors: true)
         return """
             <nav class=around aria-label="Around it"><a rel=up href="../transactions">All transactions</a>\(neighbors)</nav>
             <header class="what \(record.summary.outcome.name)"><h1>\(record.summary.outcome.icon)\(record.summary.useCaseName) \
             <em>\(Words.outcome(record.summary.outcome))</em></h1><p>\(record.summary.reason)</p>
             <dl>\(cells)</dl>
             <p class=actions><button type=button class=copier data-copy=link hidden>Copy link</button>\
-            \(TransactionFile.allCases.map(download))</p></header>
+            \(TransactionFile.allCases.map(download))</p>\(ClockChoice(of: [record], shown: clocks) { "?clocks=\($0.rawValue)" }.html)\
+            \(BesideForm(first: record.summary, clocks: clocks, root: "../").html)</header>
             \(told, if: !notes.isEmpty)
             <article class="t \(record.summary.outcome.name)">\(section.content)</article>
 
@@ -78,7 +82,7 @@ package struct TransactionPage {
     private func neighbor(_ summary: TransactionSummary?, _ relation: HTML, _ word: HTML) -> HTML {
         guard let summary else { return "<span>nothing \(word)</span>" }
         return """
-            <a rel=\(relation) class=\(summary.outcome.name) href="\(summary.id.description)">\(word): \(summary.outcome.icon)\
+            <a rel=\(relation) class=\(summary.outcome.name) href="\(summary.id.description)\(clocks.query)">\(word): \(summary.outcome.icon)\
             \(summary.useCaseName) \(String(WallTime(summary.begunMicroseconds, in: frame.timeZone).time.prefix(8)))</a>
             """
     }

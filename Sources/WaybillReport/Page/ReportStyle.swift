@@ -122,6 +122,8 @@ enum ReportStyle {
         figure .x rect+rect{fill-opacity:.9}
         figure .x .open{fill:none;stroke-dasharray:3 3}
         .p .open{fill-opacity:.4}
+        figure .u rect{height:10px;y:calc(var(--mid) - 5px);fill:var(--lane);fill-opacity:.22}
+        figure .u rect+rect{width:1px;fill-opacity:1}
         figure path{fill:none;stroke:var(--bad);stroke-width:2.4;transform:translateY(var(--mid))}
         figure [viewBox] path{stroke:var(--lane);stroke-width:7;stroke-linecap:round;vector-effect:non-scaling-stroke;\
         transform:translateY(var(--dot))}
@@ -137,6 +139,7 @@ enum ReportStyle {
         tbody th{padding-top:.3rem}
         small{margin-left:.6rem;font-size:.93em;color:var(--dim)}
         td u{margin-left:.4rem}
+        th small{font-weight:400}
         td.bad,td.bad small{color:var(--bad)}
         .from,.to,.out,.in{font-weight:600}
         .from small,.to small,.out small,.in small,td u{font-weight:400}

@@ -1,15 +1,24 @@
+import Foundation
 import WaybillCore
 
 /// What happened in a transaction, in words: a row for each fact, under the name of its source wherever that changes.
 struct TimelineTable {
     private let record: TransactionRecord
+    /// What the times were moved by; nil where they are raw.
+    private let offsets: ClockAlignment?
+    private let timeZone: TimeZone
     private let names: SourceNames
     private let hasAnchors: Bool
     private let exchanges: [Fact.ID: TransactionRecord.Exchange]
 
-    /// - Parameter hasAnchors: Whether the rows of requests lead to them.
-    init(record: TransactionRecord, names: SourceNames, hasAnchors: Bool = false) {
-        self.record = record
+    /// - Parameters:
+    ///   - record: With raw times.
+    ///   - clocks: By which times it is shown.
+    ///   - hasAnchors: Whether the rows of requests lead to them.
+    init(record: TransactionRecord, names: SourceNames, clocks: ShownClocks, timeZone: TimeZone, hasAnchors: Bool = false) {
+        self.record = clocks.times(of: record)
+        offsets = clocks == .aligned ? record.clocks : nil
+        self.timeZone = timeZone
         self.names = names
         self.hasAnchors = hasAnchors
         exchanges = Dictionary(record.exchanges.map { ($0.id, $0) }) { first, _ in first }
@@ -26,7 +35,7 @@ struct TimelineTable {
             let source = entry.id.source
             if previous?.id.source != source {
                 html += "\n<tbody\(names.laneAttribute(of: source))>"
-                if record.sources.count > 1 { html += "<tr><td><th scope=rowgroup>\(names[source])" }
+                if record.sources.count > 1 { html += "<tr><td><th scope=rowgroup>\(names[source])\(ownTime(of: entry))" }
             }
             // Where a good part of the whole passed since the row above, that is where the time went.
             let since = previous.map { entry.timeMicroseconds - $0.timeMicroseconds } ?? 0
@@ -38,6 +47,12 @@ struct TimelineTable {
         }
         html += "</table>\n"
         return html
+    }
+
+    /// What its own clock said, where the times are those of another.
+    private func ownTime(of entry: TransactionRecord.Entry) -> HTML {
+        guard let offset = offsets?[entry.id.source] else { return "" }
+        return "<small>\(WallTime(entry.timeMicroseconds - offset.microseconds, in: timeZone).time) by its own clock</small>"
     }
 
     private func label(of entry: TransactionRecord.Entry) -> HTML {

@@ -4,6 +4,8 @@ package import WaybillCore
 /// One transaction: a line of the list that unfolds into a waterfall, what happened, and the requests; or these alone.
 package struct TransactionSection {
     private let record: TransactionRecord
+    private let raw: TransactionRecord
+    private let clocks: ShownClocks
     private let names: SourceNames
     private let timeZone: TimeZone
     private let bodies: [Fact.ID: ExchangeBodies]
@@ -12,11 +14,15 @@ package struct TransactionSection {
     /// - Parameters:
     ///   - record: Redacted: nothing is taken out here.
     ///   - bodies: By exchange, redacted.
+    ///   - clocks: By which times it is shown.
     ///   - hasAnchors: Whether bars and rows lead to the requests that they show: only where it is alone on a page.
     package init(
-        _ record: TransactionRecord, bodies: [Fact.ID: ExchangeBodies] = [:], timeZone: TimeZone, hasAnchors: Bool = false
+        _ record: TransactionRecord, bodies: [Fact.ID: ExchangeBodies] = [:], clocks: ShownClocks = .aligned, timeZone: TimeZone,
+        hasAnchors: Bool = false
     ) {
-        self.record = record
+        self.record = clocks.times(of: record)
+        raw = record
+        self.clocks = clocks
         self.bodies = bodies
         self.timeZone = timeZone
         self.hasAnchors = hasAnchors
@@ -35,8 +41,8 @@ package struct TransactionSection {
     /// What it unfolds into.
     package var content: HTML {
         """
-        \(facts)\(Waterfall(record, names: names).html(hasAnchors: hasAnchors))<div>\
-        \(TimelineTable(record: record, names: names, hasAnchors: hasAnchors).html)\(exchanges)</div>
+        \(facts)\(Waterfall(raw, names: names, clocks: clocks).html(hasAnchors: hasAnchors))<div>\
+        \(TimelineTable(record: raw, names: names, clocks: clocks, timeZone: timeZone, hasAnchors: hasAnchors).html)\(exchanges)</div>
         """
     }
 
@@ -51,11 +57,12 @@ package struct TransactionSection {
     }
 
     private var facts: HTML {
+        let times: HTML = clocks.words(raw, names).map { "<p>\($0)\n" } ?? ""
         let note: HTML = record.summary.isWaitingForBeginner ? "<p class=note>The source that began it has not been heard yet.\n" : ""
         return """
             <p>ID <code>\(record.summary.id.description)</code>
             <ul>\(record.parts.map(part))</ul>
-            \(note)
+            \(times)\(note)
             """
     }
 
@@ -64,6 +71,7 @@ package struct TransactionSection {
         let described: [String?] = [
             source?.appVersion, source?.device, [source?.os, source?.osVersion].compactMap(\.self).joined(separator: " "),
             (part.isJoined ? "joined, " : "") + Words.outcome(part.outcome),
+            raw.clocks.map { "clock \(Words.clock(part.id.source, in: $0))" },
         ]
         let words = described.compactMap(\.self).filter { !$0.isEmpty && $0 != " " }.joined(separator: " · ")
         return

@@ -5,15 +5,21 @@ import WaybillCore
 /// Positions are percentages, so that the picture is as wide as the window; whatever has a size in pixels gets it from the style sheet. The
 /// timeline below says the same in words.
 extension Waterfall {
+    /// The picture, and its gaps in words.
     ///
     /// - Parameter hasAnchors: Whether requests lead to where they are shown, and marks tell what they are.
     func html(hasAnchors: Bool) -> HTML {
         let gaps = gaps
+        return "\(figure(gaps, hasAnchors: hasAnchors))\(gaps.map(words))"
+    }
+
+    /// The picture alone.
+    func figure(_ gaps: [Gap] = [], hasAnchors: Bool) -> HTML {
         let shades: HTML = "<g>\(gaps.map(shade))</g>"
         return """
             <figure><svg>\(shades, if: !gaps.isEmpty)\(ticks.map(tick))</svg><ol>\
             \(bars.map { line(of: $0, hasAnchors: hasAnchors) })</ol></figure>
-            \(gaps.map(words))
+
             """
     }
 
@@ -40,6 +46,7 @@ extension Waterfall {
 
     private func shapes(of bar: Bar, isTold: Bool) -> HTML {
         var shapes: HTML = "<rect\(" class=open", if: bar.isOpen) x=\(place(bar.start))% width=\(length(bar.start, bar.end))% />"
+        if let uncertainty = bar.uncertainty { shapes += whisker(around: bar.start, uncertainty) }
         if (bar.timing?.phases.count ?? 0) > 2 {
             shapes += phases(of: bar)
         } else if let firstByte = bar.firstByte, firstByte < bar.end {
@@ -53,6 +60,16 @@ extension Waterfall {
         for error in bar.errors { shapes += cross(at: error.time, isTold ? error.label : nil) }
         if bar.hasFailed { shapes += cross(at: bar.end, nil) }
         return shapes
+    }
+
+    /// Where a part may have begun: from one end to the other.
+    private func whisker(around time: Int, _ uncertainty: Int) -> HTML {
+        let (low, high) = (time - uncertainty, time + uncertainty)
+        let title: HTML = "<title>Its beginning ± \(Words.duration(uncertainty))</title>"
+        return """
+            <g class=u>\(title)<rect x=\(place(low))% width=\(length(max(low, span.lowerBound), min(high, span.upperBound)))% />\
+            <rect x=\(place(low))% /><rect x=\(place(high))% /></g>
+            """
     }
 
     /// Beyond so many on a line nobody points at one, and they cost more than the rest of the page.

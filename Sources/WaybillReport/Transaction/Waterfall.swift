@@ -24,6 +24,9 @@ package struct Waterfall {
         package var firstByte: Int?
         /// Where the time of an exchange went; nil for a part, and while it is in progress.
         package var timing: ExchangeTiming?
+        /// By how many microseconds a part may be drawn too early or too late, since its source's clock is known no better; nil where its times
+        /// are what they are.
+        package var uncertainty: Int?
         /// The exchange that it shows; nil for a part.
         var exchange: Fact.ID?
         /// Whether no end was recorded: `end` is then the last that was heard of it.
@@ -46,10 +49,12 @@ package struct Waterfall {
     /// Callers before what they caused.
     package private(set) var bars: [Bar] = []
     /// The first and the last moment, in microseconds since 1970; never the same.
-    package let span: ClosedRange<Int>
+    package private(set) var span: ClosedRange<Int>
 
+    /// With the times that are drawn.
     let record: TransactionRecord
     let names: SourceNames
+    private let clocks: ShownClocks
     /// By part, and what was caused by exchange: transactions may have thousands of each.
     private let entries: [Fact.ID: [TransactionRecord.Entry]]
     private let exchanges: [Fact.ID: [TransactionRecord.Exchange]]
@@ -57,9 +62,13 @@ package struct Waterfall {
     private var drawn: Set<Fact.ID> = []
 
     /// Draws a record.
-    package init(_ record: TransactionRecord, names: SourceNames) {
+    ///
+    /// - Parameter clocks: By which times.
+    package init(_ record: TransactionRecord, names: SourceNames, clocks: ShownClocks = .aligned) {
+        let record = clocks.times(of: record)
         self.record = record
         self.names = names
+        self.clocks = clocks
         let times = record.timeline.map(\.timeMicroseconds)
         let start = times.min() ?? record.summary.begunMicroseconds
         span = start...max(times.max() ?? start, start + 1)
@@ -71,6 +80,18 @@ package struct Waterfall {
         // Whoever was caused by a request that is not known, or by one that it caused itself, stands alone.
         for part in roots { draw(part, depth: 0) }
         for part in record.parts { draw(part, depth: 0) }
+    }
+
+    /// The first and the last moment, in microseconds since the transaction was begun.
+    var reach: ClosedRange<Int> {
+        let begun = record.summary.begunMicroseconds
+        return span.lowerBound - begun...span.upperBound - begun
+    }
+
+    /// As much time as another one shows, so that both have one scale.
+    mutating func widen(to reach: ClosedRange<Int>) {
+        let begun = record.summary.begunMicroseconds
+        span = min(span.lowerBound, begun + reach.lowerBound)...max(span.upperBound, begun + reach.upperBound)
     }
 
     /// Round times since the first moment: at most four, and none so late that its label would not fit.
@@ -98,7 +119,8 @@ package struct Waterfall {
                 kind: .part, label: names[part.id.source] + request,
                 note: end.map { Words.duration($0 - part.openedMicroseconds) } ?? Words.outcome(part.outcome),
                 lane: names.lane(of: part.id.source), depth: depth, start: part.openedMicroseconds,
-                end: max(part.openedMicroseconds, end ?? last), isOpen: end == nil, hasFailed: part.outcome == .failed,
+                end: max(part.openedMicroseconds, end ?? last), uncertainty: clocks.uncertainty(of: part.id.source, in: record),
+                isOpen: end == nil, hasFailed: part.outcome == .failed,
                 events: events.filter { $0.error == nil }.map { Mark(time: $0.timeMicroseconds, label: $0.label) },
                 errors: events.filter { $0.error != nil }.map { Mark(time: $0.timeMicroseconds, label: $0.label) }))
         for exchange in exchanges where exchange.role == .client {

@@ -18,7 +18,8 @@ extension StoreReader {
             for share in sorted where !sources.contains(where: { $0.id == share.source.id }) { sources.append(share.source) }
             return TransactionRecord(
                 summary: summary, sources: sources, parts: sorted.map { $0.record(lastActivity: lastActivity, now: wall) },
-                timeline: try timeline.entries(), exchanges: timeline.exchanges())
+                timeline: try timeline.entries(), exchanges: timeline.exchanges(),
+                clocks: sources.count > 1 ? try clockAlignment(of: id) : nil)
         }
     }
 

@@ -32,6 +32,8 @@ struct InspectorPieceTests {
             let bodies = ExchangeBodies(request: body, response: body)
             let around = TransactionPage.Around(before: record.summary, after: record.summary)
             pages.append(TransactionPage(record, bodies: [exchange.id: bodies], around: around, notes: [names[0]], in: frame).html.text)
+            let beside = BesidePage(record, clocks: .aligned, in: frame)
+            pages += [beside.html(beside: records[0]).text, beside.without(.before).text, beside.html(without: names[0]).text]
             pages.append(ExchangePage(found, bodies: bodies, transaction: record, in: frame).html.text)
             pages.append(ExchangesPage(Page(rows: [found], next: nil), at: address, useCases: names, in: frame).html.text)
         }
@@ -42,7 +44,7 @@ struct InspectorPieceTests {
             #expect(!page.contains("&lt;g&gt;") && !page.contains("&lt;aside&gt;"), "No markup of our own was taken for text.")
             #expect(!page.contains("\u{202E}"))
         }
-        #expect(pages.count == 4 + 3 * names.count)
+        #expect(pages.count == 4 + 6 * names.count)
         #expect(pages[0].contains("&lt;script&gt;alert('hostile-0')&lt;/script&gt;"))
     }
 

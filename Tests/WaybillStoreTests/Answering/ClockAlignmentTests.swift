@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 import WaybillCore
@@ -102,6 +103,37 @@ import WaybillCore
         #expect(try reader.clockAlignment(of: GUID()) == nil)
     }
 
+    @Test func aRecordCarriesItsClocksAndKeepsItsRawTimes() throws {
+        var sources = Sources()
+        for number in 0..<4 { sources.run(at: 60 * number) }
+        let reader = try sources.reader()
+        let record = try #require(try reader.transaction(sources.last, now: Scribe.wall))
+        #expect(record.clocks == (try reader.clockAlignment(of: sources.last)))
+        #expect(record.parts.map(\.openedMicroseconds).max() == Scribe.wall + 3_782_000_000, "The server's, an hour ahead.")
+        let json = try JSONEncoder.waybill().encode(record)
+        #expect(try JSONDecoder.waybill().decode(TransactionRecord.self, from: json) == record)
+    }
+
+    @Test func whatIsAlignedIsAlignedOnce() throws {
+        var sources = Sources()
+        for number in 0..<4 { sources.run(at: 60 * number) }
+        let record = try #require(try sources.reader().transaction(sources.last, now: Scribe.wall))
+        let aligned = record.aligned
+        #expect(aligned != record && aligned.aligned == aligned)
+        #expect(aligned.clocks?.offsets.map(\.microseconds) == [0, 0])
+        #expect(aligned.clocks?.offsets.map(\.uncertaintyMicroseconds) == record.clocks?.offsets.map(\.uncertaintyMicroseconds))
+    }
+
+    @Test func aSingleSourceHasNothingToBeComparedWith() throws {
+        let client = Scribe("app")
+        let login = GUID()
+        client.close(client.open(login), .succeeded)
+        let (store, place) = try Store.inMemory()
+        try store.ingest(client.set())
+        let record = try #require(try StoreReader(place).transaction(login, now: Scribe.wall))
+        #expect(record.clocks == nil && record.aligned == record)
+    }
+
     /// Whatever is known, and however wall clocks jumped meanwhile.
     @Test(arguments: 0..<40) func alignmentNeverReordersWhatOneSourceSaw(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
@@ -113,9 +145,8 @@ import WaybillCore
         var movedCount = 0
         for summary in try reader.all(at: 1_700_100_000_000_000) {
             let record = try #require(try reader.transaction(summary.id, now: 1_700_100_000_000_000))
-            let alignment = try #require(try reader.clockAlignment(of: summary.id))
-            let aligned = alignment.aligning(record)
-            movedCount += alignment.offsets.count
+            let aligned = record.aligned
+            movedCount += record.clocks?.offsets.count ?? 0
             #expect(Set(aligned.timeline.map(\.id)) == Set(record.timeline.map(\.id)))
             for source in record.sources {
                 let sequences = aligned.timeline.filter { $0.id.source == source.id }.map(\.id.sequence)

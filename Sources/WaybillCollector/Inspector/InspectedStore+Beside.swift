@@ -1,0 +1,64 @@
+#if Collector
+import Hummingbird
+import WaybillCore
+import WaybillReport
+import WaybillStore
+
+extension InspectedStore {
+    /// Two transactions side by side: `a` and `b`, each an ID or a support code. `b` may be a ``NearTransaction``: that leads to the address which names
+    /// it, so that what is shared stays what it is.
+    func besidePage(_ items: [(name: String, value: String)]) async throws -> Response {
+        func value(_ name: String) -> String { items.last { $0.name == name }?.value ?? "" }
+        let clocks = try ShownClocks(items)
+        guard !value("a").isEmpty else {
+            throw QueryFailure.parameter("a", "Two transactions are shown here: name them as a and b, by their support codes or IDs.")
+        }
+        let first = Redactor().record(try await queries.transaction(value("a")))
+        let page = BesidePage(first, clocks: clocks, in: frame)
+        guard !value("b").isEmpty else { return .page(page.html(without: "Name the second one by its support code or its ID.")) }
+        if let near = NearTransaction(rawValue: value("b")) {
+            guard let id = try await self.near(first.summary, near) else {
+                return .page(page.without(near), status: .notFound)
+            }
+            let address = BesideAddress(first: first.summary.id.description, second: id.description, clocks: clocks)
+            return .seeOther(address.path)
+        }
+        do {
+            let second = Redactor().record(try await queries.transaction(value("b")))
+            return .page(page.html(beside: second))
+        } catch let failure as QueryFailure {
+            return .page(page.html(without: failure.description), status: .notFound)
+        }
+    }
+
+    /// The transaction of the same use case that stands so to one; nil where there is none.
+    private func near(_ summary: TransactionSummary, _ near: NearTransaction) async throws -> GUID? {
+        var filter = TransactionFilter()
+        filter.useCase = summary.useCase
+        switch near {
+        case .before: filter.untilMicroseconds = summary.begunMicroseconds
+        case .after:
+            filter.sinceMicroseconds = summary.begunMicroseconds + 1
+            filter.order = .oldest
+        case .succeeded: filter.outcomes = [.succeeded]
+        }
+        return try await queries.read(TransactionQuery()) { [filter] reader, _, now in
+            try reader.transactions(matching: filter, limit: 2, after: nil, now: now).rows.map(\.id).first { $0 != summary.id }
+        }
+    }
+}
+
+extension ShownClocks {
+    /// What an address says; aligned where it says nothing.
+    init(_ items: [(name: String, value: String)]) throws(QueryFailure) {
+        guard let word = items.last(where: { $0.name == "clocks" })?.value else {
+            self = .aligned
+            return
+        }
+        guard let clocks = ShownClocks(rawValue: word) else {
+            throw .parameter("clocks", "“\(word)” is neither \(ShownClocks.allCases.map(\.rawValue).joined(separator: " nor ")).")
+        }
+        self = clocks
+    }
+}
+#endif
