@@ -90,6 +90,7 @@ public struct Inspector: Sendable {
         case .downloadTransaction: try await store.download(key, as: context.parameters.get("file") ?? "")
         case .listExchanges: try await store.exchangesPage(request.queryItems)
         case .showExchange: try await store.exchangePage(key)
+        case .downloadExchange: try await store.file(of: key, named: context.parameters.get("file") ?? "")
         case .follow: store.changes(since: request.queryItems.last { $0.name == "version" }.flatMap { Int($0.value) })
         default: try await store.transactionsPage(request.queryItems)
         }
