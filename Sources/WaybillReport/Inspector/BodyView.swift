@@ -60,8 +60,7 @@ struct BodyView {
         switch content {
         case .image(let format, let size):
             return """
-                <figure class=image><img src="\(address)" alt="\(format.name) image" width=\(size.width) height=\(size.height) loading=lazy \
-                decoding=async></figure>
+                <figure class=image><img src="\(address)" alt="\(format.name) image" width=\(size.width) height=\(size.height)></figure>
 
                 """
         case .json(let text):

@@ -4,13 +4,13 @@ extension InspectorStyle {
         .what .url{margin:.2rem 0 .8rem;font:.87rem/1.45 var(--mono);color:var(--dim)}
         .what .actions{margin:.8rem 0 0}
         .exchange section{margin-top:1.1rem}
-        .exchange h2{margin:0 0 .3rem;font-size:1.05rem;line-height:1.3}
+        .exchange h2{color:var(--ink);margin:0 0 .3rem;font-size:1.05rem;line-height:1.3}
         .exchange section>p{margin:.2rem 0 .5rem}
         .exchange .note{color:var(--dim);font-size:.87rem}
         .exchange .sides{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,32rem),1fr));gap:0 1.2rem;align-items:start}
         .exchange .sides section{min-width:0;padding:.8rem 1rem 1rem;border:1px solid var(--line);border-radius:8px;background:var(--card)}
         .kind{display:flex;flex-wrap:wrap;align-items:center;gap:.3rem .5rem;margin:1rem 0 .35rem!important;font-size:.87rem;color:var(--dim)}
-        .kind span{margin-right:auto}
+        .kind span{flex:1 1 10rem}
         h2+.kind{margin-top:.3rem!important}
         .fields{display:block;font:.78rem/1.5 var(--mono)}
         .fields tbody{display:block}
@@ -22,7 +22,7 @@ extension InspectorStyle {
         .fields pre{margin:.2rem 0}
         .exchange pre{margin:0;padding:.5rem .7rem;border-radius:6px;background:var(--well);font:.78rem/1.5 var(--mono);white-space:pre-wrap;\
         max-height:36rem;overflow:auto}
-        .exchange pre.hex{white-space:pre;overflow-wrap:normal}
+        .exchange pre.hex{white-space:pre;overflow-wrap:normal;font-size:.7rem}
         .exchange .json{max-height:48rem;overflow:auto}
         .json p,.json summary{margin:0;white-space:pre-wrap}
         .json details>*{margin-left:1.2rem}
@@ -33,10 +33,11 @@ extension InspectorStyle {
         .json i{font-style:normal;color:var(--good)}
         .json var{font-style:normal;color:var(--l3)}
         .raw{margin-top:.5rem;font-size:.87rem}
-        .raw>summary{width:fit-content;padding:.15rem .1rem;cursor:pointer;color:var(--dim)}
+        .raw>summary{display:list-item;width:fit-content;padding:.15rem 0;list-style:disclosure-closed inside;cursor:pointer;color:var(--dim)}
+        .raw[open]>summary{list-style-type:disclosure-open}
         .raw .copier{float:right;margin:.35rem .4rem 0 .5rem}
         .image{margin:.3rem 0 0;overflow:hidden}
-        .image img{display:block;max-width:100%;max-height:32rem;width:auto;height:auto;border:1px solid var(--line);border-radius:4px;\
+        .image img{display:block;max-width:100%;max-height:32rem;height:auto;object-fit:contain;object-position:left;border:1px solid var(--line);border-radius:4px;\
         background:repeating-conic-gradient(#d9d9d9 0 25%,#fff 0 50%) 0 0/16px 16px}
         .phases-table{width:100%;max-width:56rem;font-size:.87rem}
         .phases-table tbody th,.phases-table tbody td{padding:.12rem 0;border:0;font-weight:400}

@@ -105,12 +105,12 @@ struct BodyViewTests {
     @Test func ofMuchTheBeginningIsShownAndAllCanBeTakenAway() {
         let long = text(String(repeating: "ü", count: BodyView.textLimit), "text/plain")
         #expect(long.utf8.count < BodyView.textLimit + 2_000)
-        #expect(long.contains("The first 131.0 kB of 262.1 kB are shown; the download has all."))
+        #expect(long.contains("The first 131.1 kB of 262.1 kB are shown; the download has all."))
         #expect(long.contains("download href=\"./x:1/response-body\""))
         let bytes = html(.whole([UInt8](repeating: 0, count: 5_000)))
         #expect(bytes.matches(of: #/\|\n/#).count == BodyView.hexLimit / 16)
         let json = text("[" + Array(repeating: "\"0123456789\"", count: 20_000).joined(separator: ",") + "]", "application/json")
-        #expect(!json.contains("class=json") && json.contains("The first 131.0 kB"))
+        #expect(!json.contains("class=json") && json.contains("The first 131.1 kB"))
     }
 
     @Test func whatIsMissingIsToldWithTheReason() {
@@ -137,7 +137,7 @@ struct BodyViewTests {
     @Test func headerFieldsPhasesAndTheCommandAreOnThePage() {
         let page = page { $0.requestHeaderFields = [Fact.HeaderField(name: "X-A", value: "1"), Fact.HeaderField(name: "X-A", value: "2")] }
         #expect(page.contains("<tr><th scope=row>X-A<td>1<tr><th scope=row>X-A<td>2"))
-        #expect(page.contains("<tr><th scope=row>TLS<td><svg aria-hidden=true><rect x=10% width=20% /></svg>\n<td>20.0 ms"))
+        #expect(page.contains("<tr><th scope=row>TLS<td><svg aria-hidden=true><rect x=9.9% width=20% /></svg><td>20.0 ms"))
         #expect(page.contains("<pre id=curl>curl 'https://api.example.com/login?page=1&amp;q=a%20b'"))
         #expect(page.contains("download href=\"./\(SampleExchange.source):3/har\""))
         #expect(!page.contains("id=redirects"))
@@ -156,7 +156,7 @@ struct BodyViewTests {
         #expect(
             steps == [
                 "https://api.example.com/login?page=1&amp;q=a%20b 302 40.0 ms", "https://b.example/ 307 60.0 ms",
-                "https://c.example/ 200 100 ms",
+                "https://c.example/ 200 100.0 ms",
             ])
     }
 
