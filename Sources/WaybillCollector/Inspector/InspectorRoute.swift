@@ -11,6 +11,7 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     case showBeside = "GET /beside"
     case listExchanges = "GET /network"
     case showExchange = "GET /network/{id}"
+    case downloadExchange = "GET /network/{id}/{file}"
     case listUseCases = "GET /use-cases"
     case downloadUseCases = "GET /use-cases.csv"
     case showUseCase = "GET /use-cases/{id}"
@@ -36,7 +37,9 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     /// Whether it shows what was recorded: where the login leads back to, other than to a file, a stream, or itself.
     var isPage: Bool {
         switch self {
-        case .home, .downloadTransaction, .downloadUseCases, .downloadDelivery, .follow, .loadAsset, .askToken, .logIn, .logOut: false
+        case .home, .downloadTransaction, .downloadExchange, .downloadUseCases, .downloadDelivery, .follow, .loadAsset, .askToken, .logIn,
+            .logOut:
+            false
         default: true
         }
     }
