@@ -147,5 +147,6 @@ enum InspectorStyle {
         .t details{content-visibility:visible}
         .rows li{break-inside:avoid}
         }
+        \(large)
         """
 }

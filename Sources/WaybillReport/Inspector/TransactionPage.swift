@@ -48,7 +48,7 @@ package struct TransactionPage {
             <p class=actions><button type=button class=copier data-copy=link hidden>Copy link</button>\
             \(TransactionFile.allCases.map(download))</p></header>
             \(told, if: !notes.isEmpty)
-            <article class="t \(record.summary.outcome.name)">\(section.content)</article>
+            <article class="t \(record.summary.outcome.name)"><h2 class=unseen>What happened</h2>\(section.content)</article>
 
             """
     }

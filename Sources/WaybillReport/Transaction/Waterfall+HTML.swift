@@ -11,7 +11,7 @@ extension Waterfall {
         let gaps = gaps
         let shades: HTML = "<g>\(gaps.map(shade))</g>"
         return """
-            <figure><svg>\(shades, if: !gaps.isEmpty)\(ticks.map(tick))</svg><ol>\
+            <figure><svg>\(shades, if: !gaps.isEmpty)\(ticks.map(tick))</svg><ol\(" class=long", if: bars.count > Self.longCount)>\
             \(bars.map { line(of: $0, hasAnchors: hasAnchors) })</ol></figure>
             \(gaps.map(words))
             """
@@ -54,6 +54,9 @@ extension Waterfall {
         if bar.hasFailed { shapes += cross(at: bar.end, nil) }
         return shapes
     }
+
+    /// Beyond so many lines a browser draws those in view alone.
+    private static let longCount = 100
 
     /// Beyond so many on a line nobody points at one, and they cost more than the rest of the page.
     private static let toldCount = 200

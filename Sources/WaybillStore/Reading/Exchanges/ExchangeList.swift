@@ -6,8 +6,8 @@ import WaybillCore
 /// source's newest are found by an index, those that can matter are asked, and what they have is merged. A page costs what it shows, and a look at
 /// each source.
 struct ExchangeList {
-    private let connection: Connection
-    private let filter: ExchangeFilter
+    let connection: Connection
+    let filter: ExchangeFilter
     private let conditions: ExchangeConditions
 
     /// - Parameters:
@@ -19,31 +19,29 @@ struct ExchangeList {
     ) throws(WaybillError) {
         self.connection = connection
         self.filter = filter
-        var chosen = transactions
-        if filter.useCase != nil || !filter.outcomes.isEmpty {
-            guard transactions == nil else {
-                throw WaybillError(.setting, "The use case and the outcomes belong to the filter of transactions, where there is one.")
-            }
-            var ownConditions = TransactionFilter()
-            ownConditions.useCase = filter.useCase
-            ownConditions.outcomes = filter.outcomes
-            chosen = ownConditions
+        guard transactions == nil || (filter.useCase == nil && filter.outcomes.isEmpty) else {
+            throw WaybillError(.setting, "The use case and the outcomes belong to the filter of transactions, where there is one.")
         }
-        if let chosen { try ExportSelector(connection: connection).choose(chosen, now: wall) }
-        conditions = ExchangeConditions(filter, isChosen: chosen != nil)
+        if let transactions { try ExportSelector(connection: connection).choose(transactions, now: wall) }
+        conditions = ExchangeConditions(filter, isChosen: transactions != nil, now: wall)
     }
 
     /// The newest, behind a cursor.
     func keys(limit: Int, after cursor: ListCursor?) throws(WaybillError) -> [ExchangeKey] {
         var found: [ExchangeKey] = []
-        // What was opened at the cursor's own time is left to the condition on rows.
-        let until = [filter.untilMicroseconds, cursor.map { $0.listed + 1 }].compactMap(\.self).min()
-        let spans = try spans().compactMap { $0.clamped(since: filter.sinceMicroseconds, until: until) }
-        for span in spans.sorted(by: { $0.newest > $1.newest }) {
+        for span in try spans(after: cursor) {
             if found.count == limit, let oldest = found.last, span.newest < oldest.opened { break }
             found = Array((found + (try keys(in: span, limit: limit, after: cursor))).sorted(by: ExchangeKey.follows).prefix(limit))
         }
         return found
+    }
+
+    /// Where exchanges can be that come behind a cursor; that with the newest in front.
+    func spans(after cursor: ListCursor?) throws(WaybillError) -> [ExchangeSpan] {
+        // What was opened at the cursor's own time is left to the condition on rows.
+        let until = [filter.untilMicroseconds, cursor.map { $0.listed + 1 }].compactMap(\.self).min()
+        return try ExchangeSpan.all(connection).compactMap { $0.clamped(since: filter.sinceMicroseconds, until: until) }
+            .sorted { $0.newest > $1.newest }
     }
 
     /// All of them, the oldest first, until `body` returns false: sorted by SQLite, which keeps what is much in a file.
@@ -78,19 +76,7 @@ struct ExchangeList {
         return conditions
     }
 
-    private func spans() throws(WaybillError) -> [ExchangeSpan] {
-        let newest = try connection.statement(
-            """
-            SELECT id, at_us FROM (SELECT id, (SELECT max(l.at_us) FROM network_logs l WHERE l.source = id AND l.method IS NOT NULL) AS at_us \
-            FROM sources) WHERE at_us IS NOT NULL
-            """
-        ).rows { row in (source: row.int(0), at: row.int(1)) }
-        var spans: [ExchangeSpan] = []
-        for (source, at) in newest { spans += ExchangeSpan.spans(of: source, try WallClock(of: source, connection), newest: at) }
-        return spans
-    }
-
-    private func keys(in span: ExchangeSpan, limit: Int, after cursor: ListCursor?) throws(WaybillError) -> [ExchangeKey] {
+    func keys(in span: ExchangeSpan, limit: Int, after cursor: ListCursor?) throws(WaybillError) -> [ExchangeKey] {
         var conditions = conditions
         var sql = "\(conditions.sql) AND l.source = \(conditions.argument(span.source))"
         sql += " AND l.at_us >= \(conditions.argument(span.times.lowerBound)) AND l.at_us < \(conditions.argument(span.times.upperBound))"
