@@ -1,6 +1,7 @@
 """What the checks of the inspector share: a collector as a process, a browser in which nothing may complain, and the list of what was wrong."""
 import http.client
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import sys
 import inspector_sets as sets
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-WAYBILL = ROOT / ".build" / "debug" / "waybill"
+WAYBILL = pathlib.Path(os.environ.get("WAYBILL", ROOT / ".build" / "debug" / "waybill"))
 FOLDER = ROOT / ".build" / "e2e"
 failures = []
 
@@ -19,6 +20,11 @@ def check(is_right, what):
         print(f"wrong: {what}", file=sys.stderr)
 
 
+def run(*arguments):
+    """What `waybill` prints."""
+    return subprocess.run([WAYBILL, *arguments], check=True, capture_output=True, text=True).stdout.strip()
+
+
 class Server:
     """`waybill serve` as a process, on any free port."""
 
@@ -27,8 +33,7 @@ class Server:
         self.url = self.process.stdout.readline().split()[-1]
 
     def token(self, role):
-        command = [WAYBILL, "token", "add", FOLDER / "store", "--role", role]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        return run("token", "add", FOLDER / "store", "--role", role)
 
     def post(self, body, token):
         headers = {"Content-Type": "application/vnd.waybill.transaction-set.v1+json", "Authorization": f"Bearer {token}"}
@@ -37,6 +42,11 @@ class Server:
         receipt = json.loads(connection.getresponse().read())
         connection.close()
         check(not receipt.get("rejected"), f"a set was rejected: {str(receipt)[:300]}")
+
+    def worked(self):
+        """Milliseconds of processor time so far (proc_pid_stat(5): fields 14 and 15)."""
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def stop(self):
         self.process.terminate()

@@ -11,7 +11,7 @@ NAMES = [
     {"use_case": 0, "event": 2, "name": "responseReceived"}, {"use_case": 0, "event": 10, "name": "serverStarted"},
     {"use_case": 0, "event": 11, "name": "serverAccepted"}, {"use_case": 0, "event": 12, "name": "serverRejected"},
     {"use_case": 1, "name": "purchase"}, {"use_case": 1, "event": 0, "name": "cartShown"}, {"use_case": 1, "event": 1, "name": "cardChosen"},
-    {"use_case": 1, "event": 2, "name": "confirmed"}, {"use_case": 1, "event": 3, "name": "receiptShown"},
+    {"use_case": 1, "event": 2, "name": "confirmed"}, {"use_case": 1, "event": 3, "name": "receiptShown"}, {"use_case": 1, "event": 4, "name": "cardDeclined"},
     {"use_case": 2, "name": "sync"}, {"use_case": 2, "event": 0, "name": "itemMerged"}, {"use_case": 2, "event": 1, "name": "conflict"},
 ]
 HOSTILE = [
@@ -34,14 +34,14 @@ class Recorder:
     """One source: facts in order, and the set that carries them."""
 
     def __init__(self, about, started):
-        self.id, self.about, self.started, self.facts, self.part = guid(), about, started, [], 0
+        self.id, self.about, self.started, self.facts, self.part, self.first = guid(), about, started, [], 0, 1
 
     def add(self, at, kind, **members):
-        self.facts.append({"kind": kind, "sequence": len(self.facts) + 1, "part": self.part, "at_us": at, **members})
-        return len(self.facts)
+        self.facts.append({"kind": kind, "sequence": self.first + len(self.facts), "part": self.part, "at_us": at, **members})
+        return self.first + len(self.facts) - 1
 
     def open(self, at, transaction, use_case, **members):
-        self.part = len(self.facts) + 1
+        self.part = self.first + len(self.facts)
         return self.add(at, "opened", transaction=transaction, use_case=use_case, timeout_us=86_400_000_000, **members)
 
     def request(self, at, end, path, status=200, method="GET", host="api.example.com", fields=(), state="completed", **members):
@@ -53,32 +53,41 @@ class Recorder:
             closing |= {"status": status, "first_byte_us": at + (end - at) * 9 // 10, "headers": [["Content-Type", "application/json"]]}
         return opened, lambda: self.add(end, "exchange_closed", **closing, **members)
 
+    def forget(self):
+        """What was sent is not sent again; sequences go on."""
+        self.first += len(self.facts)
+        self.facts = []
+
     def set(self):
         share = {
             "source": self.id, **self.about, "clocks": [{"at_us": 0, "offset_us": self.started}], "names": NAMES, "facts": self.facts,
-            "ledger": {"recorded": len(self.facts), "delivered": 0, "quarantined": 0, "pending": len(self.facts), "refused": 0},
+            "ledger": {
+                "recorded": self.first + len(self.facts) - 1, "delivered": self.first - 1, "quarantined": 0, "pending": len(self.facts),
+                "refused": 0,
+            },
         }
         return {"set": guid(), "sources": [share]}
 
 
-def login(app, server, at, is_right=True):
-    """One login by both, from `at`, in microseconds of both clocks."""
+def login(app, server, at, is_right=True, later=0):
+    """One login by both, from `at`, in microseconds of the client's clock, which began `later` than the server's."""
     transaction = guid()
+    back = at + later
     app.open(at, transaction, 0, attributes={"variant": "B" if at % 3 else "A"})
     app.add(at + 400, "event", event=0)
     app.add(at + 9_000, "event", event=1)
     opened, close = app.request(at + 9_300, at + 48_000, "/login", 200 if is_right else 401, "POST")
-    server.open(at + 21_000, transaction, 0, joined=True, cause={"source": app.id, "sequence": opened})
-    server.add(at + 21_300, "event", event=10)
-    server.add(at + 33_000, "event", **({"event": 11} if is_right else {"event": 12, "error": {"domain": "", "code": 1, "text": "wrong password"}}))
-    server.add(at + 33_400, "closed", outcome="succeeded")
+    server.open(back + 21_000, transaction, 0, joined=True, cause={"source": app.id, "sequence": opened})
+    server.add(back + 21_300, "event", event=10)
+    server.add(back + 33_000, "event", **({"event": 11} if is_right else {"event": 12, "error": {"domain": "", "code": 1, "text": "wrong password"}}))
+    server.add(back + 33_400, "closed", outcome="succeeded")
     close()
     app.add(at + 48_300, "event", event=2, attributes={"status": 200 if is_right else 401})
     app.add(at + 52_000, "closed", **({"outcome": "succeeded"} if is_right else {"outcome": "failed", "error": {"domain": "LoginError", "code": 401}}))
     return transaction
 
 
-def purchase(app, at):
+def purchase(app, at, is_declined=False):
     """One in which somebody thought for a while, and a request failed."""
     transaction = guid()
     app.open(at, transaction, 1, attributes={"cart": "{\"items\":[{\"sku\":\"A-1\",\"count\":2}],\"currency\":\"EUR\"}"})
@@ -93,8 +102,8 @@ def purchase(app, at):
     close()
     _, close = app.request(at + 11_000_000, at + 11_240_000, "/orders", 201, "POST")
     close()
-    app.add(at + 11_250_000, "event", event=3)
-    app.add(at + 11_260_000, "closed", outcome="succeeded")
+    app.add(at + 11_250_000, "event", event=4 if is_declined else 3)
+    app.add(at + 11_260_000, "closed", outcome="canceled" if is_declined else "succeeded")
     return transaction
 
 

@@ -48,9 +48,13 @@ public struct Collector: Sendable {
     }
 
     /// A router that holds this collector's routes and the inspector's pages, and nothing else.
-    public func router() -> Router<BasicRequestContext> {
+    public func router() -> Router<BasicRequestContext> { router(isForLoopback: false) }
+
+    /// - Parameter isForLoopback: Whether requests are refused that do not name this machine, because nothing else is asked of them.
+    package func router(isForLoopback: Bool) -> Router<BasicRequestContext> {
         let router = Router()
         router.add(middleware: ProblemMiddleware())
+        if isForLoopback { router.add(middleware: LoopbackHostMiddleware()) }
         addRoutes(to: router)
         inspector.addRoutes(to: router)
         return router

@@ -25,6 +25,7 @@ struct TestProcess {
         if let count = Int(arguments[2]), arguments[1] == "cancel" { return try await CancelStress(count: count).run() }
         if let count = Int(arguments[2]), let stress = CaptureStress(rawValue: arguments[1]) { return try await stress.run(count) }
         if let kind = DownloadMemory.Kind(rawValue: arguments[1]) { return try await DownloadMemory(kind: kind, url: arguments[2]).run() }
+        if arguments[1] == "hostile" { return try await HostileRecorder(folder: URL(filePath: arguments[2])).run() }
         if arguments[1] == "hunt" {
             return try SecretHunt(URL(filePath: arguments[2])).run().forEach { print($0) }
         }

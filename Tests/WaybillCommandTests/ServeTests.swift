@@ -128,6 +128,22 @@ import WaybillStore
         #expect(result.errors.hasPrefix("Error: Without tokens the collector listens on loopback alone"))
     }
 
+    /// Breaks when a page from elsewhere, whose name was turned to this machine, can read what asks for no token (DNS rebinding).
+    @Test func insecureAnswersToNamesOfThisMachineAlone() async throws {
+        let serve = try await ServeProcess.start(folder)
+        for path in ["/transactions", "/network", "/login", "/v1/transactions", "/v1/export", "/metrics", "/nowhere"] {
+            for (host, isOwn) in [
+                ("evil.example", false), ("127.0.0.1.evil.example", false), ("localhost.evil.example:\(serve.port)", false), ("", false),
+                ("localhost", true), ("LOCALHOST:\(serve.port)", true), ("127.0.0.1:\(serve.port)", true), ("[::1]:\(serve.port)", true),
+            ] {
+                let client = try RawClient(port: serve.port)
+                try await client.send(Data("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8))
+                let answer = try await client.response()
+                #expect((answer.status != 403) == isOwn, "\(path) at “\(host)”: \(answer.status)")
+            }
+        }
+    }
+
     @Test func aPortThatIsTakenIsOneSentence() async throws {
         let server = try LoopbackServer { _ in .closed }
         let result = try await Command.waybill("serve", folder.url.path, "--insecure", "--port", "\(server.port)")

@@ -5,17 +5,8 @@ import WaybillCore
 import WaybillReport
 import WaybillStore
 
-/// The pages of network exchanges.
+/// The page of a network exchange, and what can be taken away of it.
 extension InspectedStore {
-    func exchangesPage(_ items: [(name: String, value: String)]) async throws -> Response {
-        let address = ListAddress(items)
-        let useCases = try await useCases()
-        let (page, status) = try await Self.page { try await queries.exchanges(ExchangeQuery(address.items)) }
-        let redactor = Redactor()
-        let redacted = Page(rows: page.rows.map { redactor.record($0) }, next: page.next, whyEmpty: page.whyEmpty, note: page.note)
-        return .page(ExchangesPage(redacted, at: address, useCases: useCases, in: frame).html, status: status)
-    }
-
     func exchangePage(_ key: String) async throws -> Response {
         let record = try await queries.exchange(key)
         let id = record.id

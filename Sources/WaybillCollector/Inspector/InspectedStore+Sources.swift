@@ -12,10 +12,10 @@ extension InspectedStore {
     func sourcesPage(_ items: [(name: String, value: String)]) async throws -> Response {
         let address = ListAddress(items)
         let apps = try await queries.read { reader in try reader.apps(limit: Self.appLimit) }
-        let (page, status) = try await Self.page {
+        let (page, _, status) = try await Self.page {
             var query = try SourceQuery(address.items)
             query.sort = query.sort ?? SourceFilter.Order.newest.rawValue
-            return try await queries.sources(query)
+            return (try await queries.sources(query), nil)
         }
         let (ids, own) = (page.rows.map(\.id), page.rows.filter { $0.heardMicroseconds == nil }.map(\.id))
         let (clocks, seen) = try await queries.read { reader in

@@ -21,21 +21,6 @@ struct InspectedStore: Sendable {
     /// Bytes of bodies on a page of a transaction; those beyond are on the pages of their exchanges.
     private static let bodyByteLimit = 2 << 20
 
-    func transactionsPage(_ items: [(name: String, value: String)]) async throws -> Response {
-        let address = ListAddress(items)
-        let version = try await queries.read { reader in try reader.version() }
-        let useCases = try await useCases()
-        let (page, status) = try await Self.page { try await queries.transactions(TransactionQuery(address.items)) }
-        let ids = page.rows.map(\.id)
-        let errorCounts = try await queries.read { reader in try reader.errorCounts(of: ids) }
-        let redactor = Redactor()
-        let redacted = Page(rows: page.rows.map(redactor.summary), next: page.next, whyEmpty: page.whyEmpty)
-        let html = TransactionsPage(
-            redacted, errorCounts: errorCounts, at: address, useCases: useCases, version: version, in: frame
-        ).html
-        return .page(html, status: status)
-    }
-
     func transactionPage(_ key: String, _ items: [(name: String, value: String)]) async throws -> Response {
         let clocks = try ShownClocks(items)
         let record = try await queries.transaction(key)
@@ -57,24 +42,6 @@ struct InspectedStore: Sendable {
         let record = try await queries.transaction(key)
         let bytes = try await queries.read { reader in try file.bytes(of: record, in: reader) }
         return .download(bytes, type: file.mediaType, name: "waybill-\(record.summary.id.supportCode).\(file.suffix)")
-    }
-
-    func useCases() async throws -> [String] {
-        var seen: Set<String> = []
-        return try await queries.read { reader in try reader.names() }.filter { $0.event == nil }.map(\.name).filter {
-            seen.insert($0).inserted
-        }
-    }
-
-    /// What was asked for, or an empty page that says what is wrong with the question: the form is there to put it right.
-    static func page<Row>(_ body: () async throws -> Page<Row>) async throws -> (Page<Row>, HTTPResponse.Status) {
-        do {
-            return (try await body(), .ok)
-        } catch QueryFailure.parameter(_, let message) {
-            return (Page(rows: [], next: nil, whyEmpty: message), .badRequest)
-        } catch QueryFailure.filter(let mistake) {
-            return (Page(rows: [], next: nil, whyEmpty: "Character \(mistake.offset + 1) of the filter: \(mistake.message)"), .badRequest)
-        }
     }
 }
 

@@ -111,10 +111,8 @@ public struct Inspector: Sendable {
     private func store(for request: Request) async throws -> InspectedStore {
         switch site {
         case .store(let store):
-            // A page from elsewhere whose name was turned to this machine (DNS rebinding) would read it all.
-            guard request.isForLoopback else {
-                throw Problem(.forbidden, "This store is shown to this machine alone: ask for 127.0.0.1 or localhost.")
-            }
+            // As ``LoopbackHostMiddleware`` does for a whole server.
+            guard request.isForLoopback else { throw Problem.notForLoopback }
             return store
         case .collector(let collector):
             let bearer = try collector.access.bearer(fieldValue: request.fieldValueOfCookie)
@@ -152,13 +150,6 @@ extension Request {
     fileprivate var ownPath: String {
         let components = uri.path.split(separator: "/")
         return components.map { "/\($0)" }.joined()
-    }
-
-    /// Whether its field `Host` names this machine, with any port.
-    fileprivate var isForLoopback: Bool {
-        let host = (head.authority ?? "").lowercased()
-        let name = host.hasPrefix("[") ? String(host.prefix { $0 != "]" }) + "]" : String(host.prefix { $0 != ":" })
-        return ["127.0.0.1", "localhost", "[::1]"].contains(name)
     }
 }
 #endif

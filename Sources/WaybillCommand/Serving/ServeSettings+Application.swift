@@ -11,7 +11,7 @@ import WaybillCore
 extension ServeSettings {
     /// A server for a collector, which tells where it listens once it does.
     func application(_ collector: Collector) throws -> some ApplicationProtocol {
-        var application = try application(collector.router())
+        var application = try application(collector.router(isForLoopback: isInsecure))
         application.addServices(RetentionService(collector, logger: application.logger))
         if let backend { application.addServices(SpanService(collector, to: backend, logger: application.logger)) }
         return application

@@ -1,17 +1,22 @@
 package import WaybillCore
+package import WaybillStore
 
 /// The list of network exchanges: a line for each, the newest first.
 package struct ExchangesPage {
     private let page: Page<ExchangeRecord>
     private let address: ListAddress
     private let useCases: [String]
+    private let progress: SearchProgress?
     private let frame: InspectorFrame
 
     /// - Parameters:
     ///   - page: Redacted; where it is empty, with the reason.
     ///   - useCases: Names to choose from.
-    package init(_ page: Page<ExchangeRecord>, at address: ListAddress, useCases: [String], in frame: InspectorFrame) {
-        (self.page, self.address, self.useCases, self.frame) = (page, address, useCases, frame)
+    ///   - progress: How far the list was looked through; nil: as far as there is anything to be seen.
+    package init(
+        _ page: Page<ExchangeRecord>, at address: ListAddress, useCases: [String], progress: SearchProgress? = nil, in frame: InspectorFrame
+    ) {
+        (self.page, self.address, self.useCases, self.progress, self.frame) = (page, address, useCases, progress, frame)
     }
 
     /// The whole document.
@@ -30,7 +35,7 @@ package struct ExchangesPage {
         return """
             <h1>Network</h1>
             \(form.html)<div class=line>\(states)</div>
-            \(ExchangeTerms(page, at: address).html)\(note)\(list)\(ListPaging(address: address, next: page.next).html)
+            \(ExchangeTerms(page, at: address).html)\(note)\(list)\(ListPaging(address: address, next: page.next, progress: told).html)
             """
     }
 
@@ -41,8 +46,11 @@ package struct ExchangesPage {
         return ListChips(address: address, name: "state", label: "States", words: words).html
     }
 
+    private var told: ListProgress? { progress.map { ListProgress($0, of: "request", timeZone: frame.timeZone) } }
+
     private var list: HTML {
-        guard !page.rows.isEmpty else { return "<div class=none><b>No requests</b><p>\(page.whyEmpty ?? "")</div>\n" }
+        let word = progress == nil ? "No requests" : "Nothing yet"
+        guard !page.rows.isEmpty else { return "<div class=none><b>\(word)</b><p>\(page.whyEmpty ?? "")</div>\n" }
         let scale = DurationStrip.Scale(page.rows.compactMap(\.durationMicroseconds))
         return "<ol class=\"rows net\">\(page.rows.map { row($0, scale) })</ol>\n"
     }

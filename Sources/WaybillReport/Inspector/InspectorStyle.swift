@@ -145,5 +145,6 @@ enum InspectorStyle {
 
         \(sources)
         \(beside)
+        \(large)
         """
 }

@@ -61,11 +61,14 @@ struct ListChips {
 struct ListPaging {
     let address: ListAddress
     let next: String?
+    /// nil: it was looked through.
+    var progress: ListProgress?
 
     var html: HTML {
         guard next != nil || !address.isFirstPage else { return "" }
+        let told: HTML = progress.map { "<p class=progress role=status>\($0.sentence)</p>\n" } ?? ""
         let newest: HTML = address.isFirstPage ? "" : "<a href=\"\(address.with("cursor", nil))\">Newest</a>"
-        let older: HTML = next.map { "<a rel=next href=\"\(address.with("cursor", $0))\">Older</a>" } ?? ""
-        return "<nav class=pages aria-label=Pages>\(newest)\(older)</nav>\n"
+        let older: HTML = next.map { "<a rel=next href=\"\(address.with("cursor", $0))\">\(progress?.word ?? "Older")</a>" } ?? ""
+        return "\(told)<nav class=pages aria-label=\"Further rows\">\(newest)\(older)</nav>\n"
     }
 }

@@ -1,4 +1,5 @@
 package import WaybillCore
+package import WaybillStore
 
 /// The list of transactions: a line for each, the newest first.
 package struct TransactionsPage {
@@ -7,6 +8,7 @@ package struct TransactionsPage {
     private let address: ListAddress
     private let useCases: [String]
     private let version: Int
+    private let progress: SearchProgress?
     private let frame: InspectorFrame
 
     /// - Parameters:
@@ -14,11 +16,12 @@ package struct TransactionsPage {
     ///   - errorCounts: How many events and exchanges of a transaction tell an error.
     ///   - useCases: Names to choose from.
     ///   - version: Of the store, before the page was read: what is live follows from there.
+    ///   - progress: How far the list was looked through; nil: as far as there is anything to be seen.
     package init(
         _ page: Page<TransactionSummary>, errorCounts: [GUID: Int], at address: ListAddress, useCases: [String], version: Int,
-        in frame: InspectorFrame
+        progress: SearchProgress? = nil, in frame: InspectorFrame
     ) {
-        (self.page, self.errorCounts, self.address) = (page, errorCounts, address)
+        (self.page, self.errorCounts, self.address, self.progress) = (page, errorCounts, address, progress)
         (self.useCases, self.version, self.frame) = (useCases, version, frame)
     }
 
@@ -32,7 +35,7 @@ package struct TransactionsPage {
         <h1>Transactions</h1>
         \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: useCases).html)\
         <div class=line>\(outcomes)\(live, if: address.isFirstPage)</div>
-        \(list)\(ListPaging(address: address, next: page.next).html)
+        \(list)\(ListPaging(address: address, next: page.next, progress: told).html)
         """
     }
 
@@ -48,9 +51,12 @@ package struct TransactionsPage {
         "<p class=live data-live=\"live?version=\(version)\" hidden><output aria-live=polite></output><button type=button>Pause</button></p>"
     }
 
+    private var told: ListProgress? { progress.map { ListProgress($0, of: "transaction", timeZone: frame.timeZone) } }
+
     private var list: HTML {
         guard !page.rows.isEmpty else {
-            return "<ol class=rows></ol><div class=none><b>No transactions</b><p>\(page.whyEmpty ?? "")</div>\n"
+            let word = progress == nil ? "No transactions" : "Nothing yet"
+            return "<ol class=rows></ol><div class=none><b>\(word)</b><p>\(page.whyEmpty ?? "")</div>\n"
         }
         let scale = DurationStrip.Scale(page.rows.compactMap(\.durationMicroseconds))
         return "<ol class=rows>\(page.rows.map { row($0, scale) })</ol>\n"

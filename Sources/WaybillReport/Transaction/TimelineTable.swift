@@ -29,13 +29,15 @@ struct TimelineTable {
         let beginning = times.first ?? 0
         let length = (times.max() ?? 0) - (times.min() ?? 0)
         let scale = TimeScale(longest: length)
-        var html: HTML = "<table><caption>Timeline\(scale.unit.map { ", in \($0)" } ?? "")</caption>"
+        let isLong = record.timeline.count > Self.longCount
+        var html: HTML = "<table\(" class=long", if: isLong)><caption>Timeline\(scale.unit.map { ", in \($0)" } ?? "")</caption>"
         var previous: TransactionRecord.Entry?
-        for entry in record.timeline {
+        for (index, entry) in record.timeline.enumerated() {
             let source = entry.id.source
-            if previous?.id.source != source {
+            let isOther = previous?.id.source != source
+            if isOther || (isLong && index % Self.groupCount == 0) {
                 html += "\n<tbody\(names.laneAttribute(of: source))>"
-                if record.sources.count > 1 { html += "<tr><td><th scope=rowgroup>\(names[source])\(ownTime(of: entry))" }
+                if isOther, record.sources.count > 1 { html += "<tr><td><th scope=rowgroup>\(names[source])\(ownTime(of: entry))" }
             }
             // Where a good part of the whole passed since the row above, that is where the time went.
             let since = previous.map { entry.timeMicroseconds - $0.timeMicroseconds } ?? 0
@@ -54,6 +56,9 @@ struct TimelineTable {
         guard let offset = offsets?[entry.id.source] else { return "" }
         return "<small>\(WallTime(entry.timeMicroseconds - offset.microseconds, in: timeZone).time) by its own clock</small>"
     }
+    /// Beyond so many rows they stand in groups, each of which a browser lays out when it comes into view.
+    private static let longCount = 400
+    private static let groupCount = 100
 
     private func label(of entry: TransactionRecord.Entry) -> HTML {
         let label = entry.label.replacing("_", with: " ")

@@ -17,7 +17,7 @@ extension Waterfall {
     func figure(_ gaps: [Gap] = [], hasAnchors: Bool) -> HTML {
         let shades: HTML = "<g>\(gaps.map(shade))</g>"
         return """
-            <figure><svg>\(shades, if: !gaps.isEmpty)\(ticks.map(tick))</svg><ol>\
+            <figure><svg>\(shades, if: !gaps.isEmpty)\(ticks.map(tick))</svg><ol\(" class=long", if: bars.count > Self.longCount)>\
             \(bars.map { line(of: $0, hasAnchors: hasAnchors) })</ol></figure>
 
             """
@@ -71,6 +71,8 @@ extension Waterfall {
             <rect x=\(place(low))% /><rect x=\(place(high))% /></g>
             """
     }
+    /// Beyond so many lines a browser draws those in view alone.
+    private static let longCount = 100
 
     /// Beyond so many on a line nobody points at one, and they cost more than the rest of the page.
     private static let toldCount = 200

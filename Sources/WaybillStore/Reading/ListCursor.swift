@@ -7,6 +7,9 @@ struct ListCursor: Hashable {
     var listed: Int
     var source: Int
     var sequence: Int
+
+    /// Those that a time or a duration can have, or what stands for none.
+    static let places = -(1 << 62)...(1 << 62)
 }
 
 extension ListCursor: CustomStringConvertible {
@@ -19,9 +22,20 @@ extension ListCursor: CustomStringConvertible {
         let order = words.first.flatMap { TransactionFilter.Order(rawValue: String($0)) }
         if order != nil { words.removeFirst() }
         let numbers = words.map { Int($0) }
-        guard numbers.count == 3, let listed = numbers[0], let source = numbers[1], let sequence = numbers[2] else {
+        // Somebody may have made it up: what is reckoned with stays in range.
+        guard numbers.count == 3, let listed = numbers[0], Self.places.contains(listed), let source = numbers[1],
+            let sequence = numbers[2]
+        else {
             throw WaybillError(.format, "The cursor is not one that a list gave. Leave it out to start with the newest transactions.")
         }
         self.init(order: order ?? .newest, listed: listed, source: source, sequence: sequence)
+    }
+
+    /// - Throws: Where the text is not one that a list in this order gave.
+    init(_ text: String, of order: TransactionFilter.Order) throws(WaybillError) {
+        try self.init(text)
+        guard self.order == order else {
+            throw WaybillError(.format, "The cursor is of a list in another order. Leave it out to start at the beginning.")
+        }
     }
 }

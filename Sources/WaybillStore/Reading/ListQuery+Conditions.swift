@@ -106,20 +106,17 @@ extension ListQuery {
             AND (\(like("(ifnull(l.host, '') || ifnull(l.path, ''))")) OR \(inDetail("l.opened_detail")) OR \(inDetail("l.closed_detail"))))))
             """,
         ]
-        if let code = SupportCode(text) { places.append(Self.matches("p.guid", argument(code.lastDigits))) }
+        if let code = SupportCode(text) { places.append(Self.matches("p.guid", argument(code.lastBytes))) }
         return "(\(places.joined(separator: " OR ")))"
     }
 
-    /// Whether a GUID ends with these digits, in upper case.
-    static func matches(_ guid: String, _ digits: String) -> String { "substr(hex(\(guid)), 23) = \(digits)" }
+    /// Whether a GUID ends with these bytes.
+    static func matches(_ guid: String, _ bytes: String) -> String { "substr(\(guid), 12) = \(bytes)" }
 }
 
 extension SupportCode {
-    /// The last ten hexadecimal digits of the GUIDs that have this code.
-    var lastDigits: String {
-        let digits = String(tail, radix: 16, uppercase: true)
-        return String(repeating: "0", count: 10 - digits.count) + digits
-    }
+    /// The last five bytes of the GUIDs that have this code.
+    var lastBytes: ColumnValue { .blob((0..<5).map { UInt8(truncatingIfNeeded: tail >> (8 * (4 - $0))) }) }
 }
 
 /// What ``TransactionCondition/error(_:)`` asks for, taken apart.

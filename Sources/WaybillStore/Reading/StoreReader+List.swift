@@ -17,24 +17,31 @@ extension StoreReader {
     func transactions(
         matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int, in scope: ListQuery.Scope
     ) throws(WaybillError) -> Page<TransactionSummary> {
-        var place: ListCursor?
-        if let cursor { place = try ListCursor(cursor) }
-        guard place.map({ $0.order == filter.order }) ?? true else {
-            throw WaybillError(.format, "The cursor is of a list in another order. Leave it out to start at the beginning.")
-        }
+        let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text, of: filter.order) }
         let limit = min(max(1, limit), Int(Int32.max))
         let query = ListQuery(filter, limit: limit + 1, after: place, now: wall, in: scope)
         return try read { () throws(WaybillError) in
-            var found: [ListCursor] = []
-            try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
-                found.append(ListCursor(order: filter.order, listed: row.int(0), source: row.int(1), sequence: row.int(2)))
-            }
-            var rows: [TransactionSummary] = []
-            for leader in found.prefix(limit) {
-                if let summary = try summary(leader: leader.sequence, of: leader.source, now: wall) { rows.append(summary) }
-            }
-            return Page(rows: rows, next: found.count > limit ? found[limit - 1].description : nil)
+            let found = try leaders(query, filter.order)
+            let next = found.count > limit ? found[limit - 1].description : nil
+            return Page(rows: try summaries(of: found.prefix(limit), now: wall), next: next)
         }
+    }
+
+    /// Where the leading parts are that a query finds.
+    func leaders(_ query: ListQuery, _ order: TransactionFilter.Order) throws(WaybillError) -> [ListCursor] {
+        var found: [ListCursor] = []
+        try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
+            found.append(ListCursor(order: order, listed: row.int(0), source: row.int(1), sequence: row.int(2)))
+        }
+        return found
+    }
+
+    func summaries(of leaders: some Sequence<ListCursor>, now wall: Int) throws(WaybillError) -> [TransactionSummary] {
+        var rows: [TransactionSummary] = []
+        for leader in leaders {
+            if let summary = try summary(leader: leader.sequence, of: leader.source, now: wall) { rows.append(summary) }
+        }
+        return rows
     }
 
     /// Transactions whose support code this is; two may share one.
@@ -42,7 +49,7 @@ extension StoreReader {
         try connection.statement(
             "SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL AND \(ListQuery.matches("guid", "?")) ORDER BY guid"
         )
-        .rows(code.lastDigits) { row in row.guid(0) }
+        .rows(code.lastBytes) { row in row.guid(0) }
     }
 
     /// The transaction that a leading part stands for.

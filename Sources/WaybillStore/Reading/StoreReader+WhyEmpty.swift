@@ -7,26 +7,29 @@ extension StoreReader {
     ///
     /// Where some do pass it says how many.
     ///
-    /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
-    package func whyEmpty(_ filter: TransactionFilter, now wall: Int) throws(WaybillError) -> String {
+    /// - Parameters:
+    ///   - wall: Now, in microseconds since 1970: decides what has timed out.
+    ///   - patience: Once it has run out, no condition is looked for any more, and the sentence names none; nil: there is time.
+    package func whyEmpty(_ filter: TransactionFilter, now wall: Int, patience: Patience? = nil) throws(WaybillError) -> String {
         try read { () throws(WaybillError) in
             var passed = TransactionFilter()
             var selection = "transaction"
-            guard try count(passed, now: wall) > 0 else { return "There is no transaction here: the store is empty." }
+            guard try isAny(passed, now: wall) else { return "There is no transaction here: the store is empty." }
             if let useCase = filter.useCase {
                 passed.useCase = useCase
-                guard try count(passed, now: wall) > 0 else { return try noSuchUseCase(useCase) }
+                guard try isAny(passed, now: wall) else { return try noSuchUseCase(useCase) }
                 selection = "transaction of \(try NameTable(connection).useCase(useCase))"
             }
             if !filter.outcomes.isEmpty {
-                let before = try count(passed, now: wall)
+                let before = passed
                 passed.outcomes = filter.outcomes
                 let words = filter.outcomes.sorted { $0.rawValue < $1.rawValue }.map { $0.name.replacing("_", with: " ") }
                 let outcomes = words.joined(separator: " or ")
-                guard try count(passed, now: wall) > 0 else {
-                    return before == 1
+                guard try isAny(passed, now: wall) else {
+                    let found = try count(before, now: wall)
+                    return found == 1
                         ? "The only \(selection) here is not \(outcomes)."
-                        : "None of the \(before.of(selection)) here is \(outcomes)."
+                        : "None of the \(found.of(selection)) here is \(outcomes)."
                 }
                 selection = "\(outcomes) \(selection)"
             }
@@ -34,13 +37,14 @@ extension StoreReader {
                 let before = passed
                 passed.sinceMicroseconds = filter.sinceMicroseconds
                 passed.untilMicroseconds = filter.untilMicroseconds
-                guard try count(passed, now: wall) > 0 else { return try noneInTime(of: selection, before, passed, now: wall) }
+                guard try isAny(passed, now: wall) else { return try noneInTime(of: selection, before, passed, now: wall) }
             }
             let texts = (filter.text.map { [$0] } ?? []).filter { !$0.isEmpty }.map(TransactionCondition.text)
             for condition in texts + filter.conditions {
+                if let patience, patience.isOver() { return "No \(selection) here passes the whole filter." }
                 let (place, before) = (passed == TransactionFilter() ? "here" : "under the other conditions", passed)
                 passed.conditions.append(condition)
-                guard try count(passed, now: wall) == 0 else { continue }
+                guard try !isAny(passed, now: wall) else { continue }
                 let found = try count(before, now: wall)
                 let subject = found == 1 ? "The only \(selection) \(place) does not" : "None of the \(found.of(selection)) \(place)"
                 guard case .text(let text) = condition else { return "\(subject) \(found == 1 ? "pass" : "passes") \(condition)." }
@@ -52,10 +56,15 @@ extension StoreReader {
 
     /// How many transactions pass a filter.
     func count(_ filter: TransactionFilter, now wall: Int) throws(WaybillError) -> Int {
-        let query = ListQuery(filter, limit: .max, after: nil, now: wall)
+        let query = ListQuery(all: "1", filter, now: wall)
         var count = 0
         try connection.statement("SELECT count(*) FROM (\(query.sql))").forEachRow(arguments: query.arguments) { row in count = row.int(0) }
         return count
+    }
+
+    /// Whether one passes at all, which is sooner known than how many.
+    private func isAny(_ filter: TransactionFilter, now wall: Int) throws(WaybillError) -> Bool {
+        try !leaders(ListQuery(filter, limit: 1, after: nil, now: wall), filter.order).isEmpty
     }
 
     private func noSuchUseCase(_ code: Int) throws(WaybillError) -> String {

@@ -127,7 +127,9 @@ import WaybillCore
 
     @Test(arguments: [
         "https://evil.example/", "//evil.example", "/\\evil.example", "transactions:evil", "javascript:alert(1)", "network/../../evil",
-        "transactions/a\r\nX: y", "",
+        "transactions/a\r\nX: y", "", "\\\\evil.example", "\\evil.example", "%2F%2Fevil.example", "%5C%5Cevil.example", "/%2F/evil.example",
+        "/transactions", "transactions//evil.example", "transactions/..//evil.example", "http:transactions", " transactions",
+        "\t//evil.example", "transactions@evil.example", "login?to=//evil.example", "v1/transactions", "metrics", "logout",
     ])
     func aLoginLeadsNowhereElse(to: String) async throws {
         let token = try tokens.add(role: .read, project: .standard).secret

@@ -30,7 +30,11 @@ import WaybillReport
 
     @Test func everyAnswerForbidsWhatIsNotItsOwn() async throws {
         try await run { server in
-            for path in ["/transactions", "/network", "/login", "/transactions/x", "/transactions?outcome=x", "/", "/assets/x"] {
+            let transaction = "/transactions/\(login.transaction)"
+            for path in [
+                "/transactions", "/network", "/login", "/transactions/x", "/transactions?outcome=x", "/", "/assets/x", transaction,
+                "\(transaction)/json", "\(transaction)/har", "\(transaction)/otlp", "/network/\(login.client.id):3",
+            ] {
                 let response = try await server.get(path)
                 let policy = try #require(response.header("Content-Security-Policy"))
                 #expect(policy.hasPrefix("default-src 'none'; style-src 'self'; script-src 'self';"))
@@ -38,6 +42,12 @@ import WaybillReport
                 #expect(policy.contains("frame-ancestors 'none'"))
                 #expect(response.header("X-Content-Type-Options") == "nosniff")
                 #expect(response.header("Cache-Control") == "no-store")
+                #expect(response.header("Referrer-Policy") == "same-origin")
+                #expect(response.header("Cross-Origin-Opener-Policy") == "same-origin")
+                #expect(response.header("Cross-Origin-Resource-Policy") == "same-origin")
+                for directive in ["base-uri 'none'", "form-action 'self'", "connect-src 'self'"] {
+                    #expect(policy.contains(directive), "\(policy)")
+                }
             }
         }
     }

@@ -11,9 +11,12 @@ struct ExchangeConditions {
     static let tables =
         "network_logs l JOIN sources s ON s.id = l.source LEFT JOIN parts p ON p.source = l.source AND p.sequence = l.part"
 
-    /// - Parameter isChosen: Whether only transactions of the temporary table `chosen` are meant.
-    init(_ filter: ExchangeFilter, isChosen: Bool) {
+    /// - Parameters:
+    ///   - isChosen: Whether only transactions of the temporary table `chosen` are meant.
+    ///   - wall: Now, in microseconds since 1970: decides which transactions have timed out.
+    init(_ filter: ExchangeFilter, isChosen: Bool, now wall: Int) {
         if isChosen { add("p.guid IN (SELECT guid FROM temp.chosen)") }
+        if filter.useCase != nil || !filter.outcomes.isEmpty { add(transaction(filter.useCase, filter.outcomes, now: wall)) }
         if !filter.methods.isEmpty { add("l.method IN (\(filter.methods.sorted().map { argument($0) }.joined(separator: ", ")))") }
         if let statuses = filter.statuses { add("l.status BETWEEN \(argument(statuses.lowerBound)) AND \(argument(statuses.upperBound))") }
         if !filter.states.isEmpty { add(Self.condition(filter.states)) }
@@ -28,6 +31,20 @@ struct ExchangeConditions {
     }
 
     mutating func add(_ condition: String) { sql += " AND \(condition)" }
+
+    /// Of its leading part, which another source may have recorded.
+    private mutating func transaction(_ useCase: Int?, _ outcomes: Set<Outcome>, now wall: Int) -> String {
+        var conditions = ["t.guid = p.guid", "t.listed_us IS NOT NULL"]
+        if let useCase { conditions.append("t.use_case = \(argument(useCase))") }
+        if !outcomes.isEmpty {
+            let outcome = """
+                CASE WHEN t.outcome = \(Outcome.open.rawValue) AND \(SQL.lastActivity(guid: "t.guid")) + t.timeout_us < \(argument(wall)) \
+                THEN \(Outcome.timedOut.rawValue) ELSE t.outcome END
+                """
+            conditions.append("\(outcome) IN (\(outcomes.map { "\($0.rawValue)" }.sorted().joined(separator: ", ")))")
+        }
+        return "EXISTS(SELECT 1 FROM parts t WHERE \(conditions.joined(separator: " AND ")))"
+    }
 
     /// In this state, of `network_logs l` and `sources s`.
     static func condition(_ state: ExchangeRecord.State) -> String {
@@ -61,7 +78,7 @@ struct ExchangeConditions {
         ]
         places.append(BodySearch.condition(word: words.count))
         words.append(text)
-        if let code = SupportCode(text) { places.append(ListQuery.matches("p.guid", argument(code.lastDigits))) }
+        if let code = SupportCode(text) { places.append(ListQuery.matches("p.guid", argument(code.lastBytes))) }
         return "(\(places.joined(separator: " OR ")))"
     }
 }

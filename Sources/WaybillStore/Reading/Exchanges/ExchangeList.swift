@@ -6,8 +6,8 @@ import WaybillCore
 /// source's newest are found by an index, those that can matter are asked, and what they have is merged. A page costs what it shows, and a look at
 /// each source.
 struct ExchangeList {
-    private let connection: Connection
-    private let filter: ExchangeFilter
+    let connection: Connection
+    let filter: ExchangeFilter
     private let conditions: ExchangeConditions
     /// One sentence on the bodies that were not looked through; nil where all were, or none had to be.
     let note: String?
@@ -22,20 +22,18 @@ struct ExchangeList {
     ) throws(WaybillError) {
         self.connection = connection
         self.filter = filter
+        let ofTransactions = filter.conditions.compactMap(\.ofTransaction)
+        guard transactions == nil || (filter.useCase == nil && filter.outcomes.isEmpty && ofTransactions.isEmpty) else {
+            throw WaybillError(.setting, "What is said of transactions belongs to the filter of transactions, where there is one.")
+        }
         var chosen = transactions
-        let conditionsOfTransactions = filter.conditions.compactMap(\.ofTransaction)
-        if filter.useCase != nil || !filter.outcomes.isEmpty || !conditionsOfTransactions.isEmpty {
-            guard transactions == nil else {
-                throw WaybillError(.setting, "What is said of transactions belongs to the filter of transactions, where there is one.")
-            }
-            var ownConditions = TransactionFilter()
-            ownConditions.useCase = filter.useCase
-            ownConditions.outcomes = filter.outcomes
-            ownConditions.conditions = conditionsOfTransactions
-            chosen = ownConditions
+        if !ofTransactions.isEmpty {
+            var own = TransactionFilter()
+            own.conditions = ofTransactions
+            chosen = own
         }
         if let chosen { try ExportSelector(connection: connection).choose(chosen, now: wall) }
-        conditions = ExchangeConditions(filter, isChosen: chosen != nil)
+        conditions = ExchangeConditions(filter, isChosen: chosen != nil, now: wall)
         let isCut = try BodySearch(connection: connection).find(conditions.words, limit: bodyLimit)
         note = isCut ? "Only the newest \(bodyLimit / 1_000_000) MB of kept bodies were looked through." : nil
     }
@@ -43,14 +41,19 @@ struct ExchangeList {
     /// The newest, behind a cursor.
     func keys(limit: Int, after cursor: ListCursor?) throws(WaybillError) -> [ExchangeKey] {
         var found: [ExchangeKey] = []
-        // What was opened at the cursor's own time is left to the condition on rows.
-        let until = [filter.untilMicroseconds, cursor.map { $0.listed + 1 }].compactMap(\.self).min()
-        let spans = try spans().compactMap { $0.clamped(since: filter.sinceMicroseconds, until: until) }
-        for span in spans.sorted(by: { $0.newest > $1.newest }) {
+        for span in try spans(after: cursor) {
             if found.count == limit, let oldest = found.last, span.newest < oldest.opened { break }
             found = Array((found + (try keys(in: span, limit: limit, after: cursor))).sorted(by: ExchangeKey.follows).prefix(limit))
         }
         return found
+    }
+
+    /// Where exchanges can be that come behind a cursor; that with the newest in front.
+    func spans(after cursor: ListCursor?) throws(WaybillError) -> [ExchangeSpan] {
+        // What was opened at the cursor's own time is left to the condition on rows.
+        let until = [filter.untilMicroseconds, cursor.map { $0.listed + 1 }].compactMap(\.self).min()
+        return try ExchangeSpan.all(connection).compactMap { $0.clamped(since: filter.sinceMicroseconds, until: until) }
+            .sorted { $0.newest > $1.newest }
     }
 
     /// All of them, the oldest first, until `body` returns false: sorted by SQLite, which keeps what is much in a file.
@@ -85,19 +88,7 @@ struct ExchangeList {
         return conditions
     }
 
-    private func spans() throws(WaybillError) -> [ExchangeSpan] {
-        let newest = try connection.statement(
-            """
-            SELECT id, at_us FROM (SELECT id, (SELECT max(l.at_us) FROM network_logs l WHERE l.source = id AND l.method IS NOT NULL) AS at_us \
-            FROM sources) WHERE at_us IS NOT NULL
-            """
-        ).rows { row in (source: row.int(0), at: row.int(1)) }
-        var spans: [ExchangeSpan] = []
-        for (source, at) in newest { spans += ExchangeSpan.spans(of: source, try WallClock(of: source, connection), newest: at) }
-        return spans
-    }
-
-    private func keys(in span: ExchangeSpan, limit: Int, after cursor: ListCursor?) throws(WaybillError) -> [ExchangeKey] {
+    func keys(in span: ExchangeSpan, limit: Int, after cursor: ListCursor?) throws(WaybillError) -> [ExchangeKey] {
         var conditions = conditions
         var sql = "\(conditions.sql) AND l.source = \(conditions.argument(span.source))"
         sql += " AND l.at_us >= \(conditions.argument(span.times.lowerBound)) AND l.at_us < \(conditions.argument(span.times.upperBound))"

@@ -29,3 +29,29 @@ struct ExchangeSpan {
         return start < end ? ExchangeSpan(source: source, offset: offset, times: start..<end) : nil
     }
 }
+
+extension ExchangeSpan {
+    /// Those of all sources that have exchanges.
+    static func all(_ connection: Connection) throws(WaybillError) -> [ExchangeSpan] {
+        let statement = try connection.statement(
+            """
+            SELECT n.id, n.at_us, c.at_us, c.offset_us FROM (SELECT s.id, \
+            (SELECT max(l.at_us) FROM network_logs l WHERE l.source = s.id AND l.method IS NOT NULL) AS at_us FROM sources s) n \
+            LEFT JOIN clocks c ON c.source = n.id WHERE n.at_us IS NOT NULL ORDER BY n.id, c.at_us
+            """)
+        var spans: [ExchangeSpan] = []
+        var source = (id: 0, newest: 0)
+        var anchors: [ClockAnchor] = []
+        func finish() { spans += Self.spans(of: source.id, WallClock(anchors), newest: source.newest) }
+        var isFirst = true
+        try statement.forEachRow { row in
+            if row.int(0) != source.id || isFirst {
+                if !isFirst { finish() }
+                (source, anchors, isFirst) = ((row.int(0), row.int(1)), [], false)
+            }
+            if !row.isNull(2) { anchors.append(ClockAnchor(atMicroseconds: row.int(2), offsetMicroseconds: row.int(3))) }
+        }
+        if !isFirst { finish() }
+        return spans
+    }
+}

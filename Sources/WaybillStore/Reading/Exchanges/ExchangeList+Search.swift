@@ -1,0 +1,50 @@
+import WaybillCore
+
+extension ExchangeList {
+    /// The newest behind a cursor, as far as patience goes.
+    ///
+    /// Looked for in windows of time, the newest first, each with about a stretch of exchanges: all that is newer than a window's beginning is known
+    /// before anything older is looked at.
+    ///
+    /// - Returns: Also how many exchanges were looked at, and from when on; nil where that are all, or the limit was reached.
+    func keys(
+        limit: Int, after cursor: ListCursor?, patience: Patience
+    ) throws(WaybillError) -> (keys: [ExchangeKey], lookedAt: (count: Int, from: Int)?) {
+        var spans = try spans(after: cursor)
+        var found: [ExchangeKey] = []
+        var count = 0
+        while !spans.isEmpty {
+            let begin = try beginning(of: spans, stretch: patience.stretch)
+            var rest: [ExchangeSpan] = []
+            for span in spans {
+                if let window = span.clamped(since: begin, until: nil) {
+                    found += try keys(in: window, limit: limit, after: cursor)
+                    count += try self.count(in: window)
+                }
+                if let begin, let older = span.clamped(since: nil, until: begin) { rest.append(older) }
+            }
+            found = Array(found.sorted(by: ExchangeKey.follows).prefix(limit))
+            if found.count == limit { break }
+            spans = rest.sorted { $0.newest > $1.newest }
+            if let begin, patience.isOver(), !spans.isEmpty { return (found, (count, begin)) }
+        }
+        return (found, nil)
+    }
+
+    /// Since 1970: behind a stretch of exchanges of the source with the newest, or behind so many sources; nil: there is less than that.
+    private func beginning(of spans: [ExchangeSpan], stretch: Int) throws(WaybillError) -> Int? {
+        guard let newest = spans.first else { return nil }
+        let inSource = try connection.statement(
+            "SELECT at_us FROM network_logs WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ? "
+                + "ORDER BY at_us DESC LIMIT 1 OFFSET ?"
+        ).first(newest.source, newest.times.lowerBound, newest.times.upperBound, stretch - 1) { row in row.int(0) + newest.offset }
+        let amongSources = spans.dropFirst(max(1, stretch / 10)).first?.newest
+        return [inSource, amongSources].compactMap(\.self).max()
+    }
+
+    private func count(in span: ExchangeSpan) throws(WaybillError) -> Int {
+        try connection.integer(
+            "SELECT count(*) FROM network_logs WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ?",
+            span.source, span.times.lowerBound, span.times.upperBound)
+    }
+}
