@@ -70,8 +70,9 @@ import WaybillCore
         let holds = try connection.statement("SELECT DISTINCT source, part FROM events WHERE code = 2").rows { row in
             [row.int(0), row.int(1)]
         }
+        let transactions = try connection.statement("SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL").rows { row in row.guid(0) }
         var left = 0
-        for guid in try connection.statement("SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL").rows({ row in row.guid(0) }) {
+        for guid in transactions {
             let parts = try all.parts(of: guid)
             let expected = parts.filter { part in holds.contains([part.source, part.sequence]) }
             #expect(try wanted.parts(of: guid) == expected)
