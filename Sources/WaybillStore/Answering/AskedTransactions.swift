@@ -34,9 +34,11 @@ struct AskedTransactions {
         static let error = Contents(rawValue: 8)
     }
 
+    /// 16 bytes: there may be millions.
     fileprivate struct Key: Comparable {
-        var source: Int
         var sequence: Int
+        /// No file has room for more sources.
+        var source: Int32
         /// Below 0: none.
         var segment: Int32
 
@@ -72,7 +74,7 @@ struct AskedTransactions {
                 segment = segments[value] ?? Int32(segments.count)
                 segments[value] = segment
             }
-            keys.append(Key(source: source, sequence: row.int(1), segment: segment))
+            keys.append(Key(sequence: row.int(1), source: Int32(clamping: source), segment: segment))
         }
         if case .attribute(let name)? = segmentation, segments.isEmpty, !keys.isEmpty { try Self.check(attribute: name, connection) }
         self.keys = keys.sorted()  // which also takes no more room than they need
@@ -111,7 +113,7 @@ struct AskedTransactions {
         var rows = try rows()
         defer { rows.stop() }
         for key in keys {
-            guard let row = try rows.row(from: key.source, key.sequence) else { continue }
+            guard let row = try rows.row(from: Int(key.source), key.sequence) else { continue }
             try body(transaction(key, row), try joined?.parts(of: row.guid(1)) ?? [])
         }
     }
@@ -147,7 +149,7 @@ struct AskedTransactions {
 
 extension AskedTransactions.Transaction {
     fileprivate init(_ key: AskedTransactions.Key, _ useCase: Int) {
-        self.init(source: key.source, sequence: key.sequence, useCase: useCase, segment: key.segment < 0 ? nil : Int(key.segment))
+        self.init(source: Int(key.source), sequence: key.sequence, useCase: useCase, segment: key.segment < 0 ? nil : Int(key.segment))
     }
 }
 

@@ -9,15 +9,20 @@ struct JoinedParts {
         var useCase: Int
     }
 
-    /// Of a transaction, as places in ``known``.
-    private struct Chain {
-        var first: Int32
-        var last: Int32
+    /// 24 bytes: there may be millions.
+    private struct Link {
+        var sequence: Int
+        var useCase: Int
+        /// No file has room for more sources.
+        var source: Int32
+        /// The place of the next one of its transaction; of the last one, that of the first.
+        var next: Int32
     }
 
-    /// All that the store has, each with the place of the next one of its transaction; nil: they are looked up.
-    private var known: [(part: Part, next: Int32)]?
-    private var chains: [GUID: Chain] = [:]
+    /// All that the store has; nil: they are looked up.
+    private var links: [Link]?
+    /// The place of a transaction's last one.
+    private var last: [GUID: Int32] = [:]
     private let connection: Connection
 
     /// - Parameters:
@@ -26,7 +31,7 @@ struct JoinedParts {
     init(ofTransactions count: Int, with codes: [Int]?, _ connection: Connection) throws(WaybillError) {
         self.connection = connection
         guard count >= 2_000 else { return }
-        var known: [(part: Part, next: Int32)] = []
+        var links: [Link] = []
         var events = try codes.map { codes throws(WaybillError) in
             try ForwardRows("SELECT part FROM events AS sought", key: ("source", "part"), only: ("code", codes), connection)
         }
@@ -36,38 +41,37 @@ struct JoinedParts {
         try statement.forEachRow { (row) throws(WaybillError) in
             let part = Part(source: row.int(1), sequence: row.int(2), useCase: row.int(3))
             if events != nil, try events?.row(from: part.source, part.sequence)?.int(0) != part.sequence { return }
-            add(part, of: row.guid(0), to: &known)
+            add(part, of: row.guid(0), to: &links)
         }
-        self.known = known
+        self.links = links
     }
 
-    private mutating func add(_ part: Part, of guid: GUID, to known: inout [(part: Part, next: Int32)]) {
-        let place = Int32(known.count)
-        known.append((part, -1))
-        // One look-up finds the place and puts it back.
-        func follow(_ chain: inout Chain) {
-            if chain.last != place { known[Int(chain.last)].next = place }
-            chain.last = place
-        }
-        follow(&chains[guid, default: Chain(first: place, last: place)])
+    private mutating func add(_ part: Part, of guid: GUID, to links: inout [Link]) {
+        let place = Int32(links.count)
+        links.append(Link(sequence: part.sequence, useCase: part.useCase, source: Int32(clamping: part.source), next: place))
+        guard let before = last.updateValue(place, forKey: guid) else { return }
+        links[Int(place)].next = links[Int(before)].next
+        links[Int(before)].next = place
     }
 
     /// Whether no transaction has any.
-    var isEmpty: Bool { known?.isEmpty ?? false }
+    var isEmpty: Bool { links?.isEmpty ?? false }
 
     /// Those of a transaction, by source and sequence.
     func parts(of guid: GUID) throws(WaybillError) -> [Part] {
-        guard let known else {
+        guard let links else {
             return try connection.statement(
                 "SELECT source, sequence, use_case FROM parts WHERE guid = ? AND listed_us IS NULL ORDER BY source, sequence"
             ).rows(guid) { row in Part(source: row.int(0), sequence: row.int(1), useCase: row.int(2)) }
         }
-        guard var place = chains[guid]?.first else { return [] }
+        guard let last = last[guid] else { return [] }
         var parts: [Part] = []
-        while place >= 0 {
-            parts.append(known[Int(place)].part)
-            place = known[Int(place)].next
-        }
+        var place = last
+        repeat {
+            let link = links[Int(links[Int(place)].next)]
+            parts.append(Part(source: Int(link.source), sequence: link.sequence, useCase: link.useCase))
+            place = links[Int(place)].next
+        } while place != last
         return parts
     }
 }

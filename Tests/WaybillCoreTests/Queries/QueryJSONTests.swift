@@ -1,6 +1,7 @@
 import Foundation
 import Testing
-import WaybillCore
+
+@testable import WaybillCore
 
 /// The JSON of questions and answers is public: it is what `POST /v1/answers` takes and gives.
 @Suite struct QueryJSONTests {
@@ -40,6 +41,7 @@ import WaybillCore
                 #"{\#(filter),"is_strict":true,"question":"funnel","steps":["^","sent"],"window_us":9}"#
             ),
             (.dropOff(DropOffQuery(filter: logins)), #"{\#(filter),"question":"dropoff"}"#),
+            (.legs(LegsQuery(filter: logins, segmentation: .os)), #"{\#(filter),"question":"legs","segmentation":"os"}"#),
             (
                 .network(NetworkQuery(filter: failed, grouping: .method, exampleCount: 1)),
                 #"{"example_count":1,"filter":{"conditions":["-host:example.com"],"methods":["GET"],"outcomes":[],"states":["in_progress"],"statuses":[400,499]},"#
@@ -68,6 +70,7 @@ import WaybillCore
         (#"{"question":"transitions","filter":{}}"#, .transitions(TransitionsQuery(filter: TransactionFilter()))),
         (#"{"question":"funnel","steps":["^"]}"#, .funnel(FunnelQuery(filter: TransactionFilter(), steps: [.begun]))),
         (#"{"question":"dropoff"}"#, .dropOff(DropOffQuery(filter: TransactionFilter()))),
+        (#"{"question":"legs"}"#, .legs(LegsQuery(filter: TransactionFilter()))),
         (#"{"question":"network","filter":{}}"#, .network(NetworkQuery())),
         (
             #"{"question":"compare","groups":{"segmentation":"day"}}"#,
@@ -97,7 +100,38 @@ import WaybillCore
         let steps = FunnelSegment(
             value: nil, transactions: 4, steps: [.init(point: .finished, reached: 3, lost: 1, statistics: statistics)])
         let stepsJSON = #"{"steps":[{"lost":1,"point":"$","reached":3,"statistics":\#(numbers)}],"transactions":4}"#
+        let legs = LegsSegment(
+            value: nil, legs: [.init(leg: .clientBefore, totalMicroseconds: 6, statistics: statistics)], duration: statistics,
+            withoutEnd: 1,
+            withoutExchange: 2, withoutServer: 3, withoutSplit: 4, uncertainty: statistics)
+        let legsJSON =
+            #"{"duration":\#(numbers),"legs":[{"leg":"client_before","statistics":\#(numbers),"total_us":6}],"uncertainty":\#(numbers),"#
+            + #""without_end":1,"without_exchange":2,"without_server":3,"without_split":4}"#
+        let compared = CompareAnswer(
+            a: .init(value: "A", transactions: 4, ended: 3, statistics: statistics),
+            b: .init(value: nil, transactions: 3, ended: 3, statistics: statistics),
+            rates: [
+                RateComparison(
+                    measure: .failed, aCount: 1, bCount: 2, a: Estimate(value: 0.25, low: 0.125, high: 0.5),
+                    b: Estimate(value: 0.5, low: 0.25, high: 0.75), difference: Estimate(value: 0.25, low: -0.5, high: 0.5),
+                    verdict: .noise,
+                    sentence: "As often.")
+            ],
+            quantiles: [
+                QuantileComparison(
+                    percent: 50, aMicroseconds: Estimate(value: 2, low: 1, high: nil),
+                    bMicroseconds: Estimate(value: 3, low: nil, high: nil),
+                    differenceMicroseconds: Estimate(value: 1, low: nil, high: nil), verdict: .tooFew, sentence: "Too few.")
+            ])
+        let comparedJSON =
+            #""a":{"ended":3,"statistics":\#(numbers),"transactions":4,"value":"A"},"b":{"ended":3,"statistics":\#(numbers),"transactions":3},"#
+            + #""quantiles":[{"a_us":{"low":1,"value":2},"b_us":{"value":3},"difference_us":{"value":1},"percent":50,"sentence":"Too few.","#
+            + #""verdict":"too_few"}],"question":"compare","rates":[{"a":{"high":0.5,"low":0.125,"value":0.25},"a_count":1,"#
+            + #""b":{"high":0.75,"low":0.25,"value":0.5},"b_count":2,"difference":{"high":0.5,"low":-0.5,"value":0.25},"measure":"failed","#
+            + #""sentence":"As often.","verdict":"noise"}]"#
         return [
+            (.compare(compared), "{\(comparedJSON)}"),
+            (.legs(LegsAnswer(total: legs, segments: [])), #"{"question":"legs","segments":[],"total":\#(legsJSON)}"#),
             (
                 .summary(SummaryAnswer(useCases: [useCase])),
                 #"{"question":"summary","use_cases":[{"duration":\#(numbers),"errors":[{"code":3,"count":1,"domain":"E"}],"#

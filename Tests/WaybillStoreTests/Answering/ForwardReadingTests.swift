@@ -46,6 +46,41 @@ import WaybillCore
         }
     }
 
+    /// What has none of the wanted events in between is stepped over by SQLite, and what is wanted is not.
+    @Test func onlyRowsWithOneOfTheValuesAreFound() throws {
+        let connection = reader.connection
+        let keys = try connection.statement("SELECT source, part, code FROM events ORDER BY source, part, after").rows { row in
+            [row.int(0), row.int(1), row.int(2)]
+        }
+        var rows = try ForwardRows("SELECT part, code FROM events AS o", key: ("source", "part"), only: ("code", [1, 3]), connection)
+        defer { rows.stop() }
+        var left = 0
+        for key in keys {
+            let expected = keys.first { $0[0] == key[0] && $0[1] >= key[1] && [1, 3].contains($0[2]) }
+            #expect(try rows.row(from: key[0], key[1]).map { [$0.int(0), $0.int(1)] } == expected?.dropFirst().map(\.self))
+            if ![1, 3].contains(key[2]) { left += 1 }
+        }
+        #expect(left > 0 && left < keys.count, "else nothing is left out")
+    }
+
+    @Test func partsWithoutAWantedEventAreNotJoined() throws {
+        let connection = reader.connection
+        let wanted = try JoinedParts(ofTransactions: .max, with: [2], connection)
+        let all = try JoinedParts(ofTransactions: .max, with: nil, connection)
+        let holds = try connection.statement("SELECT DISTINCT source, part FROM events WHERE code = 2").rows { row in
+            [row.int(0), row.int(1)]
+        }
+        let transactions = try connection.statement("SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL").rows { row in row.guid(0) }
+        var left = 0
+        for guid in transactions {
+            let parts = try all.parts(of: guid)
+            let expected = parts.filter { part in holds.contains([part.source, part.sequence]) }
+            #expect(try wanted.parts(of: guid) == expected)
+            left += parts.count - expected.count
+        }
+        #expect(left > 0 && !wanted.isEmpty, "else nothing is left out")
+    }
+
     @Test func partsThatAreReadAtOnceAreThoseThatAreLookedUp() throws {
         let connection = reader.connection
         let atOnce = try JoinedParts(ofTransactions: .max, with: nil, connection)
