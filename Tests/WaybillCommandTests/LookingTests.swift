@@ -91,16 +91,17 @@ import WaybillCore
                 begun         2026-03-01 12:00:00.000 UTC
                 error         LoginError 3
                 attributes    variant=B
+                clocks        Times are aligned to the clock of app.
 
-                SOURCE  VERSION  DEVICE               PART                  TOOK
-                app     1.2      iPhone17,1 iOS 18.1  began, failed      15.0 ms
-                server  4.0      x86_64 Linux 6.1     joined, succeeded  9.00 ms
+                SOURCE  VERSION  DEVICE               PART                  TOOK  CLOCK
+                app     1.2      iPhone17,1 iOS 18.1  began, failed      15.0 ms  reference
+                server  4.0      x86_64 Linux 6.1     joined, succeeded  9.00 ms  +0 µs ± 2.00 ms, by its own exchange alone
 
                                               0               5 ms             10 ms
                 app                  15.0 ms  ●──────────────────────────────────────────────●─┤
                   POST /login  401 · 13.0 ms     ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░
-                    server           9.00 ms            ├─────────────────────────●───┤
-                ├──┤ part   ● event   ✕ error   ▒ connect   ▓ send   ░ wait   █ receive
+                    server           9.00 ms     ~~~~~~~├~~~~~~───────────────────●───┤
+                ├──┤ part   ● event   ✕ error   ▒ connect   ▓ send   ░ wait   █ receive   ~ may begin here
 
                      AT     SINCE  SOURCE  WHAT HAPPENED
                       0            app     ┌ begun                                 variant=B

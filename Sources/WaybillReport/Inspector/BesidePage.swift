@@ -83,10 +83,6 @@ package struct BesidePage {
                 "These are of different use cases, \(first.summary.useCaseName) and \(second.summary.useCaseName): only what has the same name "
                     + "in both is compared.")
         }
-        for record in [first, second] {
-            guard let words = clocks.words(record, SourceNames(record.sources)) else { continue }
-            notes.append("\(record.summary.id.supportCode): \(words)")
-        }
         return notes
     }
 
@@ -96,11 +92,12 @@ package struct BesidePage {
         let sources = record.sources.map { source in
             [source.app, source.appVersion, source.device, source.os, source.osVersion].filter { !$0.isEmpty }.joined(separator: " ")
         }
+        let times = clocks.words(record, SourceNames(record.sources)).map { " · \($0)" } ?? ""
         return """
             <section class="t \(summary.outcome.name)"><h2>\(place): \(summary.outcome.icon)\(summary.useCaseName) \
             <em>\(Words.outcome(summary.outcome))</em> <data>\(summary.durationMicroseconds.map(Words.duration) ?? "not closed")</data> \
             <a href="transactions/\(summary.id.description)\(clocks.query)"><code>\(summary.id.supportCode.description)</code></a></h2>\
-            <p>\(summary.reason)</p><p>Begun \(begun.date) \(begun.time) · \(sources.joined(separator: ", "))</p>\
+            <p>\(summary.reason)</p><p>Begun \(begun.date) \(begun.time) · \(sources.joined(separator: ", "))\(times)</p>\
             \(waterfall.figure(hasAnchors: false))</section>
 
             """

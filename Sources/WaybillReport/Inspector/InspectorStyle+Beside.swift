@@ -33,13 +33,13 @@ extension InspectorStyle {
         @media(max-width:46rem){
         table.beside,table.beside tbody,table.beside tr,table.beside caption{display:block}
         table.beside thead{display:none}
-        table.beside tr{display:grid;grid-template-columns:1fr 1fr;padding:.35rem 0;border-top:1px solid var(--line)}
+        table.beside tr{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);padding:.35rem 0;border-top:1px solid var(--line)}
         table.beside tr>*{border-top:0}
         table.beside tbody th{grid-column:1/-1;width:auto}
         table.beside td:nth-child(2)::before,table.beside td:nth-child(3)::before{color:var(--dim);font-size:.8em}
         table.beside td:nth-child(2)::before{content:"first "}
         table.beside td:nth-child(3)::before{content:"second "}
-        table.beside td:nth-child(2),table.beside td:nth-child(3){width:auto}
+        table.beside td:nth-child(2),table.beside td:nth-child(3){width:auto;white-space:normal}
         table.beside td:last-child{grid-column:1/-1}
         table.beside td:last-child:empty{display:none}
         .sides h2 data{margin-left:0}

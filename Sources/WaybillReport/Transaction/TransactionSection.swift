@@ -70,12 +70,17 @@ package struct TransactionSection {
         let source = record.sources.first { $0.id == part.id.source }
         let described: [String?] = [
             source?.appVersion, source?.device, [source?.os, source?.osVersion].compactMap(\.self).joined(separator: " "),
-            (part.isJoined ? "joined, " : "") + Words.outcome(part.outcome),
-            raw.clocks.map { "clock \(Words.clock(part.id.source, in: $0))" },
+            (part.isJoined ? "joined, " : "") + Words.outcome(part.outcome), clock(of: part),
         ]
         let words = described.compactMap(\.self).filter { !$0.isEmpty && $0 != " " }.joined(separator: " · ")
         return
             "<li\(names.laneAttribute(of: part.id.source))><b>\(names[part.id.source])</b> \(words)"
+    }
+
+    /// Nothing for the one that the others are compared with.
+    private func clock(of part: TransactionRecord.Part) -> String? {
+        guard let clocks = raw.clocks, part.id.source != clocks.reference else { return nil }
+        return "clock \(Words.clock(part.id.source, in: clocks))"
     }
 
     private var exchanges: HTML {

@@ -16,7 +16,10 @@ extension Waterfall {
     }
 
     /// The longest, at most three, each at least a tenth of the whole, in order of time.
+    ///
+    /// None by raw clocks of several sources: between two of them, what looks like a pause may be how far the clocks are apart.
     var gaps: [Gap] {
+        guard record.clocks == nil || clocks == .aligned else { return [] }
         let length = span.upperBound - span.lowerBound
         var gaps: [Gap] = []
         // In one sweep from the left: how far the time is covered, and by what.

@@ -54,7 +54,7 @@ package struct Waterfall {
     /// With the times that are drawn.
     let record: TransactionRecord
     let names: SourceNames
-    private let clocks: ShownClocks
+    let clocks: ShownClocks
     /// By part, and what was caused by exchange: transactions may have thousands of each.
     private let entries: [Fact.ID: [TransactionRecord.Entry]]
     private let exchanges: [Fact.ID: [TransactionRecord.Exchange]]

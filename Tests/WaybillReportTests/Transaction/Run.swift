@@ -69,9 +69,10 @@ struct Run {
     ) {
         sequence += 1
         let part = source.id == client.id ? 1 : record.parts.last?.id.sequence ?? 1
-        record.timeline.append(
+        let place = record.timeline.firstIndex { $0.timeMicroseconds > begun + time } ?? record.timeline.endIndex
+        record.timeline.insert(
             TransactionRecord.Entry(
                 id: Fact.ID(source: source.id, sequence: sequence), kind: kind, part: part, timeMicroseconds: begun + time, label: label,
-                error: error, attributes: attributes, exchange: exchange))
+                error: error, attributes: attributes, exchange: exchange), at: place)
     }
 }

@@ -31,6 +31,7 @@ import WaybillCore
         let raw = Waterfall(record, names: names, clocks: .raw)
         #expect(raw.span.upperBound == 1_300_007_000)
         #expect(raw.bars.allSatisfy { $0.uncertainty == nil })
+        #expect(raw.gaps.isEmpty, "Nobody waited: the clocks are apart.")
     }
 
     @Test func theUncertaintyIsDrawnWithItsWidth() {
