@@ -66,6 +66,16 @@ extension TransactionManager {
             ?? Page(rows: [], next: nil)
     }
 
+    /// The filter of exchanges that a text means now, for lists, exports and answers: `host:api.example.com status:5xx took>1s`; see
+    /// ``FilterExpression``.
+    ///
+    /// - Throws: ``FilterMistake`` for a text that cannot be read, or a name that nothing here has; ``WaybillError`` when the store cannot be read.
+    public func exchangeFilter(_ text: String) async throws -> ExchangeFilter {
+        let expression = try FilterExpression(text, about: .exchanges)
+        return try await read { reader, now in try expression.exchangeFilter(names: expression.hasNames ? reader.names() : nil, now: now) }
+            ?? ExchangeFilter()
+    }
+
     /// One network exchange.
     ///
     /// - Returns: nil where nothing is known of it.

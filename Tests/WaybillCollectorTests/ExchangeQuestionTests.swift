@@ -19,6 +19,9 @@ import WaybillCore
         ("", 1), ("?use_case=login", 1), ("?use_case=7", 0), ("?outcome=failed", 1), ("?outcome=succeeded", 0), ("?method=post,get", 1),
         ("?method=GET", 0), ("?status=401", 1), ("?status=4xx", 1), ("?status=400-499", 1), ("?status=5XX", 0), ("?state=completed", 1),
         ("?state=failed,mocked", 0), ("?since=2026-03-01T12:00:00Z", 1), ("?since=1h", 0), ("?until=2026-03-01", 0),
+        ("?filter=host:example.com%20path:/login%20-status:5xx", 1), ("?filter=useCase:login%20event:requestSent", 1),
+        ("?filter=took%3E1h", 0),
+        ("?filter=method:post&status=5xx", 0),
         ("?text=api.example.com/login", 1), ("?text=no%20such", 0), ("?use_case=login&method=POST&status=401&limit=1", 1),
     ])
     func everyConditionMustHold(query: String, count: Int) async throws {
@@ -56,6 +59,17 @@ import WaybillCore
             let response = try await server.get("/v1/exchanges?\(query)")
             response.expectProblem(400, "Bad Request")
             #expect(response.json?["parameter"] as? String == parameter)
+        }
+    }
+
+    @Test(arguments: [("x%20state:faild", 8), ("useCase:logon", 8), ("exchange:failed", 0)])
+    func aMistakeInAFilterIsA400ThatTellsItsPlace(filter: String, offset: Int) async throws {
+        try await CollectorServer.run(collector) { server async throws in
+            _ = try await server.post(login.clientSet())
+            let response = try await server.get("/v1/exchanges?filter=\(filter)")
+            #expect(response.status == 400)
+            #expect(response.json?["parameter"] as? String == "filter")
+            #expect(response.json?["offset"] as? Int == offset)
         }
     }
 

@@ -36,7 +36,8 @@ import WaybillCore
     @Test func aListOfTheNetworkIsFiltered() async throws {
         for arguments in [
             ["--method", "post"], ["--status", "4xx"], ["--state", "completed"], ["--use-case", "login"], ["--outcome", "failed"],
-            ["--text", "example.com"], ["--since", "2026-03-01"],
+            ["--text", "example.com"], ["--since", "2026-03-01"], ["host:example.com path:/login method:POST took<1s"],
+            ["outcome:failed -size>1kB", "--status", "401"],
         ] {
             #expect(try await Command.waybill(["list", store, "--network"] + arguments).status == 0, "\(arguments)")
         }
@@ -45,6 +46,22 @@ import WaybillCore
         #expect(none.errors == "The only exchange here does not pass the filter.\n")
         #expect(try await Command.waybill("list", store, "--network", "--state", "done").status == 64)
         #expect(try await Command.waybill("list", store, "--status", "5xx").status == 64, "of transactions that means nothing")
+    }
+
+    @Test func aMistakeInAFilterIsMarkedAlikeFromAStoreAndThroughACollector() async throws {
+        let serve = try await ServeProcess.start(folder)
+        for place in [store, serve.url] {
+            let unknown = try await Command.waybill("list", place, "--network", "host:x event:requestsend")
+            // A problem tells where a mistake begins, and not how long it is.
+            #expect(unknown.errors.contains("  host:x event:requestsend\n               ^"), "\(unknown.errors)")
+            #expect(unknown.errors.contains("did you mean “requestSent”?"))
+        }
+        let misspelt = try await Command.waybill("list", store, "--network", "state:faild")
+        #expect(misspelt.status == 64 && misspelt.errors.contains("  state:faild\n        ^^^^^"))
+        #expect(try await Command.waybill("export", store, "status:401", "--format", "har").status == 0)
+        #expect(try await Command.waybill("export", store, "status:5xx", "--format", "har").status == 1)
+        #expect(try await Command.waybill("ask", "network", store, "host:example.com").status == 0)
+        #expect(try await Command.waybill("ask", "network", store, "host:other.test").status == 1)
     }
 
     @Test func anExchangeIsShownByItsCodeAndByItsID() async throws {

@@ -91,8 +91,10 @@ import WaybillStore
     }
 
     @Test(arguments: [
-        ["list", "here", "x", "--network"], ["list", "here", "--follow", "--network"], ["list", "here", "sort:longest", "--follow"],
-        ["list", "here", "a", "b"], ["export", "here", "x", "--format", "har"],
+        ["list", "here", "host:x"], ["list", "here", "sort:longest", "--network"], ["ask", "summary", "here", "host:x"],
+        ["ask", "network", "here", "exchange:failed"], ["list", "here", "--follow", "--network"],
+        ["list", "here", "sort:longest", "--follow"],
+        ["list", "here", "a", "b"], ["export", "here", "exchange:failed", "--format", "har"], ["export", "here", "host:x"],
     ])
     func whatDoesNotGoTogetherIs64(arguments: [String]) async throws {
         let result = try await Command.waybill(arguments)

@@ -11,16 +11,18 @@ package struct ExchangeQuery: ListParameters, Sendable, Hashable {
     package var status: String?
     /// Words, separated by commas; see `ExchangeRecord.State`.
     package var state: String?
+    /// A ``FilterExpression`` about exchanges; holds besides the others.
+    package var filter: String?
 
     package init() {}
 
     package static var parameters: [(name: String, field: WritableKeyPath<ExchangeQuery, String?>)] {
         let base: WritableKeyPath<ExchangeQuery, TransactionQuery> = \.base
-        // An expression is about transactions as a whole, and what changes are transactions.
+        // The expression has a place of its own, and what changes are transactions.
         let shared = TransactionQuery.parameters.filter { !["filter", "after"].contains($0.name) }.map {
             (name: $0.name, field: base.appending(path: $0.field))
         }
-        return shared + [("method", \.method), ("status", \.status), ("state", \.state)]
+        return shared + [("method", \.method), ("status", \.status), ("state", \.state), ("filter", \.filter)]
     }
 
     /// Says what is wrong with a parameter that can be judged without a store.
@@ -28,6 +30,12 @@ package struct ExchangeQuery: ListParameters, Sendable, Hashable {
         try base.validate()
         _ = try statuses()
         _ = try states()
+        _ = try written()
+    }
+
+    /// Whether names have to be looked up.
+    package var hasNames: Bool {
+        get throws(QueryFailure) { try base.hasNames ? true : written()?.hasNames ?? false }
     }
 
     /// The filter that is meant.
@@ -46,7 +54,15 @@ package struct ExchangeQuery: ListParameters, Sendable, Hashable {
         filter.methods = Set((method ?? "").split(separator: ",").map { $0.uppercased() })
         filter.statuses = try statuses()
         filter.states = try states()
+        if let expression = try written() {
+            do throws(FilterMistake) { try expression.add(to: &filter, names: names, now: now) } catch { throw .filter(error) }
+        }
         return filter
+    }
+
+    private func written() throws(QueryFailure) -> FilterExpression? {
+        guard let filter else { return nil }
+        do throws(FilterMistake) { return try FilterExpression(filter, about: .exchanges) } catch { throw .filter(error) }
     }
 
     private func statuses() throws(QueryFailure) -> ClosedRange<Int>? {

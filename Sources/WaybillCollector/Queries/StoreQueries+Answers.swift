@@ -13,13 +13,9 @@ extension StoreQueries {
             return try await read(TransactionQuery()) { reader, _, now in try reader.answer(to: question, now: now) }
         }
         if case .network(let query) = question {
-            // Of exchanges, but for the expression, which is about their transactions.
-            let written = parameters.filter { $0.name == "filter" }
-            let transactions = try await read(try TransactionQuery(conditions: written)) { _, filter, _ in filter }
-            return try await read(try ExchangeQuery(conditions: parameters.filter { $0.name != "filter" })) { reader, filter, now in
+            return try await read(try ExchangeQuery(conditions: parameters)) { reader, filter, now in
                 var query = query
-                query.filter = filter
-                if !written.isEmpty { query.transactions = transactions }
+                (query.filter, query.transactions) = (filter, nil)
                 return try reader.answer(to: .network(query), now: now)
             }
         }

@@ -33,7 +33,7 @@ extension StoreQueries {
         _ query: ExchangeQuery, _ body: @escaping @Sendable (StoreReader, ExchangeFilter, Int) throws -> Value
     ) async throws -> Value {
         try await read(TransactionQuery()) { reader, _, now in
-            try body(reader, query.filter(names: query.base.hasNames ? reader.names() : [], now: now), now)
+            try body(reader, query.filter(names: query.hasNames ? reader.names() : [], now: now), now)
         }
     }
 }

@@ -12,7 +12,7 @@ struct Export: AsyncParsableCommand {
         abstract: "Write transactions for other tools, or as one page for people.",
         discussion: """
             ndjson and csv have one fact a row, with the columns that Schemas/README.md lists. sqlite is a store in one file. har (HTTP Archive \
-            1.2) and curl (a command for each request) have network exchanges; they filter by exchange, as waybill list --network does. html is \
+            1.2) and curl (a command for each request) have network exchanges; their FILTER is about exchanges, as that of waybill list --network. html is \
             a page to send to somebody, with the newest \(TransactionReport.limit) transactions. All text is redacted once more. A file appears whole or not at all. Exits with 1 where nothing matches.
 
             otlp has spans of OpenTelemetry, for files or, with --to, for a tracing backend: each part that was closed, and each of its exchanges \
@@ -25,7 +25,7 @@ struct Export: AsyncParsableCommand {
               waybill export ./collected 'since:24h outcome:failed' > failed.ndjson
               waybill export ./collected --since 15m --format html --output report.html
               waybill export ./collected --format sqlite --output copy.sqlite
-              waybill export ./collected --format har --status 5xx --output failed.har
+              waybill export ./collected 'status:5xx' --format har --output failed.har
               waybill export ./collected --incremental ./lake --gzip
               waybill export ./collected --format otlp --to http://127.0.0.1:4318 --follow --cursor ./sent
               waybill export http://127.0.0.1:8477 --output facts.ndjson.gz
@@ -52,15 +52,15 @@ struct Export: AsyncParsableCommand {
     @OptionGroup var backend: BackendOptions
 
     func validate() throws {
+        try filter.check { () throws(QueryFailure) in
+            if format.exchanges != nil { try exchanges.query(filter.query).validate() } else { try filter.query.validate() }
+        }
         if incremental != nil {
             guard filter.query == TransactionQuery() else {
                 throw ValidationError("An incremental export takes no filter: what it left out would be left out for good.")
             }
             guard output == "-" else { throw ValidationError("An incremental export names its files itself; leave --output out.") }
             guard format.export?.text != nil else { throw ValidationError("An incremental export is ndjson, csv or otlp.") }
-        }
-        guard format.exchanges == nil || filter.expression == nil else {
-            throw ValidationError("A filter is about transactions; with --format har or curl give --status, --text and the like.")
         }
         guard format.exchanges != nil || exchanges.areUnset else {
             throw ValidationError("--method, --status and --state go with --format har or curl.")

@@ -3,7 +3,7 @@ import ArgumentParser
 import WaybillCollector
 import WaybillCore
 
-/// Which transactions; all conditions that are given must hold.
+/// Which transactions, or exchanges; all conditions that are given must hold.
 struct FilterOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -33,8 +33,9 @@ struct FilterOptions: ParsableArguments {
         return query
     }
 
-    func validate() throws {
-        do throws(QueryFailure) { try query.validate() } catch { throw ValidationError(message(for: error)) }
+    /// Says what is wrong with a question that is asked with these conditions, before it is asked.
+    func check(_ body: () throws(QueryFailure) -> Void) throws {
+        do throws(QueryFailure) { try body() } catch { throw ValidationError(message(for: error)) }
     }
 
     /// Runs `body`; where it finds a mistake in the expression, that is told with a mark below the place.
@@ -70,15 +71,12 @@ struct ExchangeOptions: ParsableArguments {
     /// Whether none is given.
     var areUnset: Bool { method == nil && status == nil && state == nil }
 
-    /// As a URL's query has it, with the conditions that exchanges share with transactions.
+    /// As a URL's query has it, with the conditions that exchanges share with transactions; an expression is about exchanges.
     func query(_ base: TransactionQuery) -> ExchangeQuery {
         var query = ExchangeQuery()
         (query.base, query.method, query.status, query.state) = (base, method, status, state)
+        (query.filter, query.base.filter) = (base.filter, nil)
         return query
-    }
-
-    func validate() throws {
-        do throws(QueryFailure) { try query(TransactionQuery()).validate() } catch { throw ValidationError(error.description) }
     }
 }
 #endif

@@ -31,7 +31,16 @@ struct List: AsyncParsableCommand {
             With --follow the newest are shown, the last one lowest, and then each that comes, once, until it is interrupted.
 
             With --network there is a line for each exchange: --use-case and --outcome are those of its transaction, the times are when it was \
-            opened, and --text is found in its method, URL, header fields or error. What stands under EXCHANGE goes to waybill show.
+            opened, and --text is found in its method, URL, header fields, error or kept bodies. What stands under EXCHANGE goes to waybill show. \
+            A FILTER has these terms then, and as above error:, took, since:, until:, app: and its like, and of the transaction useCase:, \
+            outcome:, event: and attribute:
+
+              host:example.com       that host, or api.example.com below it
+              path:/orders           that path, or /orders/17 below it
+              method:GET,HEAD        any of these
+              status:401             also 4xx and 400-499
+              state:failed,canceled  any of these
+              size>100kB             of the response's body; B, kB, MB, GB
 
             EXAMPLES
               waybill list ./collected
@@ -42,6 +51,7 @@ struct List: AsyncParsableCommand {
               waybill list http://127.0.0.1:8477 'outcome:failed' --follow
               waybill list http://127.0.0.1:8477 --text K7QD --json
               waybill list ./collected --network --status 5xx --since 24h
+              waybill list ./phone.sqlite --network 'host:example.com took>1s'
             """)
 
     @OptionGroup var place: StoreOptions
@@ -66,11 +76,10 @@ struct List: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        do throws(QueryFailure) { try query.validate() } catch { throw ValidationError(filter.message(for: error)) }
-        guard !network || filter.expression == nil else {
-            throw ValidationError("A filter is about transactions; with --network give --status, --text and the like.")
+        try filter.check { () throws(QueryFailure) in
+            if network { try exchanges.query(query).validate() } else { try query.validate() }
         }
-        guard try !follow || (!network && cursor == nil && query.hasNewestFirst) else {
+        guard try !follow || !network && cursor == nil && query.hasNewestFirst else {
             throw ValidationError("--follow goes with neither --network, --cursor nor sort:.")
         }
         guard network || exchanges.areUnset else { throw ValidationError("--method, --status and --state go with --network.") }
@@ -102,6 +111,7 @@ struct List: AsyncParsableCommand {
         } else {
             Terminal.warn(page.whyEmpty ?? "Nothing was found.")
         }
+        if let note = page.note, !json { Terminal.warn(note) }
         if page.rows.isEmpty { throw ExitCode.failure }
     }
 

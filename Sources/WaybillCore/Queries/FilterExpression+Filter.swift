@@ -13,10 +13,11 @@ extension FilterExpression {
 
     /// Adds the conditions to those that a filter has.
     package func add(to filter: inout TransactionFilter, names: [RecordedName]?, now: Int) throws(FilterMistake) {
-        for (index, term) in terms.enumerated() {
-            let reading = TermReading(term: term, place: place(of: index), names: names, now: now)
-            try reading.add(to: &filter)
-        }
+        for reading in readings(names: names, now: now) { try reading.add(to: &filter) }
+    }
+
+    func readings(names: [RecordedName]?, now: Int) -> [TermReading] {
+        terms.enumerated().map { index, term in TermReading(term: term, place: place(of: index), names: names, now: now) }
     }
 
     /// Whether a name has to be looked up.
@@ -24,15 +25,15 @@ extension FilterExpression {
 }
 
 /// Reads one term.
-private struct TermReading {
+struct TermReading {
     let term: FilterExpression.Term
     let place: FilterExpression.Place
     let names: [RecordedName]?
     let now: Int
 
-    private var value: String { term.value }
+    var value: String { term.value }
 
-    private func mistake(_ message: String) -> FilterMistake {
+    func mistake(_ message: String) -> FilterMistake {
         FilterMistake(message, at: place.valueStart, count: value.unicodeScalars.count)
     }
 
@@ -50,14 +51,14 @@ private struct TermReading {
         }
     }
 
-    private func checkRelation() throws(FilterMistake) {
+    func checkRelation() throws(FilterMistake) {
         guard let key = term.key else { return }
         switch (key, term.relation) {
         case (.took, .equal): throw FilterMistake("Say took>2s or took<2s.", at: place.start, count: place.count)
-        case (.took, _), (_, .equal): break
+        case (.size, .equal): throw FilterMistake("Say size>100kB or size<100kB.", at: place.start, count: place.count)
+        case (.took, _), (.size, _), (_, .equal): break
         default:
-            throw FilterMistake(
-                "Behind \(key.rawValue) stands “:”; only took has “>” and “<”.", at: place.valueStart - 1)
+            throw FilterMistake("Behind \(key.rawValue) stands “:”, and neither “>” nor “<”.", at: place.valueStart - 1)
         }
         guard term.isNegated, [.since, .until, .sort].contains(key) else { return }
         let hint = key == .sort ? "" : "; say \(key == .since ? "until" : "since")"
@@ -77,7 +78,7 @@ private struct TermReading {
         case .os: .os(value)
         case .osVersion: .osVersion(value)
         case .took: term.relation == .greater ? .tookMoreThan(try duration()) : .tookLessThan(try duration())
-        case .useCase, .outcome, .since, .until, .sort, nil: .text(value)
+        case .useCase, .outcome, .since, .until, .sort, .host, .path, .method, .state, .size, nil: .text(value)
         }
     }
 }
@@ -157,26 +158,28 @@ extension TermReading {
         return .attribute(String(name), value: nil)
     }
 
-    private func statuses() throws(FilterMistake) -> ClosedRange<Int> {
+    func statuses() throws(FilterMistake) -> ClosedRange<Int> {
         guard let range = StatusRange.read(value) else { throw mistake("“\(value)” is no status: give 404, 4xx or 400-499.") }
         return range
     }
 
-    private func state() throws(FilterMistake) -> ExchangeRecord.State {
-        if let state = ExchangeRecord.State(rawValue: value) { return state }
+    private func state() throws(FilterMistake) -> ExchangeRecord.State { try state(value, at: place.valueStart) }
+
+    func state(_ word: String, at offset: Int) throws(FilterMistake) -> ExchangeRecord.State {
+        if let state = ExchangeRecord.State(rawValue: word) { return state }
         let words = ExchangeRecord.State.allCases.map(\.rawValue)
-        let hint = value.nearest(among: words).map { "did you mean “\($0)”?" } ?? "they are \(words.joined(separator: ", "))."
-        throw mistake("“\(value)” is no state of an exchange; \(hint)")
+        let hint = word.nearest(among: words).map { "did you mean “\($0)”?" } ?? "they are \(words.joined(separator: ", "))."
+        throw FilterMistake("“\(word)” is no state of an exchange; \(hint)", at: offset, count: word.unicodeScalars.count)
     }
 
-    private func duration() throws(FilterMistake) -> Int {
+    func duration() throws(FilterMistake) -> Int {
         guard let microseconds = DurationText.microseconds(value) else {
             throw mistake("“\(value)” is no duration: give 2s, 1.5s, 500ms, 80us, 3m or 1h.")
         }
         return microseconds
     }
 
-    private func time() throws(FilterMistake) -> Int {
+    func time() throws(FilterMistake) -> Int {
         guard let time = TimeExpression.microseconds(value, now: now) else {
             throw mistake("“\(value)” is no time: give \(TimeExpression.forms).")
         }

@@ -1,8 +1,9 @@
-/// A filter of transactions as people write it: `outcome:failed event:requestSent took>2s os:"iOS 18" since:24h -event:paid wrong password`.
+/// A filter as people write it: `outcome:failed event:requestSent took>2s os:"iOS 18" since:24h -event:paid wrong password`.
 ///
 /// Terms stand beside each other, and all must hold; a `-` before a term turns it round. A term is a key, a colon and a value, or a word that is
-/// found anywhere in the transaction. What has spaces, or a word that has a colon, is put into double quotes, in which `\"` and `\\` stand for
-/// themselves.
+/// found anywhere. What has spaces, or a word that has a colon, is put into double quotes, in which `\"` and `\\` stand for themselves.
+///
+/// About transactions:
 ///
 /// | term | holds for transactions |
 /// |---|---|
@@ -20,23 +21,52 @@
 /// | `password`, `"wrong password"` | with that in the ID, support code, names, attributes, errors, host or path |
 /// | `sort:longest` | all; the order is newest, oldest, longest or shortest |
 ///
+/// About network exchanges, which come newest first:
+///
+/// | term | holds for exchanges |
+/// |---|---|
+/// | `host:example.com` | to that host or one below it, `api.example.com` |
+/// | `path:/orders` | of that path or one below it, `/orders/17` |
+/// | `method:GET,HEAD` | with one of these methods |
+/// | `status:401`, `status:4xx`, `status:400-499` | with such a status |
+/// | `state:failed,canceled` | in one of these states; see ``ExchangeRecord/State`` |
+/// | `error:-1001`, `error:NSURLErrorDomain`, `error:*` | that ended with such an error |
+/// | `took>2s`, `took<500ms` | that took more, or less |
+/// | `size>100kB`, `size<1MB` | whose response's body was larger, or smaller; units are B, kB, MB, GB |
+/// | `app:shop`, `version:1.2`, `device:x`, `os:"iOS 18"`, `osVersion:18.1` | recorded by such a source |
+/// | `useCase:login`, `outcome:failed`, `event:paid`, `attribute:variant=B` | of a transaction of which that holds |
+/// | `since:24h`, `until:2026-03-01` | opened at or after that time, or before it |
+/// | `password`, `"wrong password"` | with that in the method, URL, header fields, error, kept bodies, or the ID or support code of the transaction |
+///
 /// Its description is its canonical text: reading that again gives an equal expression.
 public struct FilterExpression: Sendable {
     package var terms: [Term]
     /// Where each term stands in the text that was read; what was not read from a text has none.
     private var places: [Place] = []
 
+    /// What a filter lets through or not.
+    public enum Subject: Sendable, CaseIterable {
+        /// Runs of use cases.
+        case transactions
+        /// Network exchanges, also those outside any transaction.
+        case exchanges
+    }
+
     /// Reads a text.
     ///
+    /// - Parameter subject: What it is about. Default: transactions.
     /// - Throws: ``FilterMistake`` for what cannot be read; names are not looked up yet.
-    public init(_ text: String) throws(FilterMistake) {
-        var scanner = FilterScanner(text)
+    public init(_ text: String, about subject: Subject = .transactions) throws(FilterMistake) {
+        var scanner = FilterScanner(text, about: subject)
         terms = []
         while let (term, place) = try scanner.next() {
             terms.append(term)
             places.append(place)
         }
-        _ = try filter(names: nil, now: 0)
+        switch subject {
+        case .transactions: _ = try filter(names: nil, now: 0)
+        case .exchanges: _ = try exchangeFilter(names: nil, now: 0)
+        }
     }
 
     package init(terms: [Term]) { self.terms = terms }
@@ -62,9 +92,14 @@ extension FilterExpression: Hashable, CustomStringConvertible, Codable {
 
     public var description: String { terms.map(\.description).joined(separator: " ") }
 
+    /// Reads a text about either subject.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
+        if let expression = try? FilterExpression(text, about: .exchanges) {
+            self = expression
+            return
+        }
         do throws(FilterMistake) { try self.init(text) } catch {
             throw DecodingError.dataCorruptedError(in: container, debugDescription: error.message)
         }
@@ -101,5 +136,16 @@ extension FilterExpression {
 
     package enum Key: String, Sendable, CaseIterable {
         case useCase, outcome, event, error, attribute, status, exchange, app, version, device, os, osVersion, took, since, until, sort
+        case host, path, method, state, size
+
+        /// Whether it is a key of filters about this.
+        func goes(with subject: Subject) -> Bool {
+            switch self {
+            case .exchange, .sort: subject == .transactions
+            case .host, .path, .method, .state, .size: subject == .exchanges
+            case .useCase, .outcome, .event, .error, .attribute, .status, .app, .version, .device, .os, .osVersion, .took, .since, .until:
+                true
+            }
+        }
     }
 }

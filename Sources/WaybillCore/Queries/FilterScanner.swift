@@ -3,9 +3,13 @@
 /// By Unicode scalars: a quote and a combining mark behind it are one character, and the quote is a quote still.
 struct FilterScanner {
     private let text: [Unicode.Scalar]
+    private let subject: FilterExpression.Subject
     private var index = 0
 
-    init(_ text: String) { self.text = Array(text.unicodeScalars) }
+    init(_ text: String, about subject: FilterExpression.Subject) {
+        self.text = Array(text.unicodeScalars)
+        self.subject = subject
+    }
 
     private static let relations: [Unicode.Scalar: FilterExpression.Relation] = [":": .equal, "<": .less, ">": .greater]
 
@@ -52,11 +56,25 @@ struct FilterScanner {
     }
 
     private func key(_ word: String, at start: Int) throws(FilterMistake) -> FilterExpression.Key {
-        if let key = FilterExpression.Key(rawValue: word) { return key }
-        let names = FilterExpression.Key.allCases.map(\.rawValue)
+        let keys = FilterExpression.Key.allCases.filter { $0.goes(with: subject) }
+        if let key = FilterExpression.Key(rawValue: word) {
+            guard !keys.contains(key) else { return key }
+            throw FilterMistake(Self.mistake(for: key), at: start, count: word.count)
+        }
+        let names = keys.map(\.rawValue)
         let hint = word.nearest(among: names).map { "did you mean “\($0)”?" } ?? "there are \(names.joined(separator: ", "))."
         throw FilterMistake(
             "There is no key “\(word)”; \(hint) Put into quotes what is to be looked for with its colon.", at: start, count: word.count)
+    }
+
+    /// What is wrong with a key of the other subject.
+    private static func mistake(for key: FilterExpression.Key) -> String {
+        switch key {
+        case .sort: "Network exchanges come newest first; sort goes with transactions."
+        case .exchange: "An exchange is told by its own state: say state:failed. The key “exchange” goes with transactions."
+        case .state: "The key “state” goes with network exchanges; of a transaction say outcome:failed, or exchange:failed."
+        default: "The key “\(key.rawValue)” goes with network exchanges, and this is about transactions."
+        }
     }
 
     private mutating func plainValue() throws(FilterMistake) -> String {

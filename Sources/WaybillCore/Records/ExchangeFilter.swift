@@ -1,4 +1,6 @@
 /// Which exchanges a list shows; every condition that is set must hold.
+///
+/// People write one as text: see ``FilterExpression``.
 public struct ExchangeFilter: Hashable, Sendable, Codable {
     /// The code of the use case of its transaction.
     public var useCase: Int?
@@ -8,7 +10,7 @@ public struct ExchangeFilter: Hashable, Sendable, Codable {
     public var sinceMicroseconds: Int?
     /// Opened before this time, in microseconds since 1970.
     public var untilMicroseconds: Int?
-    /// Found in any case in the method, host, path, query, header fields or error, or the ID or support code of its transaction.
+    /// Found in any case in the method, host, path, query, header fields, error or kept bodies, or the ID or support code of its transaction.
     public var text: String?
     /// Any of these methods, as they were written; empty: all.
     public var methods: Set<String> = []
@@ -16,6 +18,8 @@ public struct ExchangeFilter: Hashable, Sendable, Codable {
     public var statuses: ClosedRange<Int>?
     /// Any of these; empty: all.
     public var states: Set<ExchangeRecord.State> = []
+    /// What else must hold, each of them. Default: nothing.
+    public var conditions: [ExchangeCondition] = []
 
     /// A filter that lets everything through.
     public init() {}
@@ -34,5 +38,6 @@ extension ExchangeFilter {
         methods = try container.decodeIfPresent(Set<String>.self, forKey: .methods) ?? []
         statuses = try container.decodeIfPresent(ClosedRange<Int>.self, forKey: .statuses)
         states = try container.decodeIfPresent(Set<ExchangeRecord.State>.self, forKey: .states) ?? []
+        conditions = try container.decodeIfPresent([ExchangeCondition].self, forKey: .conditions) ?? []
     }
 }

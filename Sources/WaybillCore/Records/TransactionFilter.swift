@@ -54,12 +54,15 @@ public struct Page<Row: Sendable & Codable>: Sendable, Codable {
     public var whyEmpty: String?
     /// Hand it back for what has changed since; nil where nobody asked.
     public var position: String?
+    /// One sentence on where nobody looked for what may be missing; nil where everything was looked at.
+    public var note: String?
 
     /// Makes a page.
-    public init(rows: [Row], next: String?, whyEmpty: String? = nil, position: String? = nil) {
+    public init(rows: [Row], next: String?, whyEmpty: String? = nil, position: String? = nil, note: String? = nil) {
         self.rows = rows
         self.next = next
         self.whyEmpty = whyEmpty
         self.position = position
+        self.note = note
     }
 }

@@ -39,15 +39,7 @@ extension ListQuery {
         let error = ErrorPattern(text)
         let code = error.code.map { argument($0) }
         let pattern = error.text.map { argument(SQL.pattern(containing: $0)) }
-        func matches(_ column: String, _ detail: String) -> String {
-            var conditions = ["\(column) IS NOT NULL"]
-            if let code { conditions.append("\(column) = \(code)") }
-            if let pattern {
-                let places = ["error_domain", "error_text"].map { "\(SQL.detail(detail, $0)) LIKE \(pattern) ESCAPE '\\'" }
-                conditions.append("(\(places.joined(separator: " OR ")))")
-            }
-            return "(\(conditions.joined(separator: " AND ")))"
-        }
+        func matches(_ column: String, _ detail: String) -> String { ErrorPattern.sql(column, detail, code: code, pattern: pattern) }
         return """
             EXISTS(SELECT 1 FROM parts q WHERE q.guid = p.guid AND (\(matches("q.error_code", "q.closed_detail")) \
             OR EXISTS(SELECT 1 FROM events e WHERE e.source = q.source AND e.part = q.sequence AND e.detail IS NOT NULL \
@@ -142,5 +134,16 @@ struct ErrorPattern {
         code = error.split(separator: " ").last.flatMap { Int($0) }
         let words = code == nil ? error : error.split(separator: " ").dropLast().joined(separator: " ")
         text = words.isEmpty ? nil : words
+    }
+
+    /// Whether a code, and the domain or the text in a `Detail`, are those of the pattern, whose parts are arguments of the statement.
+    static func sql(_ column: String, _ detail: String, code: String?, pattern: String?) -> String {
+        var conditions = ["\(column) IS NOT NULL"]
+        if let code { conditions.append("\(column) = \(code)") }
+        if let pattern {
+            let places = ["error_domain", "error_text"].map { "\(SQL.detail(detail, $0)) LIKE \(pattern) ESCAPE '\\'" }
+            conditions.append("(\(places.joined(separator: " OR ")))")
+        }
+        return "(\(conditions.joined(separator: " AND ")))"
     }
 }

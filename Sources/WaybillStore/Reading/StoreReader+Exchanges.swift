@@ -4,6 +4,8 @@ package import WaybillCore
 extension StoreReader {
     /// Exchanges that pass a filter, the newest first.
     ///
+    /// Text is looked for in the newest ``BodySearch/pageLimit`` bytes of kept bodies; the page's note says when there were more.
+    ///
     /// - Parameters:
     ///   - cursor: ``Page/next`` of the page before; nil for the first. Exchanges that arrive meanwhile do not shift the pages.
     ///   - wall: Now, in microseconds since 1970: decides which transactions have timed out.
@@ -15,13 +17,14 @@ extension StoreReader {
         if let cursor { place = try ListCursor(cursor) }
         let limit = min(max(1, limit), Int(Int32.max))
         return try read { () throws(WaybillError) in
-            let found = try ExchangeList(filter, now: wall, connection).keys(limit: limit + 1, after: place)
+            let list = try ExchangeList(filter, now: wall, bodyLimit: BodySearch.pageLimit, connection)
+            let found = try list.keys(limit: limit + 1, after: place)
             let rows = ExchangeRows(connection)
             var records: [ExchangeRecord] = []
             for key in found.prefix(limit) { if let record = try rows.record(at: key) { records.append(record) } }
             let last = found.count > limit ? found[limit - 1] : nil
             let next = last.map { ListCursor(listed: $0.opened, source: $0.source, sequence: $0.sequence).description }
-            return Page(rows: records, next: next)
+            return Page(rows: records, next: next, note: list.note)
         }
     }
 

@@ -19,6 +19,7 @@ import WaybillCore
         filter.methods = ["GET"]
         filter.statuses = 400...499
         filter.states = [.inProgress]
+        filter.conditions = [.not(.host("example.com"))]
         return filter
     }
 
@@ -41,7 +42,7 @@ import WaybillCore
             (.dropOff(DropOffQuery(filter: logins)), #"{\#(filter),"question":"dropoff"}"#),
             (
                 .network(NetworkQuery(filter: failed, grouping: .method, exampleCount: 1)),
-                #"{"example_count":1,"filter":{"methods":["GET"],"outcomes":[],"states":["in_progress"],"statuses":[400,499]},"#
+                #"{"example_count":1,"filter":{"conditions":["-host:example.com"],"methods":["GET"],"outcomes":[],"states":["in_progress"],"statuses":[400,499]},"#
                     + #""grouping":"method","question":"network"}"#
             ),
             (

@@ -42,12 +42,17 @@ protocol AskCommand: AsyncParsableCommand {
     func question() throws -> Query
     /// What counts, as a list takes it.
     var parameters: [(name: String, value: String)] { get }
+    /// Says what is wrong with what counts, as far as that can be told without a store.
+    func checkConditions() throws(QueryFailure)
 }
 
 extension AskCommand {
     var parameters: [(name: String, value: String)] { options.filter.query.items }
 
+    func checkConditions() throws(QueryFailure) { try options.filter.query.validate() }
+
     func run() async throws {
+        try options.filter.check(checkConditions)
         try await options.filter.marking { try await options.show(try question(), where: parameters) }
     }
 }

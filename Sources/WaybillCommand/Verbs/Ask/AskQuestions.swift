@@ -114,7 +114,8 @@ extension Ask {
             abstract: "Which requests are made, how they end, and how long they take.",
             discussion: """
                 IDs in paths are folded. --use-case and --outcome are those of a request's transaction, the times are when it was opened, and --text \
-                is found in its method, URL, header fields or error; a FILTER is about transactions. The codes of the slowest and the failing go to waybill show.
+                is found in its method, URL, header fields, error or kept bodies; a FILTER is about exchanges, as that of waybill list --network. The \
+                codes of the slowest and the failing go to waybill show.
                 """)
 
         @OptionGroup var options: AskOptions
@@ -126,9 +127,11 @@ extension Ask {
 
         func question() -> Query { .network(NetworkQuery(grouping: by.grouping)) }
 
-        var parameters: [(name: String, value: String)] {
-            exchanges.query(options.filter.query).items + options.filter.query.items.filter { $0.name == "filter" }
-        }
+        private var query: ExchangeQuery { exchanges.query(options.filter.query) }
+
+        var parameters: [(name: String, value: String)] { query.items }
+
+        func checkConditions() throws(QueryFailure) { try query.validate() }
     }
 }
 #endif

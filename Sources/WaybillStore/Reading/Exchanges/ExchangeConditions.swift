@@ -4,6 +4,8 @@ import WaybillCore
 struct ExchangeConditions {
     private(set) var sql = "l.method IS NOT NULL"
     private(set) var arguments: [any SQLValue] = []
+    /// What is looked for in bodies, by its number in the temporary table `mentions`.
+    private(set) var words: [String] = []
 
     /// What the conditions stand on.
     static let tables =
@@ -14,10 +16,9 @@ struct ExchangeConditions {
         if isChosen { add("p.guid IN (SELECT guid FROM temp.chosen)") }
         if !filter.methods.isEmpty { add("l.method IN (\(filter.methods.sorted().map { argument($0) }.joined(separator: ", ")))") }
         if let statuses = filter.statuses { add("l.status BETWEEN \(argument(statuses.lowerBound)) AND \(argument(statuses.upperBound))") }
-        if !filter.states.isEmpty {
-            add("(\(filter.states.sorted { $0.rawValue < $1.rawValue }.map(Self.condition).joined(separator: " OR ")))")
-        }
+        if !filter.states.isEmpty { add(Self.condition(filter.states)) }
         if let text = filter.text, !text.isEmpty { add(mention(of: text)) }
+        for condition in filter.conditions where condition.ofTransaction == nil { add(sql(of: condition)) }
     }
 
     /// A value that stands in the text of the statement.
@@ -49,7 +50,7 @@ struct ExchangeConditions {
     }()
 
     /// In any case as far as ASCII goes, as in the list of transactions.
-    private mutating func mention(of text: String) -> String {
+    mutating func mention(of text: String) -> String {
         let like = "LIKE \(argument(SQL.pattern(containing: text))) ESCAPE '\\'"
         func inDetail(_ column: String) -> String {
             "(json_valid(\(column)) AND EXISTS(SELECT 1 FROM json_tree(\(column)) j WHERE j.type = 'text' AND j.atom \(like)))"
@@ -58,6 +59,8 @@ struct ExchangeConditions {
             "(l.method || ' ' || \(Self.url)) \(like)", "\(SQL.text(guid: "p.guid")) \(like)",
             inDetail("l.opened_detail"), inDetail("l.closed_detail"),
         ]
+        places.append(BodySearch.condition(word: words.count))
+        words.append(text)
         if let code = SupportCode(text) { places.append(ListQuery.matches("p.guid", argument(code.lastDigits))) }
         return "(\(places.joined(separator: " OR ")))"
     }

@@ -9,28 +9,35 @@ struct ExchangeList {
     private let connection: Connection
     private let filter: ExchangeFilter
     private let conditions: ExchangeConditions
+    /// One sentence on the bodies that were not looked through; nil where all were, or none had to be.
+    let note: String?
 
     /// - Parameters:
     ///   - transactions: Whose exchanges are meant; nil: those of all, and those outside any.
     ///   - wall: Now, in microseconds since 1970: decides which transactions have timed out.
+    ///   - bodyLimit: Bytes of bodies that are looked through for words, the newest first. Default: all.
     /// - Throws: `.setting` where both filters say something about transactions.
     init(
-        _ filter: ExchangeFilter, of transactions: TransactionFilter? = nil, now wall: Int, _ connection: Connection
+        _ filter: ExchangeFilter, of transactions: TransactionFilter? = nil, now wall: Int, bodyLimit: Int = .max, _ connection: Connection
     ) throws(WaybillError) {
         self.connection = connection
         self.filter = filter
         var chosen = transactions
-        if filter.useCase != nil || !filter.outcomes.isEmpty {
+        let conditionsOfTransactions = filter.conditions.compactMap(\.ofTransaction)
+        if filter.useCase != nil || !filter.outcomes.isEmpty || !conditionsOfTransactions.isEmpty {
             guard transactions == nil else {
-                throw WaybillError(.setting, "The use case and the outcomes belong to the filter of transactions, where there is one.")
+                throw WaybillError(.setting, "What is said of transactions belongs to the filter of transactions, where there is one.")
             }
             var ownConditions = TransactionFilter()
             ownConditions.useCase = filter.useCase
             ownConditions.outcomes = filter.outcomes
+            ownConditions.conditions = conditionsOfTransactions
             chosen = ownConditions
         }
         if let chosen { try ExportSelector(connection: connection).choose(chosen, now: wall) }
         conditions = ExchangeConditions(filter, isChosen: chosen != nil)
+        let isCut = try BodySearch(connection: connection).find(conditions.words, limit: bodyLimit)
+        note = isCut ? "Only the newest \(bodyLimit / 1_000_000) MB of kept bodies were looked through." : nil
     }
 
     /// The newest, behind a cursor.
