@@ -12,7 +12,7 @@ struct InspectedStore: Sendable {
     /// The token's ID; nil where nobody had to log in.
     let token: String?
 
-    private var frame: InspectorFrame { InspectorFrame(store: name, isLoggedIn: token != nil) }
+    var frame: InspectorFrame { InspectorFrame(store: name, isLoggedIn: token != nil) }
 
     /// Bytes of bodies on a page of a transaction; those beyond are on the pages of their exchanges.
     private static let bodyByteLimit = 2 << 20
@@ -45,26 +45,6 @@ struct InspectedStore: Sendable {
         return .page(page.html)
     }
 
-    func exchangesPage(_ items: [(name: String, value: String)]) async throws -> Response {
-        let address = ListAddress(items)
-        let useCases = try await useCases()
-        let (page, status) = try await Self.page { try await queries.exchanges(ExchangeQuery(address.items)) }
-        let redactor = Redactor()
-        let redacted = Page(rows: page.rows.map { redactor.record($0) }, next: page.next, whyEmpty: page.whyEmpty)
-        return .page(ExchangesPage(redacted, at: address, useCases: useCases, in: frame).html, status: status)
-    }
-
-    func exchangePage(_ key: String) async throws -> Response {
-        let record = try await queries.exchange(key)
-        let id = record.id
-        let bodies = try await queries.read { reader in try reader.bodies(of: id) }
-        let redactor = Redactor()
-        var transaction: TransactionRecord?
-        if let id = record.transaction { transaction = redactor.record(try await queries.transaction(id.description)) }
-        let page = ExchangePage(redactor.record(record), bodies: redactor.bodies(bodies), transaction: transaction, in: frame)
-        return .page(page.html)
-    }
-
     func download(_ key: String, as name: String) async throws -> Response {
         guard let file = TransactionFile(rawValue: name) else {
             throw QueryFailure.notFound("A transaction can be taken away as json, har or otlp, and not as “\(name)”.")
@@ -74,13 +54,15 @@ struct InspectedStore: Sendable {
         return .download(bytes, type: file.mediaType, name: "waybill-\(record.summary.id.supportCode).\(file.suffix)")
     }
 
-    private func useCases() async throws -> [String] {
+    func useCases() async throws -> [String] {
         var seen: Set<String> = []
-        return try await queries.read { reader in try reader.useCases() }.map(\.name).filter { seen.insert($0).inserted }
+        return try await queries.read { reader in try reader.names() }.filter { $0.event == nil }.map(\.name).filter {
+            seen.insert($0).inserted
+        }
     }
 
     /// What was asked for, or an empty page that says what is wrong with the question: the form is there to put it right.
-    private static func page<Row>(_ body: () async throws -> Page<Row>) async throws -> (Page<Row>, HTTPResponse.Status) {
+    static func page<Row>(_ body: () async throws -> Page<Row>) async throws -> (Page<Row>, HTTPResponse.Status) {
         do {
             return (try await body(), .ok)
         } catch QueryFailure.parameter(_, let message) {

@@ -14,7 +14,9 @@ extension Inspector {
 
     /// To the form, and from there to where the request was going.
     func askToken(for request: Request, _ route: InspectorRoute) -> Response {
-        guard route != .follow, route != .downloadTransaction else { return .page(LoginPage(to: "").html, status: .unauthorized) }
+        guard ![.follow, .downloadTransaction, .downloadExchange].contains(route) else {
+            return .page(LoginPage(to: "").html, status: .unauthorized)
+        }
         let asked = request.uri.path.split(separator: "/").suffix(route.depth).joined(separator: "/")
         let destination = Destination(asked + (request.uri.query.map { "?\($0)" } ?? ""))
         let root = String(repeating: "../", count: max(0, route.depth - 1))

@@ -88,10 +88,11 @@ public struct Inspector: Sendable {
         return switch route {
         case .showTransaction: try await store.transactionPage(key)
         case .downloadTransaction: try await store.download(key, as: context.parameters.get("file") ?? "")
-        case .listExchanges: try await store.exchangesPage(request.queryItems)
+        case .listExchanges: try await store.exchangesPage(request.formItems)
         case .showExchange: try await store.exchangePage(key)
+        case .downloadExchange: try await store.file(of: key, named: context.parameters.get("file") ?? "")
         case .follow: store.changes(since: request.queryItems.last { $0.name == "version" }.flatMap { Int($0.value) })
-        default: try await store.transactionsPage(request.queryItems)
+        default: try await store.transactionsPage(request.formItems)
         }
     }
 
@@ -125,6 +126,15 @@ extension Collector {
 }
 
 extension Request {
+    /// The parameters of its URL as a form sends them, in which a `+` is a space (URL Standard, section 5.1).
+    fileprivate var formItems: [(name: String, value: String)] {
+        (uri.query ?? "").split(separator: "&").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                .map { $0.replacing("+", with: " ").removingPercentEncoding ?? String($0) }
+            return (parts[0], parts.count > 1 ? parts[1] : "")
+        }
+    }
+
     /// The path that was asked for, without slashes at its end and with one at its beginning: never another host's name.
     fileprivate var ownPath: String {
         let components = uri.path.split(separator: "/")

@@ -10,6 +10,7 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     case downloadTransaction = "GET /transactions/{id}/{file}"
     case listExchanges = "GET /network"
     case showExchange = "GET /network/{id}"
+    case downloadExchange = "GET /network/{id}/{file}"
     case follow = "GET /live"
     case loadAsset = "GET /assets/{name}"
     case askToken = "GET /login"

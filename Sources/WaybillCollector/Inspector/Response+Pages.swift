@@ -18,6 +18,17 @@ extension Response {
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
+    /// What was kept of a body: a picture as what its bytes say, anything else as a file that no browser shows. What it was called when it was sent
+    /// counts for nothing, and where a browser opens it alone, it can neither run nor load anything.
+    static func body(_ bytes: [UInt8], name: String) -> Response {
+        let format = ImageFormat(bytes)
+        var headers = HTTPFields.private(type: format?.mediaType ?? ExchangeFile.responseBody.mediaType)
+        headers[.contentSecurityPolicy] = "default-src 'none'; sandbox; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        let suffix = format.map { ".\($0.rawValue)" } ?? ".bin"
+        headers[.contentDisposition] = "\(format == nil ? "attachment" : "inline"); filename=\"\(name)\(suffix)\""
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
     /// What pages load, for as long as its name is asked for.
     static func asset(_ name: String) throws(QueryFailure) -> Response {
         guard let asset = InspectorAsset.named(name) else { throw .notFound("There is nothing of that name.") }

@@ -10,13 +10,13 @@ struct ExchangeDetails {
     let caused: TransactionRecord.Part?
     /// What addresses within the page call it; nil where none leads to it.
     var anchor: String?
-    /// Whether it has a page of its own: then it is open, and JSON unfolds.
-    var isPage = false
+    /// The address of its own page; nil where there is none.
+    var page: String?
 
     var html: HTML {
         """
-        <details\(anchor.map { " id=\"\($0)\"" } ?? HTML())\(" open", if: isPage)><summary><b>\(exchange.method)</b> <span>\(exchange.url)\(recorder)</span> <em\(" class=bad", if: exchange.hasFailed)>\
-        \(exchange.result)</em></summary><p>\(words.joined(separator: " · "))\(phases)\(error)\(redirects)\(request)\
+        <details\(anchor.map { " id=\"\($0)\"" } ?? HTML())><summary><b>\(exchange.method)</b> <span>\(exchange.url)\(recorder)</span> <em\(" class=bad", if: exchange.hasFailed)>\
+        \(exchange.result)</em></summary><p>\(words.joined(separator: " · "))\(toPage)\(phases)\(error)\(redirects)\(request)\
         \(fields("Response", exchange.responseHeaderFields))\(body("Response body", bodies.response))</details>
 
         """
@@ -24,7 +24,10 @@ struct ExchangeDetails {
 
     private var recorder: HTML { names.map { "<small\($0.laneAttribute(of: exchange.id.source))>\($0[exchange.id.source])</small>" } ?? "" }
 
-    private var words: [String] {
+    private var toPage: HTML { page.map { " · <a href=\"\($0)\">On its own page</a>" } ?? "" }
+
+    /// How long it took, how large it was, over what it went.
+    var words: [String] {
         var facts: [String] = []
         if let closed = exchange.closedMicroseconds {
             let duration = closed - exchange.openedMicroseconds
@@ -95,17 +98,11 @@ struct ExchangeDetails {
             if body.bytes.isEmpty {
                 ""
             } else if let text {
-                tree(of: body) ?? "<pre>\(text)</pre>"
+                "<pre>\(text)</pre>"
             } else {
                 "<p>\(Words.byteCount(body.bytes.count)) that are no text."
             }
         return "<h4>\(title)</h4>\(shown)\(body.lack.map { "<p>\($0)" } ?? HTML())"
-    }
-
-    /// Shown as it was sent, too, since that is what is copied.
-    private func tree(of body: ExchangeBody) -> HTML? {
-        guard isPage, let text = body.text, let tree = JSONTree.html(text) else { return nil }
-        return "\(tree)<details class=raw><summary>As it was sent</summary><pre>\(text)</pre></details>"
     }
 
     /// As a command that says everything; where there is none, the header fields. JSON is shown on lines of its own as well.

@@ -6,7 +6,8 @@ enum PrettyJSON {
     ///
     /// Members keep their order and numbers their digits: only the white space between them is another.
     static func text(_ json: String) -> String? {
-        guard let first = json.utf8.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return nil }
+        guard let first = json.utf8.first(where: { !" \t\r\n".utf8.contains($0) }), first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+        else { return nil }
         let bytes = Array(json.utf8)
         guard (try? JSONReader.read(bytes) { reader throws(JSONFailure) in try reader.skipValue() }) != nil else { return nil }
         return String(decoding: indented(bytes), as: UTF8.self)

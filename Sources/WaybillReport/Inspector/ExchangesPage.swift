@@ -17,21 +17,24 @@ package struct ExchangesPage {
     /// The whole document.
     package var html: HTML { frame.page("Network", .network, main: main) }
 
+    private static let hint = "Any word of URL, header fields or bodies, or host:example.com status:5xx took>1s"
     private static let methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
     private static let statuses = [("2xx", "2xx success"), ("3xx", "3xx redirect"), ("4xx", "4xx refused"), ("5xx", "5xx server failed")]
 
     private var main: HTML {
         let form = ListForm(
-            address: address, hint: "Search: host, path, header field, error ...", useCases: useCases,
+            address: address, field: "filter", hint: Self.hint, useCases: useCases,
             choices: [
                 ("method", "Every method", Self.methods.map { ($0, $0) }), ("status", "Every status", Self.statuses.map { ($0.0, $0.1) }),
             ])
         return """
             <h1>Network</h1>
             \(form.html)<div class=line>\(states)</div>
-            \(list)\(ListPaging(address: address, next: page.next).html)
+            \(ExchangeTerms(page, at: address).html)\(note)\(list)\(ListPaging(address: address, next: page.next).html)
             """
     }
+
+    private var note: HTML { page.note.map { "<aside><p>\($0)</p></aside>\n" } ?? "" }
 
     private var states: HTML {
         let words = ExchangeRecord.State.allCases.map { (word: $0.rawValue, content: "\(Words.state($0))" as HTML, tone: $0.tone) }

@@ -18,9 +18,11 @@ package struct InspectorAsset: Sendable {
     }
 
     /// The report's look, and what only pages have.
-    package static let style = InspectorAsset("\(ReportStyle.css)\n\(InspectorStyle.css)", suffix: "css", mediaType: "text/css")
-    /// Live lists, the keyboard, copying.
-    package static let script = InspectorAsset(InspectorScript.javaScript, suffix: "js", mediaType: "text/javascript")
+    package static let style = InspectorAsset(
+        "\(ReportStyle.css)\n\(InspectorStyle.css)\n\(InspectorStyle.exchange)", suffix: "css", mediaType: "text/css")
+    /// Live lists, the keyboard, copying, finding.
+    package static let script = InspectorAsset(
+        "\(InspectorScript.javaScript)\n\(InspectorScript.find)", suffix: "js", mediaType: "text/javascript")
     /// Shown in the window's title.
     package static let icon = InspectorAsset(InspectorStyle.icon, suffix: "svg", mediaType: "image/svg+xml")
 

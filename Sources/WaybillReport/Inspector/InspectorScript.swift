@@ -146,6 +146,18 @@ enum InspectorScript {
                 offerCopy(button, () => location.href.split("#")[0]);
             }
 
+            // A text as it stands; of a table a line for each row.
+            function textOf(source) {
+                if (!source.rows) return source.textContent;
+                return Array.from(source.rows, row => Array.from(row.cells, cell => cell.textContent).join(": ")).join("\\n");
+            }
+            for (const button of document.querySelectorAll("[data-copies]")) {
+                const source = document.getElementById(button.dataset.copies);
+                if (!source) continue;
+                button.hidden = false;
+                offerCopy(button, () => textOf(source));
+            }
+
             // Buttons are made when a request is unfolded: there may be hundreds.
             function addButtons(details) {
                 if (details.dataset.ready) return;

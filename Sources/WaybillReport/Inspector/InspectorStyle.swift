@@ -93,13 +93,6 @@ enum InspectorStyle {
         .t details{content-visibility:auto;contain-intrinsic-size:auto 2.2rem}
         .t details:target>summary{background:var(--well)}
         .json{padding:.5rem .7rem;border-radius:6px;background:var(--well);font:.78rem/1.5 var(--mono);color:var(--ink)}
-        .t .json p{margin:0;color:var(--ink)}
-        .t .json details,.t details.raw{border:0;font-size:inherit;content-visibility:visible}
-        .t .json details>*{margin-left:1.2rem}
-        .t .json details>summary{display:list-item;margin:0;padding:0;list-style:disclosure-open inside;cursor:pointer}
-        .t .json details:not([open])>summary{list-style-type:disclosure-closed}
-        .t .json summary::after{content:none}
-        .t .json details:not([open])>summary::after{all:unset;content:" ...";color:var(--dim)}
 
         .login{max-width:24rem;margin:12vh auto;padding:1.6rem;border:1px solid var(--line);border-radius:8px;background:var(--card)}
         .login h1{margin:0 0 1rem}

@@ -76,7 +76,8 @@ package struct TransactionSection {
         let details = record.exchanges.map { exchange in
             ExchangeDetails(
                 exchange: exchange, bodies: bodies[exchange.id] ?? ExchangeBodies(), names: record.sources.count > 1 ? names : nil,
-                caused: caused[exchange.id], anchor: hasAnchors ? names.anchor(of: exchange.id) : nil
+                caused: caused[exchange.id], anchor: hasAnchors ? names.anchor(of: exchange.id) : nil,
+                page: hasAnchors ? "../network/\(exchange.id.description)" : nil
             ).html
         }
         return "<div><h3>Requests</h3>\(details)</div>"

@@ -3,13 +3,6 @@ package import WaybillCore
 
 /// What codes are called.
 extension StoreReader {
-    /// The use cases that have a name, by code; a code with several names comes several times.
-    package func useCases() throws(WaybillError) -> [RecordedName] {
-        try connection.statement("SELECT DISTINCT use_case, name FROM names WHERE event = -1 ORDER BY use_case, name").rows { row in
-            RecordedName(useCase: row.int(0), name: row.text(1))
-        }
-    }
-
     /// The names of use cases and of events; each once, whoever calls it so.
     package func names() throws(WaybillError) -> [RecordedName] {
         try connection.statement("SELECT DISTINCT use_case, event, name FROM names ORDER BY use_case, event, name").rows { row in

@@ -68,7 +68,7 @@ struct InspectorPieceTests {
         let html = try #require(JSONTree.html(#"{"a":{"b":[1,2],"c":"}","d":{}},"e":"x{"}"#)).text
         #expect(html.matches(of: #/<details open>/#).count == 3)
         #expect(html.matches(of: #/<\/details>/#).count == 3)
-        #expect(html.contains("<p>&quot;c&quot;: &quot;}&quot;,"))
+        #expect(html.contains("<p><b>&quot;c&quot;</b>: <i>&quot;}&quot;</i>,"))
         #expect(JSONTree.html("\"text\"") == nil)
         #expect(JSONTree.html("{") == nil)
     }

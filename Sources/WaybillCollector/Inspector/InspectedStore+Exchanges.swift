@@ -1,0 +1,52 @@
+#if Collector
+import HTTPTypes
+import Hummingbird
+import WaybillCore
+import WaybillReport
+import WaybillStore
+
+/// The pages of network exchanges.
+extension InspectedStore {
+    func exchangesPage(_ items: [(name: String, value: String)]) async throws -> Response {
+        let address = ListAddress(items)
+        let useCases = try await useCases()
+        let (page, status) = try await Self.page { try await queries.exchanges(ExchangeQuery(address.items)) }
+        let redactor = Redactor()
+        let redacted = Page(rows: page.rows.map { redactor.record($0) }, next: page.next, whyEmpty: page.whyEmpty, note: page.note)
+        return .page(ExchangesPage(redacted, at: address, useCases: useCases, in: frame).html, status: status)
+    }
+
+    func exchangePage(_ key: String) async throws -> Response {
+        let record = try await queries.exchange(key)
+        let id = record.id
+        let bodies = try await queries.read { reader in try reader.bodies(of: id) }
+        let redactor = Redactor()
+        var transaction: TransactionRecord?
+        if let id = record.transaction { transaction = redactor.record(try await queries.transaction(id.description)) }
+        let page = ExchangePage(redactor.record(record), bodies: redactor.bodies(bodies), transaction: transaction, in: frame)
+        return .page(page.html)
+    }
+
+    /// A body, or the exchange as a document; all of it redacted once more.
+    func file(of key: String, named name: String) async throws -> Response {
+        guard let file = ExchangeFile(rawValue: name) else {
+            throw QueryFailure.notFound("A request can be taken away as har, curl, text or json, and not as “\(name)”.")
+        }
+        let record = try await queries.exchange(key)
+        let id = record.id
+        let bodies = try await queries.read { reader in try reader.bodies(of: id) }
+        let fileName = "waybill-\(record.id.code.replacing(":", with: "-")).\(file.suffix)"
+        guard let format = file.format else {
+            let redacted = Redactor().bodies(bodies)
+            guard let body = file == .requestBody ? redacted.request : redacted.response, !body.bytes.isEmpty else {
+                throw QueryFailure.notFound("Nothing was kept of this body.")
+            }
+            return .body(body.bytes, name: fileName)
+        }
+        var writer = ExchangeWriter(as: format, redactor: Redactor())
+        let bytes = writer.next(record, bodies: bodies)
+        guard !bytes.isEmpty else { throw QueryFailure.notFound("What was received is no command.") }
+        return .download(writer.beginning + bytes + writer.end, type: file.mediaType, name: fileName)
+    }
+}
+#endif
