@@ -88,14 +88,14 @@ public struct Inspector: Sendable {
         return switch route {
         case .showTransaction: try await store.transactionPage(key)
         case .downloadTransaction: try await store.download(key, as: context.parameters.get("file") ?? "")
-        case .listExchanges: try await store.exchangesPage(request.queryItems)
+        case .listExchanges: try await store.exchangesPage(request.formItems)
         case .showExchange: try await store.exchangePage(key)
-        case .listSources: try await store.sourcesPage(request.queryItems)
+        case .listSources: try await store.sourcesPage(request.formItems)
         case .showSource: try await store.sourcePage(key)
         case .showDelivery: try await store.deliveryPage()
         case .downloadDelivery: try await store.downloadDelivery(context.parameters.get("file") ?? "")
         case .follow: store.changes(since: request.queryItems.last { $0.name == "version" }.flatMap { Int($0.value) })
-        default: try await store.transactionsPage(request.queryItems)
+        default: try await store.transactionsPage(request.formItems)
         }
     }
 

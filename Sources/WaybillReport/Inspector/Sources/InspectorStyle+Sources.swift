@@ -76,7 +76,7 @@ extension InspectorStyle {
         .runs tr{display:flex;flex-wrap:wrap;gap:.1rem .8rem;padding:.35rem 0}
         .facts.runs th,.facts.runs td{padding:0}
         .runs tr+tr{border-top:1px solid var(--line)}
-        .facts.runs tr>*{border:0}
+        .facts.runs tr:nth-child(n)>*{border:0}
         .runs th[rowspan]{width:100%}
         .rows.src .strip{width:100%;justify-self:stretch;margin:.2rem 0}
         .rows.src:not(.net) small{text-align:left}
