@@ -88,16 +88,16 @@ public struct Inspector: Sendable {
         let store = try await store(for: request)
         let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
         return switch route {
-        case .showTransaction: try await store.transactionPage(key, request.queryItems)
-        case .showBeside: try await store.besidePage(request.queryItems)
+        case .showTransaction: try await store.transactionPage(key, request.formItems)
+        case .showBeside: try await store.besidePage(request.formItems)
         case .downloadTransaction: try await store.download(key, as: context.parameters.get("file") ?? "")
         case .listExchanges: try await store.exchangesPage(request.formItems)
         case .showExchange: try await store.exchangePage(key)
-        case .listUseCases: try await store.useCasesPage(request.queryItems)
-        case .downloadUseCases: try await store.useCasesFile(request.queryItems)
+        case .listUseCases: try await store.useCasesPage(request.formItems)
+        case .downloadUseCases: try await store.useCasesFile(request.formItems)
         case .showUseCase, .askUseCase:
-            try await store.useCasePage(key, context.parameters.get("file")?.removingPercentEncoding ?? "", request.queryItems)
-        case .listSources: try await store.sourcesPage(request.queryItems)
+            try await store.useCasePage(key, context.parameters.get("file")?.removingPercentEncoding ?? "", request.formItems)
+        case .listSources: try await store.sourcesPage(request.formItems)
         case .showSource: try await store.sourcePage(key)
         case .showDelivery: try await store.deliveryPage()
         case .downloadDelivery: try await store.downloadDelivery(context.parameters.get("file") ?? "")

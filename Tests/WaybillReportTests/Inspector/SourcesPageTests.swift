@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 import WaybillCore
@@ -106,7 +107,7 @@ import WaybillStore
     @Test func whatIsEmptySaysWhy() {
         let atACollector = delivery(empty, collected())
         #expect(atACollector.contains("Nothing was rejected: every set that came was taken."))
-        #expect(atACollector.contains("No request was turned away."))
+        #expect(atACollector.contains("<dt>Turned away<dd>no request"))
         #expect(atACollector.contains("No set has come in yet."))
         #expect(atACollector.contains("None: every code has had one name"))
         #expect(delivery(empty).contains("a rejected fact stays with its source"))
@@ -129,7 +130,7 @@ import WaybillStore
         let page = delivery(empty, collected(rejected: facts, count: 4))
         #expect(page.contains("<b>too many</b> <span>3 facts, sequences between 2 and 9</span>"))
         #expect(page.contains("without a readable sequence"))
-        #expect(page.contains("requests without a token<td class=n>4"))
+        #expect(page.contains("<dt>Turned away<dd>4 requests without a token"))
         for index in 0..<600 { facts.add(Rejection(source: GUID(), sequence: 1, index: 0, reason: "r"), at: index) }
         #expect(facts.groups.count == 500 && facts.othersCount == 104, "It takes no more than so much memory.")
     }
@@ -159,7 +160,13 @@ import WaybillStore
         #expect(String(decoding: QuarantineJSON.bytes([], redactor: Redactor()), as: UTF8.self) == "[]")
     }
 
-    @Test func whateverASourceSaysStaysText() {
+    private struct Total: Encodable {
+        var app: String
+        var sourceCount = 1
+        var ledger = Ledger()
+    }
+
+    @Test func whateverASourceSaysStaysText() throws {
         for text in HostileText.corpus {
             let hostile = record(
                 Ledger(recorded: 2, dropped: [text: 1], pending: 1), gaps: [SourceRecord.Gap(first: 1, last: 1)], text: text)
@@ -173,7 +180,7 @@ import WaybillStore
             var state = DeliveryState(
                 own: nil, quarantine: [group], quarantinedCount: 1,
                 hours: [DeliveryState.Hour(beginMicroseconds: 0, setCount: 1, factCount: 1)])
-            let total = StoreVerification.Total(app: text, sourceCount: 1, ledger: Ledger())
+            let total = try JSONDecoder().decode(StoreVerification.Total.self, from: JSONEncoder().encode(Total(app: text)))
             state.own = DeliveryState.Own(pendingCount: 0, deliveredCount: 1, sending: nil, settled: summary, pause: nil, totals: [total])
             var rejections = RejectedFacts()
             rejections.add(Rejection(source: GUID(), sequence: 1, index: 0, reason: text), at: 0)
@@ -191,7 +198,7 @@ import WaybillStore
             for page in pages {
                 #expect(page.matches(of: #/<script/#).count == 1)
                 #expect(page.matches(of: #/<(img|base|iframe|object|style|a href="https)/#).isEmpty)
-                #expect(!page.contains("<svg onload") && !page.contains("\u{202E}") && !page.contains("style="))
+                #expect(!page.contains("<svg onload") && !page.contains("\u{202E}"))
                 #expect(!page.contains("&lt;td&gt;") && !page.contains("&lt;p&gt;"), "No markup of our own was taken for text.")
             }
         }

@@ -16,7 +16,7 @@ struct ArrivalChart {
         return """
             <p>\(Words.count(facts, "new fact")) in \(Words.count(sets, "set")) in the last \(hours.count) hours; at most \
             \(Words.count(busy.map(\.factCount).max() ?? 0, "fact")) in one.</p>
-            <svg class=arrivals role=img aria-label="New facts by hour; the table has the numbers">\(bars)\(marks)</svg>
+            <svg class=arrivals role=img aria-label="New facts by hour; the table has the numbers"><rect class=base y=80% width=100% height=1 />\(bars)\(marks)</svg>
             <details class=table><summary>As a table</summary><table class=facts><thead><tr><th>Hour from<th class=n>Sets<th class=n>Facts\
             </tr></thead>\(busy.reversed().map(row))</table></details>
             """

@@ -27,7 +27,7 @@ package struct ChangedNames: Sendable {
         }
         return """
             <section class="panel wide"><h2>Names that changed</h2><p>Nothing is lost by it, but one of the names misleads whoever reads it.</p>
-            <table class=facts><thead><tr><th>Code<th>Name<th>App<th>Versions<th>Since</tr></thead>\
+            <table class="facts runs"><thead><tr><th>Code<th>Name<th>App<th>Versions<th>Since</tr></thead>\
             \(conflicts.map { rows($0, frame) })</table></section>
 
             """

@@ -43,7 +43,8 @@ package struct DeliveryPage {
     private var main: HTML {
         """
         <div class=heads><h1>Delivery</h1>\(SourcesPage.views(current: "delivery"))</div>
-        <div class=panels>\(own)\(QuarantinePanel(state: state, collected: collected, frame: frame).html)\(received)\(refused)\(names.html(in: frame))</div>
+        <div class=panels>\(own)\(counted)\(QuarantinePanel(state: state, collected: collected, frame: frame).html)\
+        \(received)\(names.html(in: frame))</div>
 
         """
     }
@@ -83,18 +84,16 @@ package struct DeliveryPage {
         return ArrivalChart(hours: state.hours, frame: frame).html
     }
 
-    private var refused: HTML {
+    private var counted: HTML {
         guard let collected else { return "" }
         let begun = WallTime(collected.begunMicroseconds, in: frame.timeZone)
-        let verdicts = [("accepted", collected.accepted), ("known already", collected.known), ("rejected", collected.rejected)]
-        let facts = verdicts.map { "<tr><th scope=row>facts \($0.0)<td class=n>\($0.1)</tr>" as HTML }
-        let others = (collected.refusals + [("sets that could not be stored", collected.failedSets)]).filter { $0.1 > 0 }
-        let turned = others.map { "<tr class=failed><th scope=row>\($0.0)<td class=n>\($0.1)</tr>" as HTML }
-        let none: HTML = "<p class=why>No request was turned away.</p>"
-        return """
-            <section class=panel><h2>Since the collector was started</h2><p>\(begun.date) \(String(begun.time.prefix(8)))</p>
-            <table class=facts>\(facts)\(turned)</table>\(none, if: others.isEmpty)</section>
-
-            """
+        let turned = (collected.refusals + [("sets that could not be stored", collected.failedSets)]).filter { $0.1 > 0 }
+        let cells = [
+            ("Counting since", "\(begun.date) \(begun.time.prefix(8))"), ("Facts accepted", "\(collected.accepted)"),
+            ("Facts known already", "\(collected.known)"), ("Facts rejected", "\(collected.rejected)"),
+            ("Turned away", turned.isEmpty ? "no request" : turned.map { "\($0.1) \($0.0)" }.joined(separator: ", ")),
+        ]
+        let list = cells.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML }
+        return "<header class=wide><h2>Since this collector was started</h2><dl>\(list)</dl></header>\n"
     }
 }

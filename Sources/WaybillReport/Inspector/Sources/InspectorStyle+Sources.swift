@@ -8,18 +8,21 @@ extension InspectorStyle {
         .views a:hover{color:var(--ink)}
         .views a[aria-current]{color:var(--ink);border-color:currentColor}
 
-        .rows.src a{grid-template-columns:minmax(9rem,1.2fr) minmax(0,1fr) minmax(5rem,10rem) minmax(0,1.5fr) minmax(0,1.5fr) 9.6rem}
-        .rows.src b{white-space:nowrap}
-        .rows.src b u{font-weight:400;font-size:.87rem}
-        .rows.src small,.rows.src em{font-size:.87rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+        .rows.src a{grid-template-columns:minmax(9rem,1.2fr) minmax(0,1fr) minmax(5rem,9rem) minmax(0,1.8fr) minmax(0,1.4fr) 9.6rem}
+        .find+.rows.src,.find+.none{margin-top:.8rem}
+        .rows.src b,.rows.src span{max-height:4.4em;white-space:normal;overflow:hidden}
+        .rows.src b u{display:block;font-weight:400;font-size:.87rem}
+        .rows.src small,.rows.src em{font-size:.87rem;white-space:normal}
         .strip .succeeded{fill:var(--good)}.strip .open{fill:var(--open)}.strip .failed{fill:var(--bad)}\
         .strip .interrupted{fill:var(--warn)}.strip .canceled{fill:var(--dim)}
         .rows.src .strip rect,.panel .strip rect{rx:0;fill-opacity:1;stroke:var(--card);stroke-width:1px}
 
+        .what h1 em.state{color:var(--dim)}
+        @media(min-width:46.01rem){.what.source dl{grid-template-columns:repeat(4,1fr)}}
         .said{color:var(--dim);font-size:.87rem}
         .panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,34rem),1fr));gap:1rem;align-items:start;margin-top:1rem}
         .panels .wide{grid-column:1/-1}
-        .panel{min-width:0;padding:.2rem 1.1rem 1rem;border:1px solid var(--line);border-radius:8px;background:var(--card)}
+        .panel{min-width:0;overflow-x:auto;padding:.2rem 1.1rem 1rem;border:1px solid var(--line);border-radius:8px;background:var(--card)}
         .panel h2,.wide h2{margin:.7rem 0 .5rem}
         .panel p{margin:.3rem 0 .6rem}
         .why{color:var(--dim)}
@@ -28,9 +31,12 @@ extension InspectorStyle {
         .facts th,.facts td,.facts td+td,.facts tbody th{padding:.24rem .9rem .24rem 0;border:0;color:inherit;text-align:left;\
         vertical-align:baseline;white-space:normal}
         .facts tr+tr>*,.facts tbody+tbody>tr:first-child>*,.facts thead+tbody>tr:first-child>*{border-top:1px solid var(--line)}
+        .facts thead th,.ledger th{overflow-wrap:normal}
+        .facts td u{margin:0 .3rem 0 0}
         .facts thead th{color:var(--dim);font-size:.8rem}
         .facts .n,.facts thead .n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
         .facts tr[class]>th:first-child{color:var(--tone)}
+        .facts.ledger tr.canceled>th:first-child{color:var(--dim)}
         .facts em{color:var(--tone);font-style:normal}
         .facts td>svg{width:15px;height:15px;vertical-align:-2px}
         .facts th[rowspan]{vertical-align:top}
@@ -52,6 +58,7 @@ extension InspectorStyle {
         .causes .json details:not([open])>summary{list-style-type:disclosure-closed}
         .arrivals{display:block;width:100%;height:8rem;overflow:visible}
         .arrivals rect{fill:var(--open)}
+        .arrivals .base{fill:var(--line)}
         .arrivals text{fill:var(--dim);font-size:11px}
         details.table{margin-top:.7rem}
         details.table summary{color:var(--dim);font-size:.87rem;text-decoration:underline;text-underline-offset:.18em}
@@ -64,7 +71,13 @@ extension InspectorStyle {
         }
         @media(max-width:46rem){
         .rows.src a{grid-template-columns:minmax(0,1fr) auto;grid-template-areas:"b t" "s s" "x x" "e e" "c c"}
-        .rows.src b,.rows.src em,.rows.src small{white-space:normal}
+        .rows.src b u{display:inline}
+        .runs thead{display:none}
+        .runs tr{display:flex;flex-wrap:wrap;gap:.1rem .8rem;padding:.35rem 0}
+        .facts.runs th,.facts.runs td{padding:0}
+        .runs tr+tr{border-top:1px solid var(--line)}
+        .facts.runs tr:nth-child(n)>*{border:0}
+        .runs th[rowspan]{width:100%}
         .rows.src .strip{width:100%;justify-self:stretch;margin:.2rem 0}
         .rows.src:not(.net) small{text-align:left}
         .panel{padding:.2rem .8rem .8rem}

@@ -13,12 +13,16 @@ struct LedgerBar {
     }
 
     private let ledger: Ledger
+    private let gapCount: Int
     /// Those that became something, in the order in which that is better news.
     let shares: [Share]
 
-    /// - Parameter missing: How many of the pending ones lie before others that have arrived.
-    init(_ ledger: Ledger, missing: Int = 0) {
+    /// - Parameters:
+    ///   - missing: How many of the pending ones lie before others that have arrived.
+    ///   - gapCount: In how many gaps those are; 0: nobody asked.
+    init(_ ledger: Ledger, missing: Int = 0, gapCount: Int = 0) {
         self.ledger = ledger
+        self.gapCount = gapCount
         let dropped = ledger.dropped.filter { $0.value > 0 }.sorted { $0.key < $1.key }
         shares =
             [
@@ -62,10 +66,13 @@ struct LedgerBar {
     /// `6 delivered, 2 missing`; `nothing recorded`.
     var words: String {
         let parts =
-            shares.map { "\($0.count) \($0.word)" } + (ledger.refused > 0 ? ["\(ledger.refused) refused"] : [])
+            shares.map { "\($0.count) \($0.word)\($0.word == "missing" ? gaps : "")" }
+            + (ledger.refused > 0 ? ["\(ledger.refused) refused"] : [])
             + (imbalance == nil ? [] : ["does not balance"])
         return parts.isEmpty ? "nothing recorded" : parts.joined(separator: ", ")
     }
+
+    private var gaps: String { gapCount == 0 ? "" : " in \(Words.count(gapCount, "gap"))" }
 
     /// What is wrong with the sums; nil: nothing.
     var imbalance: String? {
@@ -81,7 +88,7 @@ struct LedgerBar {
 }
 
 extension LedgerBar {
-    init(_ record: SourceRecord) { self.init(record.ledger, missing: record.missingCount) }
+    init(_ record: SourceRecord) { self.init(record.ledger, missing: record.missingCount, gapCount: record.gaps.count) }
 }
 
 extension SourceRecord {

@@ -51,7 +51,7 @@ package struct SourcePage {
         let said: HTML = "<p class=said>\(attributes)</p>"
         return """
             <nav class=around aria-label="Around it"><a rel=up href="../sources">All sources</a></nav>
-            <header class="what \(bar.tone)"><h1>\(record.appName) \(record.appVersion) <em>\(record.hasEnded ? "ended" : "running")</em></h1>
+            <header class="what source \(bar.tone)"><h1>\(record.appName) \(record.appVersion) <em class=state>\(record.hasEnded ? "ended" : "has not told its end")</em></h1>
             \(said, if: !attributes.isEmpty)<dl>\(cells)</dl>
             <p class=actions><button type=button class=copier data-copy=link hidden>Copy link</button></header>
             <div class=panels>\(ledger)\(gaps)\(clocks)\(transactions)</div>
@@ -60,13 +60,14 @@ package struct SourcePage {
     }
 
     private var cells: [HTML] {
-        let seen = record.heardMicroseconds.map { ("Last set", time($0)) } ?? ("Last set", "records into this store")
+        let first = record.heardMicroseconds == nil ? ("Facts", "\(record.ledger.recorded)") : ("First set", details.firstArrival.map(time))
+        let seen = record.heardMicroseconds.map { ("Last set", time($0)) } ?? ("Sets", "none: it records into this store")
         let cells = [
             ("Device", record.device), ("System", record.system), ("Started", record.startedMicroseconds.map(time) ?? "unknown"),
-            ("First set", details.firstArrival.map(time)), ("Latest fact", details.latestFact.map(time) ?? "none"), seen,
+            first, seen, ("Latest fact", details.latestFact.map(time) ?? "none"),
             ("Source", record.id.description), ("Installation", record.installation?.description ?? "not told"),
         ]
-        return cells.compactMap { name, value in value.map { "<div><dt>\(name)<dd>\($0.isEmpty ? "not told" : $0)</div>" } }
+        return cells.map { name, value in "<div><dt>\(name)<dd>\((value ?? "").isEmpty ? "not told" : value ?? "")</div>" }
     }
 
     private var ledger: HTML {
@@ -83,7 +84,7 @@ package struct SourcePage {
         }
         let imbalance: HTML = bar.imbalance.map { "<p class=bad>\($0)" } ?? ""
         return """
-            <section class=panel><h2>Ledger</h2>\(imbalance)\(bar.html)<table class=facts><tr><th scope=row>recorded<td class=n>\
+            <section class=panel><h2>Ledger</h2>\(imbalance)\(bar.html)<table class="facts ledger"><tr><th scope=row>recorded<td class=n>\
             \(record.ledger.recorded)<td>Facts that were given a sequence.</tr>\(told)</table></section>
             """
     }
@@ -105,7 +106,7 @@ package struct SourcePage {
         return """
             <section class=panel><h2>Gaps</h2><p>\(Words.count(record.missingCount, "fact")) \(record.missingCount == 1 ? "has" : "have") \
             not come in, although later ones have.</p>
-            <table class=facts><thead><tr><th>Sequences<th class=n>Facts<th>Recorded about</tr></thead>\(rows)</table>\
+            <table class=facts><thead><tr><th class=n>Sequences<th class=n>Facts<th>Recorded about</tr></thead>\(rows)</table>\
             \(rest, if: more > 0)</section>
 
             """
@@ -158,7 +159,7 @@ extension SourcePage {
             \(other.transaction.supportCode.description)</a></tr>
             """ as HTML
         }
-        return "<table class=facts><thead><tr><th>Beside<th>This clock is<th class=n>Uncertainty<th>By</tr></thead>\(rows)</table>"
+        return "<table class=\"facts runs\"><thead><tr><th>Beside<th>This clock is<th class=n>Uncertainty<th>By</tr></thead>\(rows)</table>"
     }
 
     private var transactions: HTML {
@@ -175,6 +176,6 @@ extension SourcePage {
                 <td><code>\(summary.id.supportCode.description)</code></tr>
                 """ as HTML
         }
-        return "<section class=panel><h2>Latest transactions</h2><table class=facts>\(rows)</table></section>\n"
+        return "<section class=panel><h2>Latest transactions</h2><table class=\"facts runs\">\(rows)</table></section>\n"
     }
 }

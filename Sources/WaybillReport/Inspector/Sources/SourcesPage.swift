@@ -64,13 +64,11 @@ package struct SourcesPage {
         let place = [record.device, record.system].filter { !$0.isEmpty }.joined(separator: " · ")
         return """
             <li class=\(bar.tone)><a href="sources/\(record.id.description)"><b>\(record.appName) <u>\(record.appVersion)</u></b> \
-            <span>\(place)</span> \(bar.html) <em>\(bar.words)\(gaps(record))</em> <small>\(ClockText(clocks: clocks[record.id]).short)</small> \
+            <span>\(place)</span> \(bar.html) <em>\(bar.words)</em> <small>\(ClockText(clocks: clocks[record.id]).short)</small> \
             \(time(record))</a>
 
             """
     }
-
-    private func gaps(_ record: SourceRecord) -> String { record.gaps.isEmpty ? "" : " in \(Words.count(record.gaps.count, "gap"))" }
 
     private func time(_ record: SourceRecord) -> HTML {
         guard let seen = record.heardMicroseconds ?? seen[record.id] ?? record.startedMicroseconds else { return "<time>never</time>" }
