@@ -16,7 +16,10 @@ import WaybillCore
         ),
         ("use-cases/login/dropoff.csv?outcome=failed", ["dropoff", "--use-case", "login", "--outcome", "failed"]),
         ("use-cases/login/legs.csv?filter=attribute:variant%3DB", ["legs", "--use-case", "login", "attribute:variant=B"]),
-        ("use-cases/login/compare.csv?by=variant&a=A&b=B", ["compare", "--use-case", "login", "--by", "variant", "--a", "A", "--b", "B"]),
+        (
+            "use-cases/login/compare.csv?a=2026-03-01..2026-03-02&b=2026-03-02..2026-03-03",
+            ["compare", "--use-case", "login", "--a", "2026-03-01..2026-03-02", "--b", "2026-03-02..2026-03-03"]
+        ),
     ])
     func aFileIsWhatTheCommandLinePrints(path: String, question: [String]) async throws {
         let folder = try TemporaryDirectory()

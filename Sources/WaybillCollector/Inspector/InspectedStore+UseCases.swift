@@ -57,10 +57,8 @@ extension InspectedStore {
         guard let answer = try await answers(to: view, about: useCase, items, isFile: true).first?.1 else {
             throw QueryFailure.parameter("a", "Say what is to be compared.")
         }
-        guard case .summary(let summary) = answer, let counted = summary.useCases.first, name != "summary" else {
-            return .csv(answer.csv, name: name)
-        }
-        return .csv(name == "errors" ? counted.errorsTable : counted.outcomesTable(in: frame.timeZone), name: name)
+        guard case .summary(let summary) = answer, name != "summary" else { return .csv(answer.csv, name: name) }
+        return .csv(name == "errors" ? summary.errorsTable : summary.outcomesTable(in: frame.timeZone), name: name)
     }
 
     /// - Parameter isFile: A file has the first answer alone.

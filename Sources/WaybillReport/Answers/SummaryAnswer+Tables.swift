@@ -1,20 +1,22 @@
 package import Foundation
 package import WaybillCore
 
-/// What a summary has beyond the line that it is in a table.
-extension UseCaseSummary {
+/// What a summary of one use case has beyond the line that it is in a table.
+extension SummaryAnswer {
     /// How many ended how over time: a row for each step, as a chart of them has columns.
     ///
     /// - Parameter zone: Whose days the steps are, where they are not hours. The rates have to be of hours.
-    package func outcomesTable(in zone: TimeZone) -> CSVTable { OutcomeSteps(rates, in: zone).csv }
+    package func outcomesTable(in zone: TimeZone) -> CSVTable { OutcomeSteps(useCases.first?.rates ?? [], in: zone).csv }
 
     /// How many gave which error, a row for each.
     package var errorsTable: CSVTable {
         var table = CSVTable(columns: ["domain", "code", "count"])
-        table.rows = errors.map { [.text($0.domain), .integer($0.code), .integer($0.count)] }
+        table.rows = (useCases.first?.errors ?? []).map { [.text($0.domain), .integer($0.code), .integer($0.count)] }
         return table
     }
+}
 
+extension UseCaseSummary {
     /// Those that are over, which rates are of, as in ``CompareAnswer/Group/ended``.
     var ended: Int { runs - (outcomes[.open] ?? 0) }
 }

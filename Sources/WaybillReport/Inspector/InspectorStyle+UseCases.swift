@@ -61,7 +61,7 @@ extension InspectorStyle {
         .cases>li{grid-template-columns:minmax(0,1fr)}
         .cases dl{grid-template-columns:repeat(4,auto);justify-content:space-between;gap:.2rem .6rem}
         .answer{padding:.8rem}
-        .answer tbody th{min-width:5.5rem;max-width:9rem}
+        .answer tbody th{min-width:6.4rem;max-width:9rem}
         .ask label,.ask select{max-width:100%}
         .views{gap:.1rem 1rem}
         }

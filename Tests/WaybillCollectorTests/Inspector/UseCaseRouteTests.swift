@@ -60,7 +60,7 @@ import WaybillCore
             for path in ["/use-cases"] + Self.views.map({ "/use-cases/login\($0)?since=2026-01-01&filter=variant" }) {
                 let page = try await server.get(path)
                 let base = try #require(URL(string: "http://waybill\(path)"))
-                let links = Set(page.text.matches(of: #/ href="([^"#]+)"/#).map { $0.1.replacing("&amp;", with: "&") })
+                let links = Set(page.text.matches(of: #/ href="([^"#]+)"/#).map { String($0.1).replacing("&amp;", with: "&") })
                 #expect(links.count > 8)
                 for link in links {
                     let url = try #require(URL(string: link, relativeTo: base)?.absoluteURL)
