@@ -187,6 +187,6 @@ import WaybillCore
         #expect(
             try reader.whyEmpty(filter, now: Scribe.wall, patience: Patience(stretch: 1) { true })
                 == "No failed transaction here passes the whole filter.")
-        #expect(try reader.whyEmpty(filter, now: Scribe.wall) == "The only failed transaction here does not pass event:sent.")
+        #expect(try reader.whyEmpty(filter, now: Scribe.wall).contains("does not pass event:sent"))
     }
 }
