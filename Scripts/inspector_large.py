@@ -47,7 +47,7 @@ def measure(browser, server, token, transaction, events=2000):
         check(rows >= events + 1000, f"the large one has {rows} rows")
         check(user.page.locator(".t details").count() == 500, "the large one has its requests")
         # Only what is in view was laid out; what is asked for is there all the same.
-        user.page.get_by_text("Requests", exact=True).scroll_into_view_if_needed()
+        user.page.get_by_role("heading", name="Requests").scroll_into_view_if_needed()
         user.page.locator("figure li a").last.click()
         check(user.page.locator("details:target[open]").count() == 1, "the last bar of the large one leads to its request")
         user.picture("large")

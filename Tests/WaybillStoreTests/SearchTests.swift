@@ -56,6 +56,33 @@ import WaybillCore
         #expect(end == nil)
     }
 
+    /// Breaks when a stretch in the middle of a list is looked for by walking all that lies beyond it.
+    @Test(arguments: [TransactionFilter.Order.newest, .oldest], [nil, 3]) func aStretchCostsTheSameWhereverItIs(
+        order: TransactionFilter.Order, useCase: Int?
+    ) throws {
+        let (store, place) = try Store.inMemory()
+        let app = Scribe()
+        for _ in 0..<3_000 { app.close(app.open(GUID(), useCase: 3), .succeeded) }
+        try store.ingest(app.set())
+        let reader = try StoreReader(place)
+        var filter = TransactionFilter()
+        filter.order = order
+        filter.useCase = useCase
+        filter.conditions = [.event("never")]
+        var steps: [Int] = []
+        var cursor: String?
+        repeat {
+            let before = reader.connection.virtualMachineSteps
+            let (page, _) = try reader.transactions(
+                matching: filter, limit: 5, after: cursor, now: Scribe.wall, patience: Patience(stretch: 100) { true })
+            steps.append(reader.connection.virtualMachineSteps - before)
+            cursor = page.next
+        } while cursor != nil
+        #expect(steps.count == 31)
+        let usual = steps.sorted()[steps.count / 2]
+        #expect(steps.allSatisfy { $0 < 3 * usual }, "\(steps)")
+    }
+
     /// Breaks when a support code that somebody tells on the phone is found only after everything that is newer was looked at.
     @Test func anIDOrASupportCodeIsFoundAtOnceAndThenWhatMentionsIt() throws {
         let (store, place) = try Store.inMemory()
@@ -160,6 +187,6 @@ import WaybillCore
         #expect(
             try reader.whyEmpty(filter, now: Scribe.wall, patience: Patience(stretch: 1) { true })
                 == "No failed transaction here passes the whole filter.")
-        #expect(try reader.whyEmpty(filter, now: Scribe.wall) == "The only failed transaction here does not pass event:sent.")
+        #expect(try reader.whyEmpty(filter, now: Scribe.wall).contains("does not pass event:sent"))
     }
 }

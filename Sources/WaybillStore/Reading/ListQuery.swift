@@ -37,7 +37,7 @@ struct ListQuery {
     private mutating func arms(
         of columns: String, _ filter: TransactionFilter, after cursor: ListCursor?, through end: ListCursor?, now wall: Int, in scope: Scope
     ) -> String {
-        var conditions = ["p.listed_us IS NOT NULL"]
+        var conditions = [isListed(filter.order, cursor, end)]
         if let useCase = filter.useCase { conditions.append("p.use_case = \(argument(useCase))") }
         if let since = filter.sinceMicroseconds { conditions.append("p.listed_us >= \(argument(since))") }
         if let until = filter.untilMicroseconds { conditions.append("p.listed_us < \(argument(until))") }
@@ -63,6 +63,17 @@ struct ListQuery {
             return "SELECT \(columns) FROM \(table) WHERE \(arm.joined(separator: " AND "))"
         }
         return arms.joined(separator: " UNION ALL ")
+    }
+
+    /// Said by the earliest time where that is known: SQLite takes one lower bound for an index, and `IS NOT NULL` would be one.
+    private mutating func isListed(_ order: TransactionFilter.Order, _ cursor: ListCursor?, _ end: ListCursor?) -> String {
+        let earliest: ListCursor? =
+            switch order {
+            case .newest: end
+            case .oldest: cursor
+            case .longest, .shortest: nil
+            }
+        return earliest.map { "p.listed_us >= \(argument($0.listed))" } ?? "p.listed_us IS NOT NULL"
     }
 
     private mutating func table(_ scope: Scope) -> String {

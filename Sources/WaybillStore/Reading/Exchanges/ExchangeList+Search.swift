@@ -10,22 +10,25 @@ extension ExchangeList {
     func keys(
         limit: Int, after cursor: ListCursor?, patience: Patience
     ) throws(WaybillError) -> (keys: [ExchangeKey], lookedAt: (count: Int, from: Int)?) {
-        var spans = try spans(after: cursor)
+        // That with the newest at the end, from where it is taken.
+        var spans = Array(try spans(after: cursor).reversed())
         var found: [ExchangeKey] = []
         var count = 0
         while !spans.isEmpty {
             let begin = try beginning(of: spans, stretch: patience.stretch)
-            var rest: [ExchangeSpan] = []
-            for span in spans {
+            var older: [ExchangeSpan] = []
+            while let span = spans.last, span.newest >= begin ?? .min {
+                spans.removeLast()
                 if let window = span.clamped(since: begin, until: nil) {
                     found += try keys(in: window, limit: limit, after: cursor)
                     count += try self.count(in: window)
                 }
-                if let begin, let older = span.clamped(since: nil, until: begin) { rest.append(older) }
+                if let begin, let rest = span.clamped(since: nil, until: begin) { older.append(rest) }
             }
+            // All of them end just before the window, and so behind those that were not in it.
+            spans += older
             found = Array(found.sorted(by: ExchangeKey.follows).prefix(limit))
             if found.count == limit { break }
-            spans = rest.sorted { $0.newest > $1.newest }
             if let begin, patience.isOver(), !spans.isEmpty { return (found, (count, begin)) }
         }
         return (found, nil)
@@ -33,12 +36,12 @@ extension ExchangeList {
 
     /// Since 1970: behind a stretch of exchanges of the source with the newest, or behind so many sources; nil: there is less than that.
     private func beginning(of spans: [ExchangeSpan], stretch: Int) throws(WaybillError) -> Int? {
-        guard let newest = spans.first else { return nil }
+        guard let newest = spans.last else { return nil }
         let inSource = try connection.statement(
             "SELECT at_us FROM network_logs WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ? "
                 + "ORDER BY at_us DESC LIMIT 1 OFFSET ?"
         ).first(newest.source, newest.times.lowerBound, newest.times.upperBound, stretch - 1) { row in row.int(0) + newest.offset }
-        let amongSources = spans.dropFirst(max(1, stretch / 10)).first?.newest
+        let amongSources = spans.dropLast(max(1, stretch / 10)).last?.newest
         return [inSource, amongSources].compactMap(\.self).max()
     }
 
