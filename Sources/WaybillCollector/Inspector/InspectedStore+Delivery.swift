@@ -23,7 +23,7 @@ extension InspectedStore {
         let (state, names) = try await queries.read(TransactionQuery()) { reader, _, now in
             let conflicts = try reader.nameConflicts()
             let names = redactor.names(
-                conflicts, useCases: conflicts.isEmpty ? [] : try reader.useCases(),
+                conflicts, useCases: conflicts.isEmpty ? [] : try reader.names().filter { $0.event == nil },
                 starts: conflicts.isEmpty ? [:] : try reader.firstStarts())
             return (redactor.delivery(try reader.delivery(now: now, hours: Self.hourCount)), names)
         }

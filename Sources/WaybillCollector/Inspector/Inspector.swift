@@ -137,15 +137,6 @@ extension Collector {
 }
 
 extension Request {
-    /// The parameters of its URL as a form sends them, in which a `+` is a space (URL Standard, section 5.1).
-    fileprivate var formItems: [(name: String, value: String)] {
-        (uri.query ?? "").split(separator: "&").map { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                .map { $0.replacing("+", with: " ").removingPercentEncoding ?? String($0) }
-            return (parts[0], parts.count > 1 ? parts[1] : "")
-        }
-    }
-
     /// The path that was asked for, without slashes at its end and with one at its beginning: never another host's name.
     fileprivate var ownPath: String {
         let components = uri.path.split(separator: "/")
