@@ -7,7 +7,7 @@ import WaybillCore
 /// Lists that are looked through a little at a time: short pages, one behind the other, find what one long look finds.
 @Suite struct SearchTests {
     /// Breaks when what lies at the border of two stretches is skipped or found twice, in any order, with any filter.
-    @Test(arguments: 1_400..<1_430) func aLittleAtATimeFindsAllOfAList(seed: Int) throws {
+    @Test(arguments: 1_400..<1_412) func aLittleAtATimeFindsAllOfAList(seed: Int) throws {
         let it = try AnswerTests.Case(seed: seed)
         var maker = FindTests.FilterMaker(random: it.random, naive: it.naive)
         for _ in 0..<15 {
