@@ -44,7 +44,7 @@ struct LargePageTests {
             entry.label = "row \(index)."
             return entry
         }
-        let html = TimelineTable(record: record, names: SourceNames(record.sources)).html.text
+        let html = TimelineTable(record: record, names: SourceNames(record.sources), clocks: .aligned, timeZone: .gmt).html.text
         #expect(html.contains("<table class=long>") == isLong)
         #expect(html.matches(of: #/<tbody/#).count == (isLong ? count / 100 : 1))
         #expect((0..<count).allSatisfy { html.contains("row \($0).") })
