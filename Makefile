@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build test demo examples exports otlp answers look e2e hostile bench faults chaos soak stress fuzz model tsan lint format consumer schemas check install installation clean
+.PHONY: help setup build test demo examples exports otlp answers look e2e hostile bench bench-inspector faults chaos soak stress fuzz model tsan lint format consumer schemas check install installation clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -103,8 +103,14 @@ look: setup ## Look at reports in Chromium: phone and desk, light and dark, with
 	@Scripts/python Scripts/check-report
 
 e2e: setup ## Use the inspector in Chromium; screenshots in .build/e2e
+	@[[ -e .build/demo/collector/waybill.sqlite ]] || $(MAKE) --no-print-directory demo RUNS=40
 	swift build --traits Collector --product waybill $(IMPORTS)
+	swift build --traits Collector --product TestProcess $(IMPORTS)
 	@Scripts/python Scripts/check-inspector
+
+bench-inspector: setup ## Measure the inspector on a store of a million transactions, made once in .build
+	swift build -c release --traits Collector --product waybill $(IMPORTS)
+	@Scripts/python Scripts/bench-inspector
 
 check: setup ## All that CI checks
 	@set -e; for step in lint schemas model consumer tsan test examples exports otlp answers installation "hostile EXAMPLES=5" look e2e "faults KILLS=25"; do \

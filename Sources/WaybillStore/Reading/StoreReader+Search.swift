@@ -83,7 +83,8 @@ extension StoreReader {
                 return (Page(rows: records, next: next), nil)
             }
             // Everything since then was looked at, whatever its source.
-            let next = lookedAt.map { ListCursor(listed: $0.from, source: .min, sequence: .min).description }
+            let last = ListCursor.places.upperBound
+            let next = lookedAt.map { ListCursor(listed: $0.from - 1, source: last, sequence: last).description }
             return (Page(rows: records, next: next), lookedAt.map { .lookedAt($0.count, through: $0.from) })
         }
     }

@@ -114,7 +114,7 @@ import WaybillStore
             #expect(page.contains("<dt>Pending<dd>2 facts") && page.contains("<dt>Delivered<dd>3 facts"))
             #expect(
                 page.contains("<b>code unknown</b> <span>1 fact, sequence 2</span>")
-                    && page.contains("<p>&quot;kind&quot;: &quot;event&quot;,"))
+                    && page.contains("<p><b>&quot;kind&quot;</b>: <i>&quot;event&quot;</i>,"))
             #expect(!page.contains("Since this collector was started"))
             #expect(try await server.get("/delivery/quarantine.json").text.contains("\"reason\":\"code unknown\""))
             #expect(try await server.get("/delivery/rejections.json").status == 404)

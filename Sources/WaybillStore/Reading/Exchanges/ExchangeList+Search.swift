@@ -14,7 +14,7 @@ extension ExchangeList {
         var spans = Array(try spans(after: cursor).reversed())
         var found: [ExchangeKey] = []
         var count = 0
-        while !spans.isEmpty {
+        while try settle(&spans, count: Self.sourceCount(of: patience.stretch) + 1) {
             let begin = try beginning(of: spans, stretch: patience.stretch)
             var older: [ExchangeSpan] = []
             while let span = spans.last, span.newest >= begin ?? .min {
@@ -34,6 +34,26 @@ extension ExchangeList {
         return (found, nil)
     }
 
+    /// A stretch ends behind so many sources, however little each of them has.
+    private static func sourceCount(of stretch: Int) -> Int { max(1, stretch / 10) }
+
+    /// Has the last ones end with an exchange each, in order: a window that began where none was opened would be as small as can be, and the next one, too.
+    ///
+    /// - Returns: Whether there is any left.
+    private func settle(_ spans: inout [ExchangeSpan], count: Int) throws(WaybillError) -> Bool {
+        while let index = spans.indices.suffix(count).last(where: { !spans[$0].isExact }) {
+            var span = spans.remove(at: index)
+            let newest = try connection.statement(
+                "SELECT max(at_us) FROM network_logs WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ?"
+            ).first(span.source, span.times.lowerBound, span.times.upperBound) { row in row.isNull(0) ? nil : row.int(0) }
+            guard let newest = newest ?? nil else { continue }
+            span.times = span.times.lowerBound..<newest + 1
+            span.isExact = true
+            spans.insert(span, at: spans.lastIndex { $0.newest <= span.newest }.map { $0 + 1 } ?? 0)
+        }
+        return !spans.isEmpty
+    }
+
     /// Since 1970: behind a stretch of exchanges of the source with the newest, or behind so many sources; nil: there is less than that.
     private func beginning(of spans: [ExchangeSpan], stretch: Int) throws(WaybillError) -> Int? {
         guard let newest = spans.last else { return nil }
@@ -41,7 +61,7 @@ extension ExchangeList {
             "SELECT at_us FROM network_logs WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ? "
                 + "ORDER BY at_us DESC LIMIT 1 OFFSET ?"
         ).first(newest.source, newest.times.lowerBound, newest.times.upperBound, stretch - 1) { row in row.int(0) + newest.offset }
-        let amongSources = spans.dropLast(max(1, stretch / 10)).last?.newest
+        let amongSources = spans.dropLast(Self.sourceCount(of: stretch)).last?.newest
         return [inSource, amongSources].compactMap(\.self).max()
     }
 

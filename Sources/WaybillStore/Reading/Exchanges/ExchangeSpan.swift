@@ -9,6 +9,9 @@ struct ExchangeSpan {
     /// Times in the source, in microseconds.
     var times: Range<Int>
 
+    /// Whether an exchange was opened at ``newest``; else all of them may be much older.
+    var isExact: Bool
+
     /// When the newest of its exchanges can have been opened at the latest, in microseconds since 1970.
     var newest: Int { times.upperBound - 1 + offset }
 
@@ -18,7 +21,9 @@ struct ExchangeSpan {
         return anchors.indices.compactMap { index in
             let start = index == 0 ? 0 : anchors[index].atMicroseconds
             let end = min(newest + 1, index + 1 < anchors.count ? anchors[index + 1].atMicroseconds : .max)
-            return start < end ? ExchangeSpan(source: source, offset: anchors[index].offsetMicroseconds, times: start..<end) : nil
+            guard start < end else { return nil }
+            return ExchangeSpan(
+                source: source, offset: anchors[index].offsetMicroseconds, times: start..<end, isExact: end == newest + 1)
         }
     }
 
@@ -26,7 +31,8 @@ struct ExchangeSpan {
     func clamped(since: Int?, until: Int?) -> ExchangeSpan? {
         let start = since.map { max($0 - offset, times.lowerBound) } ?? times.lowerBound
         let end = until.map { min($0 - offset, times.upperBound) } ?? times.upperBound
-        return start < end ? ExchangeSpan(source: source, offset: offset, times: start..<end) : nil
+        guard start < end else { return nil }
+        return ExchangeSpan(source: source, offset: offset, times: start..<end, isExact: isExact && end == times.upperBound)
     }
 }
 
