@@ -40,6 +40,7 @@ extension UseCaseSection {
     private func list(of bar: DurationSegment.Bar) -> String {
         let below = FilterExpression.Term(TransactionCondition.tookLessThan(bar.toMicroseconds))
         guard bar.fromMicroseconds > 0 else { return links.transactions(of: useCase, [], [below]) }
-        return links.transactions(of: useCase, [], [FilterExpression.Term(TransactionCondition.tookMoreThan(bar.fromMicroseconds - 1)), below])
+        return links.transactions(
+            of: useCase, [], [FilterExpression.Term(TransactionCondition.tookMoreThan(bar.fromMicroseconds - 1)), below])
     }
 }
