@@ -107,11 +107,11 @@ struct UseCaseSection {
             """
     }
 
-    /// A table that scrolls by itself where it has no room.
+    /// A table that scrolls by itself where it has no room. Above bars there is no title, and what has no words is no heading.
     func table(_ caption: String, _ columns: [HTML], _ rows: [HTML]) -> HTML {
         """
         <div class=scroll tabindex=0 role=region aria-label="\(caption)"><table><thead><tr>\
-        \(columns.map { "<th scope=col>\($0)" as HTML })</thead><tbody>\(rows)</tbody></table></div>
+        \(columns.map { $0.text.isEmpty ? "<td>" : "<th scope=col>\($0)" as HTML })</thead><tbody>\(rows)</tbody></table></div>
 
         """
     }
