@@ -35,12 +35,17 @@ class Server:
     def token(self, role):
         return run("token", "add", FOLDER / "store", "--role", role)
 
-    def post(self, body, token):
+    def send(self, body, token):
+        """The receipt of a set."""
         headers = {"Content-Type": "application/vnd.waybill.transaction-set.v1+json", "Authorization": f"Bearer {token}"}
         connection = http.client.HTTPConnection(self.url.removeprefix("http://"), timeout=30)
         connection.request("POST", "/v1/sets", sets.encoded(body), headers)
         receipt = json.loads(connection.getresponse().read())
         connection.close()
+        return receipt
+
+    def post(self, body, token):
+        receipt = self.send(body, token)
         check(not receipt.get("rejected"), f"a set was rejected: {str(receipt)[:300]}")
 
     def worked(self):

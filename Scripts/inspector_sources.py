@@ -1,20 +1,10 @@
 """Checks of the pages of sources and of delivery; run by `check-inspector`."""
-import http.client
 import json
 import pathlib
 import time
 
 import inspector_sets as sets
 from inspector_browser import Browser, check, contrast
-
-
-def post(server, token, body):
-    headers = {"Content-Type": "application/vnd.waybill.transaction-set.v1+json", "Authorization": f"Bearer {token}"}
-    connection = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=30)
-    connection.request("POST", "/v1/sets", sets.encoded(body), headers)
-    receipt = json.loads(connection.getresponse().read())
-    connection.close()
-    return receipt
 
 
 def prepare(server, ingest):
@@ -33,18 +23,18 @@ def prepare(server, ingest):
     share["ledger"] = {"recorded": 50, "delivered": 0, "quarantined": 0, "pending": 45, "refused": 3, "dropped": {"quota": 4, "damaged": 1}}
     share["clocks"].append({"at_us": 30_000_000, "offset_us": phone.started + 3_600_000_000})
     share["attributes"] = {"environment": "staging"}
-    receipt = post(server, ingest, body)
+    receipt = server.send(body, ingest)
     check(not receipt.get("rejected"), f"the phone's set was rejected: {str(receipt)[:300]}")
     renamed = sets.Recorder({**sets.APP, "app_version": "4.3.0 (1201)"}, now - 3_600_000_000)
     renamed.open(0, sets.guid(), 0)
     renamed.add(1000, "event", event=1)
     body = renamed.set()
     body["sources"][0]["names"] = [{"use_case": 0, "name": "login"}, {"use_case": 0, "event": 1, "name": "credentialsSent"}]
-    post(server, ingest, body)
+    server.send(body, ingest)
     body = phone.set()
     body["set"] = sets.guid()
     body["sources"][0]["facts"] = [{"kind": "closed", "sequence": 49, "part": 1, "at_us": 61_000_000, "outcome": "failed"}]
-    receipt = post(server, ingest, body)
+    receipt = server.send(body, ingest)
     check(len(receipt.get("rejected", [])) == 1, f"a second closing is rejected: {receipt}")
     return phone.id
 

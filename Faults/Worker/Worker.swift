@@ -2,6 +2,7 @@
 import ArgumentParser
 import Dispatch
 import Foundation
+import Synchronization
 import Waybill
 import WaybillCore
 
@@ -43,7 +44,7 @@ extension Faults {
             let transactions = TransactionManager(
                 store: .directory(URL(filePath: folder)), delivery: collector.flatMap { URL(string: $0) }.map { .collector($0) },
                 options: options)
-            let end = EndSignal()
+            EndSignal.watch()
             signal(SIGPIPE, SIG_DFL)
             Output.line("ready")
             let health = Task.detached { await Self.watch(transactions) }
@@ -59,7 +60,7 @@ extension Faults {
                     clock.jump(by: jump)
                 }
             }
-            record(in: transactions, until: end)
+            record(in: transactions)
             await clocks.value
             delivery.cancel()
             await delivery.value
@@ -75,14 +76,14 @@ extension Faults {
         }
 
         /// On threads, as callers do that know nothing of tasks.
-        private func record(in transactions: TransactionManager, until end: EndSignal) {
+        private func record(in transactions: TransactionManager) {
             let group = DispatchGroup()
             for thread in 0..<threads {
                 group.enter()
                 Thread.detachNewThread {
                     var pen = Pen(
                         transactions, next: first + thread, step: threads, chance: Chance(seed: UInt64(first + thread)), padding: padding)
-                    while !end.hasCome, facts.map({ pen.count < $0 }) ?? true {
+                    while !EndSignal.hasCome, facts.map({ pen.count < $0 }) ?? true {
                         pen.writeBurst()
                         usleep(.random(in: 0...max(1, pause), using: &pen.chance))
                     }
@@ -117,18 +118,15 @@ enum Output {
 }
 
 /// Whether somebody sent SIGTERM.
-private final class EndSignal: Sendable {
-    private let come = Locked(false)
-    private let sources = Locked<[any DispatchSourceSignal]>([])
+private enum EndSignal {
+    private static let come = Atomic(false)
 
-    init() {
-        signal(SIGTERM, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .global())
-        source.setEventHandler { [come] in come.withLock { $0 = true } }
-        source.activate()
-        sources.withLock { $0 = [source] }
+    /// Watches from now on: a dispatch source would be registered some time later, and a signal that comes before is lost.
+    static func watch() {
+        come.store(false, ordering: .relaxed)  // made here, not in the handler
+        signal(SIGTERM) { _ in EndSignal.come.store(true, ordering: .relaxed) }
     }
 
-    var hasCome: Bool { come.withLock { $0 } }
+    static var hasCome: Bool { come.load(ordering: .relaxed) }
 }
 #endif

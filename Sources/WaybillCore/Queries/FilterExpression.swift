@@ -94,21 +94,13 @@ extension FilterExpression: Hashable, CustomStringConvertible, Codable {
 
     /// Reads a text about either subject.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        let text = try container.decode(String.self)
-        if let expression = try? FilterExpression(text, about: .exchanges) {
-            self = expression
-            return
-        }
-        do throws(FilterMistake) { try self.init(text) } catch {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: error.message)
+        self = try decoder.filterText { (text) throws(FilterMistake) in
+            if let expression = try? FilterExpression(text, about: .exchanges) { return expression }
+            return try FilterExpression(text)
         }
     }
 
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
-    }
+    public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
 }
 
 extension FilterExpression {

@@ -24,3 +24,14 @@ public struct FilterMistake: Error, Hashable, Sendable, CustomStringConvertible 
         return [line, String(repeating: " ", count: offset) + String(repeating: "^", count: count)]
     }
 }
+
+extension Decoder {
+    /// What is meant by a text in the words of a filter; a mistake in it makes the data corrupted.
+    func filterText<Value>(_ read: (String) throws(FilterMistake) -> Value) throws -> Value {
+        let container = try singleValueContainer()
+        let text = try container.decode(String.self)
+        do throws(FilterMistake) { return try read(text) } catch {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: error.message)
+        }
+    }
+}

@@ -67,16 +67,7 @@ extension ExchangeCondition: Codable, CustomStringConvertible {
 
     public var description: String { FilterExpression.Term(self).description }
 
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        let text = try container.decode(String.self)
-        do throws(FilterMistake) { try self.init(text) } catch {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: error.message)
-        }
-    }
+    public init(from decoder: any Decoder) throws { self = try decoder.filterText(Self.init) }
 
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
-    }
+    public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
 }
