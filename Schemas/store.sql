@@ -1,8 +1,8 @@
--- A Waybill store, version 6: one schema for an app's, a server's and a collector's.
+-- A Waybill store, version 7: one schema for an app's, a server's and a collector's.
 -- SQLite 3.38 or later. Made by the library; a test keeps this page equal to it.
 -- To look at one: sqlite3 -readonly -box waybill.sqlite 'SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20'
 PRAGMA application_id = 1463961932; -- 'WBIL'
-PRAGMA user_version = 6;
+PRAGMA user_version = 7;
 
 CREATE TABLE sources( -- running recorders: launches of a process
   id INTEGER PRIMARY KEY, -- in this file only
@@ -60,7 +60,7 @@ CREATE TABLE parts( -- one source's share in a transaction; part 0 holds what is
   settled INTEGER NOT NULL, -- derived: 1 when none of its facts is pending
   timeout_us INTEGER AS (ifnull(own_timeout_us, 86400000000)),
   last INTEGER AS (ifnull(beyond, closed)),
-  last_at_us INTEGER AS (ifnull(beyond_at_us, closed_at_us)),
+  last_at_us INTEGER AS (ifnull(beyond_at_us, closed_at_us)), duration_us INTEGER AS (closed_at_us - at_us),
   PRIMARY KEY(source, sequence)
 ) STRICT, WITHOUT ROWID;
 
@@ -298,3 +298,5 @@ CREATE TABLE legacy_sets( -- those that came within a day: they have no IDs, so 
   digest BLOB PRIMARY KEY, -- SHA-256
   received_us INTEGER NOT NULL -- since 1970
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX parts_by_duration ON parts(outcome, duration_us) WHERE listed_us IS NOT NULL AND duration_us IS NOT NULL;

@@ -117,7 +117,7 @@ import WaybillCore
     }
 
     /// Breaks when a page reads more than it shows, or a sort is needed where an index has the order.
-    @Test(arguments: [TransactionFilter.Order.newest, .oldest]) func aPageByTimeSortsNothing(order: TransactionFilter.Order) throws {
+    @Test(arguments: TransactionFilter.Order.allCases) func aPageSortsNothing(order: TransactionFilter.Order) throws {
         let (store, place) = try Store.inMemory()
         defer { withExtendedLifetime(store) {} }
         let reader = try StoreReader(place)
@@ -131,7 +131,10 @@ import WaybillCore
             try reader.connection.statement("EXPLAIN QUERY PLAN \(query.sql)").forEachRow(arguments: query.arguments) { row in
                 plan.append(row.text(3))
             }
-            #expect(!plan.contains { $0.contains("TEMP B-TREE") || $0.hasPrefix("SCAN p") }, "\(plan)")
+            // What has no duration comes last in no order of an index: that of an outcome without any other.
+            let sorted = order == .newest || order == .oldest ? 0 : 2
+            #expect(plan.count { $0.contains("TEMP B-TREE") } == sorted, "\(plan)")
+            #expect(!plan.contains { $0.hasPrefix("SCAN p") }, "\(plan)")
             #expect(plan.contains { $0.hasPrefix("SEARCH p USING") && $0.contains("INDEX parts_by_") }, "\(plan)")
         }
     }

@@ -76,6 +76,42 @@ import WaybillCore
         #expect(message { _ = try Store(.file(file)) } == expected)
     }
 
+    /// Breaks when who only reads stumbles over a column that an older store lacks.
+    @Test(arguments: 3..<Schema.version) func aStoreOfAnOlderVersionIsReadAndBroughtUpToDate(version: Int) throws {
+        let file = folder.file("waybill.sqlite")
+        let app = Scribe()
+        let part = app.open(GUID(), useCase: 3)
+        app.event(1, part: part)
+        app.openExchange(part: part)
+        app.close(part, .failed)
+        do {
+            let old = try Connection("file:\(file.path)", .create, at: file.path)
+            for step in Schema.migrations.prefix(version) { try old.execute(step.script) }
+            try old.execute("PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(version)")
+        }
+        do { try app.record(into: Store(.file(file))) }
+        // As that version would have written it.
+        do {
+            let old = try Connection("file:\(file.path)", .readWrite, at: file.path)
+            try old.execute("DROP INDEX parts_by_duration; ALTER TABLE parts DROP COLUMN duration_us; PRAGMA user_version = \(version)")
+            if version < 6 { try old.execute("DROP TABLE legacy_sets") }
+            if version < 5 { try old.execute("DROP TABLE retired") }
+            if version < 4 { try old.execute("DROP INDEX network_logs_by_time") }
+        }
+        let reader = try StoreReader(.file(file))
+        #expect(try reader.all().count == 1)
+        #expect(try reader.verify().isSound)
+        #expect(try reader.transaction(reader.all()[0].id, now: Scribe.wall) != nil)
+        #expect(try reader.exchanges(matching: ExchangeFilter(), limit: 5, after: nil, now: Scribe.wall).rows.count == 1)
+        _ = try reader.answer(.summary(SummaryQuery()), now: Scribe.wall)
+        var filter = TransactionFilter()
+        filter.order = .longest
+        let expected = "was written by an older version of Waybill (schema \(version), needed here is \(Schema.version))."
+        #expect(message { _ = try reader.all(filter) }.contains(expected))
+        _ = try Store(.file(file))
+        #expect(try StoreReader(.file(file)).all(filter).count == 1)
+    }
+
     /// Breaks when a copy without its WAL is shown as if nothing were missing, or when reading it leaves files beside it.
     @Test func aCopyWithoutItsWALIsReadWithAWarning() throws {
         let store = try makeStore()

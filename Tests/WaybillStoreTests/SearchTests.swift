@@ -49,7 +49,7 @@ import WaybillCore
         let (page, progress) = try reader.transactions(matching: filter, limit: 5, after: nil, now: Scribe.wall, patience: patience)
         #expect(page.rows.isEmpty)
         // The fortieth from the end is the first that began; a transaction takes two seconds of its source.
-        #expect(progress == .lookedAt(30, through: Scribe.wall + 21_000_000))
+        #expect(progress == .lookedAt(30, through: .time(Scribe.wall + 21_000_000)))
         let (rest, end) = try reader.transactions(matching: filter, limit: 5, after: page.next, now: Scribe.wall, patience: patience)
         #expect(rest.rows.count == 1)
         #expect(rest.next == nil)
@@ -57,12 +57,15 @@ import WaybillCore
     }
 
     /// Breaks when a stretch in the middle of a list is looked for by walking all that lies beyond it.
-    @Test(arguments: [TransactionFilter.Order.newest, .oldest], [nil, 3]) func aStretchCostsTheSameWhereverItIs(
+    @Test(arguments: TransactionFilter.Order.allCases, [nil, 3]) func aStretchCostsTheSameWhereverItIs(
         order: TransactionFilter.Order, useCase: Int?
     ) throws {
         let (store, place) = try Store.inMemory()
         let app = Scribe()
-        for _ in 0..<3_000 { app.close(app.open(GUID(), useCase: 3), .succeeded) }
+        for number in 0..<3_000 {
+            let part = app.open(GUID(), useCase: 3, at: number * 10_000)
+            app.close(part, .succeeded, at: number * 10_000 + number * 37 % 3_000)
+        }
         try store.ingest(app.set())
         let reader = try StoreReader(place)
         var filter = TransactionFilter()

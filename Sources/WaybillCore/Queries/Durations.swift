@@ -13,6 +13,13 @@ package struct Durations {
         if let short = Int32(exactly: microseconds) { self.short.append(short) } else { long.append(microseconds) }
     }
 
+    /// Takes over those of another.
+    package mutating func append(_ other: inout Durations) {
+        short += other.short
+        long += other.long
+        other = Durations()
+    }
+
     package func forEach(_ body: (Int) -> Void) {
         for value in short { body(Int(value)) }
         for value in long { body(value) }

@@ -15,10 +15,17 @@ struct ListProgress {
 
     var sentence: String {
         switch progress {
-        case .lookedAt(let count, let microseconds):
+        case .lookedAt(let count, let place): "Looked at \(Words.count(count, noun)) so far, to \(words(for: place))."
+        case .foundByID: "Found by its ID or support code."
+        }
+    }
+
+    private func words(for place: SearchProgress.Place) -> String {
+        switch place {
+        case .time(let microseconds):
             let time = WallTime(microseconds, in: timeZone)
-            return "Looked at \(Words.count(count, noun)) so far, to \(time.date) \(time.time.prefix(8))."
-        case .foundByID: return "Found by its ID or support code."
+            return "\(time.date) \(time.time.prefix(8))"
+        case .duration(let microseconds): return microseconds.map(Words.duration) ?? "those without a duration"
         }
     }
 

@@ -54,6 +54,19 @@ struct AskedEvents {
             sources: sources, now: wall, connection)
     }
 
+    private init(_ transactions: AskedTransactions, _ codes: [Int]?, _ sources: AskedSources, _ connection: Connection) {
+        (self.transactions, self.codes, self.sources, self.connection) = (transactions, codes, sources, connection)
+    }
+
+    /// Two halves, each of which can be read by a thread of its own; the whole where there is no second connection.
+    func halves(_ second: Connection?) throws(WaybillError) -> [AskedEvents] {
+        guard let second else { return [self] }
+        return [
+            AskedEvents(transactions.half(true, by: connection), codes, sources, connection),
+            AskedEvents(transactions.half(false, by: second), codes, try AskedSources(second), second),
+        ]
+    }
+
     /// Calls `body` for each transaction with its events: by source, within a source by sequence.
     func forEach(
         _ body: (AskedTransactions.Transaction, [AskedEvent], AskedSources) throws(WaybillError) -> Void

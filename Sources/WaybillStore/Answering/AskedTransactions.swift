@@ -47,15 +47,15 @@ struct AskedTransactions {
         }
     }
 
-    private let keys: [Key]
+    private var keys: ArraySlice<Key>
     /// The values that tell transactions apart.
     let segmentValues: [String]
-    private let joined: JoinedParts?
+    private var joined: JoinedParts?
     /// Of all of them; nil: each may have another.
     private let useCase: Int?
     private let wall: Int
     private let contents: Contents
-    private let connection: Connection
+    private var connection: Connection
 
     /// - Parameters:
     ///   - codes: Joined parts without such an event are not wanted; nil: all are.
@@ -77,7 +77,7 @@ struct AskedTransactions {
             keys.append(Key(sequence: row.int(1), source: Int32(clamping: source), segment: segment))
         }
         if case .attribute(let name)? = segmentation, segments.isEmpty, !keys.isEmpty { try Self.check(attribute: name, connection) }
-        self.keys = keys.sorted()  // which also takes no more room than they need
+        self.keys = keys.sorted()[...]  // which also takes no more room than they need
         segmentValues = segments.sorted { $0.value < $1.value }.map(\.key)
         let joined = contents.contains(.joined) ? try JoinedParts(ofTransactions: keys.count, with: codes, connection) : nil
         self.joined = joined?.isEmpty == true ? nil : joined
@@ -101,6 +101,16 @@ struct AskedTransactions {
 
     /// How many there are.
     var count: Int { keys.count }
+
+    /// The first half of them, or the second one, for a thread that has a connection of its own.
+    func half(_ isFirst: Bool, by connection: Connection) -> AskedTransactions {
+        var half = self
+        let middle = keys.count / 2
+        half.keys = isFirst ? keys.prefix(middle) : keys.dropFirst(middle)
+        half.joined = joined?.reading(by: connection)
+        half.connection = connection
+        return half
+    }
 
     /// Calls `body` for each, with its parts besides the leading one, in the order of their rows, so that reading what belongs to them goes
     /// forward through the file.

@@ -23,7 +23,7 @@ struct JoinedParts {
     private var links: [Link]?
     /// The place of a transaction's last one.
     private var last: [GUID: Int32] = [:]
-    private let connection: Connection
+    private var connection: Connection
 
     /// - Parameters:
     ///   - count: Of the transactions whose parts will be wanted.
@@ -56,6 +56,13 @@ struct JoinedParts {
 
     /// Whether no transaction has any.
     var isEmpty: Bool { links?.isEmpty ?? false }
+
+    /// The same, for another thread that has a connection of its own.
+    func reading(by connection: Connection) -> JoinedParts {
+        var parts = self
+        parts.connection = connection
+        return parts
+    }
 
     /// Those of a transaction, by source and sequence.
     func parts(of guid: GUID) throws(WaybillError) -> [Part] {

@@ -22,8 +22,16 @@ package struct Patience: Sendable {
 
 /// How far a page has got that is neither full nor at the end of its list.
 package enum SearchProgress: Sendable, Hashable {
-    /// Looked at so many, back to the one that has this place in the list: a time since 1970 or a duration, in microseconds. ``Page/next`` goes on there.
-    case lookedAt(Int, through: Int)
+    /// Looked at so many, back to the one that has this place in the list; ``Page/next`` goes on there.
+    case lookedAt(Int, through: Place)
     /// Those whose ID or support code the text is; ``Page/next`` begins to look for others that mention it.
     case foundByID
+
+    /// What a list is in the order of.
+    package enum Place: Sendable, Hashable {
+        /// Microseconds since 1970.
+        case time(Int)
+        /// Microseconds; nil: none.
+        case duration(Int?)
+    }
 }

@@ -29,6 +29,7 @@ extension StoreReader {
 
     /// Where the leading parts are that a query finds.
     func leaders(_ query: ListQuery, _ order: TransactionFilter.Order) throws(WaybillError) -> [ListCursor] {
+        if order == .longest || order == .shortest { try Schema.checkCurrent(connection) }
         var found: [ListCursor] = []
         try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
             found.append(ListCursor(order: order, listed: row.int(0), source: row.int(1), sequence: row.int(2)))

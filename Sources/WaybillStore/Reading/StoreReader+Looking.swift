@@ -2,8 +2,8 @@ package import WaybillCore
 
 /// What somebody who looks at lists and goes from one transaction to the next asks besides.
 extension StoreReader {
-    /// A number that is another one after every commit of anybody else (sqlite.org/pragma.html#pragma_data_version); means nothing to other readers.
-    package func version() throws(WaybillError) -> Int { try connection.integer("PRAGMA data_version") }
+    /// A number that is another one after every commit of anybody else; means nothing to other readers.
+    package func version() throws(WaybillError) -> Int { try connection.dataVersion() }
 
     /// How many events and exchanges of each transaction tell an error; those that have none are left out.
     package func errorCounts(of transactions: [GUID]) throws(WaybillError) -> [GUID: Int] {

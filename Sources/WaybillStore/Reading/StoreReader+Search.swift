@@ -39,7 +39,7 @@ extension StoreReader {
             (place, lookedAt) = (end, lookedAt + patience.stretch)
         } while !patience.isOver()
         let page = Page(rows: try summaries(of: found, now: wall), next: place?.description)
-        return (page, place.map { .lookedAt(lookedAt, through: $0.listed) })
+        return (page, place.map { .lookedAt(lookedAt, through: $0.place) })
     }
 
     /// nil where no text of the filter is an ID or a support code that a transaction has.
@@ -85,20 +85,24 @@ extension StoreReader {
             // Everything since then was looked at, whatever its source.
             let last = ListCursor.places.upperBound
             let next = lookedAt.map { ListCursor(listed: $0.from - 1, source: last, sequence: last).description }
-            return (Page(rows: records, next: next), lookedAt.map { .lookedAt($0.count, through: $0.from) })
+            return (Page(rows: records, next: next), lookedAt.map { .lookedAt($0.count, through: .time($0.from)) })
         }
     }
 }
 
 extension TransactionFilter {
-    /// Whether it asks what no index finds, of a list in the order of one.
-    fileprivate var isSearch: Bool { self != byIndex && (order == .newest || order == .oldest) }
+    /// Whether it asks what no index finds.
+    fileprivate var isSearch: Bool { self != byIndex }
 
-    /// What of it indexes find.
+    /// What of it an index in its order finds.
     fileprivate var byIndex: TransactionFilter {
         var filter = self
         filter.text = nil
         filter.conditions = conditions.filter { condition in if case .useCase = condition { true } else { false } }
+        if order == .longest || order == .shortest {
+            (filter.useCase, filter.sinceMicroseconds, filter.untilMicroseconds) = (nil, nil, nil)
+            filter.conditions = []
+        }
         // Whether something timed out is asked of each that is open.
         if outcomes.contains(.open) || outcomes.contains(.timedOut) { filter.outcomes.formUnion([.open, .timedOut]) }
         return filter
@@ -111,6 +115,13 @@ extension TransactionFilter {
 }
 
 extension ListCursor {
+    fileprivate var place: SearchProgress.Place {
+        switch order {
+        case .newest, .oldest: .time(listed)
+        case .longest, .shortest: .duration(Self.places.lowerBound < listed && listed < Self.places.upperBound ? listed : nil)
+        }
+    }
+
     /// Before everything that a list holds.
     fileprivate static func beginning(of order: TransactionFilter.Order) -> ListCursor {
         let place = order.isDescending ? places.upperBound : places.lowerBound

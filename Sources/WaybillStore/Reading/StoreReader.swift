@@ -7,6 +7,7 @@ package import WaybillCore
 /// of the store, however much is written meanwhile.
 package final class StoreReader {
     let connection: Connection
+    private let place: StorePlace
     /// What a person should know before trusting what is read; each one sentence. Empty: nothing.
     package let warnings: [String]
 
@@ -14,6 +15,7 @@ package final class StoreReader {
     ///
     /// - Throws: `.notFound` where there is nothing; `.store` for what is not a store, cannot be read, or comes from a newer version.
     package init(_ place: StorePlace) throws(WaybillError) {
+        self.place = place
         guard let path = place.path else {
             connection = try Connection(place.uri(), .readOnly, at: place.description)
             warnings = []
@@ -75,5 +77,22 @@ package final class StoreReader {
     /// Runs `body` on one state of the store; within a read that is under way, on the state of that.
     func read<Result>(_ body: () throws(WaybillError) -> Result) throws(WaybillError) -> Result {
         connection.isInTransaction ? try body() : try connection.transaction("BEGIN", body)
+    }
+
+    /// Runs `body` on one state of the store, with a second connection that sees the same one, for another thread.
+    ///
+    /// - Parameter body: Given nil where there is no second one: in memory, within a read that is under way, and where somebody has written while it was
+    ///   opened.
+    func readByTwo<Result>(_ body: (Connection?) throws(WaybillError) -> Result) throws(WaybillError) -> Result {
+        guard !connection.isInTransaction, place.path != nil else { return try read { () throws(WaybillError) in try body(nil) } }
+        let second = try connection.another()
+        // What the second one sees before the first one's state is taken, and after: where nothing was committed between, that is what the first sees.
+        let before = try second.dataVersion()
+        return try read { () throws(WaybillError) in
+            _ = try connection.dataVersion()
+            return try second.transaction("BEGIN") { () throws(WaybillError) in
+                try body(try second.dataVersion() == before ? second : nil)
+            }
+        }
     }
 }

@@ -8,6 +8,7 @@ import WaybillCore
 final class Connection {
     /// For the sentences of errors: the file's path.
     let place: String
+    private let name: String
     private let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
     private let walFrameCount = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
@@ -35,6 +36,7 @@ final class Connection {
             throw error
         }
         self.place = place
+        self.name = name
         handle = opened
         walFrameCount.initialize(to: 0)
         sqlite3_busy_timeout(handle, Self.busyMilliseconds)
@@ -49,6 +51,9 @@ final class Connection {
                 return SQLITE_OK
             }, walFrameCount)
     }
+
+    /// A further one to the same database, for another thread, that only reads.
+    func another() throws(WaybillError) -> Connection { try Connection(name, .readOnly, at: place) }
 
     deinit {
         for statement in statements.values { statement.finalize() }
@@ -145,6 +150,11 @@ final class Connection {
         var version: UInt8 = 0
         return methods.pointee.xRead?(file, &version, 1, 18) == SQLITE_OK && version == 2
     }
+
+    /// A number that is another one after every commit of anybody else (sqlite.org/pragma.html#pragma_data_version); means nothing to other connections.
+    ///
+    /// Within a SQLite transaction it is that of the state which the transaction sees, and has seen from its first read on.
+    func dataVersion() throws(WaybillError) -> Int { try integer("PRAGMA data_version") }
 
     /// Work done by all statements so far, in steps of SQLite's virtual machine.
     var virtualMachineSteps: Int { statements.values.reduce(0) { $0 + $1.virtualMachineSteps } }

@@ -19,6 +19,7 @@ enum Schema {
         Migration(name: "exchanges by time", script: Tables.exchangesByTime),
         Migration(name: "retired facts", script: Tables.retired),
         Migration(name: "sets of version 0.0.1", script: Tables.legacySets),
+        Migration(name: "transactions by duration", script: Tables.transactionsByDuration),
     ]
 
     /// The version that this code reads and writes.
@@ -57,6 +58,18 @@ enum Schema {
                 .store,
                 "The store at \(connection.place) was written by a newer version of Waybill (schema \(version), known here up to \(self.version)). "
                     + "Update Waybill to read it.")
+        }
+    }
+
+    /// Makes sure that it lacks nothing, for who only reads, and so cannot bring it up to date.
+    static func checkCurrent(_ connection: Connection) throws(WaybillError) {
+        try check(connection)
+        let version = try connection.integer("PRAGMA user_version")
+        guard version == self.version else {
+            throw WaybillError(
+                .store,
+                "The store at \(connection.place) was written by an older version of Waybill (schema \(version), needed here is \(self.version)). "
+                    + "The app or the collector that writes it brings it up to date once it is updated, too; so does `waybill serve` of its folder.")
         }
     }
 

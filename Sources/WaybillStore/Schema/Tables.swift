@@ -211,6 +211,13 @@ enum Tables {
 
         """
 
+    /// What a list of transactions by duration needs.
+    static let transactionsByDuration = """
+        ALTER TABLE parts ADD COLUMN duration_us INTEGER AS (closed_at_us - at_us);
+        CREATE INDEX parts_by_duration ON parts(outcome, duration_us) WHERE listed_us IS NOT NULL AND duration_us IS NOT NULL;
+
+        """
+
     /// What knowing a set of version 0.0.1 again needs.
     static let legacySets = """
         CREATE TABLE legacy_sets( -- those that came within a day: they have no IDs, so their bytes stand for them

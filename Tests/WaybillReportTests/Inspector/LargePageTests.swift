@@ -18,7 +18,7 @@ struct LargePageTests {
     }
 
     @Test func aListThatWasNotLookedThroughSaysHowFarItGotAndLeadsOn() {
-        let progress = SearchProgress.lookedAt(24_000, through: LoginHistory.begun)
+        let progress = SearchProgress.lookedAt(24_000, through: .time(LoginHistory.begun))
         let time = WallTime(LoginHistory.begun, in: .gmt)
         let unfinished = list([], next: "9.1.1", progress)
         #expect(unfinished.contains("Looked at 24000 transactions so far, to \(time.date) \(time.time.prefix(8))."))
