@@ -64,7 +64,7 @@ struct AnswerStore {
         let exchanges =
             "part, sequence, at_us, role, method, host, path, opened_detail, closed, closed_at_us, state, status, first_byte_us, sent_bytes, "
             + "received_bytes, error_code, closed_detail"
-        // Of the first month alone, however many were added meanwhile.
+        // Of the first month alone, however many were added meanwhile. None of its IDs begins with three bytes of all ones.
         let setup = """
             PRAGMA journal_mode = OFF; PRAGMA cache_size = -200000; \
             CREATE TEMP TABLE first AS SELECT max(id) AS id FROM sources;
@@ -77,7 +77,7 @@ struct AnswerStore {
                 FROM sources WHERE id \(isFirst); \
                 INSERT INTO clocks SELECT source \(source), at_us, offset_us + \(copy * Self.lag) FROM clocks WHERE source \(isFirst); \
                 INSERT INTO parts(source, sequence, guid, listed_us, beyond, beyond_at_us, cause_source, cause, \(parts)) \
-                SELECT source \(source), sequence, CAST(substr(guid, 1, 15) || x'\(String(format: "%02x", copy))' AS BLOB), \
+                SELECT source \(source), sequence, CAST(x'\(String(format: "ffffff%02x", copy))' || substr(guid, 5) AS BLOB), \
                 listed_us + \(copy * Self.lag), beyond, beyond_at_us, \
                 (SELECT b.uuid FROM sources a JOIN sources b ON b.id = a.id \(source) WHERE a.uuid = parts.cause_source), cause, \
                 \(parts) FROM parts WHERE source \(isFirst) ORDER BY source, sequence; \

@@ -42,29 +42,29 @@ struct AskedEvents {
     ///   - codes: Of the events that are wanted; nil: all.
     ///   - contents: What is wanted of the transactions themselves.
     ///   - segmentation: What tells the transactions apart.
+    ///   - second: A connection that sees the same state, for another thread; nil: there is none.
     init(
         _ filter: TransactionFilter, codes: Set<Int>?, reading contents: AskedTransactions.Contents = [],
-        segmentation: Segmentation? = nil, sources: AskedSources, now wall: Int, _ connection: Connection
+        segmentation: Segmentation? = nil, sources: AskedSources, now wall: Int, _ connection: Connection, _ second: Connection? = nil
     ) throws(WaybillError) {
         self.sources = sources
         self.connection = connection
         self.codes = codes?.sorted()
         transactions = try AskedTransactions(
             filter, segmentation: segmentation, reading: codes == [] ? contents : contents.union(.joined), joinedWith: self.codes,
-            sources: sources, now: wall, connection)
+            sources: sources, now: wall, connection, second)
     }
 
     private init(_ transactions: AskedTransactions, _ codes: [Int]?, _ sources: AskedSources, _ connection: Connection) {
         (self.transactions, self.codes, self.sources, self.connection) = (transactions, codes, sources, connection)
     }
 
-    /// Two halves, each of which can be read by a thread of its own; the whole where there is no second connection.
-    func halves(_ second: Connection?) throws(WaybillError) -> [AskedEvents] {
-        guard let second else { return [self] }
-        return [
+    /// Two halves, the latter for another thread with a connection of its own.
+    func halves(by second: Connection) -> (AskedEvents, AskedEvents) {
+        (
             AskedEvents(transactions.half(true, by: connection), codes, sources, connection),
-            AskedEvents(transactions.half(false, by: second), codes, try AskedSources(second), second),
-        ]
+            AskedEvents(transactions.half(false, by: second), codes, AskedSources(sources, by: second), second)
+        )
     }
 
     /// Calls `body` for each transaction with its events: by source, within a source by sequence.

@@ -45,6 +45,12 @@ final class AskedSources {
         }
     }
 
+    /// The same sources for another thread, which reads names by a connection of its own and numbers them in its own way.
+    init(_ others: AskedSources, by connection: Connection) {
+        self.connection = connection
+        entries = others.entries
+    }
+
     /// Microseconds since 1970 of a time in a source.
     func wall(_ microseconds: Int, in source: Int) -> Int { entries[source]?.clock.wall(microseconds) ?? microseconds }
 

@@ -59,32 +59,63 @@ struct AskedTransactions {
 
     /// - Parameters:
     ///   - codes: Joined parts without such an event are not wanted; nil: all are.
+    ///   - second: A connection that sees the same state, for another thread; nil: there is none.
     /// - Throws: `.notFound` where transactions are told apart by an attribute that none in the store has.
     init(
         _ filter: TransactionFilter, segmentation: Segmentation? = nil, reading contents: Contents, joinedWith codes: [Int]? = nil,
-        sources: AskedSources, now wall: Int, _ connection: Connection
+        sources: AskedSources, now wall: Int, _ connection: Connection, _ second: Connection? = nil
     ) throws(WaybillError) {
-        var keys: [Key] = []
-        var segments: [String: Int32] = [:]
-        let query = ListQuery(all: "p.source, p.sequence, \(segmentation?.column ?? "NULL")", filter, now: wall)
-        try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
-            let source = row.int(0)
-            var segment: Int32 = -1
-            if let value = segmentation.flatMap({ $0.value(in: sources.entries[source], column: row.optionalText(2)) }) {
-                segment = segments[value] ?? Int32(segments.count)
-                segments[value] = segment
-            }
-            keys.append(Key(sequence: row.int(1), source: Int32(clamping: source), segment: segment))
-        }
-        if case .attribute(let name)? = segmentation, segments.isEmpty, !keys.isEmpty { try Self.check(attribute: name, connection) }
-        self.keys = keys.sorted()[...]  // which also takes no more room than they need
-        segmentValues = segments.sorted { $0.value < $1.value }.map(\.key)
-        let joined = contents.contains(.joined) ? try JoinedParts(ofTransactions: keys.count, with: codes, connection) : nil
-        self.joined = joined?.isEmpty == true ? nil : joined
+        self.connection = connection
         useCase = filter.useCase
         self.wall = wall
         self.contents = contents
-        self.connection = connection
+        let listed: Listed
+        let joined: JoinedParts?
+        if contents.contains(.joined), let second, try Self.areMany(filter, now: wall, connection) {
+            (listed, joined) = try onTwoThreads(
+                { () throws(WaybillError) in try Listed(filter, segmentation, sources, now: wall, connection) },
+                { () throws(WaybillError) in try JoinedParts(ofTransactions: JoinedParts.many, with: codes, second).reading(by: connection) })
+        } else {
+            listed = try Listed(filter, segmentation, sources, now: wall, connection)
+            joined = contents.contains(.joined) ? try JoinedParts(ofTransactions: listed.keys.count, with: codes, connection) : nil
+        }
+        if case .attribute(let name)? = segmentation, listed.segments.isEmpty, !listed.keys.isEmpty {
+            try Self.check(attribute: name, connection)
+        }
+        keys = listed.keys[...]
+        segmentValues = listed.segments.sorted { $0.value < $1.value }.map(\.key)
+        self.joined = joined?.isEmpty == true ? nil : joined
+    }
+
+    /// Whether there are so many that all parts are read at once; false also where that would take a look at each.
+    private static func areMany(_ filter: TransactionFilter, now wall: Int, _ connection: Connection) throws(WaybillError) -> Bool {
+        guard filter.conditions.isEmpty, filter.text == nil else { return false }
+        let query = ListQuery(all: "1", filter, now: wall)
+        var count = 0
+        try connection.statement("\(query.sql) LIMIT \(JoinedParts.many)").forEachRow(arguments: query.arguments) { _ in count += 1 }
+        return count == JoinedParts.many
+    }
+
+    /// The keys of the leading parts that pass a filter.
+    private struct Listed {
+        var keys: [Key] = []
+        var segments: [String: Int32] = [:]
+
+        init(
+            _ filter: TransactionFilter, _ segmentation: Segmentation?, _ sources: AskedSources, now wall: Int, _ connection: Connection
+        ) throws(WaybillError) {
+            let query = ListQuery(all: "p.source, p.sequence, \(segmentation?.column ?? "NULL")", filter, now: wall)
+            try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
+                let source = row.int(0)
+                var segment: Int32 = -1
+                if let value = segmentation.flatMap({ $0.value(in: sources.entries[source], column: row.optionalText(2)) }) {
+                    segment = segments[value] ?? Int32(segments.count)
+                    segments[value] = segment
+                }
+                keys.append(Key(sequence: row.int(1), source: Int32(clamping: source), segment: segment))
+            }
+            keys = keys.sorted()  // which also takes no more room than they need
+        }
     }
 
     private static func check(attribute name: String, _ connection: Connection) throws(WaybillError) {

@@ -9,8 +9,9 @@ struct JoinedParts {
         var useCase: Int
     }
 
-    /// 24 bytes: there may be millions.
+    /// 40 bytes: there may be millions.
     private struct Link {
+        var transaction: GUID
         var sequence: Int
         var useCase: Int
         /// No file has room for more sources.
@@ -22,15 +23,18 @@ struct JoinedParts {
     /// All that the store has; nil: they are looked up.
     private var links: [Link]?
     /// The place of a transaction's last one.
-    private var last: [GUID: Int32] = [:]
+    private var last = PlaceTable()
     private var connection: Connection
+
+    /// Of so many transactions all parts are read at once.
+    static let many = 2_000
 
     /// - Parameters:
     ///   - count: Of the transactions whose parts will be wanted.
     ///   - codes: Parts without such an event need not be found; nil: all parts are wanted.
     init(ofTransactions count: Int, with codes: [Int]?, _ connection: Connection) throws(WaybillError) {
         self.connection = connection
-        guard count >= 2_000 else { return }
+        guard count >= Self.many else { return }
         var links: [Link] = []
         var events = try codes.map { codes throws(WaybillError) in
             try ForwardRows("SELECT part FROM events AS sought", key: ("source", "part"), only: ("code", codes), connection)
@@ -48,8 +52,9 @@ struct JoinedParts {
 
     private mutating func add(_ part: Part, of guid: GUID, to links: inout [Link]) {
         let place = Int32(links.count)
-        links.append(Link(sequence: part.sequence, useCase: part.useCase, source: Int32(clamping: part.source), next: place))
-        guard let before = last.updateValue(place, forKey: guid) else { return }
+        links.append(
+            Link(transaction: guid, sequence: part.sequence, useCase: part.useCase, source: Int32(clamping: part.source), next: place))
+        guard let before = last.update(guid, to: place, { links[Int($0)].transaction }) else { return }
         links[Int(place)].next = links[Int(before)].next
         links[Int(before)].next = place
     }
@@ -71,7 +76,7 @@ struct JoinedParts {
                 "SELECT source, sequence, use_case FROM parts WHERE guid = ? AND listed_us IS NULL ORDER BY source, sequence"
             ).rows(guid) { row in Part(source: row.int(0), sequence: row.int(1), useCase: row.int(2)) }
         }
-        guard let last = last[guid] else { return [] }
+        guard let last = last.place(of: guid, { links[Int($0)].transaction }) else { return [] }
         var parts: [Part] = []
         var place = last
         repeat {
@@ -80,5 +85,46 @@ struct JoinedParts {
             place = links[Int(place)].next
         } while place != last
         return parts
+    }
+}
+
+/// Places by ID, which the one who has them keeps: a hash table of four bytes for each slot, open addressing (Knuth, TAOCP volume 3, 6.4, algorithm L).
+///
+/// A dictionary takes seven times the room, and half of an answer's time for its hashes. IDs come from others, so what they are multiplied by is
+/// random: nobody can make up many that fall into one slot (Dietzfelbinger et al. 1997, multiply-shift).
+private struct PlaceTable {
+    /// Below 0: free. A power of two of them.
+    private var slots = [Int32](repeating: -1, count: 1 << 12)
+    private var count = 0
+    private let factors = (UInt64.random(in: .min ... .max) | 1, UInt64.random(in: .min ... .max) | 1)
+
+    private func slot(of id: GUID, _ idAt: (Int32) -> GUID) -> Int {
+        let hash = (id.low ^ (id.high &* factors.0)) &* factors.1
+        var slot = Int(hash >> (64 - UInt64(slots.count.trailingZeroBitCount)))
+        while slots[slot] >= 0, idAt(slots[slot]) != id { slot = (slot + 1) & (slots.count - 1) }
+        return slot
+    }
+
+    /// - Parameter idAt: The ID at a place that was given.
+    func place(of id: GUID, _ idAt: (Int32) -> GUID) -> Int32? {
+        let place = slots[slot(of: id, idAt)]
+        return place < 0 ? nil : place
+    }
+
+    /// - Returns: The place that it had; nil: none.
+    mutating func update(_ id: GUID, to place: Int32, _ idAt: (Int32) -> GUID) -> Int32? {
+        let slot = slot(of: id, idAt)
+        let before = slots[slot]
+        slots[slot] = place
+        guard before < 0 else { return before }
+        count += 1
+        if 2 * count > slots.count { grow(idAt) }
+        return nil
+    }
+
+    private mutating func grow(_ idAt: (Int32) -> GUID) {
+        let places = slots.filter { $0 >= 0 }
+        slots = [Int32](repeating: -1, count: 2 * slots.count)
+        for place in places { slots[slot(of: idAt(place), idAt)] = place }
     }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import WaybillCore
 
 /// Answers a ``TransitionsQuery``: one pass over all events of the use case, half of it on a second thread.
@@ -18,29 +17,21 @@ struct TransitionsReading {
         guard query.filter.useCase != nil else {
             throw WaybillError(.setting, "Events follow each other within a use case; say which.")
         }
-        let events = try AskedEvents(query.filter, codes: nil, sources: try AskedSources(connection), now: wall, connection)
-        let isSoonRead = events.transactions.count <= soonRead
-        var collected = try collect(from: isSoonRead ? [events] : events.halves(second))
-        let transitions = collected.take().map { from, to, statistics in
-            TransitionsAnswer.Transition(from: from, to: to, statistics: statistics)
-        }
+        let events = try AskedEvents(query.filter, codes: nil, sources: try AskedSources(connection), now: wall, connection, second)
+        var collected = try collect(from: events)
+        let transitions = try collected.take()
         return TransitionsAnswer(
             transitions: transitions.sorted {
                 (-$0.statistics.count, $0.from, $0.to) < (-$1.statistics.count, $1.from, $1.to)
             })
     }
 
-    private func collect(from halves: [AskedEvents]) throws(WaybillError) -> PairedDurations {
-        var collected: [Result<PairedDurations, WaybillError>?] = halves.map { _ in nil }
-        collected.withUnsafeMutableBufferPointer { collected in
-            // Right because each thread reads by a connection of its own, and writes at a place of its own.
-            nonisolated(unsafe) let (halves, collected) = (halves, collected)
-            DispatchQueue.concurrentPerform(iterations: halves.count) { index in
-                collected[index] = Result { () throws(WaybillError) in try PairedDurations(halves[index]) }
-            }
-        }
-        var all = try collected.removeFirst()!.get()
-        for case let rest? in collected { all.append(try rest.get()) }
+    private func collect(from events: AskedEvents) throws(WaybillError) -> PairedDurations {
+        guard let second, events.transactions.count > soonRead else { return try PairedDurations(events) }
+        let (first, last) = events.halves(by: second)
+        var (all, rest) = try onTwoThreads(
+            { () throws(WaybillError) in try PairedDurations(first) }, { () throws(WaybillError) in try PairedDurations(last) })
+        all.append(&rest)
         return all
     }
 }
@@ -81,15 +72,32 @@ private struct PairedDurations {
     }
 
     /// Numbers of names are another half's own.
-    mutating func append(_ other: consuming PairedDurations) {
+    mutating func append(_ other: inout PairedDurations) {
         for (pair, place) in other.places {
             let (from, to) = (sources.number(of: other.sources.names[pair.from]), sources.number(of: other.sources.names[pair.to]))
             durations[self.place(of: Pair(from: from, to: to))].append(&other.durations[place])
         }
     }
 
-    /// Gives the durations up as it goes, so that they are in memory once.
-    mutating func take() -> [(from: String, to: String, DurationStatistics)] {
-        places.map { pair, place in (sources.names[pair.from], sources.names[pair.to], DurationStatistics(&durations[place])) }
+    /// Gives the durations up, so that they are in memory once.
+    mutating func take() throws(WaybillError) -> [TransitionsAnswer.Transition] {
+        // The frequent ones take the time: in turns by two threads.
+        var shares: ([Followed], [Followed]) = ([], [])
+        for (index, entry) in places.sorted(by: { durations[$0.value].count > durations[$1.value].count }).enumerated() {
+            var followed = Followed(from: sources.names[entry.key.from], to: sources.names[entry.key.to])
+            swap(&followed.durations, &durations[entry.value])
+            if index.isMultiple(of: 2) { shares.0.append(followed) } else { shares.1.append(followed) }
+        }
+        let (first, second) = try onTwoThreads({ Followed.transitions(&shares.0) }, { Followed.transitions(&shares.1) })
+        return first + second
+    }
+
+    private struct Followed {
+        var from, to: String
+        var durations = Durations()
+
+        static func transitions(_ all: inout [Followed]) -> [TransitionsAnswer.Transition] {
+            all.indices.map { .init(from: all[$0].from, to: all[$0].to, statistics: DurationStatistics(&all[$0].durations)) }
+        }
     }
 }

@@ -69,7 +69,8 @@ enum Schema {
             throw WaybillError(
                 .store,
                 "The store at \(connection.place) was written by an older version of Waybill (schema \(version), needed here is \(self.version)). "
-                    + "The app or the collector that writes it brings it up to date once it is updated, too; so does `waybill serve` of its folder.")
+                    + "The app or the collector that writes it brings it up to date once it is updated, too; so does `waybill serve` of its folder."
+            )
         }
     }
 
