@@ -179,4 +179,14 @@ import WaybillCore
             #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
         }
     }
+
+    /// Breaks when each exchange of a list is held against all transactions of its use case: a page took minutes with a million of them.
+    @Test func theTransactionOfAnExchangeIsLookedUpByItsID() throws {
+        var filter = ExchangeFilter()
+        filter.useCase = 3
+        filter.outcomes = [.failed]
+        let conditions = ExchangeConditions(filter, isChosen: false, now: 0)
+        let plan = try plan("SELECT 1 FROM \(ExchangeConditions.tables) WHERE l.source = 1 AND \(conditions.sql)")
+        #expect(plan.contains("SEARCH t USING INDEX parts_by_guid (guid=?)"), "\(plan)")
+    }
 }

@@ -74,7 +74,8 @@ struct AskedTransactions {
         if contents.contains(.joined), let second, try Self.areMany(filter, now: wall, connection) {
             (listed, joined) = try onTwoThreads(
                 { () throws(WaybillError) in try Listed(filter, segmentation, sources, now: wall, connection) },
-                { () throws(WaybillError) in try JoinedParts(ofTransactions: JoinedParts.many, with: codes, second).reading(by: connection) })
+                { () throws(WaybillError) in try JoinedParts(ofTransactions: JoinedParts.many, with: codes, second).reading(by: connection)
+                })
         } else {
             listed = try Listed(filter, segmentation, sources, now: wall, connection)
             joined = contents.contains(.joined) ? try JoinedParts(ofTransactions: listed.keys.count, with: codes, connection) : nil

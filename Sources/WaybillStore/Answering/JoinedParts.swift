@@ -47,7 +47,7 @@ struct JoinedParts {
             if events != nil, try events?.row(from: part.source, part.sequence)?.int(0) != part.sequence { return }
             add(part, of: row.guid(0), to: &links)
         }
-        self.links = links
+        self.links = links.map(\.self)  // which takes no more room than they need
     }
 
     private mutating func add(_ part: Part, of guid: GUID, to links: inout [Link]) {

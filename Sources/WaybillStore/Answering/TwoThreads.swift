@@ -11,7 +11,8 @@ func onTwoThreads<First, Second>(
 ) throws(WaybillError) -> (First, Second) {
     var results: (first: Result<First, WaybillError>?, second: Result<Second, WaybillError>?)
     withUnsafeMutablePointer(to: &results) { results in
-        nonisolated(unsafe) let (first, second, results) = (first, second, results)  // each thread uses its own closure, and writes at its own place
+        // Right because each thread uses a closure of its own, and writes at a place of its own.
+        nonisolated(unsafe) let (first, second, results) = (first, second, results)
         DispatchQueue.concurrentPerform(iterations: 2) { index in
             if index == 0 {
                 results.pointee.first = Result { () throws(WaybillError) in try first() }

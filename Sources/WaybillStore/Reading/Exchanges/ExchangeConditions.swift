@@ -43,7 +43,8 @@ struct ExchangeConditions {
                 """
             conditions.append("\(outcome) IN (\(outcomes.map { "\($0.rawValue)" }.sorted().joined(separator: ", ")))")
         }
-        return "EXISTS(SELECT 1 FROM parts t WHERE \(conditions.joined(separator: " AND ")))"
+        // Else SQLite would look through all of the use case for each exchange.
+        return "EXISTS(SELECT 1 FROM parts t INDEXED BY parts_by_guid WHERE \(conditions.joined(separator: " AND ")))"
     }
 
     /// In this state, of `network_logs l` and `sources s`.
