@@ -58,6 +58,17 @@ class Server:
         check(self.process.wait(20) == 0, "the server ends when it is asked to, also while somebody follows")
 
 
+# The headings of tables that do not stand above their columns.
+ASTRAY = """() => Array.from(document.querySelectorAll('thead tr')).flatMap(head => {
+    const row = Array.from(head.closest('table').rows).find(row => !row.closest('thead'));
+    if (!row || !head.getClientRects().length || !row.getClientRects().length || row.cells.length !== head.cells.length) return [];
+    return Array.from(head.cells).filter((cell, i) => {
+        const [a, b] = [cell.getBoundingClientRect(), row.cells[i].getBoundingClientRect()];
+        return Math.abs(a.left - b.left) > 2 || a.bottom > b.top + 2;
+    }).map(cell => cell.textContent);
+})"""
+
+
 class Browser:
     """Pages that nothing may complain in, that ask for nothing elsewhere, and that fit their window."""
 
@@ -87,6 +98,8 @@ class Browser:
         if self.script:
             excess = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
             check(excess <= 0, f"{self.name} {path}: {excess} px wider than the window")
+            astray = self.page.evaluate(ASTRAY)
+            check(astray == [], f"{self.name} {path}: not above their columns: {astray}")
         if picture:
             self.picture(picture, full)
         return self.page

@@ -14,8 +14,8 @@ extension InspectorStyle {
         .cases .outcomes,.answer .outcomes{font-size:.87rem}
         .outcomes li>a{display:inline-flex;align-items:center;gap:.4rem}
         .cases dl{display:grid;grid-template-columns:repeat(4,minmax(4.6rem,auto));gap:.2rem 1.2rem;margin:0}
-        .cases dt,.facts dt{color:var(--dim);font-size:.75rem}
-        .cases dd,.facts dd{margin:0;font-variant-numeric:tabular-nums;white-space:nowrap}
+        .cases dt,.figures dt{color:var(--dim);font-size:.75rem}
+        .cases dd,.figures dd{margin:0;font-variant-numeric:tabular-nums;white-space:nowrap}
         .views{display:flex;flex-wrap:wrap;gap:.2rem 1.3rem;margin:0 0 1rem;border-bottom:1px solid var(--line)}
         .views a{padding:.35rem 0;margin-bottom:-1px;color:var(--dim);text-decoration:none;border-bottom:2px solid transparent}
         .views a:hover{color:var(--ink)}
@@ -28,7 +28,7 @@ extension InspectorStyle {
         .answer{margin:1rem 0;padding:1rem 1.1rem 1.1rem;border:1px solid var(--line);border-radius:8px;background:var(--card)}
         .answer header{display:flex;flex-wrap:wrap;align-items:baseline;justify-content:space-between;gap:.3rem 1rem;margin-bottom:.8rem}
         .answer h2{margin:0;font-size:1.05rem;color:var(--ink)}
-        .facts{display:flex;flex-wrap:wrap;gap:.5rem 2rem;margin:0 0 1rem}
+        .figures{display:flex;flex-wrap:wrap;gap:.5rem 2rem;margin:0 0 1rem}
         .answer .bar{margin:0 0 .6rem}
         .answer .outcomes{margin-bottom:1.1rem}
         .scroll{overflow-x:auto}

@@ -82,13 +82,13 @@ private struct PairedDurations {
     /// Gives the durations up, so that they are in memory once.
     mutating func take() throws(WaybillError) -> [TransitionsAnswer.Transition] {
         // The frequent ones take the time: in turns by two threads.
-        var shares: ([Followed], [Followed]) = ([], [])
+        var (even, odd): ([Followed], [Followed]) = ([], [])
         for (index, entry) in places.sorted(by: { durations[$0.value].count > durations[$1.value].count }).enumerated() {
             var followed = Followed(from: sources.names[entry.key.from], to: sources.names[entry.key.to])
             swap(&followed.durations, &durations[entry.value])
-            if index.isMultiple(of: 2) { shares.0.append(followed) } else { shares.1.append(followed) }
+            if index.isMultiple(of: 2) { even.append(followed) } else { odd.append(followed) }
         }
-        let (first, second) = try onTwoThreads({ Followed.transitions(&shares.0) }, { Followed.transitions(&shares.1) })
+        let (first, second) = try onTwoThreads({ Followed.transitions(&even) }, { Followed.transitions(&odd) })
         return first + second
     }
 

@@ -9,18 +9,20 @@ import WaybillCore
 func onTwoThreads<First, Second>(
     _ first: () throws(WaybillError) -> First, _ second: () throws(WaybillError) -> Second
 ) throws(WaybillError) -> (First, Second) {
-    var results: (first: Result<First, WaybillError>?, second: Result<Second, WaybillError>?)
-    withUnsafeMutablePointer(to: &results) { results in
-        // Right because each thread uses a closure of its own, and writes at a place of its own.
-        nonisolated(unsafe) let (first, second, results) = (first, second, results)
-        DispatchQueue.concurrentPerform(iterations: 2) { index in
-            if index == 0 {
-                results.pointee.first = Result { () throws(WaybillError) in try first() }
-            } else {
-                results.pointee.second = Result { () throws(WaybillError) in try second() }
+    var (one, other): (Result<First, WaybillError>?, Result<Second, WaybillError>?) = (nil, nil)
+    withUnsafeMutablePointer(to: &one) { one in
+        withUnsafeMutablePointer(to: &other) { other in
+            // Right because each thread uses a closure of its own, and writes to a place of its own.
+            nonisolated(unsafe) let (first, second, one, other) = (first, second, one, other)
+            DispatchQueue.concurrentPerform(iterations: 2) { index in
+                if index == 0 {
+                    one.pointee = Result { () throws(WaybillError) in try first() }
+                } else {
+                    other.pointee = Result { () throws(WaybillError) in try second() }
+                }
             }
         }
     }
-    guard let first = results.first, let second = results.second else { preconditionFailure("Both were done.") }
-    return (try first.get(), try second.get())
+    guard let one, let other else { preconditionFailure("Both were done.") }
+    return (try one.get(), try other.get())
 }

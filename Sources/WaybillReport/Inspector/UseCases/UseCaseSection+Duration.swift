@@ -30,7 +30,7 @@ extension UseCaseSection {
             ("Most", statistics.maximumMicroseconds), ("Mean", statistics.meanMicroseconds),
         ]
         return """
-            <dl class=facts><div><dt>Transactions<dd>\(statistics.count)</div>\
+            <dl class=figures><div><dt>Transactions<dd>\(statistics.count)</div>\
             \(cells.map { "<div><dt>\($0.0)<dd>\(time($0.1))</div>" as HTML })</dl>
 
             """

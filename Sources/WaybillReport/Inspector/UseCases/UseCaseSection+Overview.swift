@@ -4,7 +4,7 @@ import WaybillCore
 extension UseCaseSection {
     func overview(_ summary: UseCaseSummary) -> HTML {
         let over = OutcomeSteps(summary.rates, in: timeZone)
-        let numbers: HTML = "<dl class=facts>\(UseCaseNumbers(summary, useCase, links).html)\(installations(summary))</dl>"
+        let numbers: HTML = "<dl class=figures>\(UseCaseNumbers(summary, useCase, links).html)\(installations(summary))</dl>"
         let bar = OutcomeBar(summary.outcomes) { links.transactions(of: useCase, [("outcome", $0.name)]) }
         let outcomes = section(
             "Outcomes, each \(over.steps.length)", file: "outcomes.csv",
