@@ -10,7 +10,8 @@
 #include <sys/syscall.h>
 #endif
 
-static waybill_disk_listener listener;
+// Atomic: it is set while other threads sync files of theirs.
+static _Atomic(waybill_disk_listener) listener;
 
 // MARK: Syncs, by whoever calls them: SQLite for its files and their folder, Waybill for its own
 
