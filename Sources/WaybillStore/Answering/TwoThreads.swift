@@ -23,6 +23,7 @@ func onTwoThreads<First, Second>(
             }
         }
     }
+    // Cannot be: concurrentPerform returns when it has called both, and both write.
     guard let one, let other else { preconditionFailure("Both were done.") }
     return (try one.get(), try other.get())
 }
