@@ -12,13 +12,14 @@ extension FaultCase {
             var counts = FaultCounts()
             var (setAsideCount, missingCount) = (0, 0)
             let runs = setting.share(0.04)
-            while counts.runs < runs {
+            // Sometimes all was drained when the worker was killed: then there is nothing to damage, and another one is tried.
+            for _ in 0..<runs * 20 where counts.runs < runs {
                 let station = try Station()
                 let worker = try station.worker("--pause", "500")
                 try worker.wait(forMore: Int.random(in: 20...400, using: &chance))
                 station.kill(worker)
                 guard var journal = try JournalBytes(in: station.client, journaled: worker.journaled.count) else {
-                    continue  // all of it was drained
+                    continue
                 }
                 try journal.damage(region, by: &chance)
                 var found = try station.count(mayDrop: true)
@@ -31,6 +32,9 @@ extension FaultCase {
                 }
                 missingCount += found.dropped > 0 ? 1 : 0
                 counts = counts + found
+            }
+            if counts.runs < runs {
+                counts.problems.append("Of \(runs * 20) journals only \(counts.runs) had something in them to damage.")
             }
             counts.remark = "facts missing after \(missingCount) of \(runs), set aside \(setAsideCount)"
             return counts

@@ -27,8 +27,10 @@ import WaybillCore
                         Arrival(set: DecodedSet(set: LoginHistory().clientSet()), atMicroseconds: LoginHistory.begun))
                 }
             }
-            while writer.waitingCount < 50 { await Task.yield() }
-            hold.signal()
+            do {
+                defer { hold.signal() }  // what waits could not be canceled
+                try await eventually("50 sets wait") { writer.waitingCount == 50 }
+            }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(receipts.map(\.acceptedCount) == Array(repeating: 6, count: 50))
@@ -50,8 +52,10 @@ import WaybillCore
                     return try await writer.add(Arrival(set: DecodedSet(set: set), atMicroseconds: LoginHistory.begun))
                 }
             }
-            while writer.waitingCount < 4 { await Task.yield() }
-            hold.signal()
+            do {
+                defer { hold.signal() }
+                try await eventually("four sets wait") { writer.waitingCount == 4 }
+            }
             for try await receipt in group { #expect(receipt.acceptedCount == 15_000) }
         }
         #expect(counters.values.commits == 2)

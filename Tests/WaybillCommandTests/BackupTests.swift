@@ -53,8 +53,10 @@ import WaybillStore
         let writing = Task {
             while !Task.isCancelled, await serve.post(LoginHistory().clientSet()) != nil { posted.withLock { $0 += 1 } }
         }
+        defer { writing.cancel() }
         for number in 0..<3 {
             let before = posted.withLock { $0 }
+            try await eventually("another set is posted") { posted.withLock { $0 } > before }
             let file = copies.file("\(number).sqlite")
             #expect(try await Command.waybill("backup", folder.file("waybill.sqlite").path, file.path).status == 0)
             let verification = try StoreReader(.file(file)).verify()

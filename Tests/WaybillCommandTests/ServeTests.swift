@@ -60,7 +60,7 @@ import WaybillStore
 
         serve.process.signal(signal)
         // It takes no more connections once it has the signal.
-        while (try? RawClient(port: serve.port)) != nil { await Task.yield() }
+        try await eventually("the collector takes no more connections") { (try? RawClient(port: serve.port)) == nil }
         try await client.send(body.dropFirst(10))
         let response = try await client.response()
         #expect(response.status == 200)

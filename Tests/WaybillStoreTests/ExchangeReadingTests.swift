@@ -50,12 +50,13 @@ import WaybillCore
         for limit in [1, 7, 50] where limit > 1 || oldestFirst.count < 1_500 {
             var seen: [ExchangeRecord] = []
             var cursor: String?
-            repeat {
+            try eventually("the last page comes") {
                 let page = try page(limit: limit, after: cursor)
                 #expect(page.rows.count <= limit)
                 seen += page.rows
                 cursor = page.next
-            } while cursor != nil
+                return cursor == nil
+            }
             #expect(seen.map(\.id) == oldestFirst.reversed(), "\(limit) a page")
             #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.exchange.openedMicroseconds >= $1.exchange.openedMicroseconds })
         }
@@ -68,14 +69,15 @@ import WaybillCore
         try store.ingest(scribe.set())
         var seen: [Int] = []
         var cursor: String?
-        repeat {
+        try eventually("the last page comes") {
             let page = try page(limit: 3, after: cursor)
             seen += page.rows.map(\.id.sequence)
             cursor = page.next
             let newer = Scribe()
             newer.openExchange(part: 0, at: 1_000)
             try store.ingest(newer.set())
-        } while cursor != nil
+            return cursor == nil
+        }
         #expect(seen == Array((1...10).reversed()))
     }
 

@@ -90,12 +90,13 @@ import WaybillCore
             let before = try reader.all(filter)
             var shown: [GUID] = []
             var cursor: String?
-            repeat {
+            try eventually("the last page comes") {
                 let page = try reader.transactions(matching: filter, limit: 1, after: cursor, now: Scribe.wall)
                 shown += page.rows.map(\.id)
                 cursor = page.next
                 if let set = coming.popLast() { try store.ingest(DecodedSet(set: set)) }
-            } while cursor != nil
+                return cursor == nil
+            }
             let after = Dictionary(uniqueKeysWithValues: try reader.all(filter).map { ($0.id, $0) })
             for summary in before {
                 guard let now = after[summary.id], now.begunMicroseconds == summary.begunMicroseconds,
@@ -145,11 +146,12 @@ extension AnswerTests.Case {
     func pages(_ filter: TransactionFilter, limit: Int) throws -> [GUID] {
         var ids: [GUID] = []
         var cursor: String?
-        repeat {
+        try eventually("the last page comes") {
             let page = try reader.transactions(matching: filter, limit: limit, after: cursor, now: naive.now)
             ids += page.rows.map(\.id)
             cursor = page.next
-        } while cursor != nil
+            return cursor == nil
+        }
         return ids
     }
 }

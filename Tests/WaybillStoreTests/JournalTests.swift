@@ -95,18 +95,23 @@ import WaybillCore
         for thread in 0..<8 {
             threads.enter()
             Thread.detachNewThread {
+                defer { threads.leave() }
                 var number = 0
                 var mine: [Int: (Int, Int)] = [:]
-                while number < 5_000 {
-                    switch journal.append(.event(Fact.Event(code: thread * 100_000 + number)), part: 7, atMicroseconds: number) {
-                    case .done(let sequence, _, _):
-                        mine[sequence] = (thread, number)
-                        number += 1
-                    case .refused: sched_yield()  // full: the reader is behind
+                do {
+                    try eventually("thread \(thread) finds room for fact \(number)") {
+                        switch journal.append(.event(Fact.Event(code: thread * 100_000 + number)), part: 7, atMicroseconds: number) {
+                        case .done(let sequence, _, _):
+                            mine[sequence] = (thread, number)
+                            number += 1
+                        case .refused: break  // full: the reader is behind
+                        }
+                        return number == 5_000
                     }
+                } catch {
+                    Issue.record(error)
                 }
                 appended.withLock { $0.merge(mine.mapValues { (thread: $0.0, number: $0.1) }) { first, _ in first } }
-                threads.leave()
             }
         }
         Thread.detachNewThread {
@@ -114,13 +119,13 @@ import WaybillCore
             isDone.withLock { $0 = true }
         }
         var facts: [Fact] = []
-        while true {
+        try eventually("everything is taken") {
             let wasDone = isDone.withLock { $0 }
             let batch = journal.take(limit: 500)
             facts += batch
             journal.confirm()
             journal.confirmSync()
-            if wasDone && batch.isEmpty { break }
+            return wasDone && batch.isEmpty
         }
         let expected = appended.withLock { $0 }
         #expect(expected.count == 40_000)
@@ -147,11 +152,12 @@ import WaybillCore
         try #require(parts.count == 20)
         var events = 0
         var refused = 0
-        while refused < 3 {
+        try eventually("the journal is full") {
             switch journal.append(.event(Fact.Event(code: 1)), part: parts[0], atMicroseconds: 0) {
             case .refused: refused += 1
-            default: events += 1
+            case .done: events += 1
             }
+            return refused == 3
         }
         #expect(journal.refusedCount == 3)
         let text = String(repeating: "why", count: 3_000)  // more than there is room for: the closing comes without it
@@ -168,23 +174,25 @@ import WaybillCore
     @Test func aSegmentIsUsedAgainOnlyWhenWhatWasInItIsSynced() throws {
         let file = try file(isMapped: true)
         let journal = journal(file)
-        func fill() -> Int {
+        func fill() throws -> Int {
             var count = 0
-            while true {
-                if case .refused = journal.append(.event(Fact.Event(code: 1)), part: 1, atMicroseconds: 0) { return count }
+            try eventually("the journal is full") {
+                if case .refused = journal.append(.event(Fact.Event(code: 1)), part: 1, atMicroseconds: 0) { return true }
                 count += 1
+                return false
             }
+            return count
         }
-        let first = fill()
+        let first = try fill()
         #expect(first > 100)
         #expect(journal.take(limit: .max).count == first)
-        #expect(fill() == 0)
+        #expect(try fill() == 0)
         journal.confirm()
-        #expect(fill() == 0)
+        #expect(try fill() == 0)
         #expect(journal.wantsSync)
         journal.confirmSync()
         #expect(!journal.wantsSync)
-        let second = fill()
+        let second = try fill()
         #expect(second > 100)
         #expect(journal.take(limit: .max).map(\.sequence) == Array((first + 1)...(first + second)))
         // A record of the round before must not pass for one of this round: recovery finds what was appended since, and what is left of before.
@@ -316,7 +324,10 @@ import WaybillCore
         #expect(whole.count == 200)
         var left = try RecoveredJournal(LifeMark(path: copy().path))
         var batches: [[Fact]] = []
-        repeat { batches.append(left.next(limit: limit)) } while batches.last?.count == limit
+        try eventually("all is read") {
+            batches.append(left.next(limit: limit))
+            return batches.last?.count != limit
+        }
         #expect(batches.flatMap { $0 } == whole)
         #expect(batches.allSatisfy { $0.count <= limit })
         #expect(left.names.map(\.useCase) == [50, 100, 150, 200])

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import WaybillCore
 
@@ -24,7 +25,7 @@ import WaybillCore
         try store.ingest(client.set())
         var seen: [GUID] = []
         var cursor: String?
-        repeat {
+        try eventually("the last page comes") {
             let page = try reader.transactions(matching: TransactionFilter(), limit: 3, after: cursor, now: Scribe.wall)
             #expect(page.rows.count <= 3)
             seen += page.rows.map(\.id)
@@ -32,7 +33,8 @@ import WaybillCore
             let newer = Scribe()
             newer.open(GUID(), at: 1_000)
             try store.ingest(newer.set())
-        } while cursor != nil
+            return cursor == nil
+        }
         #expect(seen == ids.reversed())
     }
 

@@ -61,13 +61,14 @@ import WaybillCore
         try deliver(LeaseLimit(factCount: 302))
         let pending = try write(100)
         var order: [GUID] = []
-        while true {
+        try eventually("nothing is left to sweep") {
             let sweep = try sweep(budget: 1)
-            if sweep.transactions.isEmpty { break }
+            if sweep.transactions.isEmpty { return true }
             order += delivered.contains(where: sweep.transactions.contains) ? delivered.filter(sweep.transactions.contains) : []
             order += pending.contains(where: sweep.transactions.contains) ? pending.filter(sweep.transactions.contains) : []
             order += open.filter(sweep.transactions.contains)
             try expectSound()
+            return false
         }
         #expect(order == delivered + pending + open)
         #expect(try store.ledgers() == [app.id: Ledger(recorded: 602, delivered: 302, dropped: ["quota": 300])])

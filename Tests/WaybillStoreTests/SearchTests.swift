@@ -16,7 +16,7 @@ import WaybillCore
             for stretch in [1, 3] {
                 var found: [GUID] = []
                 var cursor: String?
-                repeat {
+                try eventually("the last page comes") {
                     let (page, progress) = try it.reader.transactions(
                         matching: filter, limit: 2, after: cursor, now: it.naive.now, patience: Patience(stretch: stretch) { true })
                     found += page.rows.map(\.id)
@@ -24,7 +24,8 @@ import WaybillCore
                     #expect(
                         (progress != nil) == (page.next != nil && page.rows.count < 2) || page.rows.count == 2, "seed \(seed): \(filter)")
                     cursor = page.next
-                } while cursor != nil
+                    return cursor == nil
+                }
                 #expect(found == expected, "seed \(seed), \(stretch) at a time: \(filter)")
             }
         }
@@ -74,13 +75,14 @@ import WaybillCore
         filter.conditions = [.event("never")]
         var steps: [Int] = []
         var cursor: String?
-        repeat {
+        try eventually("the last page comes") {
             let before = reader.connection.virtualMachineSteps
             let (page, _) = try reader.transactions(
                 matching: filter, limit: 5, after: cursor, now: Scribe.wall, patience: Patience(stretch: 100) { true })
             steps.append(reader.connection.virtualMachineSteps - before)
             cursor = page.next
-        } while cursor != nil
+            return cursor == nil
+        }
         #expect(steps.count == 31)
         let usual = steps.sorted()[steps.count / 2]
         #expect(steps.allSatisfy { $0 < 3 * usual }, "\(steps)")
@@ -106,10 +108,12 @@ import WaybillCore
             #expect(progress == .foundByID)
             var found: [GUID] = []
             var cursor = page.next
-            while let next = cursor {
+            try eventually("the last page comes") {
+                guard let next = cursor else { return true }
                 let (more, _) = try reader.transactions(matching: filter, limit: 5, after: next, now: Scribe.wall, patience: patience)
                 found += more.rows.map(\.id)
                 cursor = more.next
+                return false
             }
             #expect(found == (text == wanted.description ? [wanted] : [mention, wanted]))
             filter.outcomes = [.canceled]
@@ -151,12 +155,13 @@ import WaybillCore
             for stretch in [1, 4, 30] {
                 var found: [Fact.ID] = []
                 var cursor: String?
-                repeat {
+                try eventually("the last page comes") {
                     let (page, _) = try reader.exchanges(
                         matching: filter, limit: 7, after: cursor, now: Scribe.wall, patience: Patience(stretch: stretch) { true })
                     found += page.rows.map(\.id)
                     cursor = page.next
-                } while cursor != nil
+                    return cursor == nil
+                }
                 #expect(found == all.reversed(), "\(stretch) at a time: \(filter)")
             }
         }

@@ -48,10 +48,11 @@ import WaybillCore
         writer.perform { _ in written.wait() }
         let before = clock.wallReadCount
         var refusedCount = 0
-        while refusedCount < 2_000 {
+        try await eventually("2,000 facts are refused") {
             let part = writer.recorder.record(
                 .opened(Fact.Opened(transaction: GUID(), useCase: 0, timeoutMicroseconds: 1_000_000)), part: 0)
             refusedCount += part.result == .refused ? 1 : 0
+            return refusedCount == 2_000
         }
         written.signal()
         try await writer.drain()

@@ -20,7 +20,7 @@ import WaybillCore
             try store.ingest(DecodedSet(set: set))
             guard maker.random.oneIn(2) else { continue }
             let export = try reader.export(.after(ExportCursor(cursor.description)), as: .otlp)
-            while let line = try export.piece() { found += try SpanLine.spans(line) }
+            found += try export.spans()
             cursor = export.cursor
         }
         found += try reader.spans(.after(cursor))
@@ -50,7 +50,7 @@ import WaybillCore
         var found = try SpanLine.spans(#require(try export.piece()))
         #expect(found.count < 300)
         try store.ingest(scribe.set())  // would block, were a transaction open
-        while let line = try export.piece() { found += try SpanLine.spans(line) }
+        found += try export.spans()
         #expect(found.count == 400)
         found += try reader.spans(.after(export.cursor))
         #expect(found.count == 800 && Set(found.map(\.spanId)).count == 800)
@@ -148,4 +148,17 @@ private struct SpanLine: Decodable {
 
 extension StoreReader {
     fileprivate func spans(_ scope: ExportScope) throws -> [SpanLine] { try SpanLine.spans(Array(text(scope, .otlp).utf8)) }
+}
+
+extension TextExport {
+    /// What is left of it.
+    fileprivate func spans() throws -> [SpanLine] {
+        var found: [SpanLine] = []
+        try eventually("the last piece comes") {
+            guard let piece = try piece() else { return true }
+            found += try SpanLine.spans(piece)
+            return false
+        }
+        return found
+    }
 }

@@ -88,7 +88,7 @@ private enum SocketClient {
         guard var url = call.request.url else { throw URLError(.badURL) }
         let host = url.host()
         var (method, body) = (call.request.httpMethod ?? "GET", try bytes(of: call.body))
-        while true {
+        for _ in 0..<20 {
             var fields = (call.request.allHTTPHeaderFields ?? [:]).merging(body.fields) { $1 }
             if url.host() == host { fields.merge(exchange.headers) { own, _ in own } }
             let client = try RawClient(port: url.port ?? 80)
@@ -112,6 +112,7 @@ private enum SocketClient {
             }
             return (Data(response.body), answer)
         }
+        throw URLError(.httpTooManyRedirects)
     }
 
     private struct Body {

@@ -91,8 +91,7 @@ struct CancellationTests {
         for _ in 0..<200 {
             let before = server.requests.count
             let task = Task { [http] in try await http.data(for: request) }
-            while server.requests.count == before { await Task.yield() }
-            while ends.withLock({ $0.isEmpty }) { await Task.yield() }
+            try await eventually("the request arrives") { server.requests.count > before && !ends.withLock { $0.isEmpty } }
             ends.withLock { $0.removeFirst() }.open()
             for _ in 0..<Int.random(in: 0..<40) { await Task.yield() }
             task.cancel()

@@ -37,57 +37,57 @@ struct RuleCarrierTests {
 
     // MARK: Mock
 
-    @Test func aMockComesAfterItsDelayAndSendsNothing() {
+    @Test func aMockComesAfterItsDelayAndSendsNothing() throws {
         carrier(.mock(.text("hello", status: 418, delay: .seconds(3)))).start(telling: events)
         #expect(schedule.delays == [.seconds(3)])
         #expect(events.all.isEmpty)
-        schedule.runAll()
+        try schedule.runAll()
         #expect(events.all == ["responded 418", "received 5", "ended"])
         #expect(events.bytes == Data("hello".utf8))
         #expect(network.startCount == 0)
     }
 
-    @Test func aMockWithoutADelayIsNotToldInsideTheCallThatStartsIt() {
+    @Test func aMockWithoutADelayIsNotToldInsideTheCallThatStartsIt() throws {
         carrier(.mock(MockedResponse())).start(telling: events)
         #expect(events.all.isEmpty)
-        schedule.runAll()
+        try schedule.runAll()
         #expect(events.all == ["responded 200", "ended"])
     }
 
-    @Test func aLargeMockComesInPiecesAndWhole() {
+    @Test func aLargeMockComesInPiecesAndWhole() throws {
         let body = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
         carrier(.mock(MockedResponse(body: body))).start(telling: events)
-        schedule.runAll()
+        try schedule.runAll()
         #expect(events.all == ["responded 200", "received 65536", "received 65536", "received 18928", "ended"])
         #expect(events.bytes == body)
     }
 
-    @Test func aMockTakesTheBodyOfTheRequestFirst() {
+    @Test func aMockTakesTheBodyOfTheRequestFirst() throws {
         carrier(.mock(MockedResponse()), "POST", body: .data(Data(count: 7))).start(telling: events)
-        schedule.runAll()
+        try schedule.runAll()
         #expect(events.all == ["sent 7 of 7", "responded 200", "ended"])
     }
 
-    @Test(arguments: [("HEAD", 200), ("GET", 204), ("GET", 304)]) func thereIsNoBodyWhereHTTPHasNone(method: String, status: Int) {
+    @Test(arguments: [("HEAD", 200), ("GET", 204), ("GET", 304)]) func thereIsNoBodyWhereHTTPHasNone(method: String, status: Int) throws {
         carrier(.mock(.text("hello", status: status)), method).start(telling: events)
-        schedule.runAll()
+        try schedule.runAll()
         #expect(events.all == ["responded \(status)", "ended"])
     }
 
-    @Test func aCanceledMockTellsNothing() {
+    @Test func aCanceledMockTellsNothing() throws {
         let mock = carrier(.mock(.text("hello", delay: .seconds(3600))))
         mock.start(telling: events)
         mock.cancel()
-        schedule.runAll()
+        try schedule.runAll()
         #expect(events.all.isEmpty)
     }
 
     // MARK: Fail
 
-    @Test func aFailureComesAfterItsDelayAndSendsNothing() {
+    @Test func aFailureComesAfterItsDelayAndSendsNothing() throws {
         carrier(.fail(.notConnectedToInternet, after: .milliseconds(5))).start(telling: events)
         #expect(schedule.delays == [.milliseconds(5)])
-        schedule.runAll()
+        try schedule.runAll()
         #expect(events.all == ["failed -1009"])
         #expect(network.startCount == 0)
     }
@@ -139,7 +139,7 @@ struct RuleCarrierTests {
         carrier(.throttle(Throttle(latency: .seconds(2)))).start(telling: events)
         #expect(schedule.delays == [.seconds(2)])
         #expect(network.startCount == 0)
-        schedule.runAll()
+        try schedule.runAll()
         #expect(network.startCount == 1)
         network.events?.responded(try head())
         network.events?.received(Data(count: 1_000_000))
@@ -156,7 +156,7 @@ struct RuleCarrierTests {
         #expect(events.all == ["responded 200"], "the head takes no time")
         schedule.step()
         #expect(events.all == ["responded 200", "received 100"])
-        schedule.runAll()
+        try schedule.runAll()
         #expect(events.all == ["responded 200", "received 100", "received 100", "received 50", "received 30", "ended"])
         #expect(schedule.delays == [.milliseconds(100), .milliseconds(100), .milliseconds(50), .milliseconds(30)])
     }
@@ -167,7 +167,7 @@ struct RuleCarrierTests {
         network.events?.responded(try head())
         network.events?.ended(nil)
         #expect(events.all.isEmpty)
-        schedule.runAll()
+        try schedule.runAll()
         #expect(events.all == ["sent 100 of 150", "sent 50 of 150", "responded 200", "ended"])
         #expect(schedule.delays == [.milliseconds(100), .milliseconds(50)])
     }
@@ -179,7 +179,7 @@ struct RuleCarrierTests {
         schedule.step()
         network.events?.received(Data([3]))
         network.events?.ended(URLError(.timedOut))
-        schedule.runAll()
+        try schedule.runAll()
         #expect(events.all == ["responded 200", "received 1", "received 1", "received 1", "failed -1001"])
         #expect(events.bytes == Data([1, 2, 3]))
     }
@@ -190,11 +190,11 @@ struct RuleCarrierTests {
         #expect(network.events?.redirected(by: try head(307), to: URLRequest(url: url)) != nil)
     }
 
-    @Test func aThrottleThatIsCanceledDuringItsLatencyNeverSends() {
+    @Test func aThrottleThatIsCanceledDuringItsLatencyNeverSends() throws {
         let throttle = carrier(.throttle(Throttle(latency: .seconds(2))))
         throttle.start(telling: events)
         throttle.cancel()
-        schedule.runAll()
+        try schedule.runAll()
         #expect(network.startCount == 0)
         #expect(network.cancelCount == 0)
     }
@@ -206,7 +206,7 @@ struct RuleCarrierTests {
         network.events?.received(Data(count: 10))
         schedule.step()
         throttle.cancel()
-        schedule.runAll()
+        try schedule.runAll()
         #expect(events.all == ["responded 200", "received 1"])
         #expect(network.cancelCount == 1)
     }

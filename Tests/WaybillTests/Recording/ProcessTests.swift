@@ -80,7 +80,7 @@ struct ProcessTests {
         let before = SystemClock().wallMicroseconds()
         do { TransactionManager(store: .directory(folder.url)).perform(Login.self) { $0.log(.initiated) } }
         let next = TransactionManager(store: .directory(folder.url))
-        while next.events(Login.self).isEmpty { await Task.yield() }  // the first one's thread is at it
+        try await eventually("the thread of the first manager writes what waits") { !next.events(Login.self).isEmpty }
         #expect(next.outcome(Login.self) == .succeeded)
         #expect(try #require(next.transactions(Login.self).first).summary.begunMicroseconds >= before)
     }

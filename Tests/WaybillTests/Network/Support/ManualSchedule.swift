@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 @testable import Waybill
 
@@ -33,7 +34,7 @@ final class ManualSchedule: RuleSchedule {
         return next != nil
     }
 
-    func runAll() { while step() {} }
+    func runAll() throws { try eventually("there is nothing left to be done") { !step() } }
 }
 
 /// Keeps what it is told.
