@@ -67,7 +67,7 @@ private final class ExportSample {
 
     func export(_ format: ExportFormat) throws -> ExportSummary {
         let file = folder.appending(path: "export.\(format.rawValue)")
-        return try FileExport(as: format, to: file).run(.everything, of: reader, to: file)
+        return try FileExport(as: format, to: file).run(.everything, of: reader, to: file, now: 0)
     }
 
     /// The least that there is to do: every row stepped over by SQLite, and as many bytes into a file that is synced.

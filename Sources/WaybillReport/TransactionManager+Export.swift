@@ -28,7 +28,7 @@ extension TransactionManager {
         guard let settings = sink.settings else { throw Self.nothingToExport }
         let export = try FileExport(as: format, to: file, isCompressed: isCompressed, redactor: settings.redactor)
         let summary = try await read { reader, now in
-            try export.run(filter == TransactionFilter() ? .everything : .transactions(filter, now: now), of: reader, to: file)
+            try export.run(filter == TransactionFilter() ? .everything : .transactions(filter, now: now), of: reader, to: file, now: now)
         }
         guard let summary else { throw Self.nothingToExport }
         return summary

@@ -35,15 +35,19 @@ package final class Store {
 
     /// Opens a store to write; makes folder (mode 0700), file (0600) and tables where they are missing.
     ///
-    /// - Parameter commitsAreSynced: Whether a write waits for the disk (`synchronous=FULL`), so that it outlives a power cut.
+    /// - Parameters:
+    ///   - commitsAreSynced: Whether a write waits for the disk (`synchronous=FULL`), so that it outlives a power cut.
+    ///   - clock: Names a damaged file that has to be moved out of the way.
     /// - Throws: What is in the way: no permission, a folder in place of the file, not a store, a newer version.
-    package init(_ place: StorePlace, commitsAreSynced: Bool = false) throws(WaybillError) {
+    package init(
+        _ place: StorePlace, commitsAreSynced: Bool = false, clock: any TransactionClock = SystemClock()
+    ) throws(WaybillError) {
         self.place = place
         file = place.path.map { StoreFile(path: $0) }
         if let file {
             if case .folder(let url) = place { try StoreFolder.make(url) }
             lock = try FileLock(path: file.path + "-lock")
-            try Self.finishSalvage(file, lock)
+            try Self.finishSalvage(file, lock, at: clock.wallMicroseconds())
             try Self.prepare(file.path)
         } else {
             lock = nil
@@ -64,11 +68,11 @@ package final class Store {
     }
 
     /// Puts a store that was made of a damaged one into its place, where that was interrupted.
-    private static func finishSalvage(_ file: StoreFile, _ lock: FileLock?) throws(WaybillError) {
+    private static func finishSalvage(_ file: StoreFile, _ lock: FileLock?, at wall: Int) throws(WaybillError) {
         guard access(file.successor, F_OK) == 0 else { return }
         try lock?.acquire()
         defer { lock?.release() }
-        try file.succeed(at: Int(Date.now.timeIntervalSince1970) * 1_000_000)
+        try file.succeed(at: wall)
     }
 
     /// Whether the files that are open are still the ones of that name: SQLite goes on writing to deleted ones.

@@ -38,6 +38,18 @@ import WaybillTesting
         #expect(try Data(contentsOf: folder.file("facts.ndjson.gz")).prefix(2) == Data([0x1F, 0x8B]))
     }
 
+    /// Breaks when the store in the file says that it heard of its facts at another time than the manager's clock has: its retention would go by that.
+    @Test func anSQLiteFileHasHeardOfItsFactsWhenItWasMade() async throws {
+        let clock = ManualClock()
+        let transactions = TransactionManager.testing(clock: clock)
+        transactions.perform(Login.self) { $0.log(.initiated) }
+        clock.advance(by: .seconds(60))
+        let file = folder.file("export.sqlite")
+        try await transactions.export(as: .sqlite, to: file)
+        let sources = try StoreReader(.file(file)).sources()
+        #expect(sources.map(\.heardMicroseconds) == [clock.wallMicroseconds()])
+    }
+
     @Test(arguments: [ExportFormat.ndjson, .csv, .sqlite]) func itReadsItsOwnWritesAndGoesOnRecording(format: ExportFormat) async throws {
         let login = transactions.begin(Login.self)
         for _ in 0..<50 { login.log(.requestSent) }

@@ -61,6 +61,20 @@ import WaybillCore
         #expect(waits.withLock { $0 } == [.seconds(7), .seconds(2)])
     }
 
+    /// Breaks when the wait for a date is reckoned by another clock than the one that was given.
+    @Test func aDateWithoutTheBackendsOwnGoesByTheClock() async throws {
+        // Sun, 06 Nov 1994 08:49:37 GMT
+        struct Fixed: TransactionClock {
+            func uptimeMicroseconds() -> Int { 0 }
+            func wallMicroseconds() -> Int { 784_111_777_000_000 }
+        }
+        let server = try server([.init(status: 503, headers: [("Retry-After", "Sun, 06 Nov 1994 08:49:48 GMT")])])
+        let waits = Locked<[Duration]>([])
+        let backend = try TraceBackend(server.url(), clock: Fixed()) { wait in waits.withLock { $0.append(wait) } }
+        #expect(try await backend.send(Self.line).acceptedCount == 2)
+        #expect(waits.withLock { $0 } == [.seconds(11)])
+    }
+
     @Test func aBackendThatHasNoTimeIsAskedABoundedNumberOfTimes() async throws {
         let server = try server(Array(repeating: .init(status: 503, headers: [("Retry-After", "86400")]), count: 20))
         let (backend, waits) = try backend(server)

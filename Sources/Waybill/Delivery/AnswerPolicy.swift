@@ -38,11 +38,15 @@ struct AnswerPolicy {
     /// The failure of an answer of this row.
     ///
     /// - Parameters:
-    ///   - time: The answer's own `Retry-After`; obeyed where the remedy is to try again.
+    ///   - time: The answer's own `Retry-After`; obeyed where the remedy is to try again, and the status is an error's.
     ///   - problem: The answer's own words.
     func failure(at place: String, status: Int, retryAfter time: Duration?, problem: String?) -> DeliveryFailure {
         let error = WaybillError(code, "The collector at \(place) \(sentence) (\(status)); the facts stay pending.", cause: problem)
-        if case .retry = remedy { return DeliveryFailure(error, remedy: .retry(after: time)) }
+        if case .retry = remedy { return DeliveryFailure(error, remedy: .retry(after: isAnError ? time : nil)) }
         return DeliveryFailure(error, remedy: remedy)
     }
+
+    /// A collector that wants to be left alone says so with an error (4xx, 5xx). What answers a set with any other status is none, perhaps a network's
+    /// sign-in page, and silences nobody.
+    private var isAnError: Bool { statuses.lowerBound >= 400 }
 }

@@ -35,6 +35,7 @@ public final class URLSessionTransport: FlushTransport {
     private let token: String?
     private let wire: any SetWire
     private let timeout: Duration
+    private let clock: any TransactionClock
     private let middleware: Middleware?
     private let http: HTTPSession
     private let compresses: Locked<Bool>
@@ -49,16 +50,18 @@ public final class URLSessionTransport: FlushTransport {
     ///   - format: In which version sets go out. Default: version 1.
     ///   - timeout: The longest that sending and the answer may take together; 30 seconds unless said otherwise.
     ///   - configuration: Of the session, e.g. for a proxy; by default one that keeps nothing.
+    ///   - clock: Its wall clock tells how far away a `Retry-After` that is a date lies, in an answer without a `Date`. Default: the system's.
     ///   - middleware: Has the last word on every request; nil: requests go as they are.
     public init(
         collector: URL, token: String? = nil, format: SetFormat = .v1, timeout: Duration = .seconds(30),
-        configuration: URLSessionConfiguration = .ephemeral, middleware: Middleware? = nil
+        configuration: URLSessionConfiguration = .ephemeral, clock: any TransactionClock = SystemClock(), middleware: Middleware? = nil
     ) {
         self.collector = collector
         self.token = token
         wire = format.wire
         compresses = Locked(wire.compresses)
         self.timeout = timeout
+        self.clock = clock
         self.middleware = middleware
         http = HTTPSession(configuration: configuration)
     }
@@ -79,7 +82,7 @@ public final class URLSessionTransport: FlushTransport {
             compresses.withLock { $0 = false }
             answer = try await post(body, nil, by: request)
         }
-        return try wire.receipt(of: set, sentAs: message, from: answer, now: .now)
+        return try wire.receipt(of: set, sentAs: message, from: answer, now: clock.date)
     }
 
     /// The body compressed; nil where that is not wanted, or makes it no smaller.

@@ -16,7 +16,7 @@ struct InspectedStore: Sendable {
     /// What the collector that keeps it has counted; nil where none runs.
     var counters: Counted?
 
-    var frame: InspectorFrame { InspectorFrame(store: name, isLoggedIn: token != nil) }
+    var frame: InspectorFrame { InspectorFrame(store: name, isLoggedIn: token != nil, clock: queries.clock) }
 
     /// Bytes of bodies on a page of a transaction; those beyond are on the pages of their exchanges.
     private static let bodyByteLimit = 2 << 20

@@ -32,11 +32,15 @@ public struct Inspector: Sendable {
     /// Shows one store, a file or the folder of one, read-only and without asking for a token, to requests for a name of loopback.
     ///
     /// - Throws: where it is missing, no store, or made by a newer version.
-    public init(file: URL) throws(WaybillError) {
+    public init(file: URL) throws(WaybillError) { try self.init(file: file, clock: SystemClock()) }
+
+    package init(file: URL, clock: any TransactionClock) throws(WaybillError) {
         let place = StorePlace(path: file.path(percentEncoded: false))
         site = .store(
             InspectedStore(
-                name: file.lastPathComponent, queries: try StoreQueries(place), questions: try StoreQueries(place), token: nil))
+                name: file.lastPathComponent, queries: try StoreQueries(place, clock: clock),
+                questions: try StoreQueries(place, clock: clock),
+                token: nil))
     }
 
     /// What a person should know before trusting what is shown, a sentence each; empty for a collector's.

@@ -5,12 +5,12 @@ package import WaybillStore
 /// The questions that a collector and the command line answer from a store, on a thread of their own.
 package struct StoreQueries: Sendable {
     private let thread: StoreThread<StoreReader>
-    private let clock: any TransactionClock
+    let clock: any TransactionClock
 
     /// Opens the store to read it.
     ///
     /// - Throws: where it is missing, no store, or made by a newer version.
-    package init(_ place: StorePlace, clock: any TransactionClock = SystemClock()) throws(WaybillError) {
+    package init(_ place: StorePlace, clock: any TransactionClock) throws(WaybillError) {
         self.clock = clock
         thread = try StoreThread(label: "waybill.reader") { () throws(WaybillError) in try StoreReader(place) }
     }

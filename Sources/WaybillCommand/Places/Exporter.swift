@@ -22,14 +22,15 @@ struct StoreExporter: Exporter {
 
     init(_ place: StorePlace) async throws {
         self.place = place
-        queries = try StoreQueries(place)
+        queries = try StoreQueries(place, clock: CommandClock.current)
         for warning in await queries.warnings() { Terminal.warn(warning) }
     }
 
     func write(_ query: TransactionQuery, as format: ExportFormat, isCompressed: Bool?, to file: URL) async throws -> ExportSummary {
         let scope = try await queries.exportScope(query)
         let export = try FileExport(as: format, to: file, isCompressed: isCompressed)
-        return try await queries.read { reader in try export.run(scope, of: reader, to: file) }
+        let now = CommandClock.current.wallMicroseconds()
+        return try await queries.read { reader in try export.run(scope, of: reader, to: file, now: now) }
     }
 
     func print(_ query: TransactionQuery, as format: TextFormat, isCompressed: Bool) async throws {

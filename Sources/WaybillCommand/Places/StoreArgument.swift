@@ -51,7 +51,7 @@ struct StoreOptions: ParsableArguments {
         switch store {
         case .collector(let url): return CollectorClient(url, token: try tokens.token())
         case .place(let place):
-            let queries = try StoreQueries(place)
+            let queries = try StoreQueries(place, clock: CommandClock.current)
             if isTold { for warning in await queries.warnings() { Terminal.warn(warning) } }
             return queries
         }

@@ -14,7 +14,7 @@ struct StoreTransport: FlushTransport {
 
     func send(_ set: OutgoingSet) async throws -> Receipt {
         let decoded = try TransactionSet.decode(set.body)
-        let receivedAt = SystemClock().wallMicroseconds()
+        let receivedAt = CommandClock.current.wallMicroseconds()
         return try await thread.run { store throws(WaybillError) in try store.ingest(decoded, receivedAt: receivedAt) }
     }
 }

@@ -83,8 +83,8 @@ struct Erase: AsyncParsableCommand {
 
     private func erase(_ place: StorePlace) async throws -> Erasure {
         // Read first, so that a mistyped path is told, and not made into a new store.
-        let queries = try StoreQueries(place)
-        let now = SystemClock().wallMicroseconds()
+        let queries = try StoreQueries(place, clock: CommandClock.current)
+        let now = CommandClock.current.wallMicroseconds()
         let scope: ErasureScope =
             if let query = try query {
                 try await queries.erasureScope(query)

@@ -35,7 +35,7 @@ struct Token: AsyncParsableCommand {
 
         func run() async throws {
             let (secret, token) = try TokenFile(folder: URL(filePath: folder, directoryHint: .isDirectory)).add(
-                role: role, project: project)
+                role: role, project: project, now: CommandClock.current.wallMicroseconds())
             Terminal.write([secret.text])
             Terminal.warn(
                 "\(token.id): \(token.role.rawValue) for the project \(token.project). Keep the token; only its hash is kept here.")

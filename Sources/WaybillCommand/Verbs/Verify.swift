@@ -37,7 +37,7 @@ struct Verify: AsyncParsableCommand {
                 throw WaybillError(.notFound, "The file \(file.path) cannot be read.")
             }
             return Verification(set: bytes)
-        case .place(let place): return Verification(try await StoreQueries(place).verification())
+        case .place(let place): return Verification(try await StoreQueries(place, clock: CommandClock.current).verification())
         case .collector: return Verification(try await place.reader().sources())
         }
     }

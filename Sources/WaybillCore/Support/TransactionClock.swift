@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// The two clocks that recording reads: one that only goes forward, for order and durations, and the wall, for dates.
 ///
@@ -8,6 +8,11 @@ public protocol TransactionClock: Sendable {
     func uptimeMicroseconds() -> Int
     /// Microseconds since 1970-01-01T00:00:00Z; may jump either way.
     func wallMicroseconds() -> Int
+}
+
+extension TransactionClock {
+    /// What the wall shows, for what reckons in dates.
+    package var date: Date { Date(timeIntervalSince1970: Double(wallMicroseconds()) / 1_000_000) }
 }
 
 /// The operating system's clocks: `CLOCK_BOOTTIME` (Linux) or the continuous clock (Apple), and `CLOCK_REALTIME`.

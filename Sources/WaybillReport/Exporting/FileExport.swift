@@ -25,9 +25,10 @@ package struct FileExport: Sendable {
 
     /// Writes the file, in place of one of that name.
     ///
+    /// - Parameter now: Microseconds since 1970.
     /// - Throws: `.setting` where it cannot be written, `.notFound` where there is nothing to export: then there is no file.
-    package func run(_ scope: ExportScope, of reader: StoreReader, to file: URL) throws -> ExportSummary {
-        guard let text = format.text else { return try SQLiteExport(redactor: redactor).run(scope, of: reader, to: file) }
+    package func run(_ scope: ExportScope, of reader: StoreReader, to file: URL, now: Int) throws -> ExportSummary {
+        guard let text = format.text else { return try SQLiteExport(redactor: redactor).run(scope, of: reader, to: file, now: now) }
         return try write(text, scope, of: reader, to: file)
     }
 

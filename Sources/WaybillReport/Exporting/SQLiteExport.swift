@@ -7,14 +7,15 @@ struct SQLiteExport {
     var redactor: Redactor
 
     /// Writes the file, in place of one of that name.
-    func run(_ scope: ExportScope, of reader: StoreReader, to file: URL) throws -> ExportSummary {
+    ///
+    /// - Parameter now: Microseconds since 1970, when the store in it has heard of everything.
+    func run(_ scope: ExportScope, of reader: StoreReader, to file: URL, now: Int) throws -> ExportSummary {
         // Holds the name and shows early whether it can be written.
         let partial = try PartialFile(file)
         let work = PartialFile.partial(of: file).appendingPathExtension("d")
         try? FileManager.default.removeItem(at: work)
         defer { try? FileManager.default.removeItem(at: work) }
         let store = try Store(.folder(work))
-        let now = SystemClock().wallMicroseconds()
         var factCount = 0
         try reader.export(scope, redactor: redactor) { set in
             factCount += try store.ingest(DecodedSet(set: set), receivedAt: now).acceptedCount

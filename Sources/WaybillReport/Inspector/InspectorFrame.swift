@@ -1,4 +1,5 @@
 package import Foundation
+package import WaybillCore
 
 /// What is around the content of every page of the inspector, and the same on all of them.
 package struct InspectorFrame: Sendable {
@@ -8,12 +9,15 @@ package struct InspectorFrame: Sendable {
     package var isLoggedIn: Bool
     /// Times are shown in this zone, and every page says so.
     package var timeZone: TimeZone
+    /// When the page is made, which decides between summer and winter time in what it says of its times.
+    package var clock: any TransactionClock
 
     /// - Parameter timeZone: Default: the one of this machine.
-    package init(store: String, isLoggedIn: Bool, timeZone: TimeZone = .current) {
+    package init(store: String, isLoggedIn: Bool, timeZone: TimeZone = .current, clock: any TransactionClock = SystemClock()) {
         self.store = store
         self.isLoggedIn = isLoggedIn
         self.timeZone = timeZone
+        self.clock = clock
     }
 
     /// A page in this frame.

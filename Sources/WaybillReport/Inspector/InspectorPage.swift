@@ -75,7 +75,7 @@ package struct InspectorPage {
 
     private var footer: HTML {
         guard tab != .none else { return "" }
-        let offset = WallTime(SystemClock().wallMicroseconds(), in: frame.timeZone).offset
+        let offset = WallTime(frame.clock.wallMicroseconds(), in: frame.timeZone).offset
         return """
             <footer><p>Times in \(offset == "Z" ? "UTC" : "UTC\(offset)"). Values under names of secrets, and what looks like a token or a \
             card number, were replaced by \(Redactor.placeholder).</footer>

@@ -13,11 +13,12 @@ struct TraceAnswer {
     let retryAfter: Duration?
     private let data: Data
 
-    init(_ data: Data, _ response: URLResponse) {
+    /// - Parameter now: By the own clock, for an answer without a `Date`.
+    init(_ data: Data, _ response: URLResponse, now: Date) {
         let response = response as? HTTPURLResponse
         status = response?.statusCode ?? 0
         retryAfter = RetryAfter.duration(
-            response?.value(forHTTPHeaderField: "Retry-After"), answeredAt: response?.value(forHTTPHeaderField: "Date"), now: .now)
+            response?.value(forHTTPHeaderField: "Retry-After"), answeredAt: response?.value(forHTTPHeaderField: "Date"), now: now)
         self.data = data
     }
 

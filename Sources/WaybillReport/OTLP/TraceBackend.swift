@@ -15,16 +15,18 @@ package final class TraceBackend: Sendable {
 
     private let url: URL
     private let headers: [String: String]
+    private let clock: any TransactionClock
     private let wait: @Sendable (Duration) async throws -> Void
     private let http = HTTPSession(configuration: .ephemeral)
 
     /// - Parameters:
     ///   - url: Where requests go as they are; without a path, to `/v1/traces` there.
     ///   - headers: Sent with each request, e.g. for authorization.
+    ///   - clock: By which a `Retry-After` that is a date is understood, in an answer without a `Date`.
     ///   - wait: Waits before something is sent again.
     /// - Throws: `.setting` for what is no HTTP address.
     package init(
-        _ url: URL, headers: [String: String] = [:],
+        _ url: URL, headers: [String: String] = [:], clock: any TransactionClock = SystemClock(),
         wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     ) throws(WaybillError) {
         guard ["http", "https"].contains(url.scheme?.lowercased()), url.host()?.isEmpty == false else {
@@ -32,6 +34,7 @@ package final class TraceBackend: Sendable {
         }
         self.url = url.path().count > 1 ? url : url.appending(path: "v1/traces")
         self.headers = headers
+        self.clock = clock
         self.wait = wait
     }
 
@@ -45,7 +48,7 @@ package final class TraceBackend: Sendable {
             let failure: (error: WaybillError, retryAfter: Duration?)
             do {
                 let (data, response) = try await http.data(for: request, uploading: Data(line), redirects: .refuse, deadline: .seconds(30))
-                let answer = TraceAnswer(data, response)
+                let answer = TraceAnswer(data, response, now: clock.date)
                 if let receipt = answer.receipt(forSpans: SpanReceipt.spanCount(of: line)) { return receipt }
                 guard answer.isTemporary else { throw refusal(answer) }
                 failure = (

@@ -186,7 +186,7 @@ package final class SourceStore {
     }
 
     private func open() throws(WaybillError) -> Store {
-        let store = try Store(place)
+        let store = try Store(place, clock: clock)
         // Before the source can be seen in the store: others take a source without a mark for dead.
         if case .folder(let folder) = place { _ = try lifeMark(in: folder) }
         try keeper.look(at: Moment(clock), in: store)

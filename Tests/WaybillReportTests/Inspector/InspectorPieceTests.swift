@@ -9,6 +9,20 @@ import WaybillCore
 struct InspectorPieceTests {
     private let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: .gmt)
 
+    /// Breaks when a page says by which offset it shows times as another clock has it: wrong for half of the year.
+    @Test(arguments: [(1_767_225_600_000_000, "+01:00"), (1_782_864_000_000_000, "+02:00")])  // 1 January, 1 July 2026
+    func theOffsetOfTheTimesIsThatOfTheClock(wall: Int, offset: String) throws {
+        struct Fixed: TransactionClock {
+            var wall: Int
+            func uptimeMicroseconds() -> Int { 0 }
+            func wallMicroseconds() -> Int { wall }
+        }
+        let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
+        let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: zone, clock: Fixed(wall: wall))
+        let page = frame.page("A", .transactions, main: "").text
+        #expect(page.contains("Times in UTC\(offset)"))
+    }
+
     @Test func whateverWasRecordedStaysTextOnEveryPage() {
         let records = HostileText.records
         let names = HostileText.corpus

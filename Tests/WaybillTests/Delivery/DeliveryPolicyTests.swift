@@ -62,8 +62,10 @@ struct DeliveryPolicyTests {
             return response
         },
         Row(202, saying: "no verdicts"), Row(204, saying: "no verdicts"),
+        Row(204, saying: "no verdicts", headers: [("Retry-After", "3600")]),
         Row(301, saying: "not followed", headers: [("Location", "http://127.0.0.1:9/v1/sets")]),
         Row(307, saying: "not followed", headers: [("Location", "/v1/sets")]), Row(304, saying: "not followed"),
+        Row(302, saying: "not followed", headers: [("Location", "http://127.0.0.1:9/sign-in"), ("Retry-After", "3600")]),
         Row(400, .refused, saying: "refused the set"),
         Row(401, .refused, saying: "token", then: .stops), Row(403, .refused, saying: "token", then: .stops),
         Row(404, .refused, saying: "address"), Row(405, .refused, saying: "refused the set"), Row(408, saying: "waited"),
@@ -172,6 +174,18 @@ struct DeliveryPolicyTests {
         #expect(await place.tx.flush() == FlushReport(delivered: 3))
     }
 
+    /// Breaks when the pause is reckoned by another clock than the one that was given: a device whose clock is wrong would wait for a day, or not at all.
+    @Test func aDateWithoutTheAnswersOwnGoesByTheClock() async throws {
+        let collector = try ScriptedCollector([{ _ in .init(status: 503, headers: [("Retry-After", "Thu, 01 Jan 2026 00:01:30 GMT")]) }])
+        let clock = ManualClock()  // 2026-01-01T00:00:00Z
+        let place = Place(URLSessionTransport(collector: collector.server.url(), clock: clock), clock: clock)
+        try await place.expectNothingIsSettled(saying: "trouble")
+        clock.advance(by: .seconds(89))
+        #expect(await place.tx.flush().delivered == 0)
+        clock.advance(by: .seconds(1))
+        #expect(await place.tx.flush() == FlushReport(delivered: 3))
+    }
+
     // MARK: Too large
 
     @Test func aSetThatIsTooLargeIsHalvedUntilItFits() async throws {
@@ -205,10 +219,13 @@ struct DeliveryPolicyTests {
 
 /// A manager with something to deliver, and the clock it goes by.
 private struct Place {
-    let clock = ManualClock()
+    let clock: ManualClock
     let tx: TransactionManager
 
-    init(_ transport: any FlushTransport) { tx = TransactionManager.testing(clock: clock, delivery: .transport(transport)) }
+    init(_ transport: any FlushTransport, clock: ManualClock = ManualClock()) {
+        self.clock = clock
+        tx = TransactionManager.testing(clock: clock, delivery: .transport(transport))
+    }
 
     func record() { tx.perform(Login.self) { $0.log(.requestSent) } }
 

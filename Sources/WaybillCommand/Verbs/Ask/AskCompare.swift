@@ -38,8 +38,8 @@ extension Ask {
         func question() throws -> Query {
             .compare(
                 CompareQuery(
-                    filter: TransactionFilter(), groups: try groups(now: SystemClock().wallMicroseconds()), from: from.point, to: to.point,
-                    occurrence: last ? .last : .first))
+                    filter: TransactionFilter(), groups: try groups(now: CommandClock.current.wallMicroseconds()), from: from.point,
+                    to: to.point, occurrence: last ? .last : .first))
         }
 
         private func groups(now: Int) throws -> CompareQuery.Groups {

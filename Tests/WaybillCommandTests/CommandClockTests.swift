@@ -1,0 +1,54 @@
+#if Collector
+import ArgumentParser
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillCore
+import WaybillStore
+
+@testable import WaybillCommand
+
+/// What commands say of "now" goes by one clock.
+@Suite struct CommandClockTests {
+    private struct Fixed: TransactionClock {
+        var wall: Int
+        func uptimeMicroseconds() -> Int { 0 }
+        func wallMicroseconds() -> Int { wall }
+    }
+
+    private let folder: TemporaryDirectory
+    private let login = LoginHistory()
+    private static let day = 86_400_000_000
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    /// Breaks when what a script erases depends on another clock than what it lists.
+    @Test(arguments: [(1, 1), (3, 0)]) func whatIsErasedBeforeATimeGoesByTheClock(days: Int, left: Int) async throws {
+        try folder.makeStore(of: login.clientSet())
+        let erase = try Erase.parse([folder.url.path, "--before", "2d", "--yes"])
+        try await CommandClock.$current.withValue(Fixed(wall: LoginHistory.begun + days * Self.day)) { try await erase.run() }
+        let reader = try StoreReader(.folder(folder.url))
+        #expect(try reader.transactions(matching: TransactionFilter(), limit: 10, after: nil, now: 0).rows.count == left)
+    }
+
+    @Test func stretchesOfTimeThatAreComparedGoByTheClock() throws {
+        let compare = try Ask.Compare.parse([folder.url.path, "--a", "48h..24h", "--b", "24h..0h"])
+        let now = LoginHistory.begun
+        let query = try CommandClock.$current.withValue(Fixed(wall: now)) { try compare.question() }
+        guard case .compare(let question) = query, case .windows(let before, let after) = question.groups else {
+            return #expect(Bool(false), "\(query)")
+        }
+        #expect(before == now - 2 * Self.day..<now - Self.day && after == now - Self.day..<now)
+    }
+
+    @Test func aSetThatIsImportedHasBeenHeardOfByTheClock() async throws {
+        let set = login.clientSet()
+        let transport = try StoreTransport(.folder(folder.url))
+        _ = try await CommandClock.$current.withValue(Fixed(wall: LoginHistory.begun + 7)) {
+            try await transport.send(OutgoingSet(id: set.id, body: set.encoded(), factCount: set.factCount))
+        }
+        #expect(try StoreReader(.folder(folder.url)).sources().map(\.heardMicroseconds) == [LoginHistory.begun + 7])
+    }
+}
+#endif
