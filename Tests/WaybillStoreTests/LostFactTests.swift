@@ -74,6 +74,39 @@ import WaybillCore
         #expect(try store.ledgers()[source.id] == Ledger(recorded: 12_000, dropped: ["damaged": 12], pending: 11_988))
     }
 
+    /// Breaks when a journal that is damaged here and there stays, and takes up room, although all that can be read of it is stored.
+    @Test func aJournalOfWhichSomeRecordsCannotBeReadGoesOnceTheOthersAreStored() throws {
+        try leaveJournal(drained: 0, facts: [opening, .event(Fact.Event(code: 1))])
+        try damageJournal { $0 == 2 }
+        #expect(try store.recoverJournals(in: folder.url, installation: nil).map(\.message).allSatisfy { $0.contains("booked as damaged") })
+        #expect(try !folder.names().contains { $0.hasPrefix("journal-") })
+    }
+
+    /// Breaks when a journal beyond reading is deleted, or kept under a name that nothing says.
+    @Test func aJournalBeyondReadingIsSetAside() throws {
+        try Data("no journal at all, but of some length".utf8).write(to: folder.file("journal-\(source.id)"))
+        let problems = try store.recoverJournals(in: folder.url, installation: nil).map(\.message)
+        #expect(problems.count == 1 && problems.allSatisfy { $0.contains("it is kept as") && $0.contains("journal-\(source.id).damaged.") })
+        #expect(try folder.names().filter { $0.hasPrefix("journal-") } == ["journal-\(source.id).damaged"])
+        #expect(try store.recoverJournals(in: folder.url, installation: nil) == [], "told once")
+        _ = try store.erase(.all, at: Scribe.wall)
+        #expect(try !folder.names().contains { $0.hasPrefix("journal-") }, "what was erased may stand in it")
+    }
+
+    /// Breaks when it is said that a file was renamed which could not be: whoever looks for it under that name finds something else.
+    @Test func aJournalThatCannotBeSetAsideStaysAndThatIsSaid() throws {
+        let name = "journal-\(source.id)"
+        try Data("no journal at all, but of some length".utf8).write(to: folder.file(name))
+        // A folder of that name is in the way of every user, root included.
+        try FileManager.default.createDirectory(at: folder.file("\(name).damaged"), withIntermediateDirectories: false)
+        for _ in 1...2 {
+            let problem = try #require(try store.recoverJournals(in: folder.url, installation: nil).first)
+            #expect(problem.message.contains("could not be renamed"), "\(problem.message)")
+            #expect(!problem.message.contains("kept as") && problem.cause != nil)
+            #expect(FileManager.default.fileExists(atPath: folder.file(name).path))
+        }
+    }
+
     /// Flips a bit in the records of some facts, by sequence.
     private func damageJournal(where isChosen: (Int) -> Bool) throws {
         let url = URL(filePath: LifeMark.path(of: source.id, in: folder.url))

@@ -16,8 +16,9 @@ extension Store {
             try eraser.erase(scope)
             return eraser.erasure
         }
-        // A damaged file that was moved aside cannot be erased from; all that could be read of it is here.
+        // Damaged files that were moved aside cannot be erased from; all that could be read of them is here.
         file?.removeAside()
+        removeDamagedJournals()
         do throws(WaybillError) {
             // Also when nothing was found: the bytes of an erasure before this one may be there still.
             try checkpoint()

@@ -121,8 +121,8 @@ extension JournalLayout {
     /// Reads and checks a header.
     init(header words: [UInt64]) throws(RecoveredJournal.Failure) {
         typealias Word = HeaderWord
-        guard words.count > Word.count, words[Word.magic] != 0 else { throw .empty }
-        guard words[Word.magic] == Self.magic else { throw .damaged }
+        guard words.count > Word.magic, words[Word.magic] != 0 else { throw .empty }
+        guard words.count > Word.count, words[Word.magic] == Self.magic else { throw .damaged }
         guard words[Word.version] <= Self.version else { throw .newer }
         let numbers = [Word.wordCount, Word.segmentWordCount, Word.segmentCount, Word.descriptionByteCount].map { words[$0] }
         guard numbers.allSatisfy({ $0 > 0 && $0 < 1 << 32 }) else { throw .damaged }

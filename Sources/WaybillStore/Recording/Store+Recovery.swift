@@ -5,10 +5,11 @@ import WaybillCore
 extension Store {
     /// Stores what is left in the journals of a folder whose sources no longer run, and takes those journals away.
     ///
-    /// What cannot be read is set aside under a name that says so; it is never deleted.
+    /// Of a journal that is damaged here and there, what can be read is stored, and the rest is booked as damaged. One of which nothing can be read is
+    /// set aside under a name that says so, or stays as it is where it cannot be renamed; it is never deleted.
     ///
     /// - Parameter installation: Of the sources that died before the store knew them.
-    /// - Returns: Sentences about what was set aside.
+    /// - Returns: Sentences about what could not be read.
     func recoverJournals(in folder: URL, installation: GUID?) throws(WaybillError) -> [WaybillError] {
         let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []).sorted()
         var problems: [WaybillError] = []
@@ -32,6 +33,17 @@ extension Store {
         }
         return problems
     }
+
+    /// Removes the journals that were set aside because nothing in them can be read.
+    func removeDamagedJournals() {
+        guard let folder = file.map({ URL(filePath: $0.path).deletingLastPathComponent() }) else { return }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []
+        for name in names where name.hasPrefix(LifeMark.prefix) && name.hasSuffix(Self.damagedSuffix) {
+            unlink(folder.appending(path: name).path(percentEncoded: false))
+        }
+    }
+
+    private static let damagedSuffix = ".damaged"
 
     /// Facts that are in memory at a time.
     private static let recoveryBatch = 5_000
@@ -74,10 +86,17 @@ extension Store {
         case .empty:
             unlink(path)
             return []
-        case .newer: (suffix, reason) = ("newer", "was written by a newer version of Waybill")
-        case .damaged: (suffix, reason) = ("damaged", "is damaged beyond reading")
+        case .newer: (suffix, reason) = (".newer", "was written by a newer version of Waybill")
+        case .damaged: (suffix, reason) = (Self.damagedSuffix, "is damaged beyond reading")
         }
-        rename(path, "\(path).\(suffix)")
-        return [WaybillError(.store, "The journal \(path) \(reason); it is kept as \(path).\(suffix).")]
+        let aside = path + suffix
+        guard rename(path, aside) == 0 else {
+            return [
+                WaybillError(
+                    .store, "The journal \(path) \(reason), and could not be renamed to \(aside). Check the permissions of its folder.",
+                    cause: String(cString: strerror(errno)))
+            ]
+        }
+        return [WaybillError(.store, "The journal \(path) \(reason); it is kept as \(aside).")]
     }
 }

@@ -49,7 +49,7 @@ struct StoreFile {
         return aside
     }
 
-    /// Removes the damaged files that were kept.
+    /// Removes the damaged stores that were kept.
     ///
     /// - Parameter latest: Kept all the same: one is enough to find out what happened.
     func removeAside(butFor latest: String? = nil) {
