@@ -35,28 +35,28 @@ package final class OpenPart: Sendable {
     /// Records an event; also after the part was closed, and then it counts as late.
     @usableFromInline
     func log(_ code: Int, error: (any Error)?, attributes: Attributes) -> LogResult {
-        if error == nil, attributes.isEmpty { return log(code) }
-        return log(code, recorded: source?.recorded(error), attributes: attributes)
+        log(Fact.Event(code: code, error: error == nil ? nil : source?.recorded(error), attributes: attributes))
     }
 
     /// As ``log(_:error:attributes:)``; a number needs no box on the heap.
     @usableFromInline
     func log(_ code: Int, error: Int, attributes: Attributes) -> LogResult {
-        log(code, recorded: RecordedError(code: error), attributes: attributes)
+        log(Fact.Event(code: code, error: RecordedError(code: error), attributes: attributes))
     }
 
     @inline(__always)
-    private func log(_ code: Int) -> LogResult {
+    private func log(_ event: Fact.Event) -> LogResult {
+        guard event.isPlain else { return logWhole(event) }
         guard let borrowedSource else { return .off }
-        return borrowedSource._withUnsafeGuaranteedRef { $0.record(event: code, part: sequence) }
+        return borrowedSource._withUnsafeGuaranteedRef { $0.record(event: event.code, part: sequence) }
     }
 
-    private func log(_ code: Int, recorded error: RecordedError?, attributes: Attributes) -> LogResult {
+    private func logWhole(_ event: Fact.Event) -> LogResult {
         guard let source, source.isOn else { return .off }
-        guard sequence > 0, source.isCode(code) else { return .refused }
-        return source.record(
-            .event(Fact.Event(code: code, error: error, attributes: source.attributes(attributes))), part: sequence
-        ).result
+        guard sequence > 0, source.isCode(event.code) else { return .refused }
+        var event = event
+        event.attributes = source.attributes(event.attributes)
+        return source.record(.event(event), part: sequence).result
     }
 
     /// Closes the part; only the first call counts.

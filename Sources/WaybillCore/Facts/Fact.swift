@@ -91,6 +91,11 @@ public struct Fact: Hashable, Sendable {
             self.error = error
             self.attributes = attributes
         }
+
+        /// Whether there is no more to say of it than its code, as of most: what has nothing else takes no room, and needs no redaction.
+        ///
+        /// The only place that decides it.
+        @inlinable package var isPlain: Bool { error == nil && attributes.isEmpty }
     }
 
     /// A part was given its outcome.

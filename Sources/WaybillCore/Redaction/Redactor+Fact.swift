@@ -8,7 +8,7 @@ extension Redactor {
             content.attributes = attributes(content.attributes).0
             fact.content = .opened(content)
         case .event(var content):
-            guard !content.attributes.isEmpty || content.error != nil else { return fact }
+            guard !content.isPlain else { return fact }
             content.attributes = attributes(content.attributes).0
             content.error = content.error.map(error)
             fact.content = .event(content)

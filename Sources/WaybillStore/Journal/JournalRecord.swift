@@ -52,8 +52,7 @@ extension Fact.Content {
             sink.detail(error: nil, content.attributes)
         case .event(let content):
             sink.integer(content.code)
-            // Most events say nothing more, and then nothing more is written.
-            if content.error != nil || !content.attributes.isEmpty { sink.detail(error: content.error, content.attributes) }
+            if !content.isPlain { sink.detail(error: content.error, content.attributes) }
         case .closed(let content):
             sink.integer(content.outcome.rawValue)
             sink.detail(error: content.error, content.attributes)

@@ -29,7 +29,7 @@ struct EventRows {
 
     mutating func add(_ fact: Fact, _ content: Fact.Event) {
         var text: String?
-        if content.error != nil || !content.attributes.isEmpty {
+        if !content.isPlain {
             var detail = Detail(attributes: content.attributes, error: content.error)
             detail.errorCode = content.error?.code
             text = detail.text
