@@ -1,7 +1,7 @@
 /// Which names belong to secrets: of header fields, of query, form and JSON members, of attributes.
 struct SensitiveNames: Sendable {
     /// What no name may contain, in any case, with or without hyphens, underscores, dots and spaces: `X-Api-Key`, `refresh_token`, `newPassword`.
-    private static let stems = [
+    static let stems = [
         "authorization", "cookie", "token", "password", "passwd", "passphrase", "passcode", "pwd", "secret", "apikey", "accesskey",
         "privatekey", "credential", "sessionid", "jwt",
     ]
@@ -12,14 +12,16 @@ struct SensitiveNames: Sendable {
         groups[Int(stem.letters & 31)].append(stem)
     }
 
-    /// Up to 16 letters as a number, to be compared with the last letters of a name, without allocating.
-    private struct Stem {
+    /// Letters as a number, to be compared with the last letters of a name, without allocating; of more than 16 the last 16, which hide more rather
+    /// than less.
+    struct Stem {
         let letters: UInt128
         let mask: UInt128
 
         init(_ text: String) {
-            letters = text.utf8.reduce(0) { $0 << 8 | UInt128($1) }
-            mask = UInt128.max >> UInt128(128 - 8 * text.utf8.count)
+            let last = text.utf8.suffix(16)
+            letters = last.reduce(0) { $0 << 8 | UInt128($1) }
+            mask = UInt128.max >> UInt128(128 - 8 * last.count)
         }
     }
 

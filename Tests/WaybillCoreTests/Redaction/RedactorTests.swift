@@ -61,7 +61,9 @@ import WaybillCore
         "Authorization", "proxy-authorization", "COOKIE", "Set-Cookie", "X-Api-Key", "apiKey", "api_key", "access_token", "refreshToken",
         "X-CSRF-Token",
         "password", "newPassword", "PASSWD", "passphrase", "client_secret", "AWS.Secret.Key", "credentials", "x-amz-security-token",
-        "pass-word",
+        "pass-word", "Aws-Access-Key", "accesskey", "private_key", "privateKeyPem", "session.id", "JSESSIONID", "sessionId", "passcode",
+        "db-pwd",
+        "id_jwt",
     ]) func namesOfSecretsHideTheirValues(name: String) {
         #expect(redactor.value("x", named: name) == "[redacted]")
         #expect(redactor.attributes([name: 5]).0 == [name: "[redacted]"])

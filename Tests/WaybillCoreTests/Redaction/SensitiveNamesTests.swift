@@ -1,0 +1,22 @@
+import Testing
+
+@testable import WaybillCore
+
+/// Which names belong to secrets.
+struct SensitiveNamesTests {
+    /// Breaks when a stem is in the list and is not found, as one that stands in the wrong group of last letters.
+    @Test(arguments: SensitiveNames.stems) func everyStemIsFoundInWhateverSpelling(stem: String) {
+        let names = SensitiveNames()
+        for name in [stem, stem.uppercased(), "x-\(stem)", "\(stem)_2", stem.map(String.init).joined(separator: "-")] {
+            #expect(names.contains(name.utf8), "\(name)")
+        }
+        #expect(!names.contains(stem.dropLast().utf8), "\(stem) alone is a secret, and not its beginning")
+    }
+
+    /// Breaks when the first secret-looking name ends the process, because somebody added a long stem.
+    @Test(arguments: ["a", "sixteen-letters-", "proxyauthenticationinformation"]) func aStemMayHaveAnyLength(text: String) {
+        let stem = SensitiveNames.Stem(text)
+        let last = text.utf8.reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
+        #expect(last & stem.mask == stem.letters)
+    }
+}
