@@ -11,8 +11,7 @@ extension TransactionManager {
     /// (`Retry-After`) holds for everybody, and so does a token that it does not take.
     @discardableResult
     public func flush() async -> FlushReport {
-        guard let source = sink.readableSource else { return FlushReport() }
-        return await flusher.start(source, after: sink.liveForerunners, isAsked: true).value
+        await flusher.start(sink, isAsked: true)?.value ?? FlushReport()
     }
 
     /// Delivers what can be delivered within a time, for the moment before an app goes into the background.
@@ -20,8 +19,7 @@ extension TransactionManager {
     /// - Returns: The report, after the given time at the latest; what was not delivered by then stays pending.
     @discardableResult
     public func flush(deadline: Duration) async -> FlushReport {
-        guard let source = sink.readableSource else { return FlushReport() }
-        let task = flusher.start(source, after: sink.liveForerunners, isAsked: true)
+        guard let source = sink.readableSource, let task = flusher.start(sink, isAsked: true) else { return FlushReport() }
         return await withCheckedContinuation { continuation in
             let first = Locked<CheckedContinuation<FlushReport, Never>?>(continuation)
             let finish: @Sendable (FlushReport) -> Void = { report in
@@ -57,23 +55,35 @@ extension TransactionManager {
         Task { completion(await flush(deadline: deadline)) }
     }
 
-    /// Delivers now and then for as long as the calling task lives; call it once, in a task of its own.
+    /// Delivers now and then, from any thread and without a task of the caller's, until ``stopDelivery()`` or the end of the manager.
+    ///
+    /// Call it once, when the manager was made; called again, it goes on with the new interval. It needs no actor: it delivers also while the main thread
+    /// is busy or waits. Pauses are those of ``run(every:)``.
+    ///
+    /// ```swift
+    /// let transactions = TransactionManager(delivery: .collector(url, token: token))
+    /// transactions.startDelivery()
+    /// ```
+    ///
+    /// - Parameter interval: Between the end of a flush and the next; a tenth of a second at least.
+    public func startDelivery(every interval: Duration = .seconds(30)) { flusher.startTurns(of: sink, every: interval) }
+
+    /// Ends what ``startDelivery(every:)`` began, after a last flush; does nothing where it was not called.
+    ///
+    /// Does not wait for that flush: a tool that is about to exit calls `await flush()` instead.
+    public func stopDelivery() { flusher.stopTurns(of: sink) }
+
+    /// Delivers now and then for as long as the calling task lives; call it once, in a task of its own. Without a task at hand: ``startDelivery(every:)``.
     ///
     /// After failures it makes pauses, at random up to 10 seconds after the first and up to an hour in the end, which outlive the process; while
     /// one lasts, a turn of the loop costs a look at the clock. Ends when the task is canceled, after a last flush.
     public func run(every interval: Duration = .seconds(30)) async {
-        while !Task.isCancelled {
-            await flushIfDue()
-            try? await Task.sleep(for: interval)
-        }
+        await flusher.takeTurns(sink, every: interval)
         await flush()
     }
 
     /// Delivers as ``run(every:)`` does: not while a pause lasts.
-    package func flushIfDue() async {
-        guard let source = sink.readableSource, !flusher.isHeld(at: source.settings.clock.uptimeMicroseconds()) else { return }
-        _ = await flusher.start(source, after: sink.liveForerunners, isAsked: false).value
-    }
+    package func flushIfDue() async { await flusher.flushIfDue(sink) }
 
     /// What happens to delivery from now on: verdicts, failures, pauses, ends of flushes.
     ///

@@ -128,13 +128,16 @@ public final class TransactionManager: Sendable {
     package init(settings: RecordingSettings?, delivery: Delivery?, diagnostics: @escaping @Sendable (String) -> Void) {
         self.diagnostics = Diagnostics(diagnostics)
         sink = Recording(settings, diagnostics: self.diagnostics)
-        flusher = Flusher(delivery: delivery)
+        flusher = Flusher(delivery: delivery, diagnostics: self.diagnostics)
         rules = NetworkRules(canBeOn: settings != nil)
         passiveCapture = PassiveCapture(recording: sink)
         for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
     }
 
-    deinit { sink.changes.end() }
+    deinit {
+        sink.changes.end()
+        stopDelivery()
+    }
 
     /// Whether it records; set it at any time, from any thread.
     ///
@@ -168,12 +171,15 @@ public final class TransactionManager: Sendable {
     }
 
     /// How recording and delivery are doing. Waits for the store's thread, a few milliseconds at most as a rule.
+    ///
+    /// What hinders recording or delivery is also told to ``Options/diagnostics``, once.
     public var health: Health {
         let source = sink.readableSource
         let counts = sink.counters.current
         return Health(
             problems: (sink.settings?.problems ?? [])
                 + [source?.writer.problem, sink.problem, flusher.problem, passiveCapture.problem].compactMap { $0 } + rules.problems,
+            hints: [sink.modeHint, flusher.hint(on: source)].compactMap { $0 } + sink.uncorrelated.sentences,
             refused: source?.writer.recorder.refusedCount ?? 0,
             truncated: counts.truncated, omittedBodies: source?.writer.bodies.refusedCount ?? 0, malformedHeaders: counts.malformedHeaders,
             mismatchedUseCases: counts.mismatchedUseCases,

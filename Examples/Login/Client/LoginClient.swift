@@ -32,7 +32,7 @@ struct LoginClient {
         patient.httpMaximumConnectionsPerHost = 16  // eight people at once, who must not wait for each other
         let logins = Logins(transactions: transactions, session: transactions.session(configuration: patient), server: server)
 
-        let delivering = Task { await transactions.run(every: .seconds(1)) }
+        transactions.startDelivery(every: .seconds(1))
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<runs {
                 if index >= 8 { await group.next() }
@@ -42,8 +42,6 @@ struct LoginClient {
                 }
             }
         }
-        delivering.cancel()
-        await delivering.value
         let report = await transactions.flush()
         guard report.isComplete else {
             FileHandle.standardError.write(Data("login-client: \(report.pending) facts pending, \(report.error?.message ?? "")\n".utf8))

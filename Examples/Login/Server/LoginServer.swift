@@ -24,10 +24,8 @@ struct LoginServer {
         let transactions = TransactionManager(
             store: .directory(URL(filePath: store)), delivery: .collector(collector), options: options)
 
-        let delivering = Task { await transactions.run(every: .seconds(1)) }
+        transactions.startDelivery(every: .seconds(1))
         try await application(transactions, accounts: try Accounts()).runService()  // until SIGTERM
-        delivering.cancel()
-        await delivering.value
         let report = await transactions.flush()
         if !report.isComplete { exit(1) }
     }

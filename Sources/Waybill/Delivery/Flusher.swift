@@ -10,13 +10,19 @@ final class Flusher: Sendable {
         var gate = DeliveryGate()
         var latest: Task<FlushReport, Never>?
         var problem: WaybillError?
+        /// Delivers now and then; nil: not asked to, or no longer.
+        var turns: Task<Void, Never>?
     }
 
     /// Told what happens.
     let events = DeliveryEvents()
     private let state: Locked<State>
+    private let diagnostics: Diagnostics
 
-    init(delivery: Delivery?) { state = Locked(State(delivery: delivery)) }
+    init(delivery: Delivery?, diagnostics: Diagnostics) {
+        state = Locked(State(delivery: delivery))
+        self.diagnostics = diagnostics
+    }
 
     var delivery: Delivery? {
         get { state.withLock { $0.delivery } }
@@ -33,16 +39,71 @@ final class Flusher: Sendable {
     /// What the last flush stumbled over; nil when it did not.
     var problem: WaybillError? { state.withLock { $0.problem } }
 
-    /// Whether a flush that nobody asked for would do nothing; costs a lock and a look at the clock.
-    func isHeld(at uptime: Int) -> Bool { state.withLock { $0.gate.hindrance(at: uptime, isAsked: false) != nil } }
+    /// Why what waits may never arrive, though nothing has failed: nobody has said where to or when; nil where they have, or nothing waits.
+    ///
+    /// Writes what was recorded until now.
+    func hint(on source: RunningSource?) -> String? {
+        let (isWanting, wasAsked) = state.withLock { ($0.delivery == nil, $0.latest != nil || $0.turns != nil) }
+        guard isWanting || !wasAsked, let source,
+            let count = try? source.writer.runAndWait({ _, store in try store.pendingCount() }), count > 0
+        else { return nil }
+        let facts = count == 1 ? "1 fact waits" : "\(count) facts wait"
+        if isWanting { return "\(facts), and there is nowhere to deliver to: give the manager a delivery." }
+        return "\(facts), and nothing was ever delivered: call startDelivery() once, or flush()."
+    }
+
+    // MARK: Now and then
+
+    /// A rate that no setting exceeds: a turn looks into the store.
+    private static let shortestInterval = Duration.milliseconds(100)
+
+    /// Delivers in turns until the task is canceled.
+    func takeTurns(_ recording: Recording, every interval: Duration) async {
+        while !Task.isCancelled {
+            await flushIfDue(recording)
+            try? await Task.sleep(for: max(interval, Self.shortestInterval))
+        }
+    }
+
+    /// Delivers in turns until ``stopTurns(of:)``; in place of those that were started before.
+    func startTurns(of recording: Recording, every interval: Duration) {
+        guard recording.settings != nil else { return }
+        state.withLock { state in
+            state.turns?.cancel()
+            state.turns = Task { await takeTurns(recording, every: interval) }
+        }
+    }
+
+    /// Ends the turns, if there are any, with a last flush.
+    func stopTurns(of recording: Recording) {
+        let turns = state.withLock { state in
+            defer { state.turns = nil }
+            return state.turns
+        }
+        guard let turns else { return }
+        turns.cancel()
+        _ = start(recording, isAsked: true)
+    }
+
+    /// A flush that nobody asked for: where it would do nothing, it costs a lock and a look at the clock.
+    func flushIfDue(_ recording: Recording) async {
+        guard let uptime = recording.readableSource?.settings.clock.uptimeMicroseconds(),
+            state.withLock({ $0.gate.hindrance(at: uptime, isAsked: false) == nil })
+        else { return }
+        _ = await start(recording, isAsked: false)?.value
+    }
+
+    // MARK: One flush
 
     /// Starts a flush behind those that are under way: facts recorded until now are part of it.
     ///
-    /// - Parameters:
-    ///   - forerunners: Sources whose facts have to be in the store before.
-    ///   - isAsked: Whether somebody asked for it, who need not wait for a pause of our own.
-    func start(_ source: RunningSource, after forerunners: [RunningSource], isAsked: Bool) -> Task<FlushReport, Never> {
-        state.withLock { state in
+    /// - Parameter isAsked: Whether somebody asked for it, who need not wait for a pause of our own.
+    /// - Returns: nil where there is nothing to deliver from.
+    func start(_ recording: Recording, isAsked: Bool) -> Task<FlushReport, Never>? {
+        guard let source = recording.readableSource else { return nil }
+        // Their facts have to be in the store before.
+        let forerunners = recording.liveForerunners
+        return state.withLock { state in
             let (earlier, delivery, generation) = (state.latest, state.delivery, state.generation)
             let task = Task {
                 _ = await earlier?.value
@@ -50,6 +111,7 @@ final class Flusher: Sendable {
                 let gate = self.state.withLock { $0.generation == generation ? $0.gate : DeliveryGate() }
                 var flush = Flush(of: source, over: delivery?.transport, gate: gate, isAsked: isAsked, events: events)
                 let report = await flush.run()
+                if let error = report.error, !flush.wasHeld, !Task.isCancelled { diagnostics.once(error.message) }
                 self.state.withLock { state in
                     // Why it was held is no news: what went wrong before is the problem still.
                     if !flush.wasHeld || state.problem == nil { state.problem = report.error }

@@ -36,9 +36,9 @@ extension Recording {
         guard let part, part.source === source else { return [:] }
         let name = source.settings.headerName
         guard source.correlates(with: request.url) else {
-            diagnostics.once(
-                "A request to \(request.url.host() ?? "nowhere") inside a transaction carried no \(name) header field; add the host to correlatedHosts if it is yours."
-            )
+            uncorrelated.once(
+                "A request to \(request.url.host() ?? "nowhere") inside a transaction carried no \(name) header field; add the host to "
+                    + "correlatedHosts if it is yours.")
             return [:]
         }
         return request.value(for: name) == nil ? [name: part.headerValue(exchange: exchange)] : [:]

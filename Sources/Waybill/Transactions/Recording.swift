@@ -14,10 +14,13 @@ package final class Recording: Sendable {
     private let switchProblem = Locked<WaybillError?>(nil)
 
     let diagnostics: Diagnostics
+    /// Told which hosts got requests without the header field, each once.
+    let uncorrelated: Diagnostics
 
     /// - Parameter diagnostics: Told what a developer would want to know, e.g. on the store's thread when the store is not the one asked for.
     init(_ settings: RecordingSettings?, diagnostics: Diagnostics) {
         self.diagnostics = diagnostics
+        uncorrelated = Diagnostics(limit: 20) { diagnostics.once($0) }
         self.settings = settings
         power = RecordingSwitch(isOn: settings?.recording == .on)
         running = Locked(
@@ -104,6 +107,12 @@ package final class Recording: Sendable {
                 }
             }
         }
+    }
+
+    /// Why nothing is recorded; nil where it is.
+    var modeHint: String? {
+        guard settings != nil else { return "This manager is disabled: it records nothing, and cannot be turned on." }
+        return power.isOn ? nil : "Recording is off: set `recording` to `.on`."
     }
 
     /// What turning recording on or off stumbled over; nil when it did not.

@@ -153,6 +153,47 @@ struct FlushTests {
         #expect(sequences == [1, 2, 3, 4])
     }
 
+    /// Breaks when delivery waits for an actor that a command-line tool's `accept()`, or a game's loop, keeps for itself.
+    @MainActor @Test(.timeLimit(.minutes(2))) func deliveryThatWasStartedNeedsNoMainActor() {
+        tx.perform(Login.self) { _ in }
+        let delivered = DispatchSemaphore(value: 0)
+        transport.answerNext { set in
+            delivered.signal()
+            return Receipt(set: set.id, acceptedCount: set.factCount)
+        }
+        tx.startDelivery(every: .seconds(3_600))
+        #expect(delivered.wait(timeout: .now() + 60) == .success)
+        tx.stopDelivery()
+    }
+
+    /// Breaks when a call more doubles what is asked of the collector, or leaves turns behind that nothing ends: they would keep the events from ending.
+    @Test(.timeLimit(.minutes(2))) func deliveryThatWasStartedTwiceEndsWithItsManagerAfterALastFlush() async {
+        let events: AsyncStream<DeliveryEvent>
+        do {
+            let tx = TransactionManager.testing(delivery: .transport(transport))
+            events = tx.deliveryEvents
+            tx.perform(Login.self) { _ in }
+            for _ in 1...2 { tx.startDelivery(every: .seconds(3_600)) }
+            tx.perform(Login.self) { _ in }
+        }
+        for await _ in events {}
+        #expect(sequences == [1, 2, 3, 4])
+    }
+
+    @Test(.timeLimit(.minutes(2))) func deliveryThatWasStoppedFlushesOnceMoreAndCanBeStartedAgain() async {
+        for round in 1...2 {
+            tx.startDelivery(every: .seconds(3_600))
+            tx.perform(Login.self) { _ in }
+            let events = tx.deliveryEvents
+            tx.stopDelivery()
+            for await event in events {
+                guard case .ended = event, sequences.count == 2 * round else { continue }
+                break
+            }
+        }
+        #expect(sequences == [1, 2, 3, 4])
+    }
+
     @Test func callersWithoutAsyncGetTheReportToo() async {
         tx.perform(Login.self) { _ in }
         let report = await withCheckedContinuation { continuation in tx.flush { continuation.resume(returning: $0) } }
