@@ -4,7 +4,7 @@ package import WaybillCore
 package struct CurlCommand: Sendable {
     private let lines: [String]
     /// What the command lacks, in a sentence: the body or a part of it; nil where it is whole.
-    package let lack: String?
+    private let lack: String?
 
     /// nil for what curl cannot send again: what a server received, a URL that is not HTTP, a method or the name of a field that is none.
     package init?(_ exchange: TransactionRecord.Exchange, body: ExchangeBody? = nil) {
@@ -20,8 +20,11 @@ package struct CurlCommand: Sendable {
         lack = Self.lack(exchange, body)
     }
 
-    /// One option on a line.
-    package var text: String { lines.joined(separator: " \\\n  ") }
+    /// One option on a line; what it lacks is a comment behind it, so that it is known wherever the command is taken.
+    package var text: String { lines.joined(separator: " \\\n  ") + (lack.map { "\n# \($0)" } ?? "") }
+
+    /// Methods whose requests usually have one (RFC 9110, section 9.3; RFC 5789).
+    private static let methodsWithBody: Set<String> = ["POST", "PUT", "PATCH"]
 
     private static func flags(_ exchange: TransactionRecord.Exchange) -> String {
         var flags = ""
@@ -56,8 +59,12 @@ package struct CurlCommand: Sendable {
 
     private static func lack(_ exchange: TransactionRecord.Exchange, _ body: ExchangeBody?) -> String? {
         if let lack = body?.lack { return lack }
-        guard body == nil, let count = exchange.sentByteCount, count > 0 else { return nil }
-        return "The body of \(Words.byteCount(count)) was not kept."
+        guard body == nil else { return nil }
+        switch exchange.sentByteCount {
+        case 0: return nil
+        case let count?: return "The body of \(Words.byteCount(count)) was not kept."
+        case nil: return methodsWithBody.contains(exchange.method) ? "A body was not kept; whether there was one is not known." : nil
+        }
     }
 
     /// A method or the name of a field: RFC 9110, section 5.6.2. Nothing else, since curl gives `@file` a meaning.

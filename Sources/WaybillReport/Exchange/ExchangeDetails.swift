@@ -111,7 +111,6 @@ struct ExchangeDetails {
             return "\(fields("Request", exchange.requestHeaderFields))\(body("Request body", bodies.request))"
         }
         let isJSON = bodies.request?.text.flatMap(PrettyJSON.text) != nil
-        let lack: HTML = bodies.request == nil ? "" : command.lack.map { "<p>\($0)" } ?? ""
-        return "<pre>\(command.text)</pre>\(lack)\(isJSON ? body("Request body", bodies.request) : HTML())"
+        return "<pre>\(command.text)</pre>\(isJSON ? body("Request body", bodies.request) : HTML())"
     }
 }

@@ -56,7 +56,7 @@ package struct ExchangeWriter {
         case .text: return Array((ExchangeText(record, bodies: bodies).text + "\n").utf8)
         case .curl:
             guard let command = CurlCommand(record.exchange, body: bodies.request) else { return nil }
-            return Array(((command.lack.map { "# \($0)\n" } ?? "") + command.text + "\n").utf8)
+            return Array((command.text + "\n").utf8)
         }
     }
 

@@ -99,8 +99,7 @@ package struct ExchangePage {
 
     private var commandText: HTML {
         guard let command, command.text.utf8.count <= Self.commandLimit else { return "" }
-        let lack: HTML = command.lack.map { "<p class=note>\($0)\n" } ?? ""
-        return "<details class=raw><summary>As a cURL command</summary><pre id=curl>\(command.text)</pre>\(lack)</details>\n"
+        return "<details class=raw><summary>As a cURL command</summary><pre id=curl>\(command.text)</pre></details>\n"
     }
 
     private func download(_ file: ExchangeFile) -> HTML { "<a class=copier download href=\"\(address(of: file))\">\(file.name)</a>" }

@@ -18,7 +18,7 @@ struct CurlCommandTests {
     }
 
     @Test func aRequestIsACommand() {
-        let command = CurlCommand(exchange(fields: [("Content-Type", "application/json"), ("X-Empty", "")]))
+        let command = CurlCommand(exchange(fields: [("Content-Type", "application/json"), ("X-Empty", "")], sent: 0))
         #expect(
             command?.text == """
                 curl 'https://api.example.com/login' \\
@@ -49,10 +49,13 @@ struct CurlCommandTests {
 
     @Test func whatTheCommandLacksIsSaid() {
         let cut = ExchangeBody(contentType: nil, bytes: [0x61], byteCount: 2000, omission: .limit)
-        #expect(CurlCommand(exchange(sent: 42))?.lack == "The body of 42 B was not kept.")
-        #expect(CurlCommand(exchange(sent: 2000), body: cut)?.lack == "The first 1 B of 2.0 kB were kept.")
-        #expect(CurlCommand(exchange(sent: 0))?.lack == nil)
-        #expect(CurlCommand(exchange(sent: 1), body: ExchangeBody.whole([0x61]))?.lack == nil)
+        let command = "curl 'https://api.example.com/login' \\\n  -X POST"
+        #expect(CurlCommand(exchange(sent: 42))?.text == "\(command)\n# The body of 42 B was not kept.")
+        #expect(CurlCommand(exchange(sent: 2000), body: cut)?.text.hasSuffix("\n# The first 1 B of 2.0 kB were kept.") == true)
+        #expect(CurlCommand(exchange())?.text == "\(command)\n# A body was not kept; whether there was one is not known.")
+        #expect(CurlCommand(exchange(sent: 0))?.text == command)
+        #expect(CurlCommand(exchange("GET"))?.text.contains("#") == false)
+        #expect(CurlCommand(exchange(sent: 1), body: ExchangeBody.whole([0x61]))?.text.contains("#") == false)
     }
 
     // MARK: Asked of a shell, since it is the one that reads the command
@@ -105,7 +108,7 @@ struct CurlCommandTests {
     func curlSendsWhatWasSent(_ method: String) throws {
         let server = try LoopbackServer { _ in .text("ok") }
         let fields = [("Accept", "application/json"), ("X-Empty", ""), ("Accept-Encoding", "gzip")]
-        let command = try #require(CurlCommand(exchange(method, server.url("/a/../b").absoluteString, fields: fields)))
+        let command = try #require(CurlCommand(exchange(method, server.url("/a/../b").absoluteString, fields: fields, sent: 0)))
         _ = try Shell(command.text + " --silent --max-time 30 --noproxy '*'")
         let request = try #require(server.requests.first)
         #expect(request.method == method)
