@@ -16,7 +16,7 @@ struct ArrivalChart {
         return """
             <p>\(Words.count(facts, "new fact")) in \(Words.count(sets, "set")) in the last \(hours.count) hours; at most \
             \(Words.count(busy.map(\.factCount).max() ?? 0, "fact")) in one.</p>
-            <svg class=arrivals role=img aria-label="New facts by hour; the table has the numbers"><rect class=base y=80% width=100% height=1 />\(bars)\(marks)</svg>
+            \(chart)
             <details class=table><summary>As a table</summary><table class=facts><thead><tr><th>Hour from<th class=n>Sets<th class=n>Facts\
             </tr></thead>\(busy.reversed().map(row))</table></details>
             """
@@ -27,27 +27,17 @@ struct ArrivalChart {
         return (time.date, String(time.time.prefix(5)))
     }
 
-    private var bars: [HTML] {
-        let highest = max(1, hours.map(\.factCount).max() ?? 1)
-        return hours.enumerated().compactMap { index, hour in
-            guard hour.factCount > 0 else { return nil }
-            // Room for the marks is left below, and for the eye between.
-            let height = max(8, Int(Double(hour.factCount) / Double(highest) * 800))
-            let (start, end) = (index * 1000 / hours.count, (index + 1) * 1000 / hours.count)
+    private var chart: HTML {
+        let columns = hours.map { hour in
             let (date, time) = label(hour)
-            return """
-                <rect x=\(percent: start)% y=\(percent: 800 - height)% width=\(percent: max(1, end - start - 4))% height=\(percent: height)%>\
-                <title>\(date) \(time): \(Words.count(hour.factCount, "fact")), \(Words.count(hour.setCount, "set"))</title></rect>
-                """
+            let title = "\(date) \(time): \(Words.count(hour.factCount, "fact")), \(Words.count(hour.setCount, "set"))"
+            return ColumnChart.Column(title: title, parts: [("", hour.factCount)])
         }
-    }
-
-    /// Every twelfth hour, from the first.
-    private var marks: [HTML] {
-        stride(from: 0, to: hours.count, by: 12).map { index in
+        let labels = [hours.startIndex, hours.count / 2, hours.count - 1].map { index in
             let (date, time) = label(hours[index])
-            return "<text x=\(percent: index * 1000 / hours.count)% y=100%>\(String(date.suffix(5))) \(time)</text>"
+            return "\(date.suffix(5)) \(time)"
         }
+        return ColumnChart(columns: columns, labels: labels).html
     }
 
     private func row(_ hour: DeliveryState.Hour) -> HTML {

@@ -56,10 +56,6 @@ extension InspectorStyle {
         .causes .json summary{display:list-item;margin:0;padding:0;list-style:disclosure-open inside}
         .causes .json summary::before{content:none}
         .causes .json details:not([open])>summary{list-style-type:disclosure-closed}
-        .arrivals{display:block;width:100%;height:8rem;overflow:visible}
-        .arrivals rect{fill:var(--open)}
-        .arrivals .base{fill:var(--line)}
-        .arrivals text{fill:var(--dim);font-size:11px}
         details.table{margin-top:.7rem}
         details.table summary{color:var(--dim);font-size:.87rem;text-decoration:underline;text-underline-offset:.18em}
 
@@ -83,7 +79,6 @@ extension InspectorStyle {
         .panel{padding:.2rem .8rem .8rem}
         .facts{font-size:.82rem}
         .facts th,.facts td,.facts td+td,.facts tbody th{padding-right:.6rem}
-        .arrivals text:nth-of-type(2n){display:none}
         }
         """
 }
