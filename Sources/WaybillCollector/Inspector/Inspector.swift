@@ -51,6 +51,7 @@ public struct Inspector: Sendable {
     /// A router that holds the pages and nothing else.
     public func router() -> Router<BasicRequestContext> {
         let router = Router()
+        router.add(middleware: ProblemMiddleware())
         addRoutes(to: router)
         return router
     }

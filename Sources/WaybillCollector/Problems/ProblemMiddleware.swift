@@ -1,7 +1,9 @@
 #if Collector
 public import Hummingbird
+import WaybillReport
 
-/// Answers with a problem document (RFC 9457) where nothing else made the answer: an unknown route, an unforeseen error.
+/// Answers with a problem document (RFC 9457) where nothing else made the answer: an unknown route, an unforeseen error. A browser at an unknown
+/// route is shown a page that says so.
 ///
 /// Add it to a router that serves a collector alone, before the routes; a router that has errors of its own needs it not.
 public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
@@ -16,10 +18,27 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch let problem as Problem {
             throw problem
         } catch let error as HTTPError where error.status == .notFound {
+            if request.isForPage { return Self.nothing(at: request) }
             throw Problem(.notFound, "There is nothing at \(request.uri.path). The routes are described in Schemas/collector.openapi.yaml.")
         } catch let error as any HTTPResponseError {
             throw Problem(error.status, "The request cannot be answered.")
         }
+    }
+
+    private static func nothing(at request: Request) -> Response {
+        // An address that ends with a slash is a folder's.
+        let depth = max(1, request.uri.path.count { $0 == "/" })
+        let page = MessagePage(
+            "Not Found", "There is nothing at \(request.uri.path).", depth: depth, in: InspectorFrame(store: "", isLoggedIn: false))
+        let response = Response.page(page.html, status: .notFound)
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+}
+
+extension Request {
+    /// Whether it comes from a browser that goes to an address, rather than from a program.
+    fileprivate var isForPage: Bool {
+        (method == .get || method == .head) && headers[values: .accept].contains { $0.lowercased().contains("text/html") }
     }
 }
 #endif

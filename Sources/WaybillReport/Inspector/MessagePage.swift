@@ -12,6 +12,8 @@ package struct MessagePage {
 
     /// The whole document.
     package var html: HTML {
-        frame.page(title, .none, depth: depth, main: "<h1>\(title)</h1>\n<p>\(message)</p>\n")
+        let list = "\(String(repeating: "../", count: depth - 1))transactions"
+        return frame.page(
+            title, .none, depth: depth, main: "<h1>\(title)</h1>\n<p>\(message)</p>\n<p><a href=\"\(list)\">All transactions</a></p>\n")
     }
 }

@@ -52,6 +52,32 @@ import WaybillReport
         }
     }
 
+    @Test func aBrowserIsToldThatThereIsNothingOnAPage() async throws {
+        try await run { server in
+            let browser = ["Accept": "text/html,application/xhtml+xml,*/*;q=0.8"]
+            for (path, root) in [("/nothing", ""), ("/nothing/at/all", "../../"), ("/nothing/", "../"), ("/v1/%3Cscript%3E", "../")] {
+                let page = try await server.get(path, headers: browser)
+                #expect(page.status == 404)
+                #expect(page.header("Content-Type") == "text/html; charset=utf-8")
+                #expect(page.header("Content-Security-Policy")?.hasPrefix("default-src 'none'") == true)
+                #expect(page.text.contains("<h1>Not Found</h1>") && page.text.contains("There is nothing at /"))
+                #expect(page.text.contains("<a href=\"\(root)transactions\">"), "\(path) leads back.")
+                #expect(page.text.contains("href=\"\(root)assets/waybill-"), "\(path) has its stylesheet.")
+                #expect(!page.text.contains("<script>"))
+                let document = try await server.get(path, headers: ["Accept": "*/*"])
+                #expect(
+                    document.status == 404 && document.header("Content-Type") == "application/problem+json", "A program gets a document.")
+            }
+            let known = try await server.get("/v1/transactions/x", headers: browser)
+            #expect(known.header("Content-Type") == "application/problem+json", "The API answers as it says, whoever asks.")
+        }
+        let file = folder.url.appending(path: "waybill.sqlite")
+        try await CollectorServer.run(try Inspector(file: file).router()) { server in
+            let page = try await server.get("/nothing", headers: ["Accept": "text/html"])
+            #expect(page.status == 404 && page.text.contains("<h1>Not Found</h1>"))
+        }
+    }
+
     @Test func theListHasALineForEachTransaction() async throws {
         try await run { server in
             let page = try await server.get("/transactions").text
