@@ -11,8 +11,8 @@ extension InspectedStore {
     func transactionsPage(_ items: [(name: String, value: String)]) async throws -> Response {
         let address = ListAddress(items)
         let version = try await queries.read { reader in try reader.version() }
-        let useCases = try await useCases()
-        let (page, progress, status) = try await Self.page {
+        let (names, seen) = try await choices()
+        let (page, progress, mistake, status) = try await Self.page {
             try await queries.transactions(TransactionQuery(address.items), patience: .lasting(Self.patience))
         }
         let ids = page.rows.map(\.id)
@@ -20,45 +20,64 @@ extension InspectedStore {
         let redactor = Redactor()
         let redacted = Page(rows: page.rows.map(redactor.summary), next: page.next, whyEmpty: page.whyEmpty)
         let html = TransactionsPage(
-            redacted, errorCounts: errorCounts, at: address, useCases: useCases, version: version, progress: progress, in: frame
+            redacted, errorCounts: errorCounts, at: address, names: names, seen: seen, meant: mistake?.corrected(items), version: version,
+            progress: progress, in: frame
         ).html
         return .page(html, status: status)
     }
 
     func exchangesPage(_ items: [(name: String, value: String)]) async throws -> Response {
         let address = ListAddress(items)
-        let useCases = try await useCases()
-        let (page, progress, status) = try await Self.page {
+        let (names, seen) = try await choices()
+        let (page, progress, mistake, status) = try await Self.page {
             try await queries.exchanges(ExchangeQuery(address.items), patience: .lasting(Self.patience))
         }
         let redactor = Redactor()
         let redacted = Page(rows: page.rows.map { redactor.record($0) }, next: page.next, whyEmpty: page.whyEmpty, note: page.note)
-        return .page(ExchangesPage(redacted, at: address, useCases: useCases, progress: progress, in: frame).html, status: status)
+        let html = ExchangesPage(
+            redacted, at: address, names: names, seen: seen, meant: mistake?.corrected(items), progress: progress, in: frame
+        ).html
+        return .page(html, status: status)
     }
 
-    /// Names to choose from.
-    func useCases() async throws -> [String] {
-        var seen: Set<String> = []
-        return try await queries.read { reader in try reader.names() }.filter { $0.event == nil }.map(\.name).filter {
-            seen.insert($0).inserted
+    /// Transactions that are looked at for values to choose from.
+    private static let sampleSize = 200
+
+    /// Names and values to choose from.
+    ///
+    /// - Parameter useCase: nil: of all.
+    func choices(of useCase: Int? = nil) async throws -> ([RecordedName], SeenValues) {
+        var filter = TransactionFilter()
+        filter.useCase = useCase
+        return try await queries.read(TransactionQuery()) { [filter] reader, _, now in
+            (try reader.names(), try reader.seenValues(filter, limit: Self.sampleSize, now: now).redacted(by: Redactor()))
         }
     }
 
     /// What was asked for, or an empty page that says what is wrong with the question: the form is there to put it right.
     static func page<Row>(
         _ body: () async throws -> (Page<Row>, SearchProgress?)
-    ) async throws -> (Page<Row>, SearchProgress?, HTTPResponse.Status) {
-        func mistaken(_ message: String) -> (Page<Row>, SearchProgress?, HTTPResponse.Status) {
-            (Page(rows: [], next: nil, whyEmpty: message), nil, .badRequest)
+    ) async throws -> (Page<Row>, SearchProgress?, FilterMistake?, HTTPResponse.Status) {
+        func mistaken(_ message: String, _ mistake: FilterMistake? = nil) -> (
+            Page<Row>, SearchProgress?, FilterMistake?, HTTPResponse.Status
+        ) {
+            (Page(rows: [], next: nil, whyEmpty: message), nil, mistake, .badRequest)
         }
         do {
             let (page, progress) = try await body()
-            return (page, progress, .ok)
+            return (page, progress, nil, .ok)
         } catch QueryFailure.parameter(_, let message) {
             return mistaken(message)
         } catch QueryFailure.filter(let mistake) {
-            return mistaken("Character \(mistake.offset + 1) of the filter: \(mistake.message)")
+            return mistaken("Character \(mistake.offset + 1) of the filter: \(mistake.message)", mistake)
         }
+    }
+}
+
+extension FilterMistake {
+    /// The filter among a page's parameters, with what may have been meant; nil where nothing is near.
+    func corrected(_ items: [(name: String, value: String)]) -> String? {
+        items.last { $0.name == "filter" }.flatMap { corrected($0.value) }
     }
 }
 #endif

@@ -12,7 +12,7 @@ extension InspectedStore {
     func sourcesPage(_ items: [(name: String, value: String)]) async throws -> Response {
         let address = ListAddress(items)
         let apps = try await queries.read { reader in try reader.apps(limit: Self.appLimit) }
-        let (page, _, status) = try await Self.page {
+        let (page, _, _, status) = try await Self.page {
             var query = try SourceQuery(address.items)
             query.sort = query.sort ?? SourceFilter.Order.newest.rawValue
             return (try await queries.sources(query), nil)

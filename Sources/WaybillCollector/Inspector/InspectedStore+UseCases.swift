@@ -8,23 +8,31 @@ import WaybillStore
 extension InspectedStore {
     func useCasesPage(_ items: [(name: String, value: String)]) async throws -> Response {
         let address = ListAddress(items)
-        let names = try await queries.read { reader in try reader.names() }
-        let (answer, status) = try await Self.answering { try await summary(address.items) }
-        let shown = try answer.get(otherwise: { SummaryAnswer(useCases: [], whyEmpty: $0) })
-        return .page(UseCasesPage(shown, names: names, at: address, in: frame).html, status: status)
+        let (names, seen) = try await choices()
+        let (answer, status) = try await Self.answering(items) { try await summary(address.items) }
+        let ((shown, step), meant): ((SummaryAnswer, Int), String?) =
+            switch answer {
+            case .success(let summary): (summary, nil)
+            case .failure(let mistake): ((SummaryAnswer(useCases: [], whyEmpty: mistake.sentence), UseCaseParameters.hour), mistake.meant)
+            }
+        return .page(
+            UseCasesPage(shown, each: step, meant: meant, names: names, seen: seen, at: address, in: frame).html, status: status)
     }
 
     /// The list of use cases as a file.
     func useCasesFile(_ items: [(name: String, value: String)]) async throws -> Response {
-        .csv(Answer.summary(try await summary(ListAddress(items).items)).csv, name: "use-cases")
+        .csv(Answer.summary(try await summary(ListAddress(items).items).answer).csv, name: "use-cases")
     }
 
-    private func summary(_ items: [(name: String, value: String)]) async throws -> SummaryAnswer {
-        let question = Query.summary(SummaryQuery(stepMicroseconds: UseCaseParameters.hour))
-        guard case .summary(let answer) = Redactor().answer(try await questions.answer(question, where: items)) else {
-            return SummaryAnswer(useCases: [])
+    private func summary(_ items: [(name: String, value: String)]) async throws -> (answer: SummaryAnswer, step: Int) {
+        let step = try await questions.read(try TransactionQuery(conditions: items)) { reader, filter, now in
+            try reader.step(filter, now: now)
         }
-        return answer
+        let question = Query.summary(SummaryQuery(stepMicroseconds: step))
+        guard case .summary(let answer) = Redactor().answer(try await questions.answer(question, where: items)) else {
+            return (SummaryAnswer(useCases: []), step)
+        }
+        return (answer, step)
     }
 
     /// One question about one use case: a page, or a file of its answer.
@@ -39,14 +47,16 @@ extension InspectedStore {
         }
         if file.hasSuffix(".csv") { return try await self.file(String(file.dropLast(4)), of: useCase, items) }
         guard let view = UseCaseView(rawValue: file) else { throw QueryFailure.notFound("There is no such page of a use case.") }
-        let (answers, status) = try await Self.answering { try await self.answers(to: view, about: useCase, items) }
+        let (_, seen) = try await choices(of: useCase.code)
+        let (answers, status) = try await Self.answering(items) { try await self.answers(to: view, about: useCase, items, seen) }
         let content: UseCasePage.Content =
             switch answers {
             case .success(let answers): .answers(answers)
-            case .failure(let mistake): .mistake(mistake.sentence)
+            case .failure(let mistake): .mistake(mistake.sentence, meant: mistake.meant)
             }
-        let page = UseCasePage(useCase, view, content, events: useCase.events(among: names), at: ListAddress(items), in: frame)
-        return .page(page.html, status: status)
+        let events = useCase.events(among: names)
+        return .page(
+            UseCasePage(useCase, view, content, events: events, seen: seen, at: ListAddress(items), in: frame).html, status: status)
     }
 
     private func file(_ name: String, of useCase: UseCaseReference, _ items: [(name: String, value: String)]) async throws -> Response {
@@ -54,34 +64,40 @@ extension InspectedStore {
         guard let view = ofOverview.contains(name) ? .overview : UseCaseView(rawValue: name), view != .overview || !name.isEmpty else {
             throw QueryFailure.notFound("There is no such file of a use case.")
         }
-        guard let answer = try await answers(to: view, about: useCase, items, isFile: true).first?.1 else {
+        let (_, seen) = try await choices(of: useCase.code)
+        guard let (question, answer) = try await answers(to: view, about: useCase, items, seen, isFile: true).first else {
             throw QueryFailure.parameter("a", "Say what is to be compared.")
         }
-        guard case .summary(let summary) = answer, name != "summary" else { return .csv(answer.csv, name: name) }
-        return .csv(name == "errors" ? summary.errorsTable : summary.outcomesTable(in: frame.timeZone), name: name)
+        guard case (.summary(let query), .summary(let summary)) = (question, answer), name != "summary" else {
+            return .csv(answer.csv, name: name)
+        }
+        return .csv(
+            name == "errors" ? summary.errorsTable : summary.outcomesTable(each: query.stepMicroseconds, in: frame.timeZone), name: name)
     }
 
     /// - Parameter isFile: A file has the first answer alone.
     private func answers(
-        to view: UseCaseView, about useCase: UseCaseReference, _ items: [(name: String, value: String)], isFile: Bool = false
+        to view: UseCaseView, about useCase: UseCaseReference, _ items: [(name: String, value: String)], _ seen: SeenValues,
+        isFile: Bool = false
     ) async throws -> [(Query, Answer)] {
         let parameters = UseCaseParameters(items, of: view)
         let conditions = parameters.conditions.filter { $0.name != "use_case" } + [("use_case", "\(useCase.code)")]
         let query = try TransactionQuery(conditions: conditions)
         let asks = view == .funnel && parameters.steps.isEmpty
-        let (usual, now) = try await questions.read(query) { reader, filter, now in
-            (asks ? try reader.usualSteps(filter, now: now) : [], now)
+        let (usual, step, now) = try await questions.read(query) { reader, filter, now in
+            (asks ? try reader.usualSteps(filter, now: now) : [], try view == .overview ? reader.step(filter, now: now) : nil, now)
         }
         var answers: [(Query, Answer)] = []
-        for question in try parameters.questions(usualSteps: usual, now: now).prefix(isFile ? 1 : .max) {
-            answers.append((question, Redactor().answer(try await questions.answer(question, where: conditions))))
+        let questions = try parameters.questions(usualSteps: usual, seen: seen, step: step, now: now)
+        for question in questions.prefix(isFile ? 1 : .max) {
+            answers.append((question, Redactor().answer(try await self.questions.answer(question, where: conditions))))
         }
         return answers
     }
 
     /// What `body` says, or the sentence on what is wrong with the question: the form is there to put it right.
     private static func answering<Value>(
-        _ body: () async throws -> Value
+        _ items: [(name: String, value: String)], _ body: () async throws -> Value
     ) async throws -> (Result<Value, UseCaseMistake>, HTTPResponse.Status) {
         do {
             return (.success(try await body()), .ok)
@@ -89,7 +105,7 @@ extension InspectedStore {
             return (.failure(UseCaseMistake(sentence: message)), .badRequest)
         } catch QueryFailure.filter(let mistake) {
             let sentence = "Character \(mistake.offset + 1) of the filter: \(mistake.message)"
-            return (.failure(UseCaseMistake(sentence: sentence)), .badRequest)
+            return (.failure(UseCaseMistake(sentence: sentence, meant: mistake.corrected(items))), .badRequest)
         }
     }
 }
@@ -97,18 +113,22 @@ extension InspectedStore {
 /// What is wrong with the question of a page.
 private struct UseCaseMistake: Error {
     var sentence: String
-}
-
-extension Result<SummaryAnswer, UseCaseMistake> {
-    fileprivate func get(otherwise: (String) -> SummaryAnswer) throws -> SummaryAnswer {
-        switch self {
-        case .success(let answer): answer
-        case .failure(let mistake): otherwise(mistake.sentence)
-        }
-    }
+    /// The filter that may have been meant; nil where nothing is near.
+    var meant: String?
 }
 
 extension StoreReader {
+    /// The length of a summary's steps that fits the time between the first of the transactions and the last, in microseconds.
+    fileprivate func step(_ filter: TransactionFilter, now: Int) throws -> Int {
+        func end(_ order: TransactionFilter.Order) throws -> Int? {
+            var filter = filter
+            filter.order = order
+            return try transactions(matching: filter, limit: 1, after: nil, now: now).rows.first?.begunMicroseconds
+        }
+        guard let first = try end(.oldest), let last = try end(.newest) else { return UseCaseParameters.hour }
+        return TimeSteps.step(from: first, to: last)
+    }
+
     /// Transactions that are looked at to see in which order events usually come.
     private static let sampleSize = 40
 

@@ -1,6 +1,7 @@
 #if Collector
 import WaybillCore
 import WaybillReport
+import WaybillStore
 
 /// What the address of a use case's page asks: which transactions count, and the question's own parameters.
 struct UseCaseParameters {
@@ -26,12 +27,16 @@ struct UseCaseParameters {
     ///
     /// - Parameters:
     ///   - usualSteps: Of a funnel for which none were chosen.
+    ///   - seen: Values to compare where it is said by what, and not which.
+    ///   - step: Of a summary, in microseconds; nil: an hour.
     ///   - now: Microseconds since 1970.
     /// - Throws: For a parameter that cannot be read.
-    func questions(usualSteps: [TransactionPoint], now: Int) throws(QueryFailure) -> [Query] {
+    func questions(
+        usualSteps: [TransactionPoint], seen: SeenValues, step: Int?, now: Int
+    ) throws(QueryFailure) -> [Query] {
         let none = TransactionFilter()
         switch view {
-        case .overview: return [.summary(SummaryQuery(stepMicroseconds: Self.hour)), .duration(DurationQuery(filter: none))]
+        case .overview: return [.summary(SummaryQuery(stepMicroseconds: step ?? Self.hour)), .duration(DurationQuery(filter: none))]
         case .duration:
             let (from, to, occurrence) = try points()
             return [.duration(DurationQuery(filter: none, from: from, to: to, occurrence: occurrence))]
@@ -44,13 +49,13 @@ struct UseCaseParameters {
         case .dropOff: return [.dropOff(DropOffQuery(filter: none))]
         case .legs: return [.legs(LegsQuery(filter: none))]
         case .compare:
-            guard let groups = try groups(now: now) else { return [] }
+            guard let groups = try groups(seen: seen, now: now) else { return [] }
             let (from, to, occurrence) = try points()
             return [.compare(CompareQuery(filter: none, groups: groups, from: from, to: to, occurrence: occurrence))]
         }
     }
 
-    /// Steps of a summary, in microseconds, of which a page makes days.
+    /// The longest steps of a summary, in microseconds, of which a page makes days.
     static let hour = 3_600_000_000
 
     private func points() throws(QueryFailure) -> (TransactionPoint, TransactionPoint, DurationQuery.Occurrence) {
@@ -71,15 +76,16 @@ struct UseCaseParameters {
         return length
     }
 
-    private func groups(now: Int) throws(QueryFailure) -> CompareQuery.Groups? {
+    private func groups(seen: SeenValues, now: Int) throws(QueryFailure) -> CompareQuery.Groups? {
         let (a, b) = (self["a"], self["b"])
         if let by = self["by"] {
-            guard a != nil || b != nil else { return nil }
             let segmentation = Segmentation(by)
             if case .attribute(let name) = segmentation, Redactor().isSensitive(name) {
                 throw .parameter("by", "Values under the name of a secret are not shown, so nothing can be told apart by “\(name)”.")
             }
-            return .values(of: segmentation, a, b)
+            guard a == nil, b == nil else { return .values(of: segmentation, a, b) }
+            let usual = seen.values(of: segmentation).prefix(2).sorted()
+            return usual.count == 2 ? .values(of: segmentation, usual[0], usual[1]) : nil
         }
         guard let a, let b else {
             guard a != nil || b != nil else { return nil }

@@ -33,8 +33,8 @@ struct TermReading {
 
     var value: String { term.value }
 
-    func mistake(_ message: String) -> FilterMistake {
-        FilterMistake(message, at: place.valueStart, count: value.unicodeScalars.count)
+    func mistake(_ message: String, suggestion: String? = nil) -> FilterMistake {
+        FilterMistake(message, at: place.valueStart, count: value.unicodeScalars.count, suggestion: suggestion)
     }
 
     func add(to filter: inout TransactionFilter) throws(FilterMistake) {
@@ -106,7 +106,10 @@ extension TermReading {
             let list = codes.map(String.init).joined(separator: ", ")
             throw mistake("The use cases \(list) are all called “\(value)”; give one of the codes.")
         }
-        throw mistake("There is no use case “\(value)” here; \(hint(useCases.map(\.name), otherwise: "no names are known; give a code."))")
+        let known = useCases.map(\.name)
+        throw mistake(
+            "There is no use case “\(value)” here; \(hint(known, otherwise: "no names are known; give a code."))",
+            suggestion: nearest(known))
     }
 
     private func event() throws(FilterMistake) -> String {
@@ -115,12 +118,15 @@ extension TermReading {
         guard !events.contains(value) else { return value }
         throw mistake(
             "No event here is called “\(value)”; "
-                + hint(events, otherwise: "no event has a name; “event 7” stands for the one with the code 7."))
+                + hint(events, otherwise: "no event has a name; “event 7” stands for the one with the code 7."),
+            suggestion: nearest(events))
     }
 
+    private func nearest(_ known: [String]) -> String? { value.nearest(among: Set(known).sorted()) }
+
     private func hint(_ known: [String], otherwise: String) -> String {
+        if let nearest = nearest(known) { return "did you mean “\(nearest)”?" }
         let known = Set(known).sorted()
-        if let nearest = value.nearest(among: known) { return "did you mean “\(nearest)”?" }
         guard !known.isEmpty else { return otherwise }
         return "known are \(known.prefix(12).joined(separator: ", "))\(known.count > 12 ? " and others" : "")."
     }
@@ -131,9 +137,9 @@ extension TermReading {
         for word in value.split(separator: ",", omittingEmptySubsequences: false) {
             guard let outcome = Outcome(name: word) else {
                 let words = Outcome.allCases.map(\.name)
-                let hint =
-                    String(word).nearest(among: words).map { "did you mean “\($0)”?" } ?? "they are \(words.joined(separator: ", "))."
-                throw FilterMistake("“\(word)” is no outcome; \(hint)", at: offset, count: word.count)
+                let nearest = String(word).nearest(among: words)
+                let hint = nearest.map { "did you mean “\($0)”?" } ?? "they are \(words.joined(separator: ", "))."
+                throw FilterMistake("“\(word)” is no outcome; \(hint)", at: offset, count: word.count, suggestion: nearest)
             }
             outcomes.insert(outcome)
             offset += word.count + 1
@@ -168,8 +174,10 @@ extension TermReading {
     func state(_ word: String, at offset: Int) throws(FilterMistake) -> ExchangeRecord.State {
         if let state = ExchangeRecord.State(rawValue: word) { return state }
         let words = ExchangeRecord.State.allCases.map(\.rawValue)
-        let hint = word.nearest(among: words).map { "did you mean “\($0)”?" } ?? "they are \(words.joined(separator: ", "))."
-        throw FilterMistake("“\(word)” is no state of an exchange; \(hint)", at: offset, count: word.unicodeScalars.count)
+        let nearest = word.nearest(among: words)
+        let hint = nearest.map { "did you mean “\($0)”?" } ?? "they are \(words.joined(separator: ", "))."
+        throw FilterMistake(
+            "“\(word)” is no state of an exchange; \(hint)", at: offset, count: word.unicodeScalars.count, suggestion: nearest)
     }
 
     func duration() throws(FilterMistake) -> Int {

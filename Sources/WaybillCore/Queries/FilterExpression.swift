@@ -18,7 +18,7 @@
 /// | `os:iOS`, `os:"iOS 18"` | the same; a version may be the beginning of one |
 /// | `took>2s`, `took<500ms` | that took more, or less; units are us, ms, s, m, h |
 /// | `since:24h`, `until:2026-03-01` | begun at or after that time, or before it |
-/// | `password`, `"wrong password"` | with that in the ID, support code, names, attributes, errors, host or path |
+/// | `password`, `"wrong password"` | with that in the ID, support code, names, attributes (`sku=A1` as they are shown), errors, host or path |
 /// | `sort:longest` | all; the order is newest, oldest, longest or shortest |
 ///
 /// About network exchanges, which come newest first:
@@ -131,7 +131,7 @@ extension FilterExpression {
         case host, path, method, state, size
 
         /// Whether it is a key of filters about this.
-        func goes(with subject: Subject) -> Bool {
+        package func goes(with subject: Subject) -> Bool {
             switch self {
             case .exchange, .sort: subject == .transactions
             case .host, .path, .method, .state, .size: subject == .exchanges

@@ -6,12 +6,32 @@ public struct FilterMistake: Error, Hashable, Sendable, CustomStringConvertible 
     public var offset: Int
     /// How many scalars it concerns, at least 1; it may lie right behind the last one.
     public var count: Int
+    /// What may have been meant in that place; nil where nothing known is near.
+    public var suggestion: String?
 
     /// Makes a mistake.
-    public init(_ message: String, at offset: Int, count: Int = 1) {
+    public init(_ message: String, at offset: Int, count: Int = 1, suggestion: String? = nil) {
         self.message = message
         self.offset = offset
         self.count = max(1, count)
+        self.suggestion = suggestion
+    }
+
+    /// The text with what may have been meant; nil where there is no suggestion.
+    ///
+    /// - Parameter text: The one that was read.
+    public func corrected(_ text: String) -> String? {
+        let scalars = Array(text.unicodeScalars)
+        guard let suggestion, offset >= 0, offset + count <= scalars.count else { return nil }
+        let isQuoted = offset > 0 && scalars[offset - 1] == "\""
+        // Inside of quotes, a scalar that is escaped takes two places.
+        guard !isQuoted || !scalars[offset..<offset + count].contains("\\") else { return nil }
+        let isWritable = FilterScanner.isWritable(suggestion, isWord: false)
+        let written = isQuoted ? suggestion.escaping(["\"", "\\"]) : isWritable ? suggestion : FilterScanner.quoted(suggestion)
+        var corrected = String.UnicodeScalarView(scalars[..<offset])
+        corrected.append(contentsOf: written.unicodeScalars)
+        corrected.append(contentsOf: scalars[(offset + count)...])
+        return String(corrected)
     }
 
     /// The message.

@@ -62,9 +62,12 @@ struct FilterScanner {
             throw FilterMistake(Self.mistake(for: key), at: start, count: word.count)
         }
         let names = keys.map(\.rawValue)
-        let hint = word.nearest(among: names).map { "did you mean “\($0)”?" } ?? "there are \(names.joined(separator: ", "))."
+        // An attribute as it is shown, whose value has a colon.
+        let nearest = word.contains("=") ? "\(FilterExpression.Key.attribute.rawValue):\(word)" : word.nearest(among: names)
+        let hint = nearest.map { "did you mean “\($0)”?" } ?? "there are \(names.joined(separator: ", "))."
         throw FilterMistake(
-            "There is no key “\(word)”; \(hint) Put into quotes what is to be looked for with its colon.", at: start, count: word.count)
+            "There is no key “\(word)”; \(hint) Put into quotes what is to be looked for with its colon.", at: start,
+            count: word.unicodeScalars.count, suggestion: nearest)
     }
 
     /// What is wrong with a key of the other subject.

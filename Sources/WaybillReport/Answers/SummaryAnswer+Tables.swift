@@ -5,8 +5,13 @@ package import WaybillCore
 extension SummaryAnswer {
     /// How many ended how over time: a row for each step, as a chart of them has columns.
     ///
-    /// - Parameter zone: Whose days the steps are, where they are not hours. The rates have to be of hours.
-    package func outcomesTable(in zone: TimeZone) -> CSVTable { OutcomeSteps(useCases.first?.rates ?? [], in: zone).csv }
+    /// - Parameters:
+    ///   - step: Of the rates, in microseconds, at most an hour.
+    ///   - zone: Whose days the steps are, where they are days.
+    package func outcomesTable(each step: Int, in zone: TimeZone) -> CSVTable {
+        let rates = useCases.first?.rates ?? []
+        return OutcomeSteps(rates, steps: TimeSteps(covering: rates.map(\.startMicroseconds), each: step, in: zone)).csv
+    }
 
     /// How many gave which error, a row for each.
     package var errorsTable: CSVTable {

@@ -34,16 +34,15 @@ struct Histogram {
         "\(Words.roundDuration(bar.fromMicroseconds)) to \(Words.roundDuration(bar.toMicroseconds))"
     }
 
-    /// Names and values, each in a line of its own since they may stand close together, on the side where there is room.
+    /// Names, each in a line of its own since they may stand close together: to the left of their marks, and the last on top, so that no mark
+    /// goes through the name of another. Their values are among the figures above.
     private var marks: HTML {
-        let lines = quantiles.enumerated().map { line, quantile -> HTML in
+        let lines = quantiles.reversed().enumerated().map { line, quantile -> HTML in
             let x = place(quantile.microseconds)
             return "<line x1=\(thousandths: x)% x2=\(thousandths: x)% y1=\(3 + 15 * line) y2=100% />"
         }
-        let words = quantiles.enumerated().map { line, quantile -> HTML in
-            let x = place(quantile.microseconds)
-            let side: HTML = x > 68_000 ? " text-anchor=end dx=-5" : " dx=5"
-            return "<text x=\(thousandths: x)% y=\(12 + 15 * line)\(side)>\(quantile.name) \(Words.duration(quantile.microseconds))</text>"
+        let words = quantiles.reversed().enumerated().map { line, quantile -> HTML in
+            "<text x=\(thousandths: place(quantile.microseconds))% y=\(12 + 15 * line) text-anchor=end dx=-5>\(quantile.name)</text>"
         }
         return "\(lines)\(words)"
     }

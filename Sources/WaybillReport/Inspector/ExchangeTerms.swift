@@ -3,7 +3,8 @@ import WaybillCore
 /// Terms of the filter to switch on and off above the list of exchanges: the hosts that are on the page, what was slow, what was large.
 struct ExchangeTerms {
     private let address: ListAddress
-    private let hosts: [String]
+    /// Those on the page, the most frequent in front.
+    let hosts: [String]
 
     /// More are no choice for people.
     private static let hostLimit = 6

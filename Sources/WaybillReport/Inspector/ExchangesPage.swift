@@ -5,18 +5,24 @@ package import WaybillStore
 package struct ExchangesPage {
     private let page: Page<ExchangeRecord>
     private let address: ListAddress
-    private let useCases: [String]
+    private let names: [RecordedName]
+    private let seen: SeenValues
+    private let meant: String?
     private let progress: SearchProgress?
     private let frame: InspectorFrame
 
     /// - Parameters:
     ///   - page: Redacted; where it is empty, with the reason.
-    ///   - useCases: Names to choose from.
+    ///   - names: Of use cases and events, to choose from.
+    ///   - seen: Values to choose from, redacted.
+    ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
     ///   - progress: How far the list was looked through; nil: as far as there is anything to be seen.
     package init(
-        _ page: Page<ExchangeRecord>, at address: ListAddress, useCases: [String], progress: SearchProgress? = nil, in frame: InspectorFrame
+        _ page: Page<ExchangeRecord>, at address: ListAddress, names: [RecordedName], seen: SeenValues = SeenValues(),
+        meant: String? = nil, progress: SearchProgress? = nil, in frame: InspectorFrame
     ) {
-        (self.page, self.address, self.useCases, self.progress, self.frame) = (page, address, useCases, progress, frame)
+        (self.page, self.address, self.names, self.seen, self.meant) = (page, address, names, seen, meant)
+        (self.progress, self.frame) = (progress, frame)
     }
 
     /// The whole document.
@@ -27,15 +33,16 @@ package struct ExchangesPage {
     private static let statuses = [("2xx", "2xx success"), ("3xx", "3xx redirect"), ("4xx", "4xx refused"), ("5xx", "5xx server failed")]
 
     private var main: HTML {
+        let chips = ExchangeTerms(page, at: address)
         let form = ListForm(
-            address: address, field: "filter", hint: Self.hint, useCases: useCases,
+            address: address, field: "filter", hint: Self.hint, useCases: names.useCases,
             choices: [
                 ("method", "Every method", Self.methods.map { ($0, $0) }), ("status", "Every status", Self.statuses.map { ($0.0, $0.1) }),
-            ])
+            ], terms: FilterTerms(seen, names: names, about: .exchanges, hosts: chips.hosts).all)
         return """
             <h1>Network</h1>
             \(form.html)<div class=line>\(states)</div>
-            \(ExchangeTerms(page, at: address).html)\(note)\(list)\(ListPaging(address: address, next: page.next, progress: told).html)
+            \(chips.html)\(note)\(list)\(ListPaging(address: address, next: page.next, progress: told).html)
             """
     }
 
@@ -50,7 +57,7 @@ package struct ExchangesPage {
 
     private var list: HTML {
         let word = progress == nil ? "No requests" : "Nothing yet"
-        guard !page.rows.isEmpty else { return "<div class=none><b>\(word)</b><p>\(page.whyEmpty ?? "")</div>\n" }
+        guard !page.rows.isEmpty else { return NoRows(title: word, why: page.whyEmpty ?? "", meant: meant, address: address).html }
         let scale = DurationStrip.Scale(page.rows.compactMap(\.durationMicroseconds))
         return "<ol class=\"rows net\">\(page.rows.map { row($0, scale) })</ol>\n"
     }

@@ -64,7 +64,7 @@ package struct InspectorPage {
         return """
             <nav aria-label=Pages>\(link(.transactions, "transactions"))\(link(.network, "network"))\(link(.useCases, "use-cases"))\
             \(link(.sources, "sources"))</nav>\
-            <span class=store>\(frame.store)</span><button type=button id=keys hidden aria-label="Keyboard">?</button>\
+            <span class=store>\(frame.store)</span><button type=button id=keys hidden aria-label="Help">?</button>\
             \(logout, if: frame.isLoggedIn)
             """
     }
@@ -73,14 +73,28 @@ package struct InspectorPage {
         "<a href=\"\(root)\(path)\"\(" aria-current=page", if: tab == self.tab)>\(tab.rawValue)</a>"
     }
 
+    /// Of ``FilterExpression``, by examples.
+    private static let syntax = [
+        ("wrong \"a sentence\"", "words, and what has spaces, found anywhere"), ("sku=A1", "an attribute as it is shown"),
+        ("attribute:sku=A1", "begun with exactly that attribute"), ("outcome:failed,timed_out", "any of several"),
+        ("useCase:login event:paid", "by names, or codes"), ("error:401 error:*", "by code, domain or text; any"),
+        ("took>2s took<500ms", "us, ms, s, m, h"), ("status:5xx status:400-499", "of a request"),
+        ("app:shop version:1.2 os:\"iOS 18\"", "also device, osVersion"), ("since:24h until:2026-03-01", "by the beginning"),
+        ("sort:longest", "transactions: newest, oldest, longest, shortest"),
+        ("host:example.com path:/orders", "requests, with those below"),
+        ("method:GET state:failed size>100kB", "requests; B, kB, MB, GB"),
+    ]
+
     private var footer: HTML {
         guard tab != .none else { return "" }
         let offset = WallTime(frame.clock.wallMicroseconds(), in: frame.timeZone).offset
         return """
             <footer><p>Times in \(offset == "Z" ? "UTC" : "UTC\(offset)"). Values under names of secrets, and what looks like a token or a \
             card number, were replaced by \(Redactor.placeholder).</footer>
-            <dialog id=help aria-label=Keyboard><h2>Keyboard</h2><dl><dt>j k<dd>the next, the one before<dt>Enter<dd>open\
-            <dt>/<dd>search<dt>Esc<dd>back to the list<dt>?<dd>this</dl><form method=dialog><button>Close</button></form></dialog>
+            <dialog id=help aria-label=Help><h2>Keyboard</h2><dl><dt>j k<dd>the next, the one before<dt>Enter<dd>open\
+            <dt>/<dd>search<dt>Esc<dd>back to the list<dt>?<dd>this</dl>\
+            <h2>Filter</h2><p>All terms must hold; a - before one turns it round.</p>\
+            <dl>\(Self.syntax.map { "<dt>\($0.0)<dd>\($0.1)" as HTML })</dl><form method=dialog><button>Close</button></form></dialog>
             """
     }
 }

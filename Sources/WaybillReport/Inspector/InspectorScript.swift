@@ -80,7 +80,24 @@ enum InspectorScript {
                 form.addEventListener("submit", function () {
                     for (const field of form.elements) if (field.name && !field.value) field.disabled = true;
                 });
-                form.addEventListener("change", event => { if (event.target.matches(".find select")) form.requestSubmit(); });
+                form.addEventListener("change", function (event) {
+                    // Values of one thing are none of another.
+                    if (event.target.name === "by") for (const name of ["a", "b"]) form.elements[name].disabled = true;
+                    if (event.target.matches(".find select, .ask select[name=by]")) form.requestSubmit();
+                });
+            }
+
+            // A field completes all that is in it: what stands before the last term is put before each that is offered.
+            const field = document.querySelector("input[list=terms]");
+            if (field) {
+                const terms = Array.from(field.list.options, option => option.value);
+                let known = "";
+                field.addEventListener("input", function () {
+                    const before = field.value.match(/^(?:(?:[^\\s"]|"(?:[^"\\\\]|\\\\.)*(?:"|$))*\\s+)*-?/)[0];
+                    if (before === known) return;
+                    known = before;
+                    field.list.replaceChildren(...terms.map(term => new Option("", before + term)));
+                });
             }
 
             function stops() {
@@ -95,10 +112,12 @@ enum InspectorScript {
             }
 
             const help = document.getElementById("help");
+            // What has the focus is at its end.
+            function showHelp() { help.showModal(); help.scrollTop = 0; }
             const keys = document.getElementById("keys");
             if (keys && help) {
                 keys.hidden = false;
-                keys.addEventListener("click", () => help.showModal());
+                keys.addEventListener("click", showHelp);
             }
 
             document.addEventListener("keydown", function (event) {
@@ -114,7 +133,7 @@ enum InspectorScript {
                     event.preventDefault();
                     field.select();
                 } else if (event.key === "?" && help) {
-                    help.showModal();
+                    showHelp();
                 } else if (event.key === "j" || event.key === "k") {
                     move(event.key === "j" ? 1 : -1);
                 }

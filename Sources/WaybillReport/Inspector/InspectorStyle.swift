@@ -102,10 +102,13 @@ enum InspectorStyle {
         .login p.bad{margin:0 0 1rem;color:var(--bad)}
         dialog{padding:1.2rem 1.5rem;border:1px solid var(--line);border-radius:8px;background:var(--card);color:inherit}
         dialog::backdrop{background:rgb(0 0 0/.45)}
+        dialog{max-width:min(46rem,calc(100vw - 1.6rem));max-height:calc(100vh - 3rem);overflow-y:auto}
         dialog h2{margin:0 0 .6rem}
+        dialog p{margin:0 0 .6rem;color:var(--dim)}
         dialog dl{display:grid;grid-template-columns:auto 1fr;gap:.25rem 1.2rem;margin:0 0 1rem}
         dialog dt{font-family:var(--mono)}
         dialog dd{margin:0}
+        @media(max-width:46rem){dialog dl:has(dt+dd+dt+dd+dt+dd+dt+dd+dt+dd+dt){grid-template-columns:1fr;gap:0}dialog dd+dt{margin-top:.4rem}}
 
         @media(max-width:92rem){
         .rows a{grid-template-columns:15px minmax(5rem,8rem) 6.2rem minmax(0,1fr) auto minmax(4rem,7rem) 5.2rem 4.4rem 6.4rem}

@@ -9,6 +9,8 @@ struct ListForm {
     var useCases: [String]?
     /// What else can be chosen: a parameter, its label, and its values with what they are called.
     var choices: [(name: String, label: String, values: [(value: String, text: String)])] = []
+    /// What the search field offers to complete its terms.
+    var terms: [String] = []
 
     private static let ages: [(value: String, text: String)] = [
         ("15m", "last 15 minutes"), ("1h", "last hour"), ("24h", "last 24 hours"), ("7d", "last 7 days"),
@@ -17,9 +19,10 @@ struct ListForm {
     var html: HTML {
         let named = useCases.map { [("use_case", "Every use case", $0.map { ($0, $0) })] } ?? []
         let all = named + choices + [("since", "At any time", Self.ages)]
+        let offered: HTML = "<datalist id=terms>\(terms.map { "<option value=\"\($0)\">" as HTML })</datalist>"
         return """
             <form class=find method=get><search><input type=search name="\(field)" value="\(address[field] ?? "")" aria-label="Search" \
-            placeholder="\(hint)">\(all.map(select))\(address.hidden(besides: [field] + all.map(\.0)))<button>Show</button>\
+            placeholder="\(hint)"\(" list=terms", if: !terms.isEmpty)>\(offered, if: !terms.isEmpty)\(all.map(select))\(address.hidden(besides: [field] + all.map(\.0)))<button>Show</button>\
             \(clear)</search></form>
 
             """
@@ -34,6 +37,22 @@ struct ListForm {
         if let chosen, !values.contains(where: { $0.value == chosen }) { values.append((chosen, chosen)) }
         let options = values.map { "<option value=\"\($0.value)\"\(" selected", if: $0.value == chosen)>\($0.text)</option>" as HTML }
         return "<select name=\"\(name)\" aria-label=\"\(label)\"><option value=\"\">\(label)</option>\(options)</select>"
+    }
+}
+
+/// What stands in the place of rows: why there are none, and the way to what may have been meant.
+struct NoRows {
+    var title: String
+    var why: String
+    /// A filter; nil where nothing is near.
+    var meant: String?
+    /// Whether something is wrong with what was asked.
+    var isMistake = false
+    let address: ListAddress
+
+    var html: HTML {
+        let link = meant.map { "<p><a class=chip href=\"\(address.with("filter", $0))\">Show \($0)</a>" as HTML } ?? ""
+        return "<div class=none\(" role=alert", if: isMistake)><b>\(title)</b><p>\(why)\(link)</div>\n"
     }
 }
 

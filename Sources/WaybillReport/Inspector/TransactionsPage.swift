@@ -7,6 +7,8 @@ package struct TransactionsPage {
     private let errorCounts: [GUID: Int]
     private let address: ListAddress
     private let useCases: [String]
+    private let terms: [String]
+    private let meant: String?
     private let version: Int
     private let progress: SearchProgress?
     private let frame: InspectorFrame
@@ -14,15 +16,19 @@ package struct TransactionsPage {
     /// - Parameters:
     ///   - page: Redacted; where it is empty, with the reason.
     ///   - errorCounts: How many events and exchanges of a transaction tell an error.
-    ///   - useCases: Names to choose from.
+    ///   - names: Of use cases and events, to choose from.
+    ///   - seen: Values to choose from, redacted.
+    ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
     ///   - version: Of the store, before the page was read: what is live follows from there.
     ///   - progress: How far the list was looked through; nil: as far as there is anything to be seen.
     package init(
-        _ page: Page<TransactionSummary>, errorCounts: [GUID: Int], at address: ListAddress, useCases: [String], version: Int,
-        progress: SearchProgress? = nil, in frame: InspectorFrame
+        _ page: Page<TransactionSummary>, errorCounts: [GUID: Int], at address: ListAddress, names: [RecordedName],
+        seen: SeenValues = SeenValues(), meant: String? = nil, version: Int, progress: SearchProgress? = nil, in frame: InspectorFrame
     ) {
         (self.page, self.errorCounts, self.address, self.progress) = (page, errorCounts, address, progress)
-        (self.useCases, self.version, self.frame) = (useCases, version, frame)
+        (self.version, self.meant, self.frame) = (version, meant, frame)
+        useCases = names.useCases
+        terms = FilterTerms(seen, names: names).all
     }
 
     /// The whole document.
@@ -33,7 +39,7 @@ package struct TransactionsPage {
     private var main: HTML {
         """
         <h1>Transactions</h1>
-        \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: useCases).html)\
+        \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: useCases, terms: terms).html)\
         <div class=line>\(outcomes)\(live, if: address.isFirstPage)</div>
         \(list)\(ListPaging(address: address, next: page.next, progress: told).html)
         """
@@ -56,7 +62,7 @@ package struct TransactionsPage {
     private var list: HTML {
         guard !page.rows.isEmpty else {
             let word = progress == nil ? "No transactions" : "Nothing yet"
-            return "<ol class=rows></ol><div class=none><b>\(word)</b><p>\(page.whyEmpty ?? "")</div>\n"
+            return "<ol class=rows></ol>\(NoRows(title: word, why: page.whyEmpty ?? "", meant: meant, address: address).html)"
         }
         let scale = DurationStrip.Scale(page.rows.compactMap(\.durationMicroseconds))
         return "<ol class=rows>\(page.rows.map { row($0, scale) })</ol>\n"

@@ -203,7 +203,7 @@ extension Segmentation {
     }
 
     /// Where it stands, or what it is made of, in the leading part `p`; NULL where the source says it.
-    fileprivate var column: String {
+    var column: String {
         // Rounded down, also before 1970.
         let seconds = "p.listed_us / 1000000 - (p.listed_us % 1000000 < 0)"
         return switch self {

@@ -80,16 +80,18 @@ extension ListQuery {
         return source(beginnings.map { "\(system) LIKE \($0) ESCAPE '\\'" }.joined(separator: " OR "))
     }
 
-    /// The text in the ID, the support code, a name, an attribute, an error, or the host or path of an exchange.
+    /// The text in the ID, the support code, a name, an attribute (its name, its value, or both as `sku=A1`), an error, or the host or path of an exchange.
     ///
     /// In any case as far as ASCII goes, which is SQLite's LIKE; other letters as they are.
     private mutating func mention(of text: String) -> String {
         let pattern = argument(SQL.pattern(containing: text))
         func like(_ expression: String) -> String { "\(expression) LIKE \(pattern) ESCAPE '\\'" }
+        // As pages and commands print it: `wide=true`.
+        let shown = "CASE j.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE ifnull(j.atom, '') END"
         func inDetail(_ column: String) -> String {
             """
             (json_valid(\(column)) AND EXISTS(SELECT 1 FROM json_tree(\(column)) j \
-            WHERE \(like("j.atom")) OR (j.path = '$.attributes' AND \(like("j.key")))))
+            WHERE \(like("j.atom")) OR (j.path = '$.attributes' AND \(like("j.key || '=' || \(shown)")))))
             """
         }
         func inName(_ useCase: String, _ event: String) -> String {

@@ -92,6 +92,61 @@ import WaybillCore
         }
     }
 
+    @Test func aMistakeInTheFilterLeadsToWhatWasMeant() async throws {
+        try await run([login.clientSet(), login.serverSet()]) { server in
+            for (path, link) in [
+                (
+                    "/transactions?since=2026-01-01&filter=took%3E1us%20outcome:faild",
+                    "?since=2026-01-01&amp;filter=took%3E1us%20outcome%3Afailed"
+                ),
+                ("/transactions?filter=-event:requestSend", "?filter=-event%3ArequestSent"),
+                ("/transactions?filter=url%3Dhttp://a", "?filter=attribute%3Aurl%3Dhttp%3A%2F%2Fa"),
+                ("/network?filter=statu:4xx", "?filter=status%3A4xx"), ("/use-cases?filter=versio:1", "?filter=version%3A1"),
+                ("/use-cases/login/duration?filter=outcom:failed", "?filter=outcome%3Afailed"),
+            ] {
+                let page = try await server.get(path)
+                #expect(page.status == 400)
+                #expect(page.text.contains("<a class=chip href=\"\(link)\">"), "\(path)")
+                let corrected = try await server.get(
+                    "\(path.prefix { $0 != "?" })\(link.replacing("&amp;", with: "&"))")
+                #expect(corrected.status == 200, "\(link)")
+            }
+            #expect(try await !server.get("/transactions?filter=outcome:zzzzzzzzz").text.contains("Show outcome"), "Nothing is near.")
+        }
+    }
+
+    @Test func anAttributeIsFoundAsItIsShown() async throws {
+        try await run([login.clientSet()]) { server in
+            let list = try await server.get("/transactions").text
+            #expect(list.contains("variant=B"), "The page prints it.")
+            for filter in ["variant%3DB", "VARIANT%3Db", "attribute:variant%3DB"] {
+                #expect(try await server.get("/transactions?filter=\(filter)").text.contains("<li id="), "\(filter)")
+            }
+            #expect(try await !server.get("/transactions?filter=variant%3DA").text.contains("<li id="))
+            for term in ["outcome:failed", "useCase:login", "event:requestSent", "attribute:variant=B", "app:"] {
+                #expect(list.contains("<option value=\"\(term)"), "\(term) is offered.")
+            }
+        }
+    }
+
+    @Test func whatSetsGroupsApartIsEnoughToCompareTheMostFrequent() async throws {
+        var other = LoginHistory().clientSet()
+        for index in other.sources[0].facts.indices {
+            if case .opened(var opened) = other.sources[0].facts[index].content, opened.attributes["variant"] != nil {
+                opened.attributes["variant"] = "A"
+                other.sources[0].facts[index].content = .opened(opened)
+            }
+        }
+        try await run([login.clientSet(), other]) { server in
+            let page = try await server.get("/use-cases/login/compare?by=variant")
+            #expect(page.status == 200)
+            #expect(page.text.contains("<h2>A and B</h2>"))
+            let chosen = ["A", "B"].map { "<option value=\"\($0)\" selected>" }
+            #expect(chosen.allSatisfy(page.text.contains), "The form says what is compared.")
+            #expect(try await server.get("/use-cases/login/compare.csv?by=variant").status == 200)
+        }
+    }
+
     @Test func aHostileNameLeadsToItsOwnPageAndFiles() async throws {
         for name in ["a/../b?c#d&e=\"<script>", "100%", "漢字 %2F", "..", "", "7"] {
             let folder = try TemporaryDirectory()
@@ -119,7 +174,8 @@ import WaybillCore
             let outcomes = try await server.get("/use-cases/login/outcomes.csv").text
             #expect(
                 outcomes == "start,end,runs,open,succeeded,failed,canceled,abandoned,interrupted,timed_out\r\n"
-                    + "2026-03-01T12:00:00.000000Z,2026-03-01T13:00:00.000000Z,1,0,0,1,0,0,0,0\r\n")
+                    + "2026-03-01T12:00:00.000000Z,2026-03-01T12:00:01.000000Z,1,0,0,1,0,0,0,0\r\n",
+                "One transaction is of one second.")
             #expect(try await server.get("/use-cases/login/nothing.csv").status == 404)
             #expect(try await server.get("/use-cases/login/nothing").status == 404)
             #expect(try await server.get("/use-cases/login/.csv").status == 404)

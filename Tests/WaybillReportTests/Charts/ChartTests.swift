@@ -11,6 +11,7 @@ struct ChartTests {
 
     @Test func hoursAreDaysWhereThereAreManyOfThem() throws {
         let few = TimeSteps(covering: [0, 71 * Self.hour], in: .gmt)
+        #expect(few.length == "hour" && few.title(1) == "1970-01-01 01:00")
         #expect(few.count == 72 && few.days == 0)
         let days = TimeSteps(covering: [0, 72 * Self.hour], in: .gmt)
         #expect(days.count == 4 && days.days == 1)
@@ -45,11 +46,29 @@ struct ChartTests {
         let rates = (0..<500).map {
             UseCaseSummary.Rate(startMicroseconds: LoginHistory.begun + $0 * 5 * Self.hour, outcomes: [.succeeded: $0, .failed: 1])
         }
-        let steps = OutcomeSteps(rates, in: .gmt)
+        let steps = OutcomeSteps(rates, steps: TimeSteps(covering: rates.map(\.startMicroseconds), in: .gmt))
         #expect(steps.outcomes.reduce(0) { $0 + ($1[.succeeded] ?? 0) } == 499 * 250)
         #expect(steps.outcomes.reduce(0) { $0 + ($1[.failed] ?? 0) } == 500)
         #expect(steps.csv.rows.count == steps.steps.count)
         #expect(steps.csv.rows.allSatisfy { $0.count == steps.csv.columns.count })
+    }
+
+    /// Minutes of data in steps of an hour would be one column as wide as the page.
+    @Test(arguments: [
+        (0, 1, "second"), (71, 1, "second"), (72, 5, "5 seconds"), (359, 5, "5 seconds"), (600, 15, "15 seconds"), (3_600, 60, "minute"),
+        (4 * 3_600, 300, "5 minutes"), (12 * 3_600, 900, "15 minutes"), (18 * 3_600, 3_600, "hour"), (400 * 86_400, 3_600, "hour"),
+    ])
+    func stepsFitTheTimeThatTheDataTakes(seconds: Int, step: Int, length: String) {
+        let (first, last) = (LoginHistory.begun, LoginHistory.begun + seconds * 1_000_000)
+        let chosen = TimeSteps.step(from: first, to: last)
+        #expect(chosen == step * 1_000_000)
+        guard seconds < 86_400 else { return }
+        let times = [first, last].map { $0 / chosen * chosen }
+        let steps = TimeSteps(covering: times, each: chosen, atLeast: TimeSteps.leastCount, in: .gmt)
+        #expect((12...73).contains(steps.count), "\(steps.count) columns")
+        #expect(steps.length == length)
+        for time in times { #expect(steps.borders[steps.index(of: time)] == time) }
+        #expect(TimeSteps(covering: times, each: 1_000_000, in: .gmt).count <= 73, "However short the steps of the data are.")
     }
 
     @Test(arguments: [
@@ -80,8 +99,9 @@ struct ChartTests {
             histogram: [DurationSegment.Bar](of: durations))
         let html = Histogram(segment).html.text
         // From 10 to 20 and from 20 to 50 ms: half of the first of two columns, 25/30 of the second.
-        #expect(html.contains("x=25% y=12 dx=5>p50 15.0 ms"))
-        #expect(html.contains("x=91.666% y=27 text-anchor=end dx=-5>p90 45.0 ms"))
+        #expect(html.contains("x=25% y=57 text-anchor=end dx=-5>p50<"))
+        #expect(html.contains("x=91.666% y=42 text-anchor=end dx=-5>p90<"))
+        #expect(html.contains("x=91.666% y=12 text-anchor=end dx=-5>p99<"), "The last stands on top: no line of another goes through it.")
         #expect(html.contains(">10 ms</text>") && html.contains(">50 ms</text>"))
         #expect(
             Histogram(DurationSegment(value: nil, statistics: DurationStatistics(&durations), withoutEnd: 0, reversed: 0, histogram: []))

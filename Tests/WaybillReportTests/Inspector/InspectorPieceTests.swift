@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import WaybillCore
+import WaybillStore
 
 @testable import WaybillReport
 
@@ -26,13 +27,20 @@ struct InspectorPieceTests {
     @Test func whateverWasRecordedStaysTextOnEveryPage() {
         let records = HostileText.records
         let names = HostileText.corpus
+        let recorded = names.map { RecordedName(useCase: 0, name: $0) } + names.map { RecordedName(useCase: 0, event: 1, name: $0) }
+        var seen = SeenValues()
+        for name in names {
+            for segmentation in [Segmentation.attribute(name), .app, .device] { seen.add(name, of: segmentation) }
+        }
         let address = ListAddress([("text", names[0]), ("use_case", names[3]), ("limit", names[9])])
         var pages = [
             TransactionsPage(
-                Page(rows: records.map(\.summary), next: names[1]), errorCounts: [:], at: address, useCases: names, version: 1, in: frame
+                Page(rows: records.map(\.summary), next: names[1]), errorCounts: [:], at: address, names: recorded, seen: seen, version: 1,
+                in: frame
             ).html.text,
             TransactionsPage(
-                Page(rows: [], next: nil, whyEmpty: names[0]), errorCounts: [:], at: address, useCases: [], version: 1, in: frame
+                Page(rows: [], next: nil, whyEmpty: names[0]), errorCounts: [:], at: address, names: [], meant: names[3], version: 1,
+                in: frame
             ).html.text,
             MessagePage("Not Found", names[0], depth: 1, in: frame).html.text, LoginPage(to: names[3], problem: names[2]).html.text,
         ]
@@ -49,7 +57,7 @@ struct InspectorPieceTests {
             let beside = BesidePage(record, clocks: .aligned, in: frame)
             pages += [beside.html(beside: records[0]).text, beside.without(.before).text, beside.html(without: names[0]).text]
             pages.append(ExchangePage(found, bodies: bodies, transaction: record, in: frame).html.text)
-            pages.append(ExchangesPage(Page(rows: [found], next: nil), at: address, useCases: names, in: frame).html.text)
+            pages.append(ExchangesPage(Page(rows: [found], next: nil), at: address, names: recorded, seen: seen, in: frame).html.text)
         }
         for page in pages {
             #expect(page.matches(of: #/<script/#).count == 1)

@@ -13,7 +13,7 @@ struct LargePageTests {
     private func list(_ rows: [TransactionSummary], next: String?, _ progress: SearchProgress?) -> String {
         let page = Page(rows: rows, next: next, whyEmpty: "None passes.")
         return TransactionsPage(
-            page, errorCounts: [:], at: ListAddress([("text", "x")]), useCases: [], version: 1, progress: progress, in: frame
+            page, errorCounts: [:], at: ListAddress([("text", "x")]), names: [], version: 1, progress: progress, in: frame
         ).html.text
     }
 

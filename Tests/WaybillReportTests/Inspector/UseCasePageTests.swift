@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import WaybillCore
+import WaybillStore
 
 @testable import WaybillReport
 
@@ -133,6 +134,35 @@ struct UseCasePageTests {
         guard case .compare(let answer) = all[5].2 else { return #expect(Bool(false)) }
         for sentence in answer.sentences { #expect(compare.contains("<li>\(sentence)"), "\(sentence)") }
         #expect(compare.matches(of: #/<svg class="whisker/#).count == 6)
+        for rate in answer.rates {
+            let points = (rate.difference.value ?? 0).pointsText
+            #expect(rate.sentence.contains("a difference of \(points) points"))
+            #expect(compare.contains("<td>\(points) points<td>"), "The table says \(points) as the sentence does.")
+        }
+        #expect(compare.contains("<h2>requestSent and (none)</h2>") && compare.contains("(none) has less | more"))
+    }
+
+    @Test func whatCanBeComparedIsChosenFromLists() {
+        var seen = SeenValues()
+        for (value, count) in [("A", 3), ("B", 5)] { seen.add(value, of: .attribute("variant"), count: count) }
+        for (name, value) in [("token", "secret"), ("note", "Bearer abcdefghijklmnopqrstuvwxyz0123456789")] {
+            seen.add(value, of: .attribute(name))
+        }
+        seen.add("4.2", of: .appVersion)
+        let useCase = UseCaseReference(code: 0, among: [])
+        func form(_ items: [(name: String, value: String)]) -> String {
+            UseCasePage(
+                useCase, .compare, .answers([]), events: [], seen: seen.redacted(by: Redactor()), at: ListAddress(items), in: frame
+            ).html.text
+        }
+        let variants = form([("by", "variant"), ("b", "C")])
+        #expect(variants.contains("<option value=\"variant\" selected>variant</option>"))
+        #expect(variants.contains("<option value=\"version\">version of the app</option>"))
+        #expect(variants.contains("<select name=a><option value=\"\">(none)</option><option value=\"B\">B</option><option value=\"A\">A"))
+        #expect(variants.contains("<option value=\"C\" selected>C</option>"), "What the address says can be seen.")
+        #expect(!variants.contains(">token<") && !variants.contains("Bearer"), "No secret is offered.")
+        #expect(!variants.contains("<option value=\"day\">"), "What nothing has is no choice.")
+        #expect(form([]).contains("<input name=a size=12 placeholder=\"48h..24h\" value=\"\" list=windows>"), "Times are written.")
     }
 
     @Test func anEmptyAnswerSaysOnceWhy() {

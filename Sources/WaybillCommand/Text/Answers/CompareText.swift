@@ -21,13 +21,15 @@ struct CompareText: AnswerText {
             ["transactions", Cell("\(answer.a.transactions)"), Cell("\(answer.b.transactions)"), "", "", ""],
         ]
         table.rows += answer.rates.map { rate in
-            row(rate.measure.rawValue, rate.a, rate.b, rate.difference, rate.verdict) { Words.percent($0) }
+            row(
+                rate.measure.rawValue, rate.a, rate.b, rate.difference, rate.verdict, { Words.percent($0) }, more: \.pointsText,
+                unit: " points")
         }
         table.rows += answer.quantiles.map { quantile in
             let title = "p\(quantile.percent)" + (columns.scale.unit.map { ", \($0)" } ?? "")
-            return row(title, quantile.aMicroseconds, quantile.bMicroseconds, quantile.differenceMicroseconds, quantile.verdict) {
-                columns.scale.text($0)
-            }
+            return row(
+                title, quantile.aMicroseconds, quantile.bMicroseconds, quantile.differenceMicroseconds, quantile.verdict,
+                { columns.scale.text($0) }, more: { ($0 > 0 ? "+" : "") + columns.scale.text($0) })
         }
         for column in [1, 2] { table.cut(column: column, width: width) }
         let path = "from \(Words.point(query.from)) to \(Words.point(query.to))"
@@ -37,10 +39,10 @@ struct CompareText: AnswerText {
 
     private func row<Value>(
         _ title: String, _ a: Estimate<Value>, _ b: Estimate<Value>, _ difference: Estimate<Value>, _ verdict: Verdict,
-        _ text: (Value) -> String
-    ) -> [Cell] where Value: Comparable & SignedNumeric {
-        func signed(_ value: Value?) -> String { value.map { ($0 > 0 ? "+" : "") + text($0) } ?? "?" }
-        let range = difference.value == nil ? "" : "\(signed(difference.low)) to \(signed(difference.high))"
+        _ text: (Value) -> String, more: (Value) -> String, unit: String = ""
+    ) -> [Cell] {
+        let range =
+            difference.value == nil ? "" : "\(difference.low.map(more) ?? "?") to \(difference.high.map(more) ?? "?")\(unit)"
         let (word, ink): (String, Ink?) =
             switch verdict {
             case .higher: ("more", .yellow)
@@ -50,7 +52,7 @@ struct CompareText: AnswerText {
             }
         return [
             Cell(title), Cell(a.value.map(text) ?? "-"), Cell(b.value.map(text) ?? "-"),
-            Cell(difference.value == nil ? "-" : signed(difference.value)), Cell(range, .dim), Cell(word, ink),
+            Cell(difference.value.map { more($0) + unit } ?? "-"), Cell(range, .dim), Cell(word, ink),
         ]
     }
 

@@ -1,4 +1,5 @@
 import WaybillCore
+import WaybillStore
 
 /// What can be chosen of a question: fields that are the parameters of its address, so that it works without script and a view can be shared.
 struct UseCaseForm {
@@ -8,6 +9,8 @@ struct UseCaseForm {
     let asked: Query?
     /// Names to choose from.
     let events: [String]
+    /// Values to choose from, redacted.
+    let seen: SeenValues
 
     /// Steps that a funnel's form has room for, if the address does not name more.
     private static let leastSteps = 4
@@ -66,14 +69,50 @@ struct UseCaseForm {
     }
 
     private var groups: HTML {
-        let words = ["version", "app", "device", "os", "osVersion", "hour", "day"]
+        let by = address["by"].map { Segmentation($0) }
+        let attributes = seen.attributes.map { Segmentation.attribute($0) }
+        let others = Self.segmentations.filter { !seen.values(of: $0.0).isEmpty }
+        // What came by the address alone can be seen, and is kept.
+        let given = [by].compactMap(\.self).filter { by in !attributes.contains(by) && !others.contains { $0.0 == by } }
+        func group(_ name: String, _ segmentations: [(Segmentation, String)]) -> HTML {
+            let options = segmentations.map { segmentation, text in
+                "<option value=\"\(segmentation.description)\"\(" selected", if: segmentation == by)>\(text)</option>" as HTML
+            }
+            return options.isEmpty ? "" : "<optgroup label=\"\(name)\">\(options)</optgroup>"
+        }
         return """
-            <label>By <input name=by list=segments size=14 placeholder="time" value="\(address["by"] ?? "")" \
-            title="version, app, device, os, osVersion, hour, day, or an attribute; nothing: two stretches of time"></label>\
-            <datalist id=segments>\(words.map { "<option value=\"\($0)\">" as HTML })</datalist>\
-            <label>A <input name=a size=12 placeholder="48h..24h" value="\(address["a"] ?? "")"></label>\
-            <label>B <input name=b size=12 placeholder="24h..0h" value="\(address["b"] ?? "")"></label>
+            <label>By <select name=by><option value="">time</option>\
+            \(group("Attribute", (attributes + given).map { segmentation in (segmentation, segmentation.description) }))\
+            \(group("What began it, and when", others))</select></label>\(by.map(values) ?? windows)
             """
+    }
+
+    /// What transactions can be told apart by besides their attributes, in words.
+    private static let segmentations: [(Segmentation, String)] = [
+        (.appVersion, "version of the app"), (.app, "app"), (.device, "device"), (.os, "system"), (.osVersion, "version of the system"),
+        (.day, "day"), (.hour, "hour"),
+    ]
+
+    private func values(of by: Segmentation) -> HTML {
+        var chosen: (a: String?, b: String?) = (address["a"], address["b"])
+        if case .compare(let query) = asked, case .values(_, let a, let b) = query.groups { chosen = (a, b) }
+        func select(_ name: HTML, _ label: HTML, _ chosen: String?) -> HTML {
+            let known = seen.values(of: by)
+            let all = known + [chosen].compactMap(\.self).filter { !known.contains($0) }
+            let options = all.map { "<option value=\"\($0)\"\(" selected", if: $0 == chosen)>\($0)</option>" as HTML }
+            return """
+                <label>\(label) <select name=\(name)><option value="">\(Segmentation.title(of: nil))</option>\(options)</select></label>
+                """
+        }
+        return "\(select("a", "A", chosen.a))\(select("b", "B", chosen.b))"
+    }
+
+    private var windows: HTML {
+        """
+        <label>A <input name=a size=12 placeholder="48h..24h" value="\(address["a"] ?? "")" list=windows></label>\
+        <label>B <input name=b size=12 placeholder="24h..0h" value="\(address["b"] ?? "")" list=windows></label>\
+        <datalist id=windows><option value="24h..0h"><option value="48h..24h"><option value="7d..0d"><option value="14d..7d"></datalist>
+        """
     }
 
     private func flag(_ name: HTML, _ label: HTML) -> HTML {

@@ -1,5 +1,6 @@
 import Foundation
 package import WaybillCore
+package import WaybillStore
 
 /// One use case: the answer to one question about it as a chart, with a table and a file of the same numbers.
 package struct UseCasePage {
@@ -7,6 +8,7 @@ package struct UseCasePage {
     private let view: UseCaseView
     private let content: Content
     private let events: [String]
+    private let seen: SeenValues
     private let address: ListAddress
     private let frame: InspectorFrame
 
@@ -14,16 +16,18 @@ package struct UseCasePage {
     package enum Content: Sendable {
         /// Questions and their answers, redacted; none: something has to be chosen first.
         case answers([(Query, Answer)])
-        /// One sentence on what is wrong with the question.
-        case mistake(String)
+        /// One sentence on what is wrong with the question, and the filter that may have been meant.
+        case mistake(String, meant: String? = nil)
     }
 
-    /// - Parameter events: Names to choose from.
+    /// - Parameters:
+    ///   - events: Names to choose from.
+    ///   - seen: Values to choose from, redacted.
     package init(
-        _ useCase: UseCaseReference, _ view: UseCaseView, _ content: Content, events: [String], at address: ListAddress,
-        in frame: InspectorFrame
+        _ useCase: UseCaseReference, _ view: UseCaseView, _ content: Content, events: [String], seen: SeenValues = SeenValues(),
+        at address: ListAddress, in frame: InspectorFrame
     ) {
-        (self.useCase, self.view, self.content, self.events) = (useCase, view, content, events)
+        (self.useCase, self.view, self.content, self.events, self.seen) = (useCase, view, content, events, seen)
         (self.address, self.frame) = (address, frame)
     }
 
@@ -38,9 +42,13 @@ package struct UseCasePage {
         <a href="\(links.transactions(of: useCase))">Its transactions</a></nav>
         <h1>\(useCase.name)</h1>
         <nav class=views aria-label=Questions>\(UseCaseView.allCases.map(tab))</nav>
-        \(ListForm(address: address, field: "filter", hint: UseCasesPage.hint, useCases: nil).html)\
-        \(UseCaseForm(view: view, address: address, asked: asked, events: events).html)\(answers)
+        \(ListForm(address: address, field: "filter", hint: UseCasesPage.hint, useCases: nil, terms: terms).html)\
+        \(UseCaseForm(view: view, address: address, asked: asked, events: events, seen: seen).html)\(answers)
         """
+    }
+
+    private var terms: [String] {
+        FilterTerms(seen, names: events.map { RecordedName(useCase: useCase.code, event: 0, name: $0) }).all
     }
 
     private func tab(_ view: UseCaseView) -> HTML {
@@ -55,7 +63,8 @@ package struct UseCasePage {
 
     private var answers: HTML {
         switch content {
-        case .mistake(let sentence): return "<div class=none role=alert><b>That cannot be answered</b><p>\(sentence)</div>\n"
+        case .mistake(let sentence, let meant):
+            return NoRows(title: "That cannot be answered", why: sentence, meant: meant, isMistake: true, address: address).html
         case .answers(let answers) where answers.isEmpty: return "<div class=none><b>What is to be compared?</b><p>\(compareHelp)</div>\n"
         // Where no transaction counts, it is enough to say so once.
         case .answers(let answers): return "\((answers[0].1.whyEmpty == nil ? answers : [answers[0]]).map(section))"
@@ -75,7 +84,8 @@ package struct UseCasePage {
         if let why = answer.whyEmpty { return "<div class=none><b>Nothing counts here</b><p>\(why)</div>\n" }
         let around = UseCaseSection(useCase: useCase, view: view, address: address, links: links, timeZone: frame.timeZone)
         return switch (query, answer) {
-        case (_, .summary(let answer)): answer.useCases.first.map { around.overview($0) } ?? ""
+        case (.summary(let query), .summary(let answer)):
+            answer.useCases.first.map { around.overview($0, each: query.stepMicroseconds) } ?? ""
         case (.duration(let query), .duration(let answer)): around.duration(query, answer)
         case (.funnel(let query), .funnel(let answer)): around.funnel(query, answer)
         case (_, .dropOff(let answer)): around.dropOff(answer)

@@ -11,40 +11,51 @@ extension UseCaseSection {
                 let whisker = Whisker(
                     value: difference.value, low: difference.low, high: difference.high, reach: rates, tone: rate.verdict.tone(rate.measure)
                 )
-                return row("\(rate.measure.rawValue)", rate.a, rate.b, difference, rate.verdict, whisker) { Words.percent($0) }
+                return row(
+                    "\(rate.measure.rawValue)", rate.a, rate.b, difference, rate.verdict, whisker, { Words.percent($0) },
+                    more: \.pointsText, unit: " points")
             }
             + answer.quantiles.map { quantile -> HTML in
                 let (value, low, high) = Self.relative(quantile)
                 let whisker = Whisker(value: value, low: low, high: high, reach: times, tone: quantile.verdict.tone(nil))
                 return row(
                     "p\(quantile.percent)", quantile.aMicroseconds, quantile.bMicroseconds, quantile.differenceMicroseconds,
-                    quantile.verdict, whisker, Words.duration)
+                    quantile.verdict, whisker, Words.duration, more: \.differenceText)
             }
+        let (a, b) = Self.names(query, answer)
         let columns: [HTML] = [
-            "", "<span class=mid>B has less | more</span>", group("A", answer.a), group("B", answer.b), "Difference", "95 % interval", "",
+            "", "<span class=mid>\(b) has less | more</span>", group(a, answer.a), group(b, answer.b), "Difference", "95 % interval", "",
         ]
         let scales = """
-            Lines are the intervals, points the differences. Of the first three, half the width is \(Words.percent(rates)); of the durations, \
-            from \(Words.point(query.from)) to \(Words.point(query.to)), it is \(Words.percent(times)) of what A takes.
+            Lines are the intervals, dots the differences. Of the first three, half the width is \(rates.pointsText.dropFirst()) points; of the \
+            durations, from \(Words.point(query.from)) to \(Words.point(query.to)), it is \(Words.percent(times)) of what \(a) takes.
             """
         let sentences: HTML = "<ul class=sentences>\(answer.sentences.map { "<li>\($0)" as HTML })</ul>"
-        return section("A and B", file: "compare.csv", "\(table("A and B", columns, rows))\(remarks([scales]))\(sentences)")
+        return section("\(a) and \(b)", file: "compare.csv", "\(table("\(a) and \(b)", columns, rows))\(remarks([scales]))\(sentences)")
     }
 
-    private func group(_ letter: HTML, _ group: CompareAnswer.Group) -> HTML {
-        "\(letter): \(Segmentation.title(of: group.value)) <small>\(Words.count(group.transactions, "transaction"))</small>"
+    /// What the groups are called where there is little room: by their values; stretches of time by letters.
+    private static func names(_ query: CompareQuery, _ answer: CompareAnswer) -> (a: String, b: String) {
+        switch query.groups {
+        case .values: (Segmentation.title(of: answer.a.value), Segmentation.title(of: answer.b.value))
+        case .windows: ("A", "B")
+        }
+    }
+
+    private func group(_ name: String, _ group: CompareAnswer.Group) -> HTML {
+        let value = Segmentation.title(of: group.value)
+        return "\(name == value ? name : "\(name): \(value)") <small>\(Words.count(group.transactions, "transaction"))</small>"
     }
 
     private func row<Value>(
         _ title: HTML, _ a: Estimate<Value>, _ b: Estimate<Value>, _ difference: Estimate<Value>, _ verdict: Verdict, _ whisker: Whisker,
-        _ text: (Value) -> String
-    ) -> HTML where Value: Comparable & SignedNumeric {
-        func signed(_ value: Value?) -> String { value.map { ($0 > 0 ? "+" : "") + text($0) } ?? "?" }
+        _ text: (Value) -> String, more: (Value) -> String, unit: String = ""
+    ) -> HTML {
         let isUnknown = difference.low == nil && difference.high == nil
-        let range = isUnknown ? "unknown" : "\(signed(difference.low)) to \(signed(difference.high))"
+        let range = isUnknown ? "unknown" : "\(difference.low.map(more) ?? "?") to \(difference.high.map(more) ?? "?")\(unit)"
         return """
             <tr><th scope=row>\(title)<td class=drawn>\(whisker.html)<td>\(a.value.map(text) ?? "-")<td>\(b.value.map(text) ?? "-")\
-            <td>\(difference.value == nil ? "-" : signed(difference.value))<td>\(range)<td>\(verdict.word)</tr>
+            <td>\(difference.value.map { more($0) + unit } ?? "-")<td>\(range)<td>\(verdict.word)</tr>
             """
     }
 

@@ -2,8 +2,11 @@ import WaybillCore
 
 /// How often a use case was run and how it ended, over time, and with which errors.
 extension UseCaseSection {
-    func overview(_ summary: UseCaseSummary) -> HTML {
-        let over = OutcomeSteps(summary.rates, in: timeZone)
+    /// - Parameter step: Of the rates, in microseconds.
+    func overview(_ summary: UseCaseSummary, each step: Int) -> HTML {
+        let times = summary.rates.map(\.startMicroseconds)
+        let over = OutcomeSteps(
+            summary.rates, steps: TimeSteps(covering: times, each: step, atLeast: TimeSteps.leastCount, in: timeZone))
         let numbers: HTML = "<dl class=figures>\(UseCaseNumbers(summary, useCase, links).html)\(installations(summary))</dl>"
         let bar = OutcomeBar(summary.outcomes) { links.transactions(of: useCase, [("outcome", $0.name)]) }
         let outcomes = section(

@@ -1,18 +1,29 @@
 package import WaybillCore
+package import WaybillStore
 
 /// The list of use cases: how often each was run, when, how it ended, and how long it took.
 package struct UseCasesPage {
     private let answer: SummaryAnswer
+    private let step: Int
+    private let meant: String?
+    private let seen: SeenValues
     private let names: [RecordedName]
     private let address: ListAddress
     private let frame: InspectorFrame
     private let links: UseCaseLinks
 
     /// - Parameters:
-    ///   - answer: Redacted, with rates of hours; where it is empty, with the reason.
+    ///   - answer: Redacted; where it is empty, with the reason.
+    ///   - step: Of its rates, in microseconds, at most an hour.
+    ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
     ///   - names: What is called how in the store.
-    package init(_ answer: SummaryAnswer, names: [RecordedName], at address: ListAddress, in frame: InspectorFrame) {
-        (self.answer, self.names, self.address, self.frame) = (answer, names, address, frame)
+    ///   - seen: Values to choose from, redacted.
+    package init(
+        _ answer: SummaryAnswer, each step: Int = 3_600_000_000, meant: String? = nil, names: [RecordedName],
+        seen: SeenValues = SeenValues(), at address: ListAddress, in frame: InspectorFrame
+    ) {
+        (self.answer, self.step, self.meant, self.names, self.seen) = (answer, step, meant, names, seen)
+        (self.address, self.frame) = (address, frame)
         links = UseCaseLinks(address, depth: 1)
     }
 
@@ -23,13 +34,14 @@ package struct UseCasesPage {
     static let hint = "All, or a filter: version:4.2 os:iOS took>2s"
 
     private var main: HTML {
-        let steps = TimeSteps(covering: answer.useCases.flatMap(\.rates).map(\.startMicroseconds), in: frame.timeZone)
+        let times = answer.useCases.flatMap(\.rates).map(\.startMicroseconds)
+        let steps = TimeSteps(covering: times, each: step, atLeast: TimeSteps.leastCount, in: frame.timeZone)
         let file: HTML = """
             <a class=copier download href="use-cases.csv\(UseCaseLinks.query(address.items))">CSV</a>
             """
         return """
             <h1>Use cases</h1>
-            \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: nil).html)\
+            \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: nil, terms: FilterTerms(seen, names: names).all).html)\
             <div class=line><p class=hint>\(period(steps))</p>\(file, if: !answer.useCases.isEmpty)</div>
             \(list(steps))
             """
@@ -37,18 +49,20 @@ package struct UseCasesPage {
 
     private func period(_ steps: TimeSteps) -> HTML {
         guard steps.count > 0 else { return "" }
-        return "From \(steps.title(0)) on; each column is \(steps.days == 0 ? "an hour" : steps.days == 1 ? "a day" : steps.length)."
+        return "From \(steps.title(0)) on, a column for each \(steps.length)."
     }
 
     private func list(_ steps: TimeSteps) -> HTML {
-        guard !answer.useCases.isEmpty else { return "<div class=none><b>No use cases</b><p>\(answer.whyEmpty ?? "")</div>\n" }
+        guard !answer.useCases.isEmpty else {
+            return NoRows(title: "No use cases", why: answer.whyEmpty ?? "", meant: meant, address: address).html
+        }
         return "<ol class=cases>\(answer.useCases.map { item($0, steps) })</ol>\n"
     }
 
     private func item(_ summary: UseCaseSummary, _ steps: TimeSteps) -> HTML {
         let useCase = UseCaseReference(code: summary.useCase, among: names)
         let outcomes = OutcomeBar(summary.outcomes) { links.transactions(of: useCase, [("outcome", $0.name)]) }
-        let over = OutcomeSteps(summary.rates, steps: steps, in: frame.timeZone)
+        let over = OutcomeSteps(summary.rates, steps: steps)
         let columns = over.outcomes.indices.map { index in
             ColumnChart.Column(title: "\(steps.title(index)): \(over.told(index))", parts: over.parts(index))
         }
