@@ -72,9 +72,9 @@ ASTRAY = """() => Array.from(document.querySelectorAll('thead tr')).flatMap(head
 class Browser:
     """Pages that nothing may complain in, that ask for nothing elsewhere, and that fit their window."""
 
-    def __init__(self, browser, server, name, width=1280, scheme="light", script=True, token=None, height=900):
+    def __init__(self, browser, server, name, width=1280, scheme="light", script=True, token=None, height=900, zone=None):
         self.context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, java_script_enabled=script,
+            viewport={"width": width, "height": height}, color_scheme=scheme, java_script_enabled=script, timezone_id=zone,
             permissions=["clipboard-read", "clipboard-write"])
         self.context.set_default_timeout(15_000)
         self.page, self.url, self.name, self.script = self.context.new_page(), server.url, name, script

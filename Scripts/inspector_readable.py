@@ -43,6 +43,8 @@ def comparing(browser, server, token):
             page.wait_for_url("**by=variant**")
             chosen = [page.locator(f"select[name={letter}]").input_value() for letter in "ab"]
             check(chosen == ["A", "B"], f"{name}: the most frequent are compared: {chosen}")
+            if width == 390:
+                page.get_by_role("button", name="Change the question").click()
             page.locator("select[name=by]").select_option("version")
             page.wait_for_url("**by=version**")
             check("a=A" not in page.url, f"{name}: values of one thing are none of another: {page.url}")
@@ -72,6 +74,8 @@ def filters(browser, server, token):
             page.wait_for_url("**filter=variant**")
             reasons = page.locator(".rows span").all_inner_texts()
             check(len(reasons) > 0 and all("variant=B" in reason for reason in reasons), f"{name}: what is printed is found: {reasons[:3]}")
+            if width == 390:
+                page.get_by_role("button", name="Menu").click()
             page.get_by_role("button", name="Help").click()
             help_text = page.get_by_role("dialog").inner_text()
             check("Filter" in help_text and "took>2s" in help_text and "attribute:sku=A1" in help_text, f"{name}: ? shows the syntax")

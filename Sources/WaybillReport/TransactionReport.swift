@@ -24,7 +24,8 @@ public struct TransactionReport: Sendable {
     public var notes: [String] = []
     /// When it was made, in microseconds since 1970.
     public var madeMicroseconds: Int
-    /// Times are shown in this zone, and the report says so.
+    /// Times are shown in this zone, and the report says so. Where it is UTC, a browser that runs the report's script shows them in its own zone,
+    /// with UTC on hover.
     public var timeZone = TimeZone.current
     /// Names of header fields, query items and attributes whose values are secret, besides the well-known ones.
     public var additionalSecretNames: [String] = []

@@ -88,7 +88,7 @@ package struct BesidePage {
 
     private func side(_ place: String, _ record: TransactionRecord, _ waterfall: Waterfall) -> HTML {
         let summary = record.summary
-        let begun = WallTime(summary.begunMicroseconds, in: frame.timeZone)
+        let begun = HTML.moment(summary.begunMicroseconds, .exact, in: frame.timeZone)
         let sources = record.sources.map { source in
             [source.app, source.appVersion, source.device, source.os, source.osVersion].filter { !$0.isEmpty }.joined(separator: " ")
         }
@@ -97,7 +97,7 @@ package struct BesidePage {
             <section class="t \(summary.outcome.name)"><h2>\(place): \(summary.outcome.icon)\(summary.useCaseName) \
             <em>\(Words.outcome(summary.outcome))</em> <data>\(summary.durationMicroseconds.map(Words.duration) ?? "not closed")</data> \
             <a href="transactions/\(summary.id.description)\(clocks.query)"><code>\(summary.id.supportCode.description)</code></a></h2>\
-            <p>\(summary.reason)</p><p>Begun \(begun.date) \(begun.time) · \(sources.joined(separator: ", "))\(times)</p>\
+            <p>\(summary.reason)</p><p>Begun \(begun) · \(sources.joined(separator: ", "))\(times)</p>\
             \(waterfall.figure(hasAnchors: false))</section>
 
             """

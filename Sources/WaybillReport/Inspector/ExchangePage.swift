@@ -45,10 +45,11 @@ package struct ExchangePage {
     }
 
     private var cells: HTML {
-        let opened = WallTime(exchange.openedMicroseconds, in: frame.timeZone)
-        let cells = [
-            ("Opened", "\(opened.date) \(opened.time)"), ("Duration", record.durationMicroseconds.map(Words.duration) ?? "not closed"),
-            ("State", Words.state(record.state)), ("Host", exchange.host), ("Recorded by", record.belonging), ("Exchange", record.id.code),
+        let cells: [(String, HTML)] = [
+            ("Opened", HTML.moment(exchange.openedMicroseconds, .exact, in: frame.timeZone)),
+            ("Duration", "\(record.durationMicroseconds.map(Words.duration) ?? "not closed")"),
+            ("State", "\(Words.state(record.state))"), ("Host", "\(exchange.host)"), ("Recorded by", "\(record.belonging)"),
+            ("Exchange", "\(record.id.code)"),
         ]
         return "\(cells.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML })"
     }

@@ -64,14 +64,14 @@ package struct ExchangesPage {
 
     private func row(_ record: ExchangeRecord, _ scale: DurationStrip.Scale) -> HTML {
         let exchange = record.exchange
-        let time = WallTime(exchange.openedMicroseconds, in: frame.timeZone)
+        let error: HTML = exchange.error.map { "<i title=\"\(Words.error($0))\">\(Words.error($0))</i>" } ?? ""
         return """
             <li class=\(record.tone)><a href="network/\(record.id.description)"><b>\(exchange.method)</b> \
-            <span>\(exchange.host)\(exchange.path)</span> <em>\(exchange.status.map { "\($0)" } ?? Words.state(record.state))</em> \
+            <span>\(exchange.host)\(exchange.path)\(error)</span> <em>\(exchange.status.map { "\($0)" } ?? Words.state(record.state))</em> \
             <small>\(record.belonging)</small> \(DurationStrip(record.durationMicroseconds, scale).html)\
             <data>\(record.durationMicroseconds.map(Words.duration) ?? "-")</data> \
             <data class=size>\(exchange.receivedByteCount.map(Words.byteCount) ?? "")</data> \
-            <time datetime="\(Words.iso8601(exchange.openedMicroseconds))"><u>\(time.date)</u> \(String(time.time.prefix(8)))</time></a>
+            \(HTML.moment(exchange.openedMicroseconds, .row, in: frame.timeZone))</a>
 
             """
     }

@@ -58,14 +58,16 @@ package struct InspectorPage {
 
     private var root: HTML { .raw(String(repeating: "../", count: depth - 1)) }
 
+    /// In one line; where there is no room for it, behind a button that needs no script.
     private var navigation: HTML {
         guard tab != .none || frame.isLoggedIn else { return "" }
         let logout: HTML = "<form method=post action=\"\(root)logout\"><button>Log out</button></form>"
         return """
+            <button type=button class=unfold popovertarget=menu>Menu</button><div id=menu popover>\
             <nav aria-label=Pages>\(link(.transactions, "transactions"))\(link(.network, "network"))\(link(.useCases, "use-cases"))\
             \(link(.sources, "sources"))</nav>\
             <span class=store>\(frame.store)</span><button type=button id=keys hidden aria-label="Help">?</button>\
-            \(logout, if: frame.isLoggedIn)
+            \(logout, if: frame.isLoggedIn)</div>
             """
     }
 
@@ -87,9 +89,9 @@ package struct InspectorPage {
 
     private var footer: HTML {
         guard tab != .none else { return "" }
-        let offset = WallTime(frame.clock.wallMicroseconds(), in: frame.timeZone).offset
+        let zone = WallTime(frame.clock.wallMicroseconds(), in: frame.timeZone).zone
         return """
-            <footer><p>Times in \(offset == "Z" ? "UTC" : "UTC\(offset)"). Values under names of secrets, and what looks like a token or a \
+            <footer><p>Times in <span id=zone>\(zone)</span>. Values under names of secrets, and what looks like a token or a \
             card number, were replaced by \(Redactor.placeholder).</footer>
             <dialog id=help aria-label=Help><h2>Keyboard</h2><dl><dt>j k<dd>the next, the one before<dt>Enter<dd>open\
             <dt>/<dd>search<dt>Esc<dd>back to the list<dt>?<dd>this</dl>\

@@ -7,6 +7,12 @@ enum InspectorScript {
         (function () {
             \(ReportScript.copying)
 
+            \(ReportScript.moments)
+
+            showMoments(document, true);
+            const zone = document.getElementById("zone");
+            if (zone && nameOfZone()) zone.textContent = nameOfZone() + ", UTC on hover; those of charts in " + zone.textContent;
+
             const live = document.querySelector("[data-live]");
             if (live) followStore(live);
 
@@ -31,6 +37,7 @@ enum InspectorScript {
                     const rows = Array.from(page.querySelectorAll(".rows > li"), row => document.importNode(row, true));
                     for (const row of rows) if (!known.has(row.id)) row.classList.add("new");
                     list().replaceChildren(...rows);
+                    showMoments(list(), true);
                     const none = document.querySelector(".none");
                     if (none && rows.length) none.remove();
                     const again = focused && document.getElementById(focused.id);
@@ -122,6 +129,8 @@ enum InspectorScript {
 
             document.addEventListener("keydown", function (event) {
                 if (event.ctrlKey || event.metaKey || event.altKey || help && help.open) return;
+                // What is unfolded over the page is closed by the browser.
+                if (event.key === "Escape" && CSS.supports("selector(:popover-open)") && document.querySelector(":popover-open")) return;
                 const isTyping = event.target.matches("input, select, textarea");
                 const field = document.querySelector("input[type=search]");
                 const up = document.querySelector("a[rel=up]");

@@ -31,18 +31,21 @@ extension InspectorStyle {
         .figures{display:flex;flex-wrap:wrap;gap:.5rem 2rem;margin:0 0 1rem}
         .answer .bar{margin:0 0 .6rem}
         .answer .outcomes{margin-bottom:1.1rem}
-        .scroll{overflow-x:auto}
+        .scroll{overflow-x:auto;background:linear-gradient(90deg,var(--card) 40%,transparent) 0/3rem 100% local no-repeat,\
+        linear-gradient(270deg,var(--card) 40%,transparent) 100%/3rem 100% local no-repeat,\
+        linear-gradient(90deg,var(--line),transparent) 0/1rem 100% scroll no-repeat,\
+        linear-gradient(270deg,var(--line),transparent) 100%/1rem 100% scroll no-repeat}
         .answer table{width:100%;margin-top:.4rem}
         .answer td,.answer th{padding:.28rem .9rem .28rem 0;border:0;vertical-align:middle;font-variant-numeric:tabular-nums}
-        .answer thead th{border-bottom:1px solid var(--line);color:var(--dim);font-size:.8rem;vertical-align:bottom}
-        .answer thead th+th,.answer td{text-align:right;white-space:nowrap}
+        .answer thead tr>*{border-bottom:1px solid var(--line);color:var(--dim);font-size:.8rem;vertical-align:bottom}
+        .answer td,.answer thead tr>:not(:first-child){text-align:right;white-space:nowrap}
         .answer thead small{display:block;margin:0;font-weight:400}
-        .answer tbody th{color:var(--ink);font-weight:400;min-width:8rem;max-width:22rem}
-        .answer tbody tr+tr>*{border-top:1px solid color-mix(in srgb,var(--line) 55%,transparent)}
+        .answer :is(tbody,tfoot) th{padding-left:0;border-left:0;color:var(--ink);font-weight:400;min-width:8rem;max-width:22rem}
+        .answer tbody tr+tr>*,.answer tfoot>tr>*{border-top:1px solid color-mix(in srgb,var(--line) 55%,transparent)}
         .answer .drawn{width:36%;min-width:7rem;padding-right:0}
         .answer .mid{display:block;text-align:center}
-        .answer td.bad,.answer td.bad+td{color:var(--bad)}
-        .answer .sum>*{font-weight:600}
+        .answer td .bad{color:var(--bad)}
+        .answer tfoot tr>*{font-weight:600}
         .numbers{margin-top:.9rem}
         .numbers>summary{color:var(--dim);font-size:.87rem;list-style:revert}
         .numbers>summary::-webkit-details-marker{display:revert}
@@ -61,7 +64,16 @@ extension InspectorStyle {
         .cases>li{grid-template-columns:minmax(0,1fr)}
         .cases dl{grid-template-columns:repeat(4,auto);justify-content:space-between;gap:.2rem .6rem}
         .answer{padding:.8rem}
-        .answer tbody th{min-width:6.4rem;max-width:9rem}
+        .answer :is(table,tbody,tfoot){display:block}
+        .answer thead{display:none}
+        .answer :is(tbody,tfoot) tr{display:grid;grid-template-columns:repeat(auto-fill,minmax(5.6rem,1fr));gap:.2rem .8rem;padding:.55rem 0}
+        .answer tr+tr,.answer tfoot tr{border-top:1px solid var(--line)}
+        .answer :is(tbody,tfoot)>tr:nth-child(n)>*{min-width:0;max-width:none;padding:0;border:0;text-align:left;white-space:normal;overflow-wrap:break-word}
+        .answer :is(tbody,tfoot) th,.answer .drawn{grid-column:1/-1;width:auto}
+        .answer td[data-label]::before{content:attr(data-label);display:block;color:var(--dim);font-size:.78rem;font-weight:400}
+        .answer td:empty{visibility:hidden}
+        .answer .drawn:empty{display:none}
+        .answer .two{grid-column:span 2}
         .ask label,.ask select{max-width:100%}
         .views{gap:.1rem 1rem}
         }

@@ -20,6 +20,14 @@ enum InspectorStyle {
 
         .top{display:flex;flex-wrap:wrap;align-items:center;gap:.4rem 1.4rem;padding:.75rem 0;border-bottom:1px solid var(--line)}
         .top nav{display:flex;gap:.2rem}
+        .top .brand{flex:none}
+        @media(min-width:46.01rem){
+        .unfold{display:none}
+        #menu,form.ask[popover]{position:static;inset:auto;width:auto;height:auto;margin:0;padding:0;border:0;overflow:visible;background:none;\
+        color:inherit}
+        form.ask[popover]{margin:.8rem 0}
+        #menu{display:flex;flex:1;flex-wrap:wrap;align-items:center;gap:.4rem 1.4rem}
+        }
         .top nav a{padding:.22rem .75rem;border-radius:99px;color:var(--dim);text-decoration:none}
         .top nav a:hover{color:var(--ink)}
         .top nav a[aria-current]{background:var(--ink);color:var(--paper)}
@@ -59,6 +67,8 @@ enum InspectorStyle {
         .rows em{color:var(--tone);font-style:normal}
         .rows span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;color:var(--dim);font-size:.87rem}
         .rows .failed span,.rows.net span{color:var(--ink)}
+        .rows:not(.net):not(.src) span{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;line-clamp:2;white-space:normal}
+        .rows.net i{display:block;overflow:hidden;text-overflow:ellipsis;font-style:normal;color:var(--tone)}
         .rows b{overflow:hidden;text-overflow:ellipsis}
         .rows small{margin:0;font-size:.8rem;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
         .rows data,.rows time,.rows code{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
@@ -68,6 +78,7 @@ enum InspectorStyle {
         font-size:.8rem}
         .strip{width:100%;height:8px;border-radius:4px;background:var(--well)}
         .strip rect{height:100%;rx:4px;fill:var(--tone);fill-opacity:.75}
+        .rows .strip rect+rect{rx:1px}
         .rows .new{animation:new 4s ease-out}
         @keyframes new{from{background:color-mix(in srgb,var(--open) 28%,var(--card))}}
         .pages{display:flex;justify-content:center;gap:.6rem;margin:1rem 0}
@@ -112,17 +123,29 @@ enum InspectorStyle {
 
         @media(max-width:92rem){
         .rows a{grid-template-columns:15px minmax(5rem,8rem) 6.2rem minmax(0,1fr) auto minmax(4rem,7rem) 5.2rem 4.4rem 6.4rem}
-        .rows:not(.net) time u{display:none}
+        .rows.net a{grid-template-columns:4.4rem minmax(0,2.2fr) 6.4rem minmax(0,1fr) minmax(4rem,8rem) 5.2rem 4.6rem 4.4rem}
+        .rows time u{display:none}
         }
         @media(max-width:78rem){
         .rows a{grid-template-columns:15px minmax(5rem,9rem) 6.2rem minmax(0,1fr) minmax(3rem,6rem) 5rem 4.4rem 6.4rem}
-        .rows:not(.net) small,.rows time u{display:none}
+        .rows:not(.net) small{display:none}
         .rows.net a{grid-template-columns:4.2rem minmax(0,1fr) 6.2rem minmax(3rem,6rem) 5rem 4.4rem 4.4rem}
         .rows.net small{display:none}
         }
         @media(max-width:46rem){
         body{padding:0 .8rem 2rem}
-        .top .store{order:1;margin:0;width:100%}
+        .top{flex-wrap:nowrap;justify-content:space-between;padding:.55rem 0}
+        .unfold{margin:.6rem 0 0}
+        .top .unfold{margin:0;padding:.25rem .8rem}
+        #menu,form.ask[popover]{border:1px solid var(--line);border-radius:8px;background:var(--card);color:inherit}
+        #menu::backdrop,form.ask::backdrop{background:rgb(0 0 0/.3)}
+        #menu{inset:3.2rem .8rem auto auto;min-width:12rem;max-width:calc(100vw - 1.6rem);margin:0;padding:.5rem}
+        #menu nav{flex-direction:column;margin-bottom:.4rem}
+        #menu nav a{padding:.5rem .9rem}
+        #menu .store{display:block;margin:.4rem .9rem .6rem}
+        #menu #keys,#menu form{display:inline-block;margin:0 0 .3rem .9rem}
+        form.ask[popover]{inset:auto 0 0;width:auto;max-width:none;max-height:80vh;margin:0;padding:1rem .8rem;border-radius:12px 12px 0 0;overflow:auto}
+        form.ask[popover]:not(:popover-open){display:none}
         .rows a,.rows.net a{grid-template-columns:15px minmax(0,1fr) auto auto;grid-template-areas:"i b d d" ". e t c" ". s s s" ". n x x";\
         gap:.1rem .6rem;padding:.55rem .7rem .6rem .8rem}
         .rows svg:first-child{grid-area:i}.rows b{grid-area:b}.rows data{grid-area:d}.rows em{grid-area:e}.rows time{grid-area:t}
@@ -131,7 +154,9 @@ enum InspectorStyle {
         .rows span:empty{display:none}
         .rows.net a{grid-template-columns:minmax(0,1fr) auto auto;grid-template-areas:"b e d" "s s s" "t z x"}
         .rows.net data.size{grid-area:z}
+        .rows:not(.net):not(.src) span{-webkit-line-clamp:3;line-clamp:3}
         .rows.net span{overflow-wrap:anywhere}
+        .rows.net i{white-space:normal}
         .find input{flex-basis:100%}
         .find select{flex:1 1 8rem;min-width:0;max-width:100%}
         .login{margin:6vh auto}
@@ -140,7 +165,8 @@ enum InspectorStyle {
         \(useCases)
         @media(prefers-reduced-motion:reduce){*{animation:none!important;scroll-behavior:auto!important}}
         @media print{
-        .top nav,.top form,#keys,.find,.live,.pages,.actions,.around,.skip,dialog{display:none!important}
+        #menu{display:contents!important}
+        .top nav,.top form,.unfold,#keys,.find,.live,.pages,.actions,.around,.skip,dialog{display:none!important}
         body{padding:0}
         .t details{content-visibility:visible}
         .rows li{break-inside:avoid}

@@ -13,19 +13,17 @@ struct ListProgress {
         (self.progress, self.noun, self.timeZone) = (progress, noun, timeZone)
     }
 
-    var sentence: String {
+    var sentence: HTML {
         switch progress {
         case .lookedAt(let count, let place): "Looked at \(Words.count(count, noun)) so far, to \(words(for: place))."
         case .foundByID: "Found by its ID or support code."
         }
     }
 
-    private func words(for place: SearchProgress.Place) -> String {
+    private func words(for place: SearchProgress.Place) -> HTML {
         switch place {
-        case .time(let microseconds):
-            let time = WallTime(microseconds, in: timeZone)
-            return "\(time.date) \(time.time.prefix(8))"
-        case .duration(let microseconds): return microseconds.map(Words.duration) ?? "those without a duration"
+        case .time(let microseconds): HTML.moment(microseconds, .dateAndTime, in: timeZone)
+        case .duration(let microseconds): "\(microseconds.map(Words.duration) ?? "those without a duration")"
         }
     }
 

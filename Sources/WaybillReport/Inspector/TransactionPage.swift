@@ -59,11 +59,11 @@ package struct TransactionPage {
 
     private var cells: HTML {
         let summary = record.summary
-        let begun = WallTime(summary.begunMicroseconds, in: frame.timeZone)
-        let cells = [
-            ("Begun", "\(begun.date) \(begun.time)"), ("Duration", summary.durationMicroseconds.map(Words.duration) ?? "not closed"),
-            ("Support code", code), ("Events", "\(summary.eventCount)"), ("Requests", "\(summary.exchangeCount)"),
-            ("Sources", record.sources.map { "\($0.app) \($0.appVersion)" }.joined(separator: ", ")),
+        let cells: [(String, HTML)] = [
+            ("Begun", HTML.moment(summary.begunMicroseconds, .exact, in: frame.timeZone)),
+            ("Duration", "\(summary.durationMicroseconds.map(Words.duration) ?? "not closed")"), ("Support code", "\(code)"),
+            ("Events", "\(summary.eventCount)"), ("Requests", "\(summary.exchangeCount)"),
+            ("Sources", "\(record.sources.map { "\($0.app) \($0.appVersion)" }.joined(separator: ", "))"),
         ]
         return "\(cells.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML })"
     }
@@ -83,7 +83,7 @@ package struct TransactionPage {
         guard let summary else { return "<span>nothing \(word)</span>" }
         return """
             <a rel=\(relation) class=\(summary.outcome.name) href="\(summary.id.description)\(clocks.query)">\(word): \(summary.outcome.icon)\
-            \(summary.useCaseName) \(String(WallTime(summary.begunMicroseconds, in: frame.timeZone).time.prefix(8)))</a>
+            \(summary.useCaseName) \(HTML.moment(summary.begunMicroseconds, .time, in: frame.timeZone))</a>
             """
     }
 }

@@ -64,21 +64,26 @@ package struct TransactionsPage {
             let word = progress == nil ? "No transactions" : "Nothing yet"
             return "<ol class=rows></ol>\(NoRows(title: word, why: page.whyEmpty ?? "", meant: meant, address: address).html)"
         }
-        let scale = DurationStrip.Scale(page.rows.compactMap(\.durationMicroseconds))
-        return "<ol class=rows>\(page.rows.map { row($0, scale) })</ol>\n"
+        // One of another use case takes a second where this one takes a millisecond, and nothing follows from that.
+        let useCases = Dictionary(grouping: page.rows, by: \.useCase).mapValues { rows in
+            (scale: DurationStrip.Scale(rows.compactMap(\.durationMicroseconds)), telling: TellingAttributes(rows.map(\.attributes)))
+        }
+        let rows = page.rows.map { summary in
+            useCases[summary.useCase].map { row(summary, $0.scale, reason: summary.reason($0.telling)) } ?? ""
+        }
+        return "<ol class=rows>\(rows)</ol>\n"
     }
 
-    private func row(_ summary: TransactionSummary, _ scale: DurationStrip.Scale) -> HTML {
-        let time = WallTime(summary.begunMicroseconds, in: frame.timeZone)
-        return """
-            <li id="t-\(summary.id.description)" class=\(summary.outcome.name)><a href="transactions/\(summary.id.description)">\
-            \(summary.outcome.icon)<b>\(summary.useCaseName)</b> <em>\(Words.outcome(summary.outcome))</em> <span>\(summary.reason)</span> \
-            <small>\(counts(summary))</small> \(DurationStrip(summary.durationMicroseconds, scale).html)\
-            <data>\(summary.durationMicroseconds.map(Words.duration) ?? "-")</data> \
-            <time datetime="\(Words.iso8601(summary.begunMicroseconds))"><u>\(time.date)</u> \(String(time.time.prefix(8)))</time> \
-            <code>\(summary.id.supportCode.description)</code></a>
+    private func row(_ summary: TransactionSummary, _ scale: DurationStrip.Scale, reason: String) -> HTML {
+        """
+        <li id="t-\(summary.id.description)" class=\(summary.outcome.name)><a href="transactions/\(summary.id.description)">\
+        \(summary.outcome.icon)<b>\(summary.useCaseName)</b> <em>\(Words.outcome(summary.outcome))</em> <span title="\(reason)">\(reason)</span> \
+        <small>\(counts(summary))</small> \(DurationStrip(summary.durationMicroseconds, scale).html)\
+        <data>\(summary.durationMicroseconds.map(Words.duration) ?? "-")</data> \
+        \(HTML.moment(summary.begunMicroseconds, .row, in: frame.timeZone)) \
+        <code>\(summary.id.supportCode.description)</code></a>
 
-            """
+        """
     }
 
     private func counts(_ summary: TransactionSummary) -> String {
@@ -98,7 +103,7 @@ struct DurationStrip {
     struct Scale {
         let microseconds: Int
 
-        /// The longest, unless it is an outlier beside which all others would be nothing: then eight times the median.
+        /// The longest, unless it is an outlier beside which all others would be nothing: then eight times the median, and its bar is broken.
         init(_ durations: [Int]) {
             let sorted = durations.sorted()
             microseconds = max(1, min(sorted.last ?? 1, 8 * (sorted.isEmpty ? 1 : max(1, sorted[sorted.count / 2]))))
@@ -106,18 +111,26 @@ struct DurationStrip {
     }
 
     private let tenths: Int?
+    private let isBroken: Bool
 
     init(_ duration: Int?, _ scale: Scale) {
         tenths = duration.map { min(1000, max(4, Int(Double($0) / Double(scale.microseconds) * 1000))) }
+        isBroken = (duration ?? 0) > scale.microseconds
     }
 
-    var html: HTML { "<svg class=strip aria-hidden=true>\(tenths.map { "<rect width=\(percent: $0)% />" as HTML } ?? "")</svg>" }
+    var html: HTML {
+        guard let tenths else { return "<svg class=strip aria-hidden=true></svg>" }
+        let bar: HTML = isBroken ? "<rect width=82% /><rect x=88% width=12% />" : "<rect width=\(percent: tenths)% />"
+        return "<svg class=strip aria-hidden=true>\(bar)</svg>"
+    }
 }
 
 extension TransactionSummary {
     /// Why it did not succeed, and what was said about it when it was begun.
-    var reason: String {
-        ([error.map(Words.error)].compactMap(\.self) + attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })
-            .joined(separator: " · ")
+    var reason: String { reason(TellingAttributes([attributes])) }
+
+    /// The same, what tells it from others first.
+    func reason(_ telling: TellingAttributes) -> String {
+        ([error.map(Words.error)].compactMap(\.self) + telling.sorted(attributes)).joined(separator: " · ")
     }
 }

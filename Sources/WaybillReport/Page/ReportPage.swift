@@ -28,27 +28,27 @@ struct ReportPage {
     }
 
     private var cells: HTML {
-        let made = WallTime(report.madeMicroseconds, in: report.timeZone)
         let sources = report.records.flatMap(\.sources)
-        let zone = made.offset == "Z" ? "UTC" : "UTC\(made.offset)"
-        let cells: [(String, String)] = [
-            ("Selection", report.selection ?? "all"),
+        let zone = WallTime(report.madeMicroseconds, in: report.timeZone).zone
+        let cells: [(String, HTML)] = [
+            ("Selection", "\(report.selection ?? "all")"),
             ("Begun", period),
-            ("Apps", Self.listed(sources.map { "\($0.app) \($0.appVersion)" })),
-            ("Devices", Self.listed(sources.map { "\($0.device) \($0.os) \($0.osVersion)" })),
-            ("Report made", "\(made.date) \(made.time.prefix(5)), times in \(zone)"),
+            ("Apps", "\(Self.listed(sources.map { "\($0.app) \($0.appVersion)" }))"),
+            ("Devices", "\(Self.listed(sources.map { "\($0.device) \($0.os) \($0.osVersion)" }))"),
+            (
+                "Report made",
+                "\(HTML.moment(report.madeMicroseconds, .dateAndMinute, in: report.timeZone)), times in <span id=zone>\(zone)</span>"
+            ),
         ]
-        return "\(cells.filter { !$0.1.isEmpty }.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML })"
+        return "\(cells.filter { !$0.1.bytes.isEmpty }.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML })"
     }
 
     /// From the oldest to the newest.
-    private var period: String {
+    private var period: HTML {
         guard let first = report.records.last, let last = report.records.first else { return "" }
-        let (start, end) = (
-            WallTime(first.summary.begunMicroseconds, in: report.timeZone), WallTime(last.summary.begunMicroseconds, in: report.timeZone)
-        )
-        let day = start.date == end.date ? "" : "\(end.date) "
-        return "\(start.date) \(start.time.prefix(8)) to \(day)\(end.time.prefix(8))"
+        // The date stands twice even where it is the same: by another clock it need not be.
+        let ends = [first, last].map { HTML.moment($0.summary.begunMicroseconds, .dateAndTime, in: report.timeZone) }
+        return "\(ends[0]) to \(ends[1])"
     }
 
     /// Different ones in the order in which they come; a few of many.

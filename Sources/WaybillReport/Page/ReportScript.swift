@@ -16,6 +16,31 @@ enum ReportScript {
         }
         """
 
+    /// Moments as the reader's clock shows them; on hover, in UTC to the millisecond. What is shown of each, its text says: a date, a time, or both.
+    static let moments = """
+        function two(number) { return String(number).padStart(2, "0"); }
+        function dayOf(moment) { return moment.getFullYear() + "-" + two(moment.getMonth() + 1) + "-" + two(moment.getDate()); }
+        function timeOf(moment) {
+            return two(moment.getHours()) + ":" + two(moment.getMinutes()) + ":" + two(moment.getSeconds()) + "."
+                + String(moment.getMilliseconds()).padStart(3, "0");
+        }
+        function showMoments(root, isLocal) {
+            for (const element of root.querySelectorAll("time[datetime]:not([title])")) {
+                const moment = new Date(element.dateTime);
+                if (isNaN(moment)) continue;
+                element.title = element.dateTime.slice(0, 23).replace("T", " ") + " UTC";
+                const texts = isLocal ? document.createTreeWalker(element, NodeFilter.SHOW_TEXT) : null;
+                while (texts && texts.nextNode()) {
+                    const text = texts.currentNode;
+                    text.data = text.data.replace(/\\d{4}-\\d\\d-\\d\\d/, dayOf(moment))
+                        .replace(/\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?)?/, shown => timeOf(moment).slice(0, shown.length));
+                }
+            }
+        }
+        // Empty where it is UTC, or not known.
+        function nameOfZone() { return (Intl.DateTimeFormat().resolvedOptions().timeZone || "").replace(/^(Etc\\/)?UTC$/, ""); }
+        """
+
     /// Text is only ever set as text (`textContent`), never as markup.
     static let javaScript = """
         "use strict";
@@ -27,6 +52,35 @@ enum ReportScript {
             const count = bar.querySelector("output");
             const chosen = new Set();
             let texts = null;
+
+            \(moments)
+
+            const zone = document.getElementById("zone");
+            const isLocal = zone.textContent === "UTC";
+            showMoments(document, isLocal);
+            if (isLocal && nameOfZone()) zone.textContent = nameOfZone() + ", UTC on hover";
+            if (isLocal) sortByDay();
+
+            // Under the days of the reader's clock, where these are other ones.
+            function sortByDay() {
+                const written = transactions.map(element => element.parentElement.querySelector("h2").textContent);
+                const days = transactions.map(function (element, index) {
+                    const moment = new Date(element.querySelector("summary time").dateTime);
+                    return isNaN(moment) ? written[index] : dayOf(moment);
+                });
+                if (days.every((day, index) => day === written[index])) return;
+                const sections = [];
+                transactions.forEach(function (element, index) {
+                    if (days[index] !== days[index - 1]) {
+                        const heading = document.createElement("h2");
+                        heading.textContent = days[index];
+                        sections.push(document.createElement("section"));
+                        sections.at(-1).append(heading);
+                    }
+                    sections.at(-1).append(element);
+                });
+                document.querySelector("main").replaceChildren(...sections);
+            }
 
             // A support code is found with and without its hyphen.
             function textOf(element) {

@@ -153,6 +153,7 @@ enum ReportStyle {
         .t details>summary:hover{background:var(--well)}
         .t details small{color:var(--lane)}
         .t details span+small{margin:0}
+        .t details span>small{display:inline-block;max-width:100%}
         .t details em{font-style:normal;color:var(--good)}
         .t details em.bad,p.bad{color:var(--bad)}
         .t details p{margin:.2rem 0 .5rem;color:var(--dim)}

@@ -54,7 +54,7 @@ struct TimelineTable {
     /// What its own clock said, where the times are those of another.
     private func ownTime(of entry: TransactionRecord.Entry) -> HTML {
         guard let offset = offsets?[entry.id.source] else { return "" }
-        return "<small>\(WallTime(entry.timeMicroseconds - offset.microseconds, in: timeZone).time) by its own clock</small>"
+        return "<small>\(HTML.moment(entry.timeMicroseconds - offset.microseconds, .exactTime, in: timeZone)) by its own clock</small>"
     }
     /// Beyond so many rows they stand in groups, each of which a browser lays out when it comes into view.
     private static let longCount = 400

@@ -48,11 +48,10 @@ package struct TransactionSection {
 
     private var line: HTML {
         let summary = record.summary
-        let time = WallTime(summary.begunMicroseconds, in: timeZone)
         let duration = summary.durationMicroseconds.map(Words.duration) ?? "-"
         return """
             <summary>\(summary.outcome.icon)<b>\(summary.useCaseName)</b> <em>\(Words.outcome(summary.outcome))</em> <span>\(summary.reason)</span> \
-            <time>\(time.time)</time> <data>\(duration)</data> <code>\(summary.id.supportCode.description)</code></summary>
+            \(HTML.moment(summary.begunMicroseconds, .exactTime, in: timeZone)) <data>\(duration)</data> <code>\(summary.id.supportCode.description)</code></summary>
             """
     }
 

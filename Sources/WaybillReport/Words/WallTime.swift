@@ -10,6 +10,9 @@ package struct WallTime: Sendable {
     /// `+01:00`; `Z` for UTC.
     package let offset: String
 
+    /// `UTC`, `UTC+01:00`.
+    package var zone: String { offset == "Z" ? "UTC" : "UTC\(offset)" }
+
     /// Takes a moment apart.
     package init(_ microsecondsSince1970: Int, in zone: TimeZone) {
         // The seconds alone go through `Date`, whose `Double` would round the fraction up and down.

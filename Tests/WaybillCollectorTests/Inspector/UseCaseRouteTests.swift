@@ -43,8 +43,10 @@ import WaybillCore
             #expect(list.contains("href=\"transactions?use_case=login&amp;outcome=failed\""))
             #expect(list.contains("p50<dd>15.0 ms"))
             let texts = [
-                ">LoginError 3</a>", "<dt>Transactions<dd>1</div>", "<td>1<td>100.0 %",
-                "1 transaction</a> did not finish", "<td>60.0 %<td>1<td>9.00 ms", "<b>What is to be compared?</b>",
+                ">LoginError 3</a>", "<dt>Transactions<dd>1</div>", "<td data-label=\"Reached\">1<td data-label=\"Of all\">100.0 %",
+                "1 transaction</a> did not finish",
+                "<td data-label=\"Of all time\">60.0 %<td data-label=\"Transactions\">1<td data-label=\"p50\">9.00 ms",
+                "<b>What is to be compared?</b>",
             ]
             for (view, text) in zip(Self.views, texts) {
                 let page = try await server.get("/use-cases/login\(view)\(view == "/dropoff" ? "?outcome=failed" : "")")

@@ -21,7 +21,7 @@ struct InspectorPieceTests {
         let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
         let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: zone, clock: Fixed(wall: wall))
         let page = frame.page("A", .transactions, main: "").text
-        #expect(page.contains("Times in UTC\(offset)"))
+        #expect(page.contains("Times in <span id=zone>UTC\(offset)</span>"))
     }
 
     @Test func whateverWasRecordedStaysTextOnEveryPage() {
@@ -84,8 +84,71 @@ struct InspectorPieceTests {
         #expect(DurationStrip.Scale([10, 20, 30]).microseconds == 30)
         #expect(DurationStrip.Scale([10, 20, 30, 40, 1_000_000]).microseconds == 240)
         #expect(DurationStrip.Scale([]).microseconds == 1)
-        #expect(DurationStrip(1_000_000, .init([10, 20, 30, 40, 1_000_000])).html.text.contains("width=100%"))
+        let scale = DurationStrip.Scale([10, 20, 30, 40, 1_000_000])
+        #expect(DurationStrip(1_000_000, scale).html.text.matches(of: #/<rect/#).count == 2, "What is longer than the scale is broken.")
+        #expect(DurationStrip(240, scale).html.text.contains("<rect width=100% />"))
         #expect(DurationStrip(nil, .init([])).html.text == "<svg class=strip aria-hidden=true></svg>")
+    }
+
+    private func list(_ summaries: [TransactionSummary]) -> [Substring] {
+        let html = TransactionsPage(
+            Page(rows: summaries, next: nil), errorCounts: [:], at: ListAddress([]), useCases: [], version: 1, in: frame
+        ).html.text
+        return html.split(separator: "<li id=\"t-").dropFirst().map { $0.prefix(while: { $0 != "\n" }) }
+    }
+
+    private func summary(useCase: Int = 0, took duration: Int = 1000, _ attributes: Attributes = [:]) -> TransactionSummary {
+        TransactionSummary(
+            id: GUID(), useCase: useCase, useCaseName: "case \(useCase)", outcome: .failed, begunMicroseconds: LoginHistory.begun,
+            durationMicroseconds: duration, error: RecordedError(domain: "ShopError", code: 3), attributes: attributes, sourceCount: 1,
+            eventCount: 1, exchangeCount: 0, isWaitingForBeginner: false)
+    }
+
+    /// Breaks when bars of 2 ms and of 200 ms are equally full because a third use case takes minutes, or none.
+    @Test func aBarIsComparedWithThoseOfItsUseCaseAlone() {
+        let rows = list([
+            summary(useCase: 1, took: 2_000), summary(useCase: 1, took: 4_000), summary(useCase: 2, took: 100_000),
+            summary(useCase: 2, took: 200_000), summary(useCase: 3, took: 60_000_000), summary(useCase: 1, took: 1_000),
+        ])
+        let widths = rows.compactMap { $0.firstMatch(of: #/<rect width=([0-9.]+)%/#)?.output.1 }
+        #expect(widths == ["50", "100", "50", "100", "100", "25"])
+    }
+
+    /// Breaks when what tells a transaction from its neighbors is cut off behind what they all have, or behind a whole shopping cart.
+    @Test func whatTellsATransactionFromItsNeighborsStandsInFront() {
+        let cart = AttributeValue.string("{\"items\":[{\"sku\":\"A-1\",\"count\":2}],\"currency\":\"EUR\"}")
+        let rows = list([
+            summary(["app": "shop", "cart": cart, "sku": "FLAKY"]), summary(["app": "shop", "cart": cart, "sku": "A-1"]),
+            summary(useCase: 2, ["app": "other", "b": "2", "a": "1"]),
+        ])
+        #expect(rows[0].contains(">ShopError 3 · sku=FLAKY · app=shop · cart={&quot;items"))
+        #expect(rows[1].contains("<span title=\"ShopError 3 · sku=A-1 · app=shop · cart="), "What is cut can be read on hover.")
+        #expect(rows[2].contains(">ShopError 3 · a=1 · app=other · b=2</span>"), "One alone has them by name.")
+    }
+
+    @Test func aRequestThatFailedSaysWithWhatError() {
+        var record = HostileText.records[0]
+        record.exchanges[0].error = RecordedError(domain: "NSURLErrorDomain", code: -1004, text: "refused")
+        let found = ExchangeRecord(
+            exchange: record.exchanges[0], state: .failed, source: record.sources[0], transaction: nil, useCase: nil, useCaseName: nil)
+        let html = ExchangesPage(Page(rows: [found], next: nil), at: ListAddress([]), useCases: [], in: frame).html.text
+        #expect(html.contains("<i title=\"NSURLErrorDomain -1004: refused\">NSURLErrorDomain -1004: refused</i></span>"))
+    }
+
+    /// Breaks when a page shows a moment that the script cannot name exactly, and so leaves in another zone than all others.
+    @Test func everyMomentOfAPageIsNamedExactly() {
+        let record = HostileText.records[0]
+        let around = TransactionPage.Around(before: record.summary, after: nil)
+        let pages = [
+            TransactionPage(record, bodies: [:], around: around, notes: [], in: frame).html.text,
+            BesidePage(record, clocks: .aligned, in: frame).html(beside: record).text,
+            String(decoding: TransactionReport(records: [record]).html, as: UTF8.self),
+        ]
+        for page in pages {
+            let moments = page.matches(of: #/<time datetime="2026-03-01T[0-9:.]+Z">[^<]+<\/time>/#).count
+            let all = page.matches(of: #/[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}<|[0-9]{2}:[0-9]{2}:[0-9]{2}</#).count
+            #expect(moments == all && moments > 0)
+        }
     }
 
     @Test func objectsAndArraysUnfoldAndStringsDoNot() throws {

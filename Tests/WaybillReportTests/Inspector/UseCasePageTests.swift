@@ -112,23 +112,25 @@ struct UseCasePageTests {
         for text in [
             "<b>12</b> failed", "href=\"../transactions?use_case=login&amp;since=7d&amp;filter=os%3AiOS&amp;outcome=failed\"",
             "<dt title=\"Of those that are over\">Failed<dd>32.4 %", "p95<dd>90.0 ms",
-            "filter=os%3AiOS%20error%3A%22requestSent%20401%22\">requestSent 401</a>", "<td>9<td>22.5 %",
-            "2026-03-01 14:00<td><a href=\"../transactions?use_case=login&amp;filter=os%3AiOS&amp;since=2026-03-01T14%3A00%3A00Z"
+            "filter=os%3AiOS%20error%3A%22requestSent%20401%22\">requestSent 401</a>",
+            "<td data-label=\"Times\">9<td data-label=\"Of all runs\">22.5 %",
+            "2026-03-01 14:00<td data-label=\"Runs\"><a href=\"../transactions?use_case=login&amp;filter=os%3AiOS&amp;since=2026-03-01T14%3A00%3A00Z"
                 + "&amp;until=2026-03-01T15%3A00%3A00Z\">13</a>",
             "login/outcomes.csv?since=7d&amp;filter=os%3AiOS\">CSV", "login/errors.csv?",
         ] { #expect(overview.contains(text), "\(text)") }
         let duration = shown(.duration)
         #expect(duration.contains("<dt>p50<dd>20.0 ms") && duration.contains("4 transactions had requestSent, and not the outcome."))
-        #expect(duration.contains("<th scope=row>20 ms to 50 ms<td>1<td>33.3 %"))
+        #expect(duration.contains("<th scope=row>20 ms to 50 ms<td data-label=\"Transactions\">1<td data-label=\"Of all\">33.3 %"))
         let funnel = shown(.funnel)
-        #expect(funnel.contains("<td>30<td>75.0 %"))
-        #expect(funnel.contains("filter=-event%3ArequestSent\">10</a><td>25.0 %"))
+        #expect(funnel.contains("<td data-label=\"Reached\">30<td data-label=\"Of all\">75.0 %"))
+        #expect(
+            funnel.contains("filter=-event%3ArequestSent\">10</a>" + "<td data-label=\"Of those before\"><span class=bad>25.0 %</span>"))
         let dropOff = shown(.dropOff)
         #expect(dropOff.contains("title=\"Those that have this event and did not finish\">requestSent</a>"))
-        #expect(dropOff.contains("<td>5<td>71.4 %"))
+        #expect(dropOff.contains("<td data-label=\"Times\">5<td data-label=\"Of them\">71.4 %"))
         let legs = shown(.legs)
         #expect(legs.matches(of: #/<tr><th scope=row><svg class="sign /#).count == Leg.allCases.count)
-        #expect(legs.contains("<td>12.5 %<td>3<td>2.00 ms"))
+        #expect(legs.contains("<td data-label=\"Of all time\">12.5 %<td data-label=\"Transactions\">3<td data-label=\"p50\">2.00 ms"))
         #expect(legs.contains("Of 4 too little is known of the clocks"))
         let compare = shown(.compare)
         guard case .compare(let answer) = all[5].2 else { return #expect(Bool(false)) }
@@ -137,7 +139,8 @@ struct UseCasePageTests {
         for rate in answer.rates {
             let points = (rate.difference.value ?? 0).pointsText
             #expect(rate.sentence.contains("a difference of \(points) points"))
-            #expect(compare.contains("<td>\(points) points<td>"), "The table says \(points) as the sentence does.")
+            let cell = "<td data-label=\"Difference\">\(points) points<td "
+            #expect(compare.contains(cell), "The table says \(points) as the sentence does.")
         }
         #expect(compare.contains("<h2>requestSent and (none)</h2>") && compare.contains("(none) has less | more"))
     }
@@ -163,6 +166,34 @@ struct UseCasePageTests {
         #expect(!variants.contains(">token<") && !variants.contains("Bearer"), "No secret is offered.")
         #expect(!variants.contains("<option value=\"day\">"), "What nothing has is no choice.")
         #expect(form([]).contains("<input name=a size=12 placeholder=\"48h..24h\" value=\"\" list=windows>"), "Times are written.")
+    }
+
+    /// Breaks when, on a phone, a number of some table stands there without its heading: `A` and `B` of a comparison above all.
+    @Test func everyNumberOfATableHasItsHeadingBesideIt() throws {
+        for (view, query, answer) in answers("requestSent") {
+            let html = page(view, .answers([(query, answer)]))
+            let tables = html.matches(of: #/<table>.*?<\/table>/#.dotMatchesNewlines())
+            #expect(!tables.isEmpty)
+            for table in tables {
+                let cells = table.output.components(separatedBy: "<tbody>")[1]
+                let headings = table.output.matches(of: #/<th scope=col>/#).count
+                let rows = cells.matches(of: #/<th scope=row>/#).count
+                let named = cells.matches(of: #/<td data-label="[^"]+"[ >]/#).count
+                #expect(named == rows * (headings - 1) && named > 0, "\(view)")
+                #expect(cells.matches(of: #/<td[ >]/#).count == named + cells.matches(of: #/<td class=drawn>/#).count, "\(view)")
+            }
+        }
+    }
+
+    /// Breaks when the form, which has a choice for each step, comes before the answer on a phone, or is out of reach there before anything was asked.
+    @Test func aFormFoldsWhenItsQuestionIsAnsweredAndNotBefore() throws {
+        let (view, query, answer) = try #require(answers("requestSent").first { $0.0 == .funnel })
+        let answered = page(view, .answers([(query, answer)]))
+        #expect(answered.contains("popovertarget=question>") && answered.contains("<form class=ask id=question method=get popover>"))
+        for content in [UseCasePage.Content.answers([]), .mistake("No such event.")] {
+            let open = page(.compare, content)
+            #expect(!open.contains("popovertarget=question") && open.contains("<form class=ask id=question method=get>"))
+        }
     }
 
     @Test func anEmptyAnswerSaysOnceWhy() {

@@ -66,10 +66,9 @@ package struct DeliveryPage {
 
     private func settled(_ own: DeliveryState.Own) -> HTML {
         guard let settled = own.settled else { return "no whole transaction yet" }
-        let begun = WallTime(settled.begunMicroseconds, in: frame.timeZone)
         return """
             <a href="transactions/\(settled.id.description)">\(settled.useCaseName) \(settled.id.supportCode.description)</a>, \
-            of \(begun.date) \(String(begun.time.prefix(8)))
+            of \(HTML.moment(settled.begunMicroseconds, .dateAndTime, in: frame.timeZone))
             """
     }
 
@@ -86,12 +85,12 @@ package struct DeliveryPage {
 
     private var counted: HTML {
         guard let collected else { return "" }
-        let begun = WallTime(collected.begunMicroseconds, in: frame.timeZone)
         let turned = (collected.refusals + [("sets that could not be stored", collected.failedSets)]).filter { $0.1 > 0 }
-        let cells = [
-            ("Counting since", "\(begun.date) \(begun.time.prefix(8))"), ("Facts accepted", "\(collected.accepted)"),
+        let cells: [(String, HTML)] = [
+            ("Counting since", HTML.moment(collected.begunMicroseconds, .dateAndTime, in: frame.timeZone)),
+            ("Facts accepted", "\(collected.accepted)"),
             ("Facts known already", "\(collected.known)"), ("Facts rejected", "\(collected.rejected)"),
-            ("Turned away", turned.isEmpty ? "no request" : turned.map { "\($0.1) \($0.0)" }.joined(separator: ", ")),
+            ("Turned away", "\(turned.isEmpty ? "no request" : turned.map { "\($0.1) \($0.0)" }.joined(separator: ", "))"),
         ]
         let list = cells.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML }
         return "<header class=wide><h2>Since this collector was started</h2><dl>\(list)</dl></header>\n"

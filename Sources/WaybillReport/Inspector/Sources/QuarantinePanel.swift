@@ -80,9 +80,8 @@ struct QuarantinePanel {
     }
 
     private func times(_ first: Int, _ last: Int) -> HTML {
-        let (start, end) = (WallTime(first, in: frame.timeZone), WallTime(last, in: frame.timeZone))
-        let until = first == last ? "" : " to \(start.date == end.date ? "" : "\(end.date) ")\(end.time.prefix(8))"
-        return "<time>\(start.date) \(String(start.time.prefix(8)))\(until)</time>"
+        let until: HTML = " to \(HTML.moment(last, .dateAndTime, in: frame.timeZone))"
+        return "<span>\(HTML.moment(first, .dateAndTime, in: frame.timeZone))\(until, if: first != last)</span>"
     }
 }
 

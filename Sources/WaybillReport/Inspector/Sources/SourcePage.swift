@@ -60,14 +60,16 @@ package struct SourcePage {
     }
 
     private var cells: [HTML] {
-        let first = record.heardMicroseconds == nil ? ("Facts", "\(record.ledger.recorded)") : ("First set", details.firstArrival.map(time))
-        let seen = record.heardMicroseconds.map { ("Last set", time($0)) } ?? ("Sets", "none: it records into this store")
-        let cells = [
-            ("Device", record.device), ("System", record.system), ("Started", record.startedMicroseconds.map(time) ?? "unknown"),
-            first, seen, ("Latest fact", details.latestFact.map(time) ?? "none"),
-            ("Source", record.id.description), ("Installation", record.installation?.description ?? "not told"),
+        let isOwn = record.heardMicroseconds == nil
+        let cells: [(String, HTML)] = [
+            ("Device", "\(record.device)"), ("System", "\(record.system)"),
+            ("Started", record.startedMicroseconds.map(time) ?? "unknown"),
+            isOwn ? ("Facts", "\(record.ledger.recorded)") : ("First set", details.firstArrival.map(time) ?? ""),
+            record.heardMicroseconds.map { ("Last set", time($0)) } ?? ("Sets", "none: it records into this store"),
+            ("Latest fact", details.latestFact.map(time) ?? "none"), ("Source", "\(record.id.description)"),
+            ("Installation", "\(record.installation?.description ?? "")"),
         ]
-        return cells.map { name, value in "<div><dt>\(name)<dd>\((value ?? "").isEmpty ? "not told" : value ?? "")</div>" }
+        return cells.map { name, value in "<div><dt>\(name)<dd>\(value.bytes.isEmpty ? "not told" : value)</div>" }
     }
 
     private var ledger: HTML {
@@ -112,21 +114,16 @@ package struct SourcePage {
             """
     }
 
-    private func about(_ gap: StoreReader.GapTime) -> String {
+    private func about(_ gap: StoreReader.GapTime) -> HTML {
         switch (gap.afterMicroseconds, gap.beforeMicroseconds) {
-        case (let after?, let before?):
-            let (start, end) = (WallTime(after, in: frame.timeZone), WallTime(before, in: frame.timeZone))
-            return "\(start.date) \(start.time) to \(start.date == end.date ? "" : "\(end.date) ")\(end.time)"
-        case (let after?, nil): return "after \(time(after))"
-        case (nil, let before?): return "before \(time(before))"
-        case (nil, nil): return "unknown"
+        case (let after?, let before?): "\(time(after)) to \(time(before))"
+        case (let after?, nil): "after \(time(after))"
+        case (nil, let before?): "before \(time(before))"
+        case (nil, nil): "unknown"
         }
     }
 
-    private func time(_ microseconds: Int) -> String {
-        let time = WallTime(microseconds, in: frame.timeZone)
-        return "\(time.date) \(time.time)"
-    }
+    private func time(_ microseconds: Int) -> HTML { HTML.moment(microseconds, .exact, in: frame.timeZone) }
 }
 
 extension SourcePage {
@@ -168,13 +165,12 @@ extension SourcePage {
                 "<section class=panel><h2>Latest transactions</h2><p class=why>None: it took part in no transaction that is still here.</section>\n"
         }
         let rows = details.transactions.map { summary in
-            let begun = WallTime(summary.begunMicroseconds, in: frame.timeZone)
-            return """
-                <tr class=\(summary.outcome.name)><td>\(summary.outcome.icon)<th scope=row><a href="../transactions/\(summary.id.description)">\
-                \(summary.useCaseName)</a><td><em>\(Words.outcome(summary.outcome))</em><td class=n>\
-                \(summary.durationMicroseconds.map(Words.duration) ?? "-")<td class=n>\(begun.date) \(String(begun.time.prefix(8)))\
-                <td><code>\(summary.id.supportCode.description)</code></tr>
-                """ as HTML
+            """
+            <tr class=\(summary.outcome.name)><td>\(summary.outcome.icon)<th scope=row><a href="../transactions/\(summary.id.description)">\
+            \(summary.useCaseName)</a><td><em>\(Words.outcome(summary.outcome))</em><td class=n>\
+            \(summary.durationMicroseconds.map(Words.duration) ?? "-")<td class=n>\(HTML.moment(summary.begunMicroseconds, .dateAndTime, in: frame.timeZone))\
+            <td><code>\(summary.id.supportCode.description)</code></tr>
+            """ as HTML
         }
         return "<section class=panel><h2>Latest transactions</h2><table class=\"facts runs\">\(rows)</table></section>\n"
     }

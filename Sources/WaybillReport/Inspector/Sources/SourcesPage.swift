@@ -72,7 +72,6 @@ package struct SourcesPage {
 
     private func time(_ record: SourceRecord) -> HTML {
         guard let seen = record.heardMicroseconds ?? seen[record.id] ?? record.startedMicroseconds else { return "<time>never</time>" }
-        let time = WallTime(seen, in: frame.timeZone)
-        return "<time datetime=\"\(Words.iso8601(seen))\"><u>\(time.date)</u> \(String(time.time.prefix(8)))</time>"
+        return HTML.moment(seen, .row, in: frame.timeZone)
     }
 }

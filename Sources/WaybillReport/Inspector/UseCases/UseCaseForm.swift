@@ -17,8 +17,10 @@ struct UseCaseForm {
 
     var html: HTML {
         guard !view.parameters.isEmpty else { return "" }
+        // Where there is little room, what was asked already folds behind a button that needs no script, so that the answer comes first.
+        let unfold: HTML = "<button type=button class=unfold popovertarget=question>Change the question</button>"
         return """
-            <form class=ask method=get>\(fields)\(address.hidden(besides: view.parameters))<button>Show</button></form>
+            \(unfold, if: asked != nil)<form class=ask id=question method=get\(" popover", if: asked != nil)>\(fields)\(address.hidden(besides: view.parameters))<button>Show</button></form>
 
             """
     }

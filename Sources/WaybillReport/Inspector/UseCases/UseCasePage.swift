@@ -117,17 +117,8 @@ struct UseCaseSection {
             """
     }
 
-    /// A table that scrolls by itself where it has no room. Above bars there is no title, and what has no words is no heading.
-    func table(_ caption: String, _ columns: [HTML], _ rows: [HTML]) -> HTML {
-        """
-        <div class=scroll tabindex=0 role=region aria-label="\(caption)"><table><thead><tr>\
-        \(columns.map { $0.text.isEmpty ? "<td>" : "<th scope=col>\($0)" as HTML })</thead><tbody>\(rows)</tbody></table></div>
-
-        """
-    }
-
     /// A table that is there for who cannot see the chart, or wants the numbers.
-    func folded(_ table: HTML) -> HTML { "<details class=numbers><summary>The numbers</summary>\(table)</details>\n" }
+    func folded(_ table: AnswerTable) -> HTML { "<details class=numbers><summary>The numbers</summary>\(table.html)</details>\n" }
 
     /// What a chart does not show, one paragraph each.
     func remarks(_ sentences: [String]) -> HTML { "\(sentences.map { "<p class=hint>\($0)</p>" as HTML })" }

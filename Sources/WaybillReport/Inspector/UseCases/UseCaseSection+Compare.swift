@@ -6,7 +6,7 @@ extension UseCaseSection {
         let rates = Whisker.reach(answer.rates.map { ($0.difference.value, $0.difference.low, $0.difference.high) })
         let times = Whisker.reach(answer.quantiles.map(Self.relative))
         let rows =
-            answer.rates.map { rate -> HTML in
+            answer.rates.map { rate -> [HTML] in
                 let difference = rate.difference
                 let whisker = Whisker(
                     value: difference.value, low: difference.low, high: difference.high, reach: rates, tone: rate.verdict.tone(rate.measure)
@@ -15,7 +15,7 @@ extension UseCaseSection {
                     "\(rate.measure.rawValue)", rate.a, rate.b, difference, rate.verdict, whisker, { Words.percent($0) },
                     more: \.pointsText, unit: " points")
             }
-            + answer.quantiles.map { quantile -> HTML in
+            + answer.quantiles.map { quantile -> [HTML] in
                 let (value, low, high) = Self.relative(quantile)
                 let whisker = Whisker(value: value, low: low, high: high, reach: times, tone: quantile.verdict.tone(nil))
                 return row(
@@ -23,15 +23,18 @@ extension UseCaseSection {
                     quantile.verdict, whisker, Words.duration, more: \.differenceText)
             }
         let (a, b) = Self.names(query, answer)
-        let columns: [HTML] = [
-            "", "<span class=mid>\(b) has less | more</span>", group(a, answer.a), group(b, answer.b), "Difference", "95 % interval", "",
-        ]
+        let table = AnswerTable(
+            caption: "\(a) and \(b)",
+            columns: [
+                "Measure", .drawn("<span class=mid>\(b) has less | more</span>"), group(a, answer.a), group(b, answer.b), "Difference",
+                .long("95 % interval"), "Verdict",
+            ], rows: rows)
         let scales = """
             Lines are the intervals, dots the differences. Of the first three, half the width is \(rates.pointsText.dropFirst()) points; of the \
             durations, from \(Words.point(query.from)) to \(Words.point(query.to)), it is \(Words.percent(times)) of what \(a) takes.
             """
         let sentences: HTML = "<ul class=sentences>\(answer.sentences.map { "<li>\($0)" as HTML })</ul>"
-        return section("\(a) and \(b)", file: "compare.csv", "\(table("\(a) and \(b)", columns, rows))\(remarks([scales]))\(sentences)")
+        return section("\(a) and \(b)", file: "compare.csv", "\(table.html)\(remarks([scales]))\(sentences)")
     }
 
     /// What the groups are called where there is little room: by their values; stretches of time by letters.
@@ -42,21 +45,22 @@ extension UseCaseSection {
         }
     }
 
-    private func group(_ name: String, _ group: CompareAnswer.Group) -> HTML {
+    private func group(_ name: String, _ group: CompareAnswer.Group) -> AnswerTable.Column {
         let value = Segmentation.title(of: group.value)
-        return "\(name == value ? name : "\(name): \(value)") <small>\(Words.count(group.transactions, "transaction"))</small>"
+        let label = name == value ? name : "\(name): \(value)"
+        return AnswerTable.Column("\(label) <small>\(Words.count(group.transactions, "transaction"))</small>", label: label)
     }
 
     private func row<Value>(
         _ title: HTML, _ a: Estimate<Value>, _ b: Estimate<Value>, _ difference: Estimate<Value>, _ verdict: Verdict, _ whisker: Whisker,
         _ text: (Value) -> String, more: (Value) -> String, unit: String = ""
-    ) -> HTML {
+    ) -> [HTML] {
         let isUnknown = difference.low == nil && difference.high == nil
         let range = isUnknown ? "unknown" : "\(difference.low.map(more) ?? "?") to \(difference.high.map(more) ?? "?")\(unit)"
-        return """
-            <tr><th scope=row>\(title)<td class=drawn>\(whisker.html)<td>\(a.value.map(text) ?? "-")<td>\(b.value.map(text) ?? "-")\
-            <td>\(difference.value.map { more($0) + unit } ?? "-")<td>\(range)<td>\(verdict.word)</tr>
-            """
+        return [
+            title, whisker.html, "\(a.value.map(text) ?? "-")", "\(b.value.map(text) ?? "-")",
+            "\(difference.value.map { more($0) + unit } ?? "-")", "\(range)", "\(verdict.word)",
+        ]
     }
 
     /// As a share of what the first group takes, so that quantiles of different lengths have one scale.

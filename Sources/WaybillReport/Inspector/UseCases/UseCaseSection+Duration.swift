@@ -8,16 +8,14 @@ extension UseCaseSection {
         // What a list can ask for is the whole duration alone.
         let isWhole = query.from == .begun && query.to == .finished
         let histogram = Histogram(segment, address: isWhole ? { list(of: $0) } : nil)
-        let rows = segment.histogram.map { bar -> HTML in
+        let rows = segment.histogram.map { bar -> [HTML] in
             let count: HTML = isWhole ? "<a href=\"\(list(of: bar))\">\(bar.count)</a>" : "\(bar.count)"
-            return """
-                <tr><th scope=row>\(Histogram.range(bar))<td>\(count)<td>\(Words.percent(bar.count, of: segment.statistics.count))</tr>
-                """
+            return ["\(Histogram.range(bar))", count, "\(Words.percent(bar.count, of: segment.statistics.count))"]
         }
         var sentences: [String] = []
         if segment.withoutEnd > 0 { sentences.append("\(Words.count(segment.withoutEnd, "transaction")) had \(from), and not \(to).") }
         if segment.reversed > 0 { sentences.append("\(Words.count(segment.reversed, "transaction")) had \(to) before \(from).") }
-        let numbers = folded(table("Durations", ["Duration", "Transactions", "Of all"], rows))
+        let numbers = folded(AnswerTable(caption: "Durations", columns: ["Duration", "Transactions", "Of all"], rows: rows))
         return section(
             "Duration from \(from) to \(to)", file: "duration.csv",
             "\(statistics(segment.statistics))\(histogram.html)\(remarks(sentences))\(numbers)")

@@ -4,22 +4,22 @@ import WaybillCore
 extension UseCaseSection {
     func funnel(_ query: FunnelQuery, _ answer: FunnelAnswer) -> HTML {
         let total = answer.total
-        let rows = total.steps.indices.map { index -> HTML in
+        let rows = total.steps.indices.map { index -> [HTML] in
             let step = total.steps[index]
             let before = index == 0 ? total.transactions : total.steps[index - 1].reached
             let bar = ShareBar([("", step.reached), ("lost", step.lost)], of: total.transactions)
-            return """
-                <tr><th scope=row>\(linked(step.point))<td class=drawn>\(bar.html)\
-                <td>\(step.reached)<td>\(Words.percent(step.reached, of: total.transactions))\
-                <td\(" class=bad", if: step.lost > 0)>\(lost(step, after: index == 0 ? nil : total.steps[index - 1].point))\
-                <td>\(step.lost > 0 ? Words.percent(step.lost, of: before) : "")<td>\(time(step.statistics.p50Microseconds))\
-                <td>\(time(step.statistics.p90Microseconds))</tr>
-                """
+            return [
+                linked(step.point), bar.html, "\(step.reached)", "\(Words.percent(step.reached, of: total.transactions))",
+                lost(step, after: index == 0 ? nil : total.steps[index - 1].point),
+                step.lost > 0 ? "<span class=bad>\(Words.percent(step.lost, of: before))</span>" : "",
+                "\(time(step.statistics.p50Microseconds))", "\(time(step.statistics.p90Microseconds))",
+            ]
         }
-        let columns: [HTML] = ["Step", "", "Reached", "Of all", "Lost", "", "p50", "p90"]
+        let table = AnswerTable(
+            caption: "Funnel", columns: ["Step", .drawn(), "Reached", "Of all", "Lost", "Of those before", "p50", "p90"], rows: rows)
         return section(
             "Funnel of \(Words.count(total.transactions, "transaction"))", file: "funnel.csv",
-            "\(table("Funnel", columns, rows))\(remarks(["Times are from the step before. A step counts where it comes after that one."]))")
+            "\(table.html)\(remarks(["Times are from the step before. A step counts where it comes after that one."]))")
     }
 
     private func linked(_ point: TransactionPoint) -> HTML {
@@ -37,30 +37,31 @@ extension UseCaseSection {
         case .finished: terms.append(FilterExpression.Term(.outcome, .equal, "open,interrupted,timed_out"))
         case .begun: break
         }
-        guard !terms.isEmpty else { return "\(step.lost)" }
-        return "<a href=\"\(links.transactions(of: useCase, [], terms))\">\(step.lost)</a>"
+        guard !terms.isEmpty else { return "<span class=bad>\(step.lost)</span>" }
+        return "<a class=bad href=\"\(links.transactions(of: useCase, [], terms))\">\(step.lost)</a>"
     }
 
     func dropOff(_ answer: DropOffAnswer) -> HTML {
         let most = answer.lastEvents.map(\.count).max() ?? 0
         let unfinished = address["outcome"] == nil ? [(name: "outcome", value: "abandoned,interrupted,timed_out")] : []
-        let rows = answer.lastEvents.map { last -> HTML in
+        let rows = answer.lastEvents.map { last -> [HTML] in
             let name: HTML =
                 last.event.map { event in
                     let list = links.transactions(of: useCase, unfinished, [FilterExpression.Term(TransactionCondition.event(event))])
                     return "<a href=\"\(list)\" title=\"Those that have this event and did not finish\">\(event)</a>"
                 } ?? "(no event)"
-            return """
-                <tr><th scope=row>\(name)<td class=drawn>\(ShareBar(last.count, of: most, tone: Outcome.abandoned.name).html)\
-                <td>\(last.count)<td>\(Words.percent(last.count, of: answer.transactions))\
-                <td>\(time(last.statistics.p50Microseconds))<td>\(time(last.statistics.p90Microseconds))</tr>
-                """
+            return [
+                name, ShareBar(last.count, of: most, tone: Outcome.abandoned.name).html, "\(last.count)",
+                "\(Words.percent(last.count, of: answer.transactions))", "\(time(last.statistics.p50Microseconds))",
+                "\(time(last.statistics.p90Microseconds))",
+            ]
         }
         let all: HTML = """
             <p><a href="\(links.transactions(of: useCase, unfinished))">\(Words.count(answer.transactions, "transaction"))</a> did not finish. \
             This is what they did last.
             """
-        let columns: [HTML] = ["Last event", "", "Times", "Of them", "p50 since the beginning", "p90"]
-        return section("Drop-off", file: "dropoff.csv", "\(all)\(table("Last events", columns, rows))")
+        let table = AnswerTable(
+            caption: "Last events", columns: ["Last event", .drawn(), "Times", "Of them", "p50 since the beginning", "p90"], rows: rows)
+        return section("Drop-off", file: "dropoff.csv", "\(all)\(table.html)")
     }
 }

@@ -27,20 +27,19 @@ extension UseCaseSection {
         return ColumnChart(columns: columns, labels: marked.map(over.steps.label)).html
     }
 
-    private func table(_ over: OutcomeSteps) -> HTML {
+    private func table(_ over: OutcomeSteps) -> AnswerTable {
         let outcomes = OutcomeBar.order.filter { outcome in over.outcomes.contains { $0[outcome] != nil } }
-        let rows = over.outcomes.indices.filter { !over.outcomes[$0].isEmpty }.map { index -> HTML in
+        let rows = over.outcomes.indices.filter { !over.outcomes[$0].isEmpty }.map { index -> [HTML] in
             let counts = outcomes.map { outcome -> HTML in
-                guard let count = over.outcomes[index][outcome] else { return "<td>" }
-                return "<td><a href=\"\(transactions(over, index, [("outcome", outcome.name)]))\">\(count)</a>"
+                guard let count = over.outcomes[index][outcome] else { return "" }
+                return "<a href=\"\(transactions(over, index, [("outcome", outcome.name)]))\">\(count)</a>"
             }
             let runs = over.outcomes[index].values.reduce(0, +)
-            return """
-                <tr><th scope=row>\(over.steps.title(index))<td><a href="\(transactions(over, index))">\(runs)</a>\(counts)</tr>
-                """
+            return ["\(over.steps.title(index))", "<a href=\"\(transactions(over, index))\">\(runs)</a>"] + counts
         }
-        return table(
-            "Outcomes over time", ["Begun in", "Runs"] + outcomes.map { "\(Words.outcome($0))" as HTML }, rows)
+        return AnswerTable(
+            caption: "Outcomes over time", columns: ["Begun in", "Runs"] + outcomes.map { .init(stringLiteral: Words.outcome($0)) },
+            rows: rows)
     }
 
     private func transactions(_ over: OutcomeSteps, _ index: Int, _ others: [(name: String, value: String)] = []) -> String {
@@ -53,18 +52,19 @@ extension UseCaseSection {
 
     private func errors(_ summary: UseCaseSummary) -> HTML {
         guard let most = summary.errors.first?.count else { return "" }
-        let rows = summary.errors.prefix(Self.errorLimit).map { error -> HTML in
+        let rows = summary.errors.prefix(Self.errorLimit).map { error -> [HTML] in
             let name = Words.error(RecordedError(domain: error.domain, code: error.code))
-            return """
-                <tr><th scope=row><a href="\(links.transactions(of: useCase, [], [.error(error)]))">\(name)</a>\
-                <td class=drawn>\(ShareBar(error.count, of: most, tone: Outcome.failed.name).html)\
-                <td>\(error.count)<td>\(Words.percent(error.count, of: summary.runs))</tr>
-                """
+            return [
+                "<a href=\"\(links.transactions(of: useCase, [], [.error(error)]))\">\(name)</a>",
+                ShareBar(error.count, of: most, tone: Outcome.failed.name).html, "\(error.count)",
+                "\(Words.percent(error.count, of: summary.runs))",
+            ]
         }
         let more = summary.errors.count - rows.count
+        let table = AnswerTable(caption: "Errors", columns: ["Error", .drawn(), "Times", "Of all runs"], rows: rows)
         return section(
             "Errors", file: "errors.csv",
-            "\(table("Errors", ["Error", "", "Times", "Of all runs"], rows))\(remarks(more > 0 ? ["And \(more) more in the file."] : []))")
+            "\(table.html)\(remarks(more > 0 ? ["And \(more) more in the file."] : []))")
     }
 
     /// Errors that are shown.
