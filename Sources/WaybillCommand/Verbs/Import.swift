@@ -9,8 +9,10 @@ import WaybillStore
 
 /// `waybill import`: feeds sets that were written to files to a store or a collector.
 struct Import: AsyncParsableCommand {
-    /// What the names of files that hold sets end with; `FileTransport` writes them so.
-    static let suffix = ".waybill-set.json"
+    /// What the names of files that hold sets end with, as `FileTransport` writes them.
+    static let suffix = ".waybill-set.v\(TransactionSet.version).json"
+    /// So it wrote them before the version stood in the name.
+    static let formerSuffix = ".waybill-set.json"
 
     static let configuration = CommandConfiguration(
         abstract: "Take in sets that were written to files.",
@@ -23,7 +25,7 @@ struct Import: AsyncParsableCommand {
               waybill import ./outbox/*\(suffix) --to http://127.0.0.1:8477
             """)
 
-    @Argument(help: ArgumentHelp("Files, and folders of files that end with \(suffix).", valueName: "files"))
+    @Argument(help: ArgumentHelp("Files, and folders of files that end with \(suffix) or \(formerSuffix).", valueName: "files"))
     var paths: [String]
 
     @Option(help: ArgumentHelp("The folder of a store, made where it is missing, or a collector's URL.", valueName: "store"))
@@ -36,7 +38,7 @@ struct Import: AsyncParsableCommand {
         var tally = Tally()
         for path in paths {
             let files = Self.files(at: path)
-            if files.isEmpty { tally.fail("\(path): The folder holds no file that ends with \(Self.suffix).") }
+            if files.isEmpty { tally.fail("\(path): The folder holds no file that ends with \(Self.suffix) or \(Self.formerSuffix).") }
             for file in files {
                 do {
                     tally.count(try await transport.send(OutgoingSet(contentsOf: file)), of: file)
@@ -58,11 +60,11 @@ struct Import: AsyncParsableCommand {
         }
     }
 
-    /// The file itself; of a folder, the sets in it by name.
+    /// The file itself; of a folder, the sets in it by name: also those of a later version, which are then said to be.
     private static func files(at path: String) -> [URL] {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return [URL(filePath: path)] }
         let folder = URL(filePath: path, directoryHint: .isDirectory)
-        return names.filter { $0.hasSuffix(suffix) }.sorted().map { URL(filePath: $0, relativeTo: folder) }
+        return names.filter { $0.contains(#/\.waybill-set(\.v[0-9]+)?\.json$/#) }.sorted().map { URL(filePath: $0, relativeTo: folder) }
     }
 }
 

@@ -4,6 +4,7 @@ extension TransactionSet {
     package func encoded() -> [UInt8] {
         var writer = JSONWriter(capacity: 1024 + 192 * factCount)
         writer.beginObject()
+        writer.member("version", Self.version)
         writer.member("set", id)
         writer.key("sources")
         writer.beginArray()

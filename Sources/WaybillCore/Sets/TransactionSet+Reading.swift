@@ -19,6 +19,7 @@ extension TransactionSet {
         try reader.beginObject()
         while let key = try reader.nextKey() {
             switch key {
+            case "version": try checkVersion(&reader)
             case "set": id = try reader.guid()
             case "sources": shares = try self.shares(&reader)
             default: try reader.skipValue()
@@ -27,6 +28,18 @@ extension TransactionSet {
         let set = TransactionSet(
             id: try reader.required(id, "set", at: start), sources: try reader.required(shares, "sources", at: start).map(\.share))
         return DecodedSet(set: set, rejections: shares?.flatMap(\.rejections) ?? [])
+    }
+
+    /// A set of another version means something else; one that says none is of version 1.
+    private static func checkVersion(_ reader: inout JSONReader) throws(JSONFailure) {
+        reader.skipWhitespace()
+        let start = reader.offset
+        let version = try reader.count()
+        guard version == Self.version else {
+            throw JSONFailure(
+                .invalid, at: start,
+                "a set of version \(Self.version) was expected, and this is one of version \(version); update Waybill to read it")
+        }
     }
 
     private static func shares(_ reader: inout JSONReader) throws(JSONFailure) -> [ShareReader] {

@@ -2,6 +2,8 @@
 ///
 /// Written as JSON of media type ``mediaType``; described by `Schemas/transaction-set.v1.schema.json`.
 public struct TransactionSet: Hashable, Sendable {
+    /// The version of the format that is written and read, as in ``mediaType``: a file of a set says it in its body, too.
+    public static let version = 1
     /// The media type of version 1.
     public static let mediaType = "application/vnd.waybill.transaction-set.v1+json"
 

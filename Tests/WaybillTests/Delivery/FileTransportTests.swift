@@ -16,7 +16,7 @@ struct FileTransportTests {
 
     @Test func aSetBecomesOneFileNamedByItsTimeAndID() async throws {
         _ = try await FileTransport(folder: directory.url).send(set())
-        let name = "20230630T033418Z-01890a5d-ac96-774b-bcce-b302099a8057.waybill-set.json"
+        let name = "20230630T033418Z-01890a5d-ac96-774b-bcce-b302099a8057.waybill-set.v1.json"
         #expect(try directory.names() == [name])
         #expect(try Data(contentsOf: directory.file(name)) == Data("{\"a\":1}".utf8))
     }

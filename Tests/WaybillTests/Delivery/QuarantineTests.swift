@@ -90,7 +90,7 @@ struct QuarantineTests {
         await quarantineTwo()
         #expect(try await tx.exportQuarantined(to: folder.url) == 2)
         let name = try #require(try folder.names().first)
-        #expect(name.hasSuffix(".waybill-set.json"))
+        #expect(name.hasSuffix(".waybill-set.v1.json"))
         let set = try TransactionSet.decode(Array(Data(contentsOf: folder.file(name)))).set
         #expect(set.sources.map { $0.facts.map(\.sequence) } == [[2, 4]])
         #expect(set.sources.first?.source.id == tx.sink.readableSource?.id)
