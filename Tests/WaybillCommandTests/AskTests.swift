@@ -37,6 +37,19 @@ import WaybillCore
         }
     }
 
+    /// The parser by itself would ask whether `--csv` was meant.
+    @Test(arguments: ["summary", "transitions", "dropoff"]) func aQuestionThatTellsNothingApartSaysWhichOnesDo(question: String)
+        async throws
+    {
+        let answer = try await Command.waybill("ask", question, store, "--by", "variant")
+        #expect(answer.status == 64)
+        #expect(
+            answer.errors.hasPrefix(
+                "Error: This question takes no --by. Ask duration, funnel, legs or compare --by variant; or narrow this one with a filter, such as 'version:1.4'.\n"
+            ))
+        #expect(try await Command.waybill("ask", question, "--help").output.contains("--by") == false)
+    }
+
     @Test func jsonIsAnAnswer() async throws {
         let output = try await Command.waybill("ask", "duration", store, "--use-case", "login", "--json").output
         guard case .duration(let answer) = try JSONDecoder.waybill().decode(Answer.self, from: Data(output.utf8)) else {

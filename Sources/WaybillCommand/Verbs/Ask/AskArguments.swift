@@ -28,6 +28,19 @@ struct SegmentArgument: ExpressibleByArgument {
     }
 }
 
+/// Catches `--by` where a question has none, which would else be taken for a misspelt option.
+struct NoSegment: ParsableArguments {
+    @Option(help: .hidden)
+    var by: String?
+
+    func validate() throws {
+        guard let by else { return }
+        throw ValidationError(
+            "This question takes no --by. Ask duration, funnel, legs or compare --by \(by.isEmpty ? "version" : by); or narrow this one with a filter, such as 'version:1.4'."
+        )
+    }
+}
+
 /// What requests are told apart by, on the command line.
 enum GroupingArgument: String, ExpressibleByArgument, CaseIterable {
     case host, path, method

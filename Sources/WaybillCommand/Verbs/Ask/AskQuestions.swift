@@ -11,6 +11,8 @@ extension Ask {
 
         @OptionGroup var options: AskOptions
 
+        @OptionGroup var noSegment: NoSegment
+
         @Option(help: ArgumentHelp("The length of the steps of the small chart, at least 1m.", valueName: "time"))
         var every = StepArgument(microseconds: 86_400_000_000)
 
@@ -54,6 +56,8 @@ extension Ask {
 
         @OptionGroup var options: AskOptions
 
+        @OptionGroup var noSegment: NoSegment
+
         func question() -> Query { .transitions(TransitionsQuery(filter: TransactionFilter())) }
     }
 
@@ -90,6 +94,8 @@ extension Ask {
             discussion: "Those are the abandoned, interrupted and timed out, unless --outcome says others.")
 
         @OptionGroup var options: AskOptions
+
+        @OptionGroup var noSegment: NoSegment
 
         func question() -> Query { .dropOff(DropOffQuery(filter: TransactionFilter())) }
     }
