@@ -48,7 +48,8 @@ CREATE OR REPLACE MACRO waybill_ndjson(files) AS TABLE
     is_reused: 'BOOLEAN',
     redirects: 'JSON',
     is_mocked: 'BOOLEAN',
-    rule: 'VARCHAR'
+    rule: 'VARCHAR',
+    support_code: 'VARCHAR'
   });
 CREATE OR REPLACE MACRO waybill_csv(files) AS TABLE
   SELECT * FROM read_csv(files, header = true, delim = ',', quote = '"', escape = '"', columns = {
@@ -98,5 +99,6 @@ CREATE OR REPLACE MACRO waybill_csv(files) AS TABLE
     is_reused: 'BOOLEAN',
     redirects: 'JSON',
     is_mocked: 'BOOLEAN',
-    rule: 'VARCHAR'
+    rule: 'VARCHAR',
+    support_code: 'VARCHAR'
   });

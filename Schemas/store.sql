@@ -1,8 +1,8 @@
--- A Waybill store, version 7: one schema for an app's, a server's and a collector's.
+-- A Waybill store, version 9: one schema for an app's, a server's and a collector's.
 -- SQLite 3.38 or later. Made by the library; a test keeps this page equal to it.
 -- To look at one: sqlite3 -readonly -box waybill.sqlite 'SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20'
 PRAGMA application_id = 1463961932; -- 'WBIL'
-PRAGMA user_version = 7;
+PRAGMA user_version = 9;
 
 CREATE TABLE sources( -- running recorders: launches of a process
   id INTEGER PRIMARY KEY, -- in this file only
@@ -159,28 +159,6 @@ CREATE TABLE settings(
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE VIEW transactions AS -- one row each; try: SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20;
-SELECT id, use_case, use_case_name,
-  CASE CASE WHEN outcome = 0 AND last_us + timeout_us < now_us THEN 6 ELSE outcome END WHEN 0 THEN 'open' WHEN 1 THEN 'succeeded' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' WHEN 4 THEN 'abandoned' WHEN 5 THEN 'interrupted' WHEN 6 THEN 'timed_out' END AS outcome,
-  (strftime('%Y-%m-%dT%H:%M:%S', begun_us / 1000000, 'unixepoch') || printf('.%06dZ', begun_us % 1000000)) AS begun, begun_us, duration_us,
-  (strftime('%Y-%m-%dT%H:%M:%S', last_us / 1000000, 'unixepoch') || printf('.%06dZ', last_us % 1000000)) AS last_activity, last_us,
-  error_domain, error_code, attributes, waiting_for_beginner, source, app, app_version, sources, events, exchanges
-FROM (
-  SELECT (substr(lower(hex(p.guid)), 1, 8) || '-' || substr(lower(hex(p.guid)), 9, 4) || '-' || substr(lower(hex(p.guid)), 13, 4) || '-' || substr(lower(hex(p.guid)), 17, 4) || '-' || substr(lower(hex(p.guid)), 21, 12)) AS id, p.use_case,
-    coalesce((SELECT min(n.name) FROM names n WHERE n.use_case = p.use_case AND n.event = -1 AND n.app = s.app AND n.app_version = s.app_version), (SELECT min(n.name) FROM names n WHERE n.use_case = p.use_case AND n.event = -1), 'use case ' || p.use_case) AS use_case_name,
-    p.outcome, p.listed_us AS begun_us, p.closed_at_us - p.at_us AS duration_us, p.timeout_us,
-    (SELECT max((a.last_at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = a.source AND c.at_us <= a.last_at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = a.source ORDER BY c.at_us LIMIT 1), 0))) FROM parts a WHERE a.guid = p.guid) AS last_us,
-    CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER) AS now_us,
-    json_extract(p.closed_detail, '$.error_domain') AS error_domain, p.error_code,
-    json_extract(p.opened_detail, '$.attributes') AS attributes, p.joined AS waiting_for_beginner,
-    (substr(lower(hex(s.uuid)), 1, 8) || '-' || substr(lower(hex(s.uuid)), 9, 4) || '-' || substr(lower(hex(s.uuid)), 13, 4) || '-' || substr(lower(hex(s.uuid)), 17, 4) || '-' || substr(lower(hex(s.uuid)), 21, 12)) AS source, s.app, s.app_version,
-    (SELECT count(DISTINCT q.source) FROM parts q WHERE q.guid = p.guid) AS sources,
-    (SELECT count(*) FROM parts q JOIN events e ON e.source = q.source AND e.part = q.sequence WHERE q.guid = p.guid) AS events,
-    (SELECT count(*) FROM parts q JOIN network_logs l ON l.source = q.source AND l.part = q.sequence WHERE q.guid = p.guid AND l.method IS NOT NULL) AS exchanges
-  FROM parts p JOIN sources s ON s.id = p.source
-  WHERE p.listed_us IS NOT NULL
-);
-
 CREATE VIEW timeline AS -- one row a fact; try: SELECT * FROM timeline WHERE transaction_id = '...' ORDER BY time_us, source, sequence;
 SELECT (substr(lower(hex(f.guid)), 1, 8) || '-' || substr(lower(hex(f.guid)), 9, 4) || '-' || substr(lower(hex(f.guid)), 13, 4) || '-' || substr(lower(hex(f.guid)), 17, 4) || '-' || substr(lower(hex(f.guid)), 21, 12)) AS transaction_id, (strftime('%Y-%m-%dT%H:%M:%S', f.time_us / 1000000, 'unixepoch') || printf('.%06dZ', f.time_us % 1000000)) AS time, f.time_us,
   s.app, (substr(lower(hex(s.uuid)), 1, 8) || '-' || substr(lower(hex(s.uuid)), 9, 4) || '-' || substr(lower(hex(s.uuid)), 13, 4) || '-' || substr(lower(hex(s.uuid)), 17, 4) || '-' || substr(lower(hex(s.uuid)), 21, 12)) AS source, f.part, f.sequence, f.kind,
@@ -300,3 +278,34 @@ CREATE TABLE legacy_sets( -- those that came within a day: they have no IDs, so 
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX parts_by_duration ON parts(outcome, duration_us) WHERE listed_us IS NOT NULL AND duration_us IS NOT NULL;
+
+CREATE TABLE legacy_quarantine( -- transactions of such sets that could not be read; their senders keep nothing of them
+  id INTEGER PRIMARY KEY, -- the older ones have the smaller numbers
+  received_us INTEGER NOT NULL, -- since 1970
+  guid BLOB, -- the transaction's 16 bytes; NULL where not even they could be read
+  reason TEXT NOT NULL, -- where in the set what is wrong
+  json TEXT NOT NULL -- as it came, redacted, and cut where it is very long
+) STRICT;
+
+CREATE VIEW transactions AS -- one row each; try: SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20;
+SELECT id, use_case, use_case_name,
+  CASE CASE WHEN outcome = 0 AND last_us + timeout_us < now_us THEN 6 ELSE outcome END WHEN 0 THEN 'open' WHEN 1 THEN 'succeeded' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' WHEN 4 THEN 'abandoned' WHEN 5 THEN 'interrupted' WHEN 6 THEN 'timed_out' END AS outcome,
+  (strftime('%Y-%m-%dT%H:%M:%S', begun_us / 1000000, 'unixepoch') || printf('.%06dZ', begun_us % 1000000)) AS begun, begun_us, duration_us,
+  (strftime('%Y-%m-%dT%H:%M:%S', last_us / 1000000, 'unixepoch') || printf('.%06dZ', last_us % 1000000)) AS last_activity, last_us,
+  error_domain, error_code, attributes, waiting_for_beginner, source, app, app_version, sources, events, exchanges,
+  (substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (((instr('0123456789ABCDEF', substr(hex(guid), 23, 1)) - 1) << 1) | ((instr('0123456789ABCDEF', substr(hex(guid), 24, 1)) - 1) >> 3)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 24, 1)) - 1) & 7) << 2) | ((instr('0123456789ABCDEF', substr(hex(guid), 25, 1)) - 1) >> 2)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 25, 1)) - 1) & 3) << 3) | ((instr('0123456789ABCDEF', substr(hex(guid), 26, 1)) - 1) >> 1)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 26, 1)) - 1) & 1) << 4) | (instr('0123456789ABCDEF', substr(hex(guid), 27, 1)) - 1)) + 1, 1) || '-' || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (((instr('0123456789ABCDEF', substr(hex(guid), 28, 1)) - 1) << 1) | ((instr('0123456789ABCDEF', substr(hex(guid), 29, 1)) - 1) >> 3)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 29, 1)) - 1) & 7) << 2) | ((instr('0123456789ABCDEF', substr(hex(guid), 30, 1)) - 1) >> 2)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 30, 1)) - 1) & 3) << 3) | ((instr('0123456789ABCDEF', substr(hex(guid), 31, 1)) - 1) >> 1)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 31, 1)) - 1) & 1) << 4) | (instr('0123456789ABCDEF', substr(hex(guid), 32, 1)) - 1)) + 1, 1)) AS support_code
+FROM (
+  SELECT p.guid, (substr(lower(hex(p.guid)), 1, 8) || '-' || substr(lower(hex(p.guid)), 9, 4) || '-' || substr(lower(hex(p.guid)), 13, 4) || '-' || substr(lower(hex(p.guid)), 17, 4) || '-' || substr(lower(hex(p.guid)), 21, 12)) AS id, p.use_case,
+    coalesce((SELECT min(n.name) FROM names n WHERE n.use_case = p.use_case AND n.event = -1 AND n.app = s.app AND n.app_version = s.app_version), (SELECT min(n.name) FROM names n WHERE n.use_case = p.use_case AND n.event = -1), 'use case ' || p.use_case) AS use_case_name,
+    p.outcome, p.listed_us AS begun_us, p.closed_at_us - p.at_us AS duration_us, p.timeout_us,
+    (SELECT max((a.last_at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = a.source AND c.at_us <= a.last_at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = a.source ORDER BY c.at_us LIMIT 1), 0))) FROM parts a WHERE a.guid = p.guid) AS last_us,
+    CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER) AS now_us,
+    json_extract(p.closed_detail, '$.error_domain') AS error_domain, p.error_code,
+    json_extract(p.opened_detail, '$.attributes') AS attributes, p.joined AS waiting_for_beginner,
+    (substr(lower(hex(s.uuid)), 1, 8) || '-' || substr(lower(hex(s.uuid)), 9, 4) || '-' || substr(lower(hex(s.uuid)), 13, 4) || '-' || substr(lower(hex(s.uuid)), 17, 4) || '-' || substr(lower(hex(s.uuid)), 21, 12)) AS source, s.app, s.app_version,
+    (SELECT count(DISTINCT q.source) FROM parts q WHERE q.guid = p.guid) AS sources,
+    (SELECT count(*) FROM parts q JOIN events e ON e.source = q.source AND e.part = q.sequence WHERE q.guid = p.guid) AS events,
+    (SELECT count(*) FROM parts q JOIN network_logs l ON l.source = q.source AND l.part = q.sequence WHERE q.guid = p.guid AND l.method IS NOT NULL) AS exchanges
+  FROM parts p JOIN sources s ON s.id = p.source
+  WHERE p.listed_us IS NOT NULL
+);

@@ -72,6 +72,16 @@ import WaybillCore
             row == ["\(id) login failed 2025-10-09T08:53:20.000000Z 6000000 HTTP 401 {\"variant\":\"B\"} 0 shop 231 \(client.id)"])
     }
 
+    /// Breaks when a user reads out a code by which the shell finds nothing.
+    @Test func theTransactionsViewHasTheCodeThatPeopleReadOut() throws {
+        let scribe = Scribe()
+        let ids = [GUID(high: 0, low: 0), GUID(high: 0, low: .max), GUID(high: 7, low: 0x01_2345_6789)] + (0..<200).map { _ in GUID() }
+        for id in ids { scribe.open(id) }
+        try store.ingest(scribe.set())
+        let rows = try rows("SELECT id || ' ' || support_code FROM transactions")
+        #expect(Set(rows) == Set(ids.map { "\($0) \($0.supportCode)" }))
+    }
+
     /// Breaks when a derived outcome has no word, or the wrong one: the view looks at the clock itself.
     @Test func theViewDerivesInterruptedAndTimedOut() throws {
         let now = SystemClock().wallMicroseconds()

@@ -122,6 +122,6 @@ enum ExportColumns {
         "state", "status", "first_byte_after_us", "sent_bytes", "received_bytes", "headers",
         "http_version", "received_wire_bytes", "lookup_us", "connect_us", "secure_us", "sent_after_us", "is_reused", "redirects",
         "is_mocked",
-        "rule",
+        "rule", "support_code",
     ]
 }

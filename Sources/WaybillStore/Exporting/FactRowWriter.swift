@@ -11,6 +11,8 @@ struct FactRowWriter<Format: RowFormat>: FactVisitor {
     private let names: NameTable
     private var source = ScannedSource(share: ScannedShare(row: 0), source: Source(id: GUID(high: 0, low: 0)), clock: WallClock([]))
     private var useCase: Int?
+    /// Of the part's transaction; it is the last column, as later versions of the format have theirs at the end.
+    private var supportCode: String?
     private var eventNames: [EventCode: String] = [:]
     /// The columns that all facts of a part share.
     private var head: [UInt8] = []
@@ -39,6 +41,7 @@ struct FactRowWriter<Format: RowFormat>: FactVisitor {
         var opened: Fact.Opened?
         if case .opened(let content) = part.opened?.content { opened = content }
         useCase = opened?.useCase
+        supportCode = opened?.transaction.supportCode.description
         let source = source.source
         var row = Format()
         row.guid("transaction_id", opened?.transaction)
@@ -62,6 +65,7 @@ struct FactRowWriter<Format: RowFormat>: FactVisitor {
         if let code = row.code { row.name = try name(ofEvent: code) }
         rows.beginRow(head)
         row.write(to: &rows)
+        rows.text("support_code", supportCode)
         rows.endRow()
         count += 1
     }

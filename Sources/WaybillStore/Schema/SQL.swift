@@ -26,6 +26,21 @@ enum SQL {
         return "(\(groups.joined(separator: " || '-' || ")))"
     }
 
+    /// A transaction's `SupportCode`: its GUID's last 40 bits in base 32, where four digits say what five hexadecimal ones do.
+    static func supportCode(guid: String) -> String {
+        func bits(_ place: Int) -> String { "(instr('0123456789ABCDEF', substr(hex(\(guid)), \(place), 1)) - 1)" }
+        func half(_ first: Int) -> String {
+            let (a, b, c, d, e) = (bits(first), bits(first + 1), bits(first + 2), bits(first + 3), bits(first + 4))
+            // SQLite's bit operators are all of one precedence.
+            return [
+                "(\(a) << 1) | (\(b) >> 3)", "((\(b) & 7) << 2) | (\(c) >> 2)", "((\(c) & 3) << 3) | (\(d) >> 1)",
+                "((\(d) & 1) << 4) | \(e)",
+            ]
+            .map { "substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (\($0)) + 1, 1)" }.joined(separator: " || ")
+        }
+        return "(\(half(23)) || '-' || \(half(28)))"
+    }
+
     /// A time since 1970 in ISO 8601, UTC, with microseconds.
     static func iso8601(_ microseconds: String) -> String {
         "(strftime('%Y-%m-%dT%H:%M:%S', \(microseconds) / 1000000, 'unixepoch') || printf('.%06dZ', \(microseconds) % 1000000))"

@@ -20,6 +20,8 @@ enum Schema {
         Migration(name: "retired facts", script: Tables.retired),
         Migration(name: "sets of version 0.0.1", script: Tables.legacySets),
         Migration(name: "transactions by duration", script: Tables.transactionsByDuration),
+        Migration(name: "bad transactions of sets of version 0.0.1", script: Tables.legacyQuarantine),
+        Migration(name: "support codes in the view of transactions", script: Views.transactionsWithSupportCode),
     ]
 
     /// The version that this code reads and writes.

@@ -218,6 +218,18 @@ enum Tables {
 
         """
 
+    /// What keeping the bad transactions of sets of version 0.0.1 needs.
+    static let legacyQuarantine = """
+        CREATE TABLE legacy_quarantine( -- transactions of such sets that could not be read; their senders keep nothing of them
+          id INTEGER PRIMARY KEY, -- the older ones have the smaller numbers
+          received_us INTEGER NOT NULL, -- since 1970
+          guid BLOB, -- the transaction's 16 bytes; NULL where not even they could be read
+          reason TEXT NOT NULL, -- where in the set what is wrong
+          json TEXT NOT NULL -- as it came, redacted, and cut where it is very long
+        ) STRICT;
+
+        """
+
     /// What knowing a set of version 0.0.1 again needs.
     static let legacySets = """
         CREATE TABLE legacy_sets( -- those that came within a day: they have no IDs, so their bytes stand for them

@@ -2,18 +2,27 @@ import WaybillCore
 
 /// The views: the tables as a person wants them in the `sqlite3` shell, with names beside codes and dates beside numbers.
 enum Views {
-    static let script = transactions + timeline + exchanges + ledgers
+    static let script = transactions() + timeline + exchanges + ledgers
+
+    /// As version 9 has it: with the code that people read out.
+    static let transactionsWithSupportCode =
+        "DROP VIEW transactions;\n" + transactions(",\n  \(SQL.supportCode(guid: "guid")) AS support_code", from: "p.guid, ")
 
     /// One row for each transaction: its leading part.
-    private static let transactions = """
+    ///
+    /// - Parameters:
+    ///   - columns: What later versions have at the end.
+    ///   - needed: What those are made of.
+    private static func transactions(_ columns: String = "", from needed: String = "") -> String {
+        """
         CREATE VIEW transactions AS -- one row each; try: SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20;
         SELECT id, use_case, use_case_name,
           \(words("CASE WHEN outcome = 0 AND last_us + timeout_us < now_us THEN \(Outcome.timedOut.rawValue) ELSE outcome END", Outcome.allCases.map { ($0.rawValue, $0.name) })) AS outcome,
           \(SQL.iso8601("begun_us")) AS begun, begun_us, duration_us,
           \(SQL.iso8601("last_us")) AS last_activity, last_us,
-          error_domain, error_code, attributes, waiting_for_beginner, source, app, app_version, sources, events, exchanges
+          error_domain, error_code, attributes, waiting_for_beginner, source, app, app_version, sources, events, exchanges\(columns)
         FROM (
-          SELECT \(SQL.text(guid: "p.guid")) AS id, p.use_case,
+          SELECT \(needed)\(SQL.text(guid: "p.guid")) AS id, p.use_case,
             \(SQL.name(useCase: "p.use_case", event: "-1", app: "s.app", version: "s.app_version", otherwise: "'use case ' || p.use_case")) AS use_case_name,
             p.outcome, p.listed_us AS begun_us, p.closed_at_us - p.at_us AS duration_us, p.timeout_us,
             \(SQL.lastActivity(guid: "p.guid")) AS last_us,
@@ -29,6 +38,7 @@ enum Views {
         );
 
         """
+    }
 
     /// One row for each fact of a transaction.
     private static let timeline = """
