@@ -93,7 +93,9 @@ import WaybillCore
         // As that version would have written it.
         do {
             let old = try Connection("file:\(file.path)", .readWrite, at: file.path)
-            try old.execute("DROP INDEX parts_by_duration; ALTER TABLE parts DROP COLUMN duration_us; PRAGMA user_version = \(version)")
+            try old.execute("PRAGMA user_version = \(version)")
+            if version < 8 { try old.execute("DROP TABLE legacy_quarantine") }
+            if version < 7 { try old.execute("DROP INDEX parts_by_duration; ALTER TABLE parts DROP COLUMN duration_us") }
             if version < 6 { try old.execute("DROP TABLE legacy_sets") }
             if version < 5 { try old.execute("DROP TABLE retired") }
             if version < 4 { try old.execute("DROP INDEX network_logs_by_time") }
@@ -103,6 +105,7 @@ import WaybillCore
         #expect(try reader.verify().isSound)
         #expect(try reader.transaction(reader.all()[0].id, now: Scribe.wall) != nil)
         #expect(try reader.exchanges(matching: ExchangeFilter(), limit: 5, after: nil, now: Scribe.wall).rows.count == 1)
+        #expect(try reader.delivery(now: Scribe.wall, hours: 1).legacyQuarantinedCount == 0)
         _ = try reader.answer(.summary(SummaryQuery()), now: Scribe.wall)
         var filter = TransactionFilter()
         filter.order = .longest

@@ -7,6 +7,8 @@ struct LegacyWire: SetWire {
     let prefix: String
     let scheme: String
     let parameter: String
+    /// Of the media type.
+    let version: String
 
     /// No server of that kind is known to read compressed bodies.
     var compresses: Bool { false }
@@ -21,11 +23,12 @@ struct LegacyWire: SetWire {
     }
 
     func message(of set: OutgoingSet) throws(DeliveryFailure) -> SetMessage {
-        guard prefix.isEmpty || prefix.isToken, scheme.isToken, parameter.isToken else {
+        guard prefix.isEmpty || prefix.isToken, scheme.isToken, parameter.isToken, version.isToken else {
             throw DeliveryFailure(
                 WaybillError(
                     .setting,
-                    "The prefix, scheme or parameter of sets 0.0.1 holds what no header field can; give letters, digits and .-_ only."),
+                    "The prefix, scheme, parameter or version of sets 0.0.1 holds what no header field can; give letters, digits and .-_ only."
+                ),
                 remedy: .waitForNewDelivery)
         }
         let decoded: DecodedSet
@@ -34,7 +37,8 @@ struct LegacyWire: SetWire {
         }
         let rendition = LegacyRendition(of: decoded.set, openings: set.openings)
         return SetMessage(
-            mediaType: LegacyMediaType.value(prefix: prefix), body: rendition.set.transactions.isEmpty ? nil : rendition.set.encoded(),
+            mediaType: LegacyMediaType.value(prefix: prefix, version: version),
+            body: rendition.set.transactions.isEmpty ? nil : rendition.set.encoded(),
             leftOut: rendition.rejections + decoded.rejections)
     }
 
@@ -42,19 +46,5 @@ struct LegacyWire: SetWire {
         of set: OutgoingSet, sentAs message: SetMessage, from answer: CollectorAnswer, now: Date
     ) throws(DeliveryFailure) -> Receipt {
         try answer.acceptance(of: set, but: message.leftOut, now: now)
-    }
-}
-
-extension String {
-    /// RFC 9110, section 5.6.2.
-    fileprivate var isToken: Bool {
-        !isEmpty
-            && utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-                }
-            }
     }
 }

@@ -23,7 +23,11 @@ public struct SetFormat: Sendable {
     ///   - prefix: Of the media type `application/<prefix>apptxnset-v0.0.1+json;charset=UTF-8`, e.g. `vnd.fp.`.
     ///   - scheme: Of `Authorization: <scheme> <parameter>="<token>"`, e.g. `fp-auth`. Each server has its own; a collector of Waybill's takes any.
     ///   - parameter: The token's name in it, e.g. `fp-token`.
-    public static func v0_0_1(prefix: String, scheme: String = "auth", parameter: String = "token") -> SetFormat {
-        SetFormat(wire: LegacyWire(prefix: prefix, scheme: scheme, parameter: parameter))
+    ///   - mediaTypeVersion: What stands in the media type in place of `0.0.1`, e.g. `1.0.0`, where the old manager was made with another one; what
+    ///     is in a set stays the same.
+    public static func v0_0_1(
+        prefix: String, scheme: String = "auth", parameter: String = "token", mediaTypeVersion: String = "0.0.1"
+    ) -> SetFormat {
+        SetFormat(wire: LegacyWire(prefix: prefix, scheme: scheme, parameter: parameter, version: mediaTypeVersion))
     }
 }

@@ -7,12 +7,13 @@ import WaybillStore
 extension Collector {
     /// Takes in a set of version 0.0.1, and answers as its clients expect; returns only after the synced commit.
     ///
-    /// They delete what they have sent on any 2xx, wait as a 503 says, and forget their token on a 401. Anything else they send again, for ever:
-    /// so only what nobody could store is refused.
+    /// They delete what they have sent on any 2xx, wait as a 503 says, and forget their token on a 401. Anything else they send again without end:
+    /// so only what is no set at all is refused, and a transaction that cannot be read is kept in quarantine.
     func addLegacySet(_ body: [UInt8], to project: Project) async throws -> Response {
         let set: LegacySet
         do throws(SetDecodingFailure) { set = try LegacySet.decode(body) } catch { throw Problem(error) }
-        guard set.factCount <= limits.factsPerSet else { throw Problem.tooMany(facts: set.factCount, limit: limits.factsPerSet) }
+        let count = set.factCount + set.unread.count
+        guard count <= limits.factsPerSet else { throw Problem.tooMany(facts: count, limit: limits.factsPerSet) }
         let digest = Array(SHA256.hash(data: body))
         _ = try await project.writer.add(set, digest: digest, atMicroseconds: clock.wallMicroseconds())
         return Response(status: .accepted, headers: [.cacheControl: "no-store", .contentLength: "0"])

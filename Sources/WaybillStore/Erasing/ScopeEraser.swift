@@ -25,11 +25,13 @@ struct ScopeEraser {
             try tombstones.bury(try guids("SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL"))
             try find("SELECT source, sequence FROM parts WHERE sequence > 0")
             try find("SELECT source, sequence FROM network_logs WHERE part = 0")
+            try connection.statement("DELETE FROM legacy_quarantine").run()
         case .transactions(let ids):
             try find(ids)
         case .begunBefore(let time):
             try find(try guids("SELECT guid FROM parts WHERE listed_us < ?", time))
             try find("SELECT source, sequence FROM network_logs WHERE part = 0 AND \(SQL.wall("at_us", source: "source")) < ?", time)
+            try LegacyQuarantine(connection: connection).erase(before: time)
         case .installation(let id):
             try tombstones.bury([id])
             let its = try connection.statement("SELECT id, heard_us IS NULL FROM sources WHERE installation = ?").rows(id) { row in
@@ -63,6 +65,7 @@ struct ScopeEraser {
     /// Whole transactions.
     private mutating func find(_ transactions: [GUID]) throws(WaybillError) {
         try tombstones.bury(transactions)
+        try LegacyQuarantine(connection: connection).erase(transactions)
         for id in transactions { try find("SELECT source, sequence FROM parts WHERE guid = ?", id) }
     }
 

@@ -8,6 +8,10 @@ package struct DeliveryState: Sendable {
     package var quarantine: [QuarantineGroup]
     /// All of them.
     package var quarantinedCount: Int
+    /// Transactions of sets of version 0.0.1 that could not be read, the latest first; at most ``groupLimit``.
+    package var legacyQuarantine: [LegacyQuarantined] = []
+    /// All of them.
+    package var legacyQuarantinedCount = 0
     /// What came from others, an hour each, without holes, up to now; empty where nothing ever came.
     package var hours: [Hour]
 

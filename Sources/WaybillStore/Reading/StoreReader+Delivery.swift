@@ -12,9 +12,11 @@ extension StoreReader {
     ///   - hourCount: How many hours back.
     package func delivery(now wall: Int, hours hourCount: Int) throws(WaybillError) -> DeliveryState {
         try read { () throws(WaybillError) in
-            DeliveryState(
+            var state = DeliveryState(
                 own: try own(now: wall), quarantine: try quarantineGroups(),
                 quarantinedCount: try connection.integer("SELECT count(*) FROM quarantine"), hours: try hours(hourCount, now: wall))
+            (state.legacyQuarantine, state.legacyQuarantinedCount) = try legacyQuarantine(limit: DeliveryState.groupLimit)
+            return state
         }
     }
 

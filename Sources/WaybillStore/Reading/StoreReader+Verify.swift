@@ -14,6 +14,7 @@ extension StoreReader {
             try checkOrphans(&result)
             try checkLeaders(&result)
             try checkErased(&result)
+            try tellLegacyQuarantine(&result)
             result.totals = try Totals(connection: connection).all()
             for total in result.totals where !total.ledger.isBalanced {
                 result.problems.append("The totals of \(total.app) do not balance: \(total.ledger.recorded) recorded.")
@@ -104,6 +105,16 @@ extension StoreReader {
             + (SELECT count(*) FROM sources WHERE heard_us IS NOT NULL AND installation IN (SELECT guid FROM erased))
             """)
         if count > 0 { result.problems.append("\(count) parts or sources are there although they were erased.") }
+    }
+
+    /// No fault of the store: what old clients sent could not be read.
+    private func tellLegacyQuarantine(_ result: inout StoreVerification) throws(WaybillError) {
+        let (rows, count) = try legacyQuarantine(limit: 5)
+        for row in rows {
+            let name = row.transaction.map { "Transaction \($0)" } ?? "A transaction"
+            result.remarks.append("\(name) of a set 0.0.1 could not be read and is in quarantine: \(row.reason).")
+        }
+        if count > rows.count { result.remarks.append("\(count - rows.count) more of such sets are in quarantine.") }
     }
 
     private func checkOrphans(_ result: inout StoreVerification) throws(WaybillError) {

@@ -38,6 +38,7 @@ struct ReceivedSweep {
         }
         try eraser.finish()
         factCount = eraser.count
+        try LegacyQuarantine(connection: connection).erase(before: cutoff)
         // An arrival of which nothing is left has nothing more to export.
         for arrival in old where SequenceRanges([arrival.range]).subtracting(try retired.sequences(of: arrival.source)).isEmpty {
             try connection.statement("DELETE FROM arrivals WHERE id = ?").run(arrival.id)

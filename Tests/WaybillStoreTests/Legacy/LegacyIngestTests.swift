@@ -119,6 +119,70 @@ import WaybillCore
         #expect(sources[0].ledger.recorded == 11 && sources[0].ledger.isBalanced && sources[0].gaps.isEmpty)
     }
 
+    /// `json` as one that could not be read.
+    private func badSet(_ json: String, id: GUID? = nil) -> LegacySet {
+        var set = set(log(1))
+        set.unread = [LegacySet.Unread(transaction: id, reason: "/apptxns/1: no use case", json: Array(json.utf8))]
+        return set
+    }
+
+    @Test func aBadTransactionIsKeptWithItsReasonAndTheGoodOnesAreTaken() throws {
+        let receipt = try ingest(badSet(#"{"apptxn/id":"TXN-1","password":"hunter2"}"#))
+        #expect(receipt.acceptedCount == 2 && receipt.rejections.map(\.reason) == ["/apptxns/1: no use case"])
+        #expect(try record().summary.eventCount == 1)
+        let kept = try reader.legacyQuarantine(limit: 9)
+        #expect(kept.count == 1 && kept.rows.map(\.reason) == ["/apptxns/1: no use case"])
+        #expect(kept.rows.map(\.json) == [#"{"apptxn/id":"TXN-1","password":"[redacted]"}"#])
+        #expect(kept.rows.map(\.receivedMicroseconds) == [Scribe.wall + 60_000_000])
+        let state = try reader.delivery(now: Scribe.wall, hours: 1)
+        #expect(state.legacyQuarantine == kept.rows && state.legacyQuarantinedCount == 1)
+        let verification = try reader.verify()
+        #expect(verification.isSound)
+        #expect(verification.remarks == ["A transaction of a set 0.0.1 could not be read and is in quarantine: /apptxns/1: no use case."])
+    }
+
+    @Test func aSetOfWhichNothingCanBeReadIsKeptOnceForTheSameBytes() throws {
+        var set = badSet("{}")
+        set.transactions = []
+        for _ in 0..<2 { try ingest(set, body: "a") }
+        #expect(try reader.legacyQuarantine(limit: 9).count == 1)
+    }
+
+    /// Breaks when a person whose transactions were erased is still found in what could not be read.
+    @Test func whatIsErasedOrOldGoesFromQuarantineToo() throws {
+        let id = GUID()
+        func count() throws -> Int { try reader.legacyQuarantine(limit: 0).count }
+        try ingest(badSet("{}", id: id))
+        try ingest(badSet("{}"))
+        _ = try store.erase(.transactions([id]), at: Scribe.wall)
+        #expect(try count() == 1)
+        try ingest(badSet("{}", id: id))
+        #expect(try count() == 1, "nothing is taken in any more of what was erased")
+        _ = try store.erase(.begunBefore(Scribe.wall + 60_000_001), at: Scribe.wall)
+        #expect(try count() == 0)
+        try ingest(badSet("{}"))
+        _ = try store.retire(receivedBefore: Scribe.wall + 61_000_000)
+        #expect(try count() == 0)
+        try ingest(badSet("{}"))
+        _ = try store.erase(.all, at: Scribe.wall)
+        #expect(try count() == 0)
+    }
+
+    /// Breaks when old clients that send nonsense fill the disk.
+    @Test func quarantineKeepsTheLatestWithinItsLimits() throws {
+        let quarantine = LegacyQuarantine(connection: store.connection)
+        let long = Array(#"{"a":"\#(String(repeating: "ü ", count: 40_000))"}"#.utf8)
+        try quarantine.add(LegacySet.Unread(transaction: nil, reason: "long", json: long), redactor: Redactor(), at: 1)
+        #expect(try reader.legacyQuarantine(limit: 1).rows.first?.json.unicodeScalars.count == LegacyQuarantine.lengthLimit)
+        try store.connection.execute("UPDATE legacy_quarantine SET id = \(1 << 40)")
+        for number in 1...3 {
+            let one = LegacySet.Unread(transaction: nil, reason: "\(number)", json: [])
+            try quarantine.add(one, redactor: Redactor(), at: number)
+            try store.connection.execute("UPDATE legacy_quarantine SET id = id + \(LegacyQuarantine.limit - 1) WHERE reason = '\(number)'")
+        }
+        #expect(try reader.legacyQuarantine(limit: 9).rows.map(\.reason) == ["3", "2"])
+    }
+
     /// Breaks when somebody who knows the ID of a transaction can make it grow without end by sets of that version.
     @Test func whatIsMoreThanATransactionMayHaveIsRejected() throws {
         func ingest(_ logs: LegacySet.Log...) throws -> Receipt {

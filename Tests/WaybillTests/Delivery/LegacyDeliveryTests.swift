@@ -54,7 +54,7 @@ struct LegacyDeliveryTests {
 
     @Test(arguments: [
         SetFormat.v0_0_1(prefix: "a\r\nX: "), .v0_0_1(prefix: "a", scheme: ""), .v0_0_1(prefix: "a", parameter: "a b"),
-        .v0_0_1(prefix: "vnd/fp"),
+        .v0_0_1(prefix: "vnd/fp"), .v0_0_1(prefix: "a", mediaTypeVersion: "1 0"),
     ])
     func whatCannotStandInAHeaderFieldIsNeverSent(format: SetFormat) async throws {
         let server = try LegacyServer()
@@ -63,6 +63,16 @@ struct LegacyDeliveryTests {
         let report = await tx.flush()
         #expect(report.error?.code == .setting && report.pending == 3)
         #expect(server.server.requests.isEmpty)
+    }
+
+    /// A server chose its reader by the media type: it would answer another version with 415.
+    @Test func theVersionOfTheMediaTypeIsTheOneThatIsAskedFor() async throws {
+        let server = try LegacyServer(version: "1.0.0")
+        let tx = TransactionManager.testing(
+            delivery: .collector(server.server.url(), format: .v0_0_1(prefix: "vnd.fp.", mediaTypeVersion: "1.0.0")))
+        record(tx)
+        #expect(await tx.flush() == FlushReport(delivered: 2, rejected: 1))
+        #expect(server.events == [[1]])
     }
 
     /// Its sets hold openings and events alone, all of which that version can say.

@@ -12,12 +12,12 @@ final class LegacyServer: Sendable {
     let server: LoopbackServer
     private let state: Locked<State>
 
-    init(_ script: [LoopbackServer.Response] = []) throws {
+    init(_ script: [LoopbackServer.Response] = [], version: String = "0.0.1") throws {
         let state = Locked(State(script: script))
         self.state = state
         server = try LoopbackServer { request in
             // It chose its version by the media type, and knew no compression.
-            guard request.header("Content-Type") == "application/vnd.fp.apptxnset-v0.0.1+json;charset=UTF-8",
+            guard request.header("Content-Type") == "application/vnd.fp.apptxnset-v\(version)+json;charset=UTF-8",
                 request.header("Content-Encoding") == nil, let set = try? LegacySet.decode(Array(request.body))
             else { return .init(status: 415) }
             return state.withLock { state in

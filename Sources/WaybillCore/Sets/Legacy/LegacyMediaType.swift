@@ -1,13 +1,16 @@
-/// The media type of sets of version 0.0.1: `application/<prefix>apptxnset-v0.0.1+json;charset=UTF-8`, with a prefix that each installation chose.
+/// The media type of sets of the first framework: `application/<prefix>apptxnset-v<version>+json;charset=UTF-8`, where each installation chose
+/// prefix and version.
 package enum LegacyMediaType {
-    private static let (start, end) = ("application/", "apptxnset-v0.0.1+json")
+    private static let (start, stem, end) = ("application/", "apptxnset-v", "+json")
+    /// Those that its clients were made with, its own sample among them. What is in a set is the same.
+    private static let versions = ["0.0.1", "1.0.0"]
 
     /// The value of a `Content-Type`.
-    package static func value(prefix: String) -> String { "\(start)\(prefix)\(end);charset=UTF-8" }
+    package static func value(prefix: String, version: String) -> String { "\(start)\(prefix)\(stem)\(version)\(end);charset=UTF-8" }
 
-    /// Whether a `Content-Type` is of this type, in any case and with any prefix.
+    /// Whether a `Content-Type` is of this type, in any case, with any prefix, and of a known version.
     package static func matches(_ field: String) -> Bool {
         let essence = field.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
-        return essence.hasPrefix(start) && essence.dropFirst(start.count).hasSuffix(end)
+        return essence.hasPrefix(start) && versions.contains { essence.dropFirst(start.count).hasSuffix("\(stem)\($0)\(end)") }
     }
 }

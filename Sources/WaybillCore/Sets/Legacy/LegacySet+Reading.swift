@@ -1,23 +1,46 @@
-/// How a set of version 0.0.1 is read: leniently, since the clients that write it cannot be changed any more, and send again for ever what is refused.
+/// How a set of version 0.0.1 is read: leniently, since the clients that write it cannot be changed any more, and send again without end what is
+/// refused.
 extension LegacySet {
-    /// Reads a set; members that are not known are ignored.
+    /// Reads a set; members that are not known are ignored. A transaction without an ID, a use case or the code of an event is set apart.
     ///
-    /// - Throws: `.malformed` for what is not JSON, `.invalid` for what has no list of transactions, or in it one without an ID, a use case or the
-    ///   code of an event.
+    /// - Throws: `.malformed` for what is not JSON, `.invalid` for what has no list of transactions.
     package static func decode(_ bytes: [UInt8]) throws(SetDecodingFailure) -> LegacySet {
         try SetDecodingFailure.decoding(bytes) { reader throws(JSONFailure) in
             reader.skipWhitespace()
             let start = reader.offset
-            var transactions: [Transaction]?
+            var set: LegacySet?
             try reader.beginObject()
             while let key = try reader.nextKey() {
                 switch key {
-                case "apptxns": transactions = try reader.legacyList { (reader) throws(JSONFailure) in try Transaction(&reader) }
+                case "apptxns": set = try LegacySet(sorting: &reader)
                 default: try reader.skipValue()
                 }
             }
-            return LegacySet(transactions: try reader.required(transactions, "apptxns", at: start))
+            return try reader.required(set, "apptxns", at: start)
         }
+    }
+
+    /// Reads the list of transactions, and sets apart those that are JSON but no transactions.
+    private init(sorting reader: inout JSONReader) throws(JSONFailure) {
+        var unread: [Unread] = []
+        var index = 0
+        let transactions = try reader.legacyList { (reader) throws(JSONFailure) -> Transaction? in
+            reader.skipWhitespace()
+            defer { index += 1 }
+            let before = reader
+            do throws(JSONFailure) { return try Transaction(&reader) } catch {
+                reader = before
+                try reader.skipValue()
+                let bytes = UnsafeBufferPointer(rebasing: before.bytes[before.offset..<reader.offset])
+                let pointer = JSONPointer.path(to: error.offset - before.offset, in: bytes)
+                unread.append(
+                    Unread(
+                        transaction: Transaction.id(of: before), reason: "/apptxns/\(index)\(pointer): \(error.message)",
+                        json: Array(bytes)))
+                return nil
+            }
+        }
+        self.init(transactions: transactions.compactMap(\.self), unread: unread)
     }
 }
 
@@ -44,8 +67,21 @@ extension LegacySet.Transaction {
             }
         }
         let id = try reader.required(name, "apptxn/id", at: start)
-        self.id = id.guid
+        self.id = id.transaction
         useCase = try reader.required(told ?? id.useCase, "apptxn/usecase", at: start)
+    }
+
+    /// The ID that a transaction claims, if it can be read.
+    fileprivate static func id(of reader: JSONReader) -> GUID? {
+        var reader = reader
+        do throws(JSONFailure) {
+            try reader.beginObject()
+            while let key = try reader.nextKey() {
+                if case "apptxn/id" = key { return LegacyID(try reader.text().string)?.transaction }
+                try reader.skipValue()
+            }
+        } catch {}  // the transaction is being set apart for that very reason; only its ID is wanted here
+        return nil
     }
 }
 
@@ -67,25 +103,6 @@ extension LegacySet.Log {
             }
         }
         event = try reader.required(code, "apptxnlog/usecase-event", at: start)
-    }
-}
-
-/// The ID of a transaction of that framework.
-private struct LegacyID {
-    var guid: GUID
-    /// nil where only the UUID was given.
-    var useCase: Int?
-
-    /// Reads `TXN17-586AB00B-F16E-4AE6-8A91-0210264925C7`, in any case; also the UUID alone.
-    init?(_ text: String) {
-        guard let guid = GUID(text.suffix(36)) else { return nil }
-        self.guid = guid
-        let head = text.dropLast(36)
-        if head.isEmpty { return }
-        guard head.lowercased().hasPrefix("txn"), head.last == "-", let useCase = Int(head.dropFirst(3).dropLast()),
-            (0...Limits.largestInteger).contains(useCase)
-        else { return nil }
-        self.useCase = useCase
     }
 }
 

@@ -16,7 +16,7 @@ extension LegacySet {
 extension LegacySet.Transaction {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("apptxn/id", "TXN\(useCase)-\(id.description.uppercased())")
+        writer.member("apptxn/id", LegacyID(transaction: id, useCase: useCase).description)
         writer.member("apptxn/usecase", useCase)
         writer.member("apptxn/user-agent-device-make", deviceMake)
         writer.member("apptxn/user-agent-device-os", deviceOS)

@@ -3,11 +3,32 @@
 /// It has no ID, its logs have no identity, and they carry the time of the flush rather than their own.
 package struct LegacySet: Hashable, Sendable {
     package var transactions: [Transaction]
+    /// Of a set that was read, what could not be read, in order.
+    package var unread: [Unread]
 
-    package init(transactions: [Transaction]) { self.transactions = transactions }
+    package init(transactions: [Transaction], unread: [Unread] = []) {
+        self.transactions = transactions
+        self.unread = unread
+    }
 
     /// How many facts it becomes: one for what it has of a transaction, and one for each log.
     package var factCount: Int { transactions.reduce(transactions.count) { $0 + $1.logs.count } }
+
+    /// A transaction that could not be read.
+    package struct Unread: Hashable, Sendable {
+        /// nil where not even its ID could be read.
+        package var transaction: GUID?
+        /// One sentence without a full stop, with where in the set (RFC 6901).
+        package var reason: String
+        /// As it came, secrets included.
+        package var json: [UInt8]
+
+        package init(transaction: GUID?, reason: String, json: [UInt8]) {
+            self.transaction = transaction
+            self.reason = reason
+            self.json = json
+        }
+    }
 
     /// What was logged of a transaction since the flush before.
     package struct Transaction: Hashable, Sendable {

@@ -8,7 +8,7 @@ struct QuarantinePanel {
     let frame: InspectorFrame
 
     var html: HTML {
-        "<section class=\"panel wide\"><h2>Quarantine</h2>\(kept)\(rejected)</section>\n"
+        "<section class=\"panel wide\"><h2>Quarantine</h2>\(kept)\(LegacyQuarantineList(state: state, frame: frame).html)\(rejected)</section>\n"
     }
 
     // MARK: Here

@@ -35,6 +35,12 @@ extension Redactor {
             state.quarantine[index].reason = text(state.quarantine[index].reason)
             state.quarantine[index].sample = state.quarantine[index].sample.map(fact)
         }
+        for index in state.legacyQuarantine.indices {
+            let entry = state.legacyQuarantine[index]
+            state.legacyQuarantine[index].reason = text(entry.reason)
+            state.legacyQuarantine[index].json = String(
+                decoding: body(Array(entry.json.utf8), contentType: "application/json"), as: UTF8.self)
+        }
         return state
     }
 

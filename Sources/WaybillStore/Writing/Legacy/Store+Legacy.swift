@@ -5,7 +5,7 @@ extension Store {
     /// How long the same bytes count as the same set, in microseconds: 24 hours.
     package static let legacyMemoryMicroseconds = 86_400_000_000
 
-    /// Books a set of version 0.0.1 in one SQLite transaction.
+    /// Books a set of version 0.0.1 in one SQLite transaction; what could not be read of it goes into quarantine.
     ///
     /// - Parameters:
     ///   - digest: Of the body as it came, by a hash that nobody finds two bodies for.
@@ -24,14 +24,30 @@ extension Store {
             try connection.statement("INSERT INTO legacy_sets(digest, received_us) VALUES (?, ?)").run(digest, wall)
             let source = try legacySource()
             let recorded = try SourceRows(connection: connection).find(source)?.recorded ?? 0
+            let rejections = try quarantine(set.unread, of: source, redactor: redactor, at: wall)
             var legacy = LegacyIngestion(connection: connection, redactor: redactor, receivedMicroseconds: wall)
             let share = try legacy.share(set, of: source, recorded: recorded)
-            guard !share.facts.isEmpty else { return Receipt(set: GUID(), acceptedCount: 0) }
+            guard !share.facts.isEmpty else { return Receipt(set: GUID(), acceptedCount: 0, rejections: rejections) }
             var ingestion = try Ingestion(share, unread: [], at: wall, connection)
             ingestion.factsPerTransaction = factsPerTransaction
             try ingestion.run(at: wall)
-            return Receipt(set: GUID(), acceptedCount: ingestion.acceptedCount, rejections: ingestion.rejections)
+            return Receipt(set: GUID(), acceptedCount: ingestion.acceptedCount, rejections: ingestion.rejections + rejections)
         }
+    }
+
+    /// Keeps the transactions that could not be read, but for those of which nothing is to be taken in any more.
+    private func quarantine(
+        _ unread: [LegacySet.Unread], of source: GUID, redactor: Redactor, at wall: Int
+    ) throws(WaybillError) -> [Rejection] {
+        let tombstones = try Tombstones(connection, at: wall)
+        let quarantine = LegacyQuarantine(connection: connection)
+        var rejections: [Rejection] = []
+        for (index, entry) in unread.enumerated() {
+            rejections.append(Rejection(source: source, sequence: nil, index: index, reason: redactor.text(entry.reason)))
+            if let id = entry.transaction, try tombstones.contains(id) { continue }
+            try quarantine.add(entry, redactor: redactor, at: wall)
+        }
+        return rejections
     }
 
     /// The one source that stands for all senders of this store.

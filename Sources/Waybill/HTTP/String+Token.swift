@@ -1,0 +1,13 @@
+extension String {
+    /// Whether it is a token of RFC 9110, section 5.6.2, as the name of a header field has to be.
+    var isToken: Bool {
+        !isEmpty
+            && utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+}
