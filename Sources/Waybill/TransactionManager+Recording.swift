@@ -90,11 +90,10 @@ extension TransactionManager {
     }
 
     private func read(_ header: (String) -> String?, in source: RunningSource) -> TransactionHeader? {
-        guard let text = header(source.settings.headerName) else { return nil }
-        guard let told = TransactionHeader(parsing: text) else {
+        let (told, isThere) = source.settings.header.read(header)
+        if told == nil, isThere {
             sink.counters.add(to: \.malformedHeaders)
-            diagnostics.once("A request's \(source.settings.headerName) header field could not be read and was ignored.")
-            return nil
+            diagnostics.once("A request's \(source.settings.header.name) header field could not be read and was ignored.")
         }
         return told
     }

@@ -37,8 +37,8 @@ public final class TransactionManager: Sendable {
         public var appVersion: String?
         /// What else is to be said of this launch, e.g. the environment.
         public var sourceAttributes: Attributes = [:]
-        /// The name of the header field that carries the transaction.
-        public var headerName = TransactionHeader.fieldName
+        /// The header field that carries the transaction: its name and form. Default: ``WaybillCore/TransactionHeader`` in `Waybill-Transaction`.
+        public var header = HeaderFormat.standard()
         /// Names of header fields, query items and attributes whose values are secret, besides the well-known ones.
         public var additionalSecretNames: [String] = []
         /// Whether an error's own words are kept, redacted; else only its domain and code.

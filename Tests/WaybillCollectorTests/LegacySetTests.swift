@@ -77,7 +77,7 @@ import WaybillStore
             #expect(delivery.contains("1 transaction of sets 0.0.1 that could not be read"))
             #expect(delivery.contains("/apptxns/0/apptxn~1id: an ID like TXN17-586AB00B") && !delivery.contains("<b>\""))
         }
-        let remarks = try StoreReader(.folder(folder.url.appending(path: "default"))).verify().remarks
+        let remarks = try StoreReader(.folder(folder.url)).verify().remarks
         #expect(remarks.count == 1 && remarks[0].contains("/apptxns/0/apptxn~1id"))
     }
 

@@ -6,7 +6,7 @@ extension Recording {
     /// It belongs to the transaction that its header field names, where that is one of ours; without that field to its caller's. One that
     /// carries the number of an exchange of ours is recorded already.
     func observeExchange(_ request: ExchangeRequest, of caller: OpenPart?) -> OpenExchange {
-        guard let source, let told = request.value(for: source.settings.headerName).flatMap({ TransactionHeader(parsing: $0) }) else {
+        guard let source, let told = source.settings.header.read(request.value(for:)).header else {
             return openExchange(request, part: caller)
         }
         if told.source == source.id, told.exchange != nil { return OpenExchange() }

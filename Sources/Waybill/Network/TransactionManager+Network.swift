@@ -34,14 +34,15 @@ extension Recording {
     /// What ties a request to its transaction, where it is to be tied.
     private func headers(for request: ExchangeRequest, part: OpenPart?, exchange: Int?, of source: RunningSource) -> [String: String] {
         guard let part, part.source === source else { return [:] }
-        let name = source.settings.headerName
+        let header = source.settings.header
         guard source.correlates(with: request.url) else {
             uncorrelated.once(
-                "A request to \(request.url.host() ?? "nowhere") inside a transaction carried no \(name) header field; add the host to "
+                "A request to \(request.url.host() ?? "nowhere") inside a transaction carried no \(header.name) header field; add the host to "
                     + "correlatedHosts if it is yours.")
             return [:]
         }
-        return request.value(for: name) == nil ? [name: part.headerValue(exchange: exchange)] : [:]
+        let isFree = header.fieldNames.allSatisfy { request.value(for: $0) == nil }
+        return isFree ? part.headerFields(exchange: exchange, as: header) : [:]
     }
 }
 

@@ -68,7 +68,7 @@ public final class CapturedSession: Sendable {
         if let progress { tell = { [callbacks] state in callbacks.async { progress(state) } } }
         return HTTPExchange(
             of: outgoing, by: rules.carrier(for: outgoing, record: record, else: TaskCarrier(outgoing, in: http)),
-            redirects: .follow(droppingFieldsForOtherHosts: recording.settings.map { [$0.headerName] } ?? []),
+            redirects: .follow(droppingFieldsForOtherHosts: recording.settings?.header.fieldNames ?? []),
             deadline: [deadline, resourceTimeout].compactMap { $0 }.min(), record: record, sentBytes: sentBytes, progress: tell)
     }
 }

@@ -66,10 +66,10 @@ package final class OpenPart: Sendable {
             .closed(Fact.Closed(outcome: outcome, error: error, attributes: source.attributes(attributes))), part: sequence)
     }
 
-    /// The header field's value for a request of this transaction.
+    /// The header fields for a request of this transaction, by name.
     ///
     /// - Parameter exchange: The sequence of the request's `exchange_opened` fact; nil where no exchange is logged.
-    package func headerValue(exchange: Int?) -> String {
-        TransactionHeader(transaction: transaction, useCase: useCase, source: source?.id, exchange: exchange).description
+    package func headerFields(exchange: Int?, as format: HeaderFormat) -> [String: String] {
+        format.fields(TransactionHeader(transaction: transaction, useCase: useCase, source: source?.id, exchange: exchange))
     }
 }

@@ -5,7 +5,7 @@ package import WaybillStore
 package struct RecordingSettings: Sendable {
     package var place: StorePlace
     package var correlatedHosts: Set<String> = []
-    package var headerName = TransactionHeader.fieldName
+    package var header = HeaderFormat.standard()
     package var redactor = Redactor()
     package var additionalSecretNames: [String] = []
     package var keepsErrorTexts = false
@@ -49,12 +49,7 @@ package struct RecordingSettings: Sendable {
             problems.append(
                 WaybillError(.setting, "A memory capacity of \(options.memoryCapacity) facts is too small; \(capacity) is used."))
         }
-        if Self.isFieldName(options.headerName) {
-            headerName = options.headerName
-        } else {
-            problems.append(
-                WaybillError(.setting, "“\(options.headerName)” cannot be the name of a header field; \(headerName) is used."))
-        }
+        decideHeader(options.header)
         for host in launch.correlatedHosts ?? correlatedHosts {
             if let host = Self.host(host) {
                 self.correlatedHosts.insert(host)
@@ -62,6 +57,20 @@ package struct RecordingSettings: Sendable {
                 problems.append(
                     WaybillError(.setting, "“\(host)” is not a host name such as api.example.com; no request to it carries a transaction."))
             }
+        }
+    }
+
+    private mutating func decideHeader(_ asked: HeaderFormat) {
+        if !asked.name.isToken {
+            problems.append(WaybillError(.setting, "“\(asked.name)” cannot be the name of a header field; \(header.name) is used."))
+        } else if asked.isAmbiguous {
+            problems.append(
+                WaybillError(
+                    .setting,
+                    "The old form of the header field needs a name of its own, as apptxn-id; \(header.name) is used, in its own form alone."
+                ))
+        } else {
+            header = asked
         }
     }
 
@@ -90,18 +99,6 @@ package struct RecordingSettings: Sendable {
             retention.maximumAge = Retention().maximumAge
             problems.append(WaybillError(.setting, "A maximum age of \(asked.maximumAge) would keep nothing; 30 days are used."))
         }
-    }
-
-    /// A token of RFC 9110, section 5.6.2.
-    private static func isFieldName(_ name: String) -> Bool {
-        !name.isEmpty
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"):
-                    true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-                }
-            }
     }
 
     /// A host name in lower case; nil for a URL, a port, a wildcard or nothing.

@@ -43,11 +43,11 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     /// The header fields that tie a request to this transaction, for HTTP stacks that the library does not capture.
     ///
     /// - Parameter url: Where the request goes.
-    /// - Returns: Name and value; empty unless the host is on the manager's list of correlated hosts.
+    /// - Returns: Names and values; empty unless the host is on the manager's list of correlated hosts.
     public func headers(for url: URL) -> [String: String] {
         guard let source = part.source, source.isOn, source.correlates(with: url) else { return [:] }
         source.announcedParts.note(part)
-        return [source.settings.headerName: part.headerValue(exchange: nil)]
+        return part.headerFields(exchange: nil, as: source.settings.header)
     }
 
     /// Runs a closure with this transaction as the current one, and closes the part by how it ends.

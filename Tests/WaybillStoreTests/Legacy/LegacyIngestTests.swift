@@ -171,7 +171,7 @@ import WaybillCore
     /// Breaks when old clients that send nonsense fill the disk.
     @Test func quarantineKeepsTheLatestWithinItsLimits() throws {
         let quarantine = LegacyQuarantine(connection: store.connection)
-        let long = Array(#"{"a":"\#(String(repeating: "ü ", count: 40_000))"}"#.utf8)
+        let long = Array("[\(String(repeating: "\"ü\",", count: 20_000))0]".utf8)
         try quarantine.add(LegacySet.Unread(transaction: nil, reason: "long", json: long), redactor: Redactor(), at: 1)
         #expect(try reader.legacyQuarantine(limit: 1).rows.first?.json.unicodeScalars.count == LegacyQuarantine.lengthLimit)
         try store.connection.execute("UPDATE legacy_quarantine SET id = \(1 << 40)")

@@ -90,13 +90,24 @@ struct DegradationTests {
         var options = TransactionManager.Options()
         options.diagnostics = { sentence in told.withLock { $0.append(sentence) } }
         options.memoryCapacity = -1
-        options.headerName = "not a name\r\n"
+        options.header = .standard(name: "not a name\r\n")
         let transactions = TransactionManager(
             store: .directory(try #require(URL(string: "https://example.com/store"))), correlatedHosts: ["https://api.example.com", ""],
             options: options)
         records(transactions)
         #expect(transactions.health.problems.count == 5)
         #expect(told.withLock { $0 }.count == 5, "each is told once")
+    }
+
+    /// Two forms in one field would be none.
+    @Test func theOldFormOfTheHeaderFieldNeedsANameOfItsOwn() throws {
+        var options = TransactionManager.Options()
+        options.diagnostics = { _ in }
+        options.header = .legacy(name: "waybill-transaction")
+        let transactions = TransactionManager.testing(correlatedHosts: ["api.example.com"], options: options)
+        #expect(transactions.health.problems.count == 1)
+        let fields = transactions.begin(Login.self).headers(for: try #require(URL(string: "https://api.example.com")))
+        #expect(Array(fields.keys) == [TransactionHeader.fieldName])
     }
 
     @Test func whatIsTooLongIsCutAndCounted() throws {
