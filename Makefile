@@ -28,7 +28,7 @@ test: setup ## Run every test of every trait
 	@Scripts/run-tests $(IMPORTS)
 
 demo: setup ## Run logins through client, server and collector; RUNS=200, KEEP=1 leaves the collector running
-	swift build --traits Collector $(IMPORTS)
+	@set -e; for product in LoginDemo LoginClient LoginServer waybill; do swift build --traits Collector --product $$product $(IMPORTS); done
 	@RUNS=$(RUNS) KEEP=$(KEEP) .build/debug/LoginDemo
 
 examples: setup ## Run every example, and compare what it prints with its README
@@ -112,10 +112,12 @@ bench-inspector: setup ## Measure the inspector on a store of a million transact
 	swift build -c release --traits Collector --product waybill $(IMPORTS)
 	@Scripts/python Scripts/bench-inspector
 
-check: setup ## All that CI checks
-	@set -e; for step in lint schemas model consumer tsan test examples exports otlp answers installation "hostile EXAMPLES=3" look e2e "faults KILLS=25"; do \
-	    began=$$(date +%s); $(MAKE) --no-print-directory $$step; echo "==> make $$step: $$(($$(date +%s) - began)) s"; \
-	done
+check: setup ## All that CI checks; seconds of each step at the end
+	@set -e; table=; trap 'printf "%s" "$$table"' EXIT; \
+	for step in lint schemas model consumer tsan test examples exports otlp answers installation "hostile EXAMPLES=3" look e2e "faults KILLS=25"; do \
+	    began=$$SECONDS; $(MAKE) --no-print-directory $$step; \
+	    table+=$$(printf '%6d s  make %s' $$((SECONDS - began)) "$$step")$$'\n'; \
+	done; table+=$$(printf '%6d s  in all' $$SECONDS)$$'\n'
 
 installation: setup ## Install into a folder of its own, and try what was installed
 	swift build --traits Collector --product waybill $(IMPORTS)
