@@ -74,6 +74,23 @@ struct TransactionMiddlewareTests {
         #expect(server.transactions(Login.self).first?.parts.map(\.outcome) == [.canceled])
     }
 
+    /// The guide's snippet, as it stands there.
+    @Test func theGuidesRouterJoins() async throws {
+        let transactions = server
+        let router = Router()
+        router.add(middleware: TransactionMiddleware(transactions))
+        router.post("login") { request, context in
+            Login.current?.log(.serverStarted)
+            return HTTPResponse.Status.ok
+        }
+        try await withServer(router) { url in
+            var request = URLRequest(url: url.appending(path: "login"))
+            request.httpMethod = "POST"
+            _ = try await client.session.data(for: request, in: client.begin(Login.self))
+        }
+        #expect(server.events(Login.self) == [.serverStarted])
+    }
+
     /// The recipe for a framework that has no middleware here: the closure form of `join`.
     @Test func anyOtherFrameworkJoinsWithAClosure() async throws {
         let router = Router()

@@ -61,6 +61,15 @@ struct GuideTests {
         #expect(TransactionManager(store: .inMemory, options: options).recording == .on)
     }
 
+    @Test func namesOfYourOwn() {
+        var options = TransactionManager.Options()
+        options.additionalSecretNames = ["customer-number"]
+        options.sourceAttributes = ["environment": "staging"]
+        let transactions = TransactionManager.testing(options: options)
+        transactions.perform(Login.self, attributes: ["Customer_Number": 4711]) { _ in }
+        #expect(transactions.transactions(Login.self).first?.summary.attributes == ["Customer_Number": "[redacted]"])
+    }
+
     @Test func looking() async throws {
         let transactions = TransactionManager.testing()
         let login = transactions.begin(Login.self)
@@ -128,8 +137,12 @@ struct GuideTests {
         let end = try #require(guide.range(of: "## Test it")).lowerBound
         let tested = Set(
             try String(contentsOf: here, encoding: .utf8).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
-        let snippets = guide[start..<end].components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
-        #expect(snippets.count == 11)
+        // "Test it" shows what the guide for Apple platforms has.
+        let last = try #require(guide.range(of: "## What is kept of errors and secrets")).lowerBound
+        let snippets = [guide[start..<end], guide[last...]].flatMap { part in
+            part.components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+        }
+        #expect(snippets.count == 13)
         for line in snippets.flatMap({ $0.split(separator: "\n").dropFirst() }) {
             // In a test the store lies elsewhere.
             let code = line.trimmingCharacters(in: .whitespaces)

@@ -20,6 +20,7 @@ struct ReadmeTests {
             store: .directory(folder.url),
             delivery: .collector(url, token: token),
             correlatedHosts: ["127.0.0.1"])
+        transactions.startDelivery()
 
         try await transactions.perform(Login.self, attributes: ["variant": "B"]) { login in
             login.log(.requestSent)
@@ -39,14 +40,24 @@ struct ReadmeTests {
         let readme = try String(
             contentsOf: here.deletingLastPathComponent().appending(path: "../../README.md").standardizedFileURL, encoding: .utf8)
         let source = try String(contentsOf: here, encoding: .utf8)
-        let start = try #require(readme.range(of: "try await transactions.perform"))
+        let start = try #require(readme.range(of: "let transactions = "))
         let end = try #require(readme.range(of: "\n}\n", range: start.lowerBound..<readme.endIndex))
         let tested = Set(source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
         for line in readme[start.lowerBound..<end.upperBound].split(separator: "\n") {
             let code = line.components(separatedBy: "   //")[0].trimmingCharacters(in: .whitespaces)
+                .replacing("api.example.com", with: "127.0.0.1")
             #expect(tested.contains(code), "\(code)")
         }
         #expect(readme.split(separator: "\n", omittingEmptySubsequences: false).count <= 160)
+    }
+
+    /// Breaks when a newcomer's first package does not resolve: the line is the one that `make consumer` builds.
+    @Test func theLineForTheTargetIsTheConsumers() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
+        let line = #".product(name: "Waybill", package: "waybill")"#
+        for file in ["README.md", "Tests/Consumer/Package.swift"] {
+            #expect(try String(contentsOf: root.appending(path: file), encoding: .utf8).contains(line), "\(file)")
+        }
     }
 
     @Test func itsLinksLeadSomewhere() throws {

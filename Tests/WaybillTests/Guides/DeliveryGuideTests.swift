@@ -5,8 +5,12 @@ import WaybillTesting
 
 @testable import Waybill
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// The guide on delivery: its table is the policy, and its snippets compile.
-struct DeliveryGuideTests {
+@Suite(.timeLimit(.minutes(2))) struct DeliveryGuideTests {
     private let guide: String
 
     init() throws {
@@ -30,20 +34,55 @@ struct DeliveryGuideTests {
         #expect(bounds == [.seconds(10), .seconds(3_600)] && guide.contains("10 seconds after the first failure"))
     }
 
+    private struct Network: Sendable {
+        var isUnmetered: Bool { get async { true } }
+    }
+
+    private struct Keys: Sendable {
+        func signature(of body: Data?) async throws -> String { "\(body?.count ?? 0)" }
+    }
+
     @Test func theSnippetsDoWhatTheGuideSays() async throws {
-        let folder = try TemporaryDirectory()
+        let (place, network, keys) = (try TemporaryDirectory(), Network(), Keys())
+        let collector = try ScriptedCollector([{ _ in .init(status: 401) }])
+        let (url, token, folder, archive): (URL, String?, URL, URL) = (collector.server.url(), nil, place.url, place.file("archive"))
+        let isAsked = Gate()
+        @Sendable func askForToken(because error: WaybillError) { isAsked.open() }
         var options = TransactionManager.Options()
+        options.canFlush = { await network.isUnmetered }  // asked before each set, whoever asked for the flush
         options.diagnostics = { _ in }
-        options.canFlush = { true }
-        let archive = InMemoryTransport()
         let transactions = TransactionManager.testing(options: options)
-        transactions.delivery = .transport(TeeTransport(InMemoryTransport(), archive))
+        let transport = URLSessionTransport(collector: url) { request in
+            var request = request
+            request.setValue(try await keys.signature(of: request.httpBody), forHTTPHeaderField: "Signature")
+            return request
+        }
+        transactions.delivery = .transport(transport)
+        // Asked for before anything is sent, so that no event is missed.
+        let watching = Task { [events = transactions.deliveryEvents] in
+            let transactions = (deliveryEvents: events, of: ())
+            for await event in transactions.deliveryEvents {
+                if case .stopped(let error) = event { askForToken(because: error) }
+            }
+        }
         transactions.perform(Login.self) { _ in }
-        #expect(await transactions.flush().delivered == 2)
-        #expect(await transactions.flush(deadline: .seconds(5)).isComplete)
+        transactions.startDelivery(every: .seconds(30))
+        await isAsked.opened()
+        #expect(collector.server.requests.first?.header("Signature") != nil)
+
+        transactions.delivery = .transport(TeeTransport(URLSessionTransport(collector: url, token: token), FileTransport(folder: archive)))
+        let report = await transactions.flush()
+        #expect(report.error == nil && report.pending == 0)
+        await transactions.flush(deadline: .seconds(5))
         for fact in try await transactions.quarantined() { print(fact.id.sequence, fact.reason) }
         try await transactions.sendQuarantinedAgain()
-        try await transactions.exportQuarantined(to: folder.url)
-        #expect(archive.sets.count == 1)
+        try await transactions.exportQuarantined(to: folder)
+        #expect(try place.names() == ["archive"])
+        watching.cancel()
+        await watching.value
+    }
+
+    @Test func theGuideShowsWhatIsTested() throws {
+        #expect(try Guide.linesOfSnippets("Delivery.md", notIn: [URL(filePath: #filePath)]) == [])
     }
 }

@@ -81,10 +81,34 @@ struct OnApplePlatformsTests {
 enum Guide {
     /// The lines of the snippet that begins with a line, without what indents them.
     static func snippet(_ guide: String, from start: String) throws -> [String] {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Sources/Waybill/Waybill.docc")
-        let lines = try lines(of: folder.appending(path: guide).standardizedFileURL)
+        let lines = try lines(guide)
         let first = try #require(lines.firstIndex(of: start), "\(guide): \(start)")
         return Array(lines[first...].prefix { $0 != "```" })
+    }
+
+    /// The lines of a guide's Swift snippets that stand in no line of these files: what the guide shows and nothing has compiled.
+    static func linesOfSnippets(_ guide: String, notIn files: [URL]) throws -> [String] {
+        let tested = try Set(files.flatMap { try lines(of: $0).map(withoutComment) })
+        var isSnippet = false
+        let shown = try lines(guide).filter { line in
+            if line.hasPrefix("```") {
+                isSnippet = line == "```swift"
+                return false
+            }
+            return isSnippet
+        }
+        try #require(!shown.isEmpty, "\(guide) has no snippets")
+        return shown.filter { !tested.contains(withoutComment($0)) }
+    }
+
+    private static func withoutComment(_ line: String) -> String {
+        line.components(separatedBy: "  //")[0].trimmingCharacters(in: .whitespaces)
+    }
+
+    /// A guide's lines, without what indents them.
+    static func lines(_ guide: String) throws -> [String] {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Sources/Waybill/Waybill.docc")
+        return try lines(of: folder.appending(path: guide).standardizedFileURL)
     }
 
     static func lines(of file: URL) throws -> [String] {

@@ -1,0 +1,120 @@
+import Dispatch
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillCore
+import WaybillTesting
+
+/// Some framework's request, with a plain dictionary of header fields in small letters, as HTTP/2 has them.
+struct ServerRequest: Sendable {
+    var headers: [String: String] = [:]
+}
+
+struct ServerResponse: Sendable {
+    var status: Int
+}
+
+extension ServerRequest {
+    func header(_ name: String) -> String? { headers.first { $0.key.lowercased() == name.lowercased() }?.value }
+}
+
+/// The snippets of the guide for servers, compiled and run as they stand there; those for Hummingbird are in its own tests.
+struct InstrumentAServerTests {
+    private let transactions = TransactionManager.testing()
+    private let client = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
+    private let status = Locked(200)
+
+    private func check(_ request: ServerRequest) async throws -> ServerResponse {
+        if status.withLock({ $0 }) == 0 { throw Refused() }
+        return ServerResponse(status: status.withLock { $0 })
+    }
+
+    private func request(of transaction: UseCaseTransaction<some Sendable>) throws -> ServerRequest {
+        let headers = transaction.headers(for: try #require(URL(string: "http://127.0.0.1")))
+        return ServerRequest(headers: Dictionary(uniqueKeysWithValues: headers.map { ($0.key.lowercased(), $0.value) }))
+    }
+
+    func logIn(_ request: ServerRequest) async throws -> ServerResponse {
+        try await transactions.join(Login.self, header: request.header).perform { login in
+            login.log(.serverStarted)
+            let response = try await check(request)
+            if response.status >= 500 { login.finish(.failed, error: response.status) }
+            return response
+        }
+    }
+
+    func checkSession(_ request: ServerRequest) async throws -> ServerResponse {
+        guard let transaction = transactions.join(header: request.header) else { return try await check(request) }
+        return try await transaction.perform { _ in
+            Login.current?.log(.serverStarted)
+            Purchase.current?.log(.started)
+            return try await check(request)
+        }
+    }
+
+    @Test func makingAManager() async throws {
+        let directory = try TemporaryDirectory()
+        let server = try LoopbackServer { _ in .init(status: 503) }
+        let (folder, collectorURL, token): (URL, URL, String?) = (directory.url, server.url(), nil)
+        var options = TransactionManager.Options()
+        options.app = "shop-server"
+        options.sourceAttributes = ["environment": "staging"]
+        options.additionalSecretNames = ["customer-number"]
+        options.diagnostics = { _ in }
+        let transactions = TransactionManager(
+            store: .directory(folder), delivery: .collector(collectorURL, token: token), options: options)
+        transactions.startDelivery()
+        transactions.perform(Login.self, attributes: ["customerNumber": 4711]) { _ in }
+        #expect(transactions.transactions(Login.self).first?.summary.attributes == ["customerNumber": "[redacted]"])
+        await transactions.flush(deadline: .seconds(5))
+        #expect(transactions.health.hints.isEmpty)
+        transactions.stopDelivery()
+    }
+
+    /// Breaks when the field is not found in a framework that hands out names in small letters, or a status of 500 counts as a success.
+    @Test(arguments: [(200, WaybillCore.Outcome.succeeded), (404, .succeeded), (500, .failed), (0, .failed)])
+    func anyOtherFramework(answer: Int, outcome: WaybillCore.Outcome) async throws {
+        status.withLock { $0 = answer }
+        let login = client.begin(Login.self)
+        _ = try? await logIn(request(of: login))
+        let record = try #require(transactions.transactions(Login.self).first)
+        #expect(record.summary.id == login.id && record.parts.map(\.outcome) == [outcome])
+    }
+
+    /// Breaks when an endpoint's events are booked for a use case that the client is not in.
+    @Test func endpointsThatSeveralUseCasesShare() async throws {
+        _ = try await checkSession(request(of: client.begin(Purchase.self)))
+        #expect(transactions.events(Purchase.self) == [.started] && transactions.events(Login.self) == [])
+        _ = try await checkSession(ServerRequest())
+        #expect(try transactions.allRecords().count == 1, "without the header field there is no trace")
+    }
+
+    @Test func whereCurrentIsNil() async {
+        let session = 4711
+        @Sendable func store(_ session: Int) async {}
+        let (queue, isDone) = (DispatchQueue(label: "callbacks"), Gate())
+        let login = transactions.begin(Login.self)
+        queue.async { login.log(.serverStarted) }
+        queue.async { isDone.open() }
+        await isDone.opened()
+        let detached =
+            Task.detached {
+                await login.makingCurrent {
+                    Login.current?.log(.serverAccepted)
+                    await store(session)
+                }
+            }
+        await detached.value
+        await login.makingCurrent {
+            _ = await Task.detached { Login.current?.log(.serverRejected) }.value
+        }
+        #expect(transactions.events(Login.self) == [.serverStarted, .serverAccepted], "and nothing of what had no current transaction")
+    }
+
+    @Test func theGuideShowsWhatIsTested() throws {
+        let hummingbird = URL(filePath: #filePath).appending(path: "../../../WaybillHummingbirdTests/TransactionMiddlewareTests.swift")
+        let files = [URL(filePath: #filePath), hummingbird.standardizedFileURL]
+        #expect(try Guide.linesOfSnippets("InstrumentAServer.md", notIn: files) == [])
+    }
+}

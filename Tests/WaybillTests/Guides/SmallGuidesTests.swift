@@ -1,0 +1,89 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillTesting
+
+/// The snippets of the guides on transports and on what does not arrive, as they stand there.
+struct SmallGuidesTests {
+    /// Some queue.
+    actor MessageQueue {
+        nonisolated let largestMessage = 1 << 20
+        private(set) var messages: [[UInt8]] = []
+        private var isClosed = false
+
+        func add(_ message: [UInt8], type: String) throws {
+            if isClosed { throw Refused() }
+            messages.append(message)
+        }
+
+        func close() { isClosed = true }
+    }
+
+    struct QueueTransport: FlushTransport {
+        let queue: MessageQueue
+
+        func send(_ set: OutgoingSet) async throws -> Receipt {
+            guard set.body.count <= queue.largestMessage else {
+                throw DeliveryFailure(WaybillError(.refused, "The queue takes no such large messages."), remedy: .sendLess)
+            }
+            try await queue.add(set.body, type: set.mediaType)
+            return Receipt(set: set.id, acceptedCount: set.factCount)
+        }
+    }
+
+    private let queue = MessageQueue()
+
+    @Test func theGuidesTransportConforms() async {
+        let transport = QueueTransport(queue: queue)
+        let conformance = TransportConformance(transport, arrived: { await queue.messages }, breakDown: { await queue.close() })
+        let findings = await conformance.findings()
+        #expect(findings.isEmpty)
+    }
+
+    @Test func aManagerDeliversByIt() async {
+        let transactions = TransactionManager.testing()
+        transactions.delivery = .transport(QueueTransport(queue: queue))
+        transactions.startDelivery()
+        transactions.perform(Login.self) { _ in }
+        #expect(await transactions.flush().error == nil)
+        #expect(await !queue.messages.isEmpty)
+    }
+
+    @Test func whatHealthSays() async {
+        let transactions = TransactionManager.testing()
+        transactions.perform(Login.self) { _ in }
+        let report = await transactions.flush()
+        print(report.delivered, report.pending, report.error?.message ?? "")
+        let health = transactions.health
+        for problem in health.problems { print("wrong:", problem.message) }
+        for hint in health.hints { print("hint:", hint) }
+        #expect(report.pending == 2 && health.hints.count == 1)
+    }
+
+    /// Breaks when the guide names a hint that health words otherwise: a reader would search for it in vain.
+    @Test func theGuideHasEveryHintInItsWords() throws {
+        let guide = try Guide.lines("NothingArrives.md").filter { $0.hasPrefix("| hint") }
+        let transactions = TransactionManager.testing()
+        var hints = TransactionManager.disabled.health.hints
+        transactions.perform(Login.self) { _ in }
+        hints += transactions.health.hints
+        transactions.delivery = .transport(InMemoryTransport())
+        hints += transactions.health.hints
+        transactions.recording = .off
+        hints += transactions.health.hints.prefix(1)
+        transactions.recording = .on
+        let login = transactions.begin(Login.self)
+        _ = transactions.openExchange(ExchangeRequest(url: try #require(URL(string: "https://api.example.com"))), in: login)
+        hints += transactions.health.hints.suffix(1)
+        #expect(hints.count == 5)
+        for hint in hints {
+            #expect(guide.contains { $0.split(separator: "*").dropFirst().first.map { hint.contains($0) } == true }, "\(hint)")
+        }
+        #expect(guide.count == hints.count)
+    }
+
+    @Test(arguments: ["WriteATransport.md", "NothingArrives.md"]) func theGuidesShowWhatIsTested(guide: String) throws {
+        #expect(try Guide.linesOfSnippets(guide, notIn: [URL(filePath: #filePath)]) == [])
+    }
+}
