@@ -92,7 +92,7 @@ struct InspectorPieceTests {
 
     private func list(_ summaries: [TransactionSummary]) -> [Substring] {
         let html = TransactionsPage(
-            Page(rows: summaries, next: nil), errorCounts: [:], at: ListAddress([]), useCases: [], version: 1, in: frame
+            Page(rows: summaries, next: nil), errorCounts: [:], at: ListAddress([]), names: [], version: 1, in: frame
         ).html.text
         return html.split(separator: "<li id=\"t-").dropFirst().map { $0.prefix(while: { $0 != "\n" }) }
     }
@@ -131,7 +131,7 @@ struct InspectorPieceTests {
         record.exchanges[0].error = RecordedError(domain: "NSURLErrorDomain", code: -1004, text: "refused")
         let found = ExchangeRecord(
             exchange: record.exchanges[0], state: .failed, source: record.sources[0], transaction: nil, useCase: nil, useCaseName: nil)
-        let html = ExchangesPage(Page(rows: [found], next: nil), at: ListAddress([]), useCases: [], in: frame).html.text
+        let html = ExchangesPage(Page(rows: [found], next: nil), at: ListAddress([]), names: [], in: frame).html.text
         #expect(html.contains("<i title=\"NSURLErrorDomain -1004: refused\">NSURLErrorDomain -1004: refused</i></span>"))
     }
 
