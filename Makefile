@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build test demo examples exports otlp answers look e2e hostile bench bench-inspector faults chaos soak stress fuzz model tsan lint format consumer schemas check install installation clean
+.PHONY: help setup build test test-busy demo examples exports otlp answers look e2e hostile bench bench-inspector faults chaos soak stress fuzz model tsan lint format consumer schemas check install installation clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -15,7 +15,7 @@ IMPORTS := --explicit-target-dependency-import-check error
 SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks Faults
 
 help: ## Print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install what is missing to build, test and validate (Debian); elsewhere say what is needed
 	@Scripts/setup
@@ -26,6 +26,9 @@ build: setup ## Build the library alone, then everything behind the traits
 
 test: setup ## Run every test of every trait
 	@Scripts/run-tests $(IMPORTS)
+
+test-busy: setup ## Run every test while four busy loops take the cores
+	@Scripts/run-tests --busy $(IMPORTS)
 
 demo: setup ## Run logins through client, server and collector; RUNS=200, KEEP=1 leaves the collector running
 	@set -e; for product in LoginDemo LoginClient LoginServer waybill; do swift build --traits Collector --product $$product $(IMPORTS); done
@@ -83,7 +86,8 @@ chaos: setup ## Twenty clients, a bad network, a collector killed again and agai
 tsan: setup ## Run the library's tests under the thread sanitizer
 	@Scripts/run-tests --thread-sanitizer
 
-lint: ## Check format and style
+lint: ## Check format and style, and that every test has a time limit
+	@Scripts/check-suites
 	swift format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 
 format: ## Format every Swift file in place

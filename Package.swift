@@ -113,9 +113,19 @@ let package = Package(
             path: "Tests/TestProcess"),
         .testTarget(name: "WaybillCoreTests", dependencies: ["WaybillCore", "TestSupport"]),
         .testTarget(name: "WaybillStoreTests", dependencies: ["WaybillCore", "WaybillStore", "TestSupport", "PowerLoss"]),
+        // What keeps a processor busy for long on one thread: brute force over many histories, power cuts at every moment. A target of its own, so that
+        // it can be run by itself, and left out where a race is looked for.
+        .testTarget(
+            name: "WaybillStoreSlowTests",
+            dependencies: ["WaybillCore", "WaybillStore", "TestSupport", "PowerLoss", "WaybillStoreTests"]),
         .testTarget(
             name: "WaybillTests",
             dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillTesting", "TestSupport", "TestProcess", "CZlib"]
+        ),
+        // Traffic of many megabytes or many exchanges, all on the one queue of URLSession.
+        .testTarget(
+            name: "WaybillSlowTests",
+            dependencies: ["WaybillCore", "Waybill", "WaybillTesting", "TestSupport", "TestProcess", "WaybillTests"]
         ),
         .testTarget(
             name: "WaybillReportTests",

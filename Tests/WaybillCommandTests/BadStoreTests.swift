@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A store that cannot be read gets one clear sentence, from every verb.
-@Suite struct BadStoreTests {
+@Suite(.timeLimit(.minutes(5))) struct BadStoreTests {
     private let folder: TemporaryDirectory
 
     init() throws { folder = try TemporaryDirectory() }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What shells complete.
-@Suite struct CompletionTests {
+@Suite(.timeLimit(.minutes(5))) struct CompletionTests {
     @Test(arguments: [
         (["as"], "ask"), (["ask", "dro"], "dropoff"), (["ask", "duration", "--fr"], "--from"), (["list", "--out"], "--outcome"),
         (["ser"], "serve"),

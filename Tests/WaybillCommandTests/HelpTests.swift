@@ -1,7 +1,7 @@
 #if Collector
 import Testing
 
-@Suite struct HelpTests {
+@Suite(.timeLimit(.minutes(5))) struct HelpTests {
     @Test func theToolExplainsItself() async throws {
         let help = try await Command.waybill("--help")
         #expect(help.status == 0)

@@ -1,7 +1,7 @@
 import Testing
 import WaybillCore
 
-@Suite struct SipHashTests {
+@Suite(.timeLimit(.minutes(5))) struct SipHashTests {
     private let key: SipHash.Value = (0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908)
 
     private func hash(_ pieces: [[UInt8]]) -> [UInt8] {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
-@Suite struct UseCaseTests {
+@Suite(.timeLimit(.minutes(5))) struct UseCaseTests {
     enum Login: Int, UseCase {
         static let code = 0
         case initiated = 0

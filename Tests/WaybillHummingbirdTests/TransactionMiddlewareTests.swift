@@ -12,7 +12,7 @@ import FoundationNetworking
 #endif
 
 /// One request, seen from both ends, over a real socket: broken, client and server would be two stories.
-struct TransactionMiddlewareTests {
+@Suite(.timeLimit(.minutes(5))) struct TransactionMiddlewareTests {
     enum Login: Int, UseCase {
         static let code = 0
         case requestSent = 1, responseReceived = 2

@@ -10,7 +10,7 @@ private enum Login: Int, UseCase {
 }
 
 /// The library's call answers by the names of Swift's own cases, from what was recorded a moment ago.
-struct ManagerAnswerTests {
+@Suite(.timeLimit(.minutes(5))) struct ManagerAnswerTests {
     let clock = ManualClock()
     let tx: TransactionManager
     var logins: TransactionFilter {

@@ -10,7 +10,7 @@ private enum Login: Int, UseCase {
     case initiated = 0
 }
 
-struct ManagerReportTests {
+@Suite(.timeLimit(.minutes(5))) struct ManagerReportTests {
     @Test func aReportHasWhatWasJustRecorded() async throws {
         let folder = try TemporaryDirectory()
         let transactions = TransactionManager(store: .directory(folder.file("store")))

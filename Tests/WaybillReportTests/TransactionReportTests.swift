@@ -6,7 +6,7 @@ import WaybillStore
 
 @testable import WaybillReport
 
-struct TransactionReportTests {
+@Suite(.timeLimit(.minutes(5))) struct TransactionReportTests {
     private static func html(_ report: TransactionReport) -> String { String(decoding: report.html, as: UTF8.self) }
 
     /// The login of client and server, as a store shows it.

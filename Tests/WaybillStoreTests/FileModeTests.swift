@@ -6,7 +6,7 @@ import WaybillCore
 @testable import WaybillStore
 
 /// What is recorded is for nobody but the user it was recorded for.
-@Suite struct FileModeTests {
+@Suite(.timeLimit(.minutes(5))) struct FileModeTests {
     private func mode(_ url: URL) throws -> Int? {
         (try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber)?.intValue
     }

@@ -6,7 +6,7 @@ import WaybillCore
 @testable import WaybillStore
 
 /// What is said of places that hold no store, or one that cannot be used. (Nothing here may create a file that was not there.)
-@Suite struct OpeningTests {
+@Suite(.timeLimit(.minutes(5))) struct OpeningTests {
     private let folder: TemporaryDirectory
     private let app = Scribe()
 

@@ -5,7 +5,7 @@ import WaybillCore
 
 @testable import WaybillStore
 
-@Suite struct StoreTests {
+@Suite(.timeLimit(.minutes(5))) struct StoreTests {
     private let folder: TemporaryDirectory
     private let app = Scribe()
 

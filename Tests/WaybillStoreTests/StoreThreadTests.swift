@@ -3,7 +3,7 @@ import WaybillCore
 
 @testable import WaybillStore
 
-@Suite struct StoreThreadTests {
+@Suite(.timeLimit(.minutes(5))) struct StoreThreadTests {
     private final class Log {
         var lines: [String] = []
     }

@@ -5,7 +5,7 @@ import Waybill
 import WaybillTesting
 
 /// Erasing on the device, as somebody in the app would ask for it.
-struct ClearingTests {
+@Suite(.timeLimit(.minutes(5))) struct ClearingTests {
     private let transport = InMemoryTransport()
 
     private func manager(_ options: TransactionManager.Options = .init(), clock: ManualClock = ManualClock()) -> TransactionManager {

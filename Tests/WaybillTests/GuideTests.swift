@@ -5,7 +5,7 @@ import Waybill
 import WaybillTesting
 
 /// The snippets of the guide for app developers, compiled and run as they stand there.
-struct GuideTests {
+@Suite(.timeLimit(.minutes(5))) struct GuideTests {
     private let folder: TemporaryDirectory
 
     init() throws { folder = try TemporaryDirectory() }

@@ -7,7 +7,7 @@ import WaybillTesting
 @testable import Waybill
 
 /// What a tester says at launch, and that nobody else can.
-struct LaunchSettingsTests {
+@Suite(.timeLimit(.minutes(5))) struct LaunchSettingsTests {
     @Test func theEnvironmentAndTheArgumentsAreUnderstood() throws {
         let settings = LaunchSettings(
             environment: [

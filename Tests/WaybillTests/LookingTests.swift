@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// What a screen of the app, or a test, asks of a manager that records at the same time.
-struct LookingTests {
+@Suite(.timeLimit(.minutes(5))) struct LookingTests {
     @Test(arguments: [true, false]) func listsReadTheirOwnWritesPageByPage(inMemory: Bool) async throws {
         let folder = try TemporaryDirectory()
         let transactions = TransactionManager(store: inMemory ? .inMemory : .directory(folder.url))

@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// The README's sample, compiled and run: broken, the first thing that a newcomer tries would not work.
-struct ReadmeTests {
+@Suite(.timeLimit(.minutes(5))) struct ReadmeTests {
     @Test func theSampleDoesWhatItSays() async throws {
         let server = try LoopbackServer { _ in .text("no", status: 401) }
         let folder = try TemporaryDirectory()

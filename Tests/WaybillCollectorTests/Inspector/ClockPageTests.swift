@@ -6,7 +6,7 @@ import Testing
 import WaybillCore
 
 /// One transaction by either clocks, and two side by side.
-@Suite struct ClockPageTests {
+@Suite(.timeLimit(.minutes(5))) struct ClockPageTests {
     private let folder: TemporaryDirectory
     private let login = LoginHistory()
 

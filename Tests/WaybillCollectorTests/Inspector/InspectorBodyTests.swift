@@ -8,7 +8,7 @@ import WaybillCore
 @testable import WaybillCollector
 
 /// Bodies in the store of the device that recorded them.
-@Suite struct InspectorBodyTests {
+@Suite(.timeLimit(.minutes(5))) struct InspectorBodyTests {
     private static let png: [UInt8] =
         [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 1, 0x40, 0, 0, 0, 0xC8, 8, 6, 0, 0, 0]
 

@@ -7,7 +7,7 @@ import WaybillCore
 @testable import WaybillCollector
 
 /// Who sees the pages.
-@Suite struct InspectorLoginTests {
+@Suite(.timeLimit(.minutes(5))) struct InspectorLoginTests {
     private let folder: TemporaryDirectory
     private let tokens: TokenFile
 

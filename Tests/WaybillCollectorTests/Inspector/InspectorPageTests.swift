@@ -8,7 +8,7 @@ import WaybillReport
 @testable import WaybillCollector
 
 /// What the pages show of a store.
-@Suite struct InspectorPageTests {
+@Suite(.timeLimit(.minutes(5))) struct InspectorPageTests {
     private let folder: TemporaryDirectory
     private let login = LoginHistory()
 

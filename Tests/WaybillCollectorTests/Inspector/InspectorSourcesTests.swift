@@ -8,7 +8,7 @@ import WaybillStore
 @testable import WaybillCollector
 
 /// The pages of sources and of delivery, of a collector and of a store in a file.
-@Suite struct InspectorSourcesTests {
+@Suite(.timeLimit(.minutes(5))) struct InspectorSourcesTests {
     private let folder: TemporaryDirectory
     private let login = LoginHistory()
 

@@ -7,7 +7,7 @@ import WaybillCore
 @testable import WaybillCollector
 
 /// The pages of use cases over HTTP.
-@Suite struct UseCaseRouteTests {
+@Suite(.timeLimit(.minutes(5))) struct UseCaseRouteTests {
     private let folder: TemporaryDirectory
     private let login = LoginHistory()
 

@@ -5,7 +5,7 @@ import WaybillCore
 @testable import WaybillReport
 
 /// Answers as tables.
-@Suite struct AnswerTextTests {
+@Suite(.timeLimit(.minutes(5))) struct AnswerTextTests {
     /// Long names, wide ones, and times from microseconds to days.
     static var answers: [(Query, Answer)] {
         let name = "zahlungsbestätigungAbgeschlossen登録済みリクエスト"

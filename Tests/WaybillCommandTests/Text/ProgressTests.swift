@@ -4,7 +4,7 @@ import Testing
 @testable import WaybillCommand
 
 /// What is said while an answer takes long.
-@Suite struct ProgressTests {
+@Suite(.timeLimit(.minutes(5))) struct ProgressTests {
     private let seconds: AsyncStream<Void>
     private let second: AsyncStream<Void>.Continuation
     private let said: AsyncStream<String>

@@ -2,7 +2,7 @@
 import Testing
 @testable import WaybillCommand
 
-@Suite struct TerminalTextTests {
+@Suite(.timeLimit(.minutes(5))) struct TerminalTextTests {
     @Test(arguments: [
         ("login", 5), ("", 0), ("登録", 4), ("ログイン", 8), ("한국", 4), ("été", 3), ("e\u{301}", 1), ("👩‍👩‍👧", 2), ("❤️", 2), ("ｆｕｌｌ", 8),
         ("\u{200B}", 0),

@@ -2,7 +2,7 @@
 import Testing
 @testable import WaybillCommand
 
-@Suite struct TextTableTests {
+@Suite(.timeLimit(.minutes(5))) struct TextTableTests {
     private var table: TextTable {
         var table = TextTable(columns: [("NAME", .left), ("COUNT", .right), ("", .left)])
         table.rows = [["a", Cell("5", .red), ""], ["longer", "1234567", "remark"]]
@@ -34,7 +34,7 @@ import Testing
     }
 }
 
-@Suite struct PaletteTests {
+@Suite(.timeLimit(.minutes(5))) struct PaletteTests {
     @Test func onlyATerminalThatWantsColoursGetsThem() {
         #expect(Palette.standardOutput(environment: ["TERM": "xterm"], isTerminal: true).isColored)
         #expect(Palette.standardOutput(environment: ["NO_COLOR": ""], isTerminal: true).isColored)

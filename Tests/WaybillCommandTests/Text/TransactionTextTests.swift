@@ -4,7 +4,7 @@ import WaybillCore
 import WaybillReport
 @testable import WaybillCommand
 
-@Suite struct TransactionTextTests {
+@Suite(.timeLimit(.minutes(5))) struct TransactionTextTests {
     @Test func aLoginShowsTheServersPartInsideTheExchange() throws {
         let lines = TransactionText(try Login.record()).lines(Palette(isColored: false), width: 80)
         #expect(

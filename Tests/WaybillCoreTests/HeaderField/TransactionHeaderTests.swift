@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WaybillCore
 
-@Suite struct TransactionHeaderTests {
+@Suite(.timeLimit(.minutes(5))) struct TransactionHeaderTests {
     static let id = "0199f3a2-4f80-7b44-ac6e-9f8e7d6c5b4a"
     static let source = "0199f3a2-4e10-7c22-9a4d-1f2e3d4c5b6a"
 

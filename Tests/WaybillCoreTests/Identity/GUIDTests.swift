@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WaybillCore
 
-@Suite struct GUIDTests {
+@Suite(.timeLimit(.minutes(5))) struct GUIDTests {
     /// RFC 9562, section 5.7: version 7 in the 13th digit, variant 8, 9, a or b in the 17th, milliseconds in the first twelve.
     @Test func aNewOneIsAUUIDOfVersion7() {
         let before = Int(Date().timeIntervalSince1970 * 1000)

@@ -1,7 +1,7 @@
 import Testing
 import WaybillCore
 
-@Suite struct SpanIDTests {
+@Suite(.timeLimit(.minutes(5))) struct SpanIDTests {
     /// Others compute them, too, and backends have kept them: they never change.
     @Test func idsAreThoseOfEveryVersion() throws {
         let source = try #require(GUID("0199f3a2-4e10-7c22-9a4d-1f2e3d4c5b6a"))

@@ -1,7 +1,7 @@
 import Testing
 import WaybillCore
 
-@Suite struct SupportCodeTests {
+@Suite(.timeLimit(.minutes(5))) struct SupportCodeTests {
     @Test func itIsTheRandomTailInCrockfordsAlphabet() {
         #expect(GUID(high: 0, low: 0).supportCode.description == "0000-0000")
         #expect(GUID(high: 0, low: .max).supportCode.description == "ZZZZ-ZZZZ")

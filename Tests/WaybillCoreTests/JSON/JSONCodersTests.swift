@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WaybillCore
 
-@Suite struct JSONCodersTests {
+@Suite(.timeLimit(.minutes(5))) struct JSONCodersTests {
     static let summary = TransactionSummary(
         id: .fixed(1), useCase: 0, useCaseName: "login", outcome: .timedOut, begunMicroseconds: 5, durationMicroseconds: nil,
         error: RecordedError(code: 401), attributes: ["useCase": 1, "at_us": "x"], sourceCount: 2, eventCount: 3, exchangeCount: 1,

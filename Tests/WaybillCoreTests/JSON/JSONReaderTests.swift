@@ -2,7 +2,7 @@ import Testing
 
 @testable import WaybillCore
 
-@Suite struct JSONReaderTests {
+@Suite(.timeLimit(.minutes(5))) struct JSONReaderTests {
     private func attribute(_ json: String) throws(JSONFailure) -> AttributeValue {
         try JSONReader.read(Array(json.utf8)) { reader throws(JSONFailure) in try reader.attributeValue() }
     }

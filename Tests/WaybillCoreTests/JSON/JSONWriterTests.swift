@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WaybillCore
 
-@Suite struct JSONWriterTests {
+@Suite(.timeLimit(.minutes(5))) struct JSONWriterTests {
     private func json(_ attributes: Attributes) -> String {
         var writer = JSONWriter()
         writer.attributes(attributes)

@@ -4,7 +4,7 @@ import Testing
 @testable import WaybillCore
 
 /// A verdict is what people act on, and its sentence what they read.
-@Suite struct ComparedSampleTests {
+@Suite(.timeLimit(.minutes(5))) struct ComparedSampleTests {
     private func sample(_ value: String?, _ outcomes: [Outcome: Int], durations: [Int] = []) -> ComparedSample {
         var sample = ComparedSample(value: value)
         var durations = durations[...]

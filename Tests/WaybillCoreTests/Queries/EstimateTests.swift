@@ -5,7 +5,7 @@ import Testing
 @testable import WaybillCore
 
 /// An interval that is too narrow finds differences that are not there; one that is too wide finds none.
-@Suite struct EstimateTests {
+@Suite(.timeLimit(.minutes(5))) struct EstimateTests {
     // MARK: Rates
 
     /// Newcombe, Statistics in Medicine 17 (1998), 857-872, table I, method 3.

@@ -4,7 +4,7 @@ import Testing
 @testable import WaybillCore
 
 /// The JSON of questions and answers is public: it is what `POST /v1/answers` takes and gives.
-@Suite struct QueryJSONTests {
+@Suite(.timeLimit(.minutes(5))) struct QueryJSONTests {
     private static var logins: TransactionFilter {
         var filter = TransactionFilter()
         filter.useCase = 0

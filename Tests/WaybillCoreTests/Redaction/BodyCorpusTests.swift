@@ -3,7 +3,7 @@ import Testing
 import WaybillCore
 
 /// What `make fuzz` found to be different bodies: no planted secret comes out of any, however it is cut into pieces.
-@Suite struct BodyCorpusTests {
+@Suite(.timeLimit(.minutes(5))) struct BodyCorpusTests {
     static let folder = Schemas.folder.deletingLastPathComponent().appending(path: "Tests/Corpora/body")
 
     @Test func noPlantedSecretComesOutOfTheCorpus() throws {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WaybillCore
 
-@Suite struct RedactedURLTests {
+@Suite(.timeLimit(.minutes(5))) struct RedactedURLTests {
     let redactor = Redactor()
 
     private func parts(_ scheme: String?, _ host: String?, _ port: Int?, _ path: String, _ query: String?) -> RedactedURL {

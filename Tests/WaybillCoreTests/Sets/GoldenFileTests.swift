@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WaybillCore
 
-@Suite struct GoldenFileTests {
+@Suite(.timeLimit(.minutes(5))) struct GoldenFileTests {
     /// Written by others, or by a newer version: they mean the same and look different.
     static let uncanonical: Set = ["any-order-and-escapes.json", "unknown-members.json"]
 

@@ -2,7 +2,7 @@ import Testing
 import WaybillCore
 
 /// The limits of the schemas: what is just as long as allowed comes through both ways, one more does not.
-@Suite struct LimitsTests {
+@Suite(.timeLimit(.minutes(5))) struct LimitsTests {
     /// Two UTF-8 bytes, one scalar.
     static func text(_ count: Int) -> String { String(repeating: "é", count: count) }
 

@@ -3,7 +3,7 @@ import Testing
 import WaybillCore
 
 /// What `make fuzz` found to be different sets: each is read or refused, and what is read is the same when it is written and read again.
-@Suite struct SetCorpusTests {
+@Suite(.timeLimit(.minutes(5))) struct SetCorpusTests {
     static let folder = Schemas.folder.deletingLastPathComponent().appending(path: "Tests/Corpora/set")
 
     @Test func everySetOfTheCorpusIsReadOrRefused() throws {

@@ -3,7 +3,7 @@ import Testing
 @testable import WaybillReport
 
 /// Tables for programs.
-struct CSVTableTests {
+@Suite(.timeLimit(.minutes(5))) struct CSVTableTests {
     @Test func cellsAreQuotedByRFC4180() {
         var table = CSVTable(columns: ["a", "b"])
         table.rows = [[.text("x,\"y\"\r\n"), .integer(nil)], [.text(nil), .integer(-5)]]

@@ -6,7 +6,7 @@ import WaybillCore
 @testable import WaybillReport
 
 /// The marks of charts, and the steps of time that they stand for.
-struct ChartTests {
+@Suite(.timeLimit(.minutes(5))) struct ChartTests {
     private static let hour = 3_600_000_000
 
     @Test func hoursAreDaysWhereThereAreManyOfThem() throws {

@@ -5,7 +5,7 @@ import WaybillCore
 
 @testable import WaybillReport
 
-struct CurlCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct CurlCommandTests {
     private func exchange(
         _ method: String = "POST", _ url: String = "https://api.example.com/login", role: Fact.Role = .client,
         fields: [(String, String)] = [], sent: Int? = nil, redirects: [Fact.Redirect] = []

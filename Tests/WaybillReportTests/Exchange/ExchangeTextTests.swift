@@ -3,7 +3,7 @@ import WaybillCore
 
 @testable import WaybillReport
 
-struct ExchangeTextTests {
+@Suite(.timeLimit(.minutes(5))) struct ExchangeTextTests {
     @Test func anExchangeIsAPageToRead() {
         let bodies = ExchangeBodies(
             request: ExchangeBody.whole(Array(#"{"name":"ada"}"#.utf8), "application/json"),

@@ -4,7 +4,7 @@ import WaybillCore
 
 @testable import WaybillReport
 
-struct ExchangeTimingTests {
+@Suite(.timeLimit(.minutes(5))) struct ExchangeTimingTests {
     @Test func phasesAreWhatLiesBetweenTheTimesThatWereMeasured() throws {
         let timing = try #require(ExchangeTiming(SampleExchange.record().exchange))
         #expect(timing.phases.map(\.name) == ["lookup", "connect", "TLS", "send", "wait", "receive"])

@@ -5,7 +5,7 @@ import WaybillCore
 
 @testable import WaybillReport
 
-struct HAREntryTests {
+@Suite(.timeLimit(.minutes(5))) struct HAREntryTests {
     private func document(_ records: [ExchangeRecord], bodies: ExchangeBodies = ExchangeBodies()) throws -> [String: Any] {
         var writer = ExchangeWriter(as: .har)
         var bytes = writer.beginning

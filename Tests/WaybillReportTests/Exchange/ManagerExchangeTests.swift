@@ -7,7 +7,7 @@ import WaybillReport
 import WaybillTesting
 
 /// Exchanges as an app looks at them and hands them over.
-@Suite struct ManagerExchangeTests {
+@Suite(.timeLimit(.minutes(5))) struct ManagerExchangeTests {
     enum Login: Int, UseCase {
         static let code = 0
         case initiated = 0

@@ -2,7 +2,7 @@ import Testing
 
 @testable import WaybillReport
 
-struct PrettyJSONTests {
+@Suite(.timeLimit(.minutes(5))) struct PrettyJSONTests {
     @Test func membersKeepTheirOrderAndNumbersTheirDigits() {
         let json = #"{"b":1.10,"a":[1,{"c":"x, {y}: \"z\\"}],"e":{},"f":[ ]}"#
         let pretty = """

@@ -7,7 +7,7 @@ import WaybillStore
 @testable import WaybillReport
 
 /// The pieces that only pages have.
-struct InspectorPieceTests {
+@Suite(.timeLimit(.minutes(5))) struct InspectorPieceTests {
     private let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: .gmt)
 
     /// Breaks when a page says by which offset it shows times as another clock has it: wrong for half of the year.

@@ -7,7 +7,7 @@ import WaybillStore
 @testable import WaybillReport
 
 /// Pages of what is large: lists that were not looked through to their end, and a transaction of thousands of facts.
-struct LargePageTests {
+@Suite(.timeLimit(.minutes(5))) struct LargePageTests {
     private let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: .gmt)
 
     private func list(_ rows: [TransactionSummary], next: String?, _ progress: SearchProgress?) -> String {

@@ -7,7 +7,7 @@ import WaybillStore
 @testable import WaybillReport
 
 /// The pages of sources and of delivery.
-@Suite struct SourcesPageTests {
+@Suite(.timeLimit(.minutes(5))) struct SourcesPageTests {
     private let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: .gmt)
 
     private func record(_ ledger: Ledger, gaps: [SourceRecord.Gap] = [], text: String = "app", heard: Int? = LoginHistory.begun)

@@ -7,7 +7,7 @@ import WaybillStore
 @testable import WaybillReport
 
 /// The pages of use cases, as values.
-struct UseCasePageTests {
+@Suite(.timeLimit(.minutes(5))) struct UseCasePageTests {
     private let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: .gmt)
     private let filter = TransactionFilter()
 

@@ -5,7 +5,7 @@ import WaybillCore
 @testable import WaybillReport
 
 /// Raw and aligned times, as people see them.
-@Suite struct ShownClocksTests {
+@Suite(.timeLimit(.minutes(5))) struct ShownClocksTests {
     /// A server that is five minutes ahead, to 1.2 ms; its 4 ms lie from the third to the seventh of ten.
     private func run(offset: ClockAlignment.Offset?) -> TransactionRecord {
         var run = Run(begun: 1_000_000_000)

@@ -4,7 +4,7 @@ import WaybillCore
 @testable import WaybillReport
 
 /// Two transactions, fact by fact.
-@Suite struct SideBySideTests {
+@Suite(.timeLimit(.minutes(5))) struct SideBySideTests {
     private func rows(_ first: Run, _ second: Run) -> [SideBySide.Row] { SideBySide(first.record, second.record).rows }
 
     private func labels(_ rows: [SideBySide.Row]) -> [[String?]] { rows.map { [$0.first?.entry.label, $0.second?.entry.label] } }

@@ -4,7 +4,7 @@ import WaybillCore
 @testable import WaybillStore
 
 /// An answer with nothing in it says why: an empty store, a filter that lets nothing through, or a question that nothing fits.
-@Suite struct EmptyAnswerTests {
+@Suite(.timeLimit(.minutes(5))) struct EmptyAnswerTests {
     private let store: Store
     private let reader: StoreReader
 

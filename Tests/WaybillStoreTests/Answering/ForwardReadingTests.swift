@@ -5,7 +5,7 @@ import WaybillCore
 @testable import WaybillStore
 
 /// What answers read by steps, by searches, or all at once is what a lookup gives.
-@Suite struct ForwardReadingTests {
+@Suite(.timeLimit(.minutes(5))) struct ForwardReadingTests {
     private let reader: StoreReader
 
     init() throws {

@@ -5,14 +5,22 @@ import WaybillCore
 @testable import WaybillStore
 
 /// A question about much is answered by two threads, with a connection each.
-@Suite struct TwoThreadsTests {
+@Suite(.timeLimit(.minutes(5))) struct TwoThreadsTests {
     /// Breaks when what lies between the halves is counted twice or not at all, or a name has another number in the second half.
     @Test(arguments: 1_500..<1_530) func twoHalvesGiveTheAnswerOfTheWhole(seed: Int) throws {
-        let it = try AnswerTests.Case(seed: seed)
-        let query = TransitionsQuery(filter: it.filter)
-        let connection = it.reader.connection
-        let whole = try TransitionsReading(connection, nil).answer(query, now: it.naive.now)
-        let halves = try TransitionsReading(connection, connection.another(), soonRead: 0).answer(query, now: it.naive.now)
+        var maker = HistoryMaker(seed: seed)
+        let histories = maker.histories()
+        let (store, place) = try Store.inMemory()
+        var sets = SetMaker(random: maker.random)
+        for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
+        var filter = TransactionFilter()
+        filter.useCase = 3
+        let query = TransitionsQuery(filter: filter)
+        let ends = histories.flatMap { history in history.facts.map { $0.atMicroseconds + history.clocks[0].offsetMicroseconds } }
+        let now = (ends.max() ?? 0) + 1_000_000
+        let connection = try StoreReader(place).connection
+        let whole = try TransitionsReading(connection, nil).answer(query, now: now)
+        let halves = try TransitionsReading(connection, connection.another(), soonRead: 0).answer(query, now: now)
         #expect(halves == whole, "seed \(seed)")
     }
 

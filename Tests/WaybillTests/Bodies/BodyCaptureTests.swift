@@ -7,7 +7,7 @@ import WaybillTesting
 @testable import Waybill
 
 /// What a policy keeps of the bodies that pass.
-@Suite struct BodyCaptureTests {
+@Suite(.timeLimit(.minutes(5))) struct BodyCaptureTests {
     private func manager(_ policy: BodyPolicy?) -> TransactionManager {
         var options = TransactionManager.Options()
         options.diagnostics = { _ in }

@@ -8,7 +8,7 @@ import WaybillCore
 import WaybillTesting
 
 /// Everything that a session says reaches the delegate, and everything that the delegate answers reaches the session.
-struct DelegateForwardingTests {
+@Suite(.timeLimit(.minutes(5))) struct DelegateForwardingTests {
     private let tx = TransactionManager.testing()
     private let scene: DelegateScene
 

@@ -12,7 +12,7 @@ import FoundationNetworking
 struct ContractTests {
     @Test(arguments: WayIn.all) func anAnswerIsWhole(way: WayIn) async throws {
         let server = try LoopbackServer { _ in .text("hello", status: 203, type: "text/teapot") }
-        let trial = try await Trial(WayIn.Call(request: request(server.url("/a?b=c"))), by: way)
+        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url("/a?b=c"))), by: way)
         #expect(trial.outcome.status == 203)
         #expect(trial.outcome.body == Data("hello".utf8))
         #expect(trial.exchange.sentByteCount ?? 0 == 0)
@@ -20,7 +20,7 @@ struct ContractTests {
 
     @Test(arguments: WayIn.all.without(.field)) func theRequestCarriesTheTransaction(way: WayIn) async throws {
         let server = try LoopbackServer { _ in .text("") }
-        let trial = try await Trial(WayIn.Call(request: request(server.url())), by: way, isCompared: false)
+        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: false)
         let told = server.requests.first?.header("Waybill-Transaction").flatMap { TransactionHeader(parsing: $0) }
         #expect(told?.transaction == trial.login)
         #expect(told?.exchange == trial.exchange.id.sequence)
@@ -29,8 +29,8 @@ struct ContractTests {
 
     @Test(arguments: WayIn.all, [0, 1, 70_000]) func aPostedBodyArrives(way: WayIn, byteCount: Int) async throws {
         let server = try LoopbackServer { .text("\($0.body.count)") }
-        let body = pattern(byteCount)
-        let trial = try await Trial(WayIn.Call(request: request(server.url(), "POST"), body: .data(body)), by: way)
+        let body = WayIn.pattern(byteCount)
+        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url(), "POST"), body: .data(body)), by: way)
         #expect(trial.outcome.body == Data("\(byteCount)".utf8))
         #expect(server.requests.map(\.body) == [body, body])
         if !way.limits.contains(.requestBody) { #expect(trial.exchange.sentByteCount == byteCount) }
@@ -38,29 +38,11 @@ struct ContractTests {
 
     @Test(arguments: WayIn.all.without(.stream)) func aBodyOfUnknownLengthArrivesInChunks(way: WayIn) async throws {
         let server = try LoopbackServer { .text($0.header("Transfer-Encoding") ?? "at once") }
-        let body = pattern(70_000)
-        let trial = try await Trial(WayIn.Call(request: request(server.url(), "POST"), body: .stream(body)), by: way)
+        let body = WayIn.pattern(70_000)
+        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url(), "POST"), body: .stream(body)), by: way)
         #expect(trial.outcome.body == Data("chunked".utf8))
         #expect(server.requests.map(\.body) == [body, body])
         if !way.limits.contains(.requestBody) { #expect(trial.exchange.sentByteCount == body.count) }
-    }
-
-    @Test(.serialized, arguments: WayIn.all.without(.file)) func aFileOf64MegabytesIsUploaded(way: WayIn) async throws {
-        let folder = try TemporaryDirectory()
-        let body = pattern(64 << 20)
-        try body.write(to: folder.file("large"))
-        let server = try LoopbackServer { .text($0.body == body ? "the same" : "another") }
-        let trial = try await Trial(
-            WayIn.Call(request: request(server.url(), "PUT"), body: .file(folder.file("large"))), by: way, isCompared: false)
-        #expect(trial.outcome.body == Data("the same".utf8))
-        if !way.limits.contains(.requestBody) { #expect(trial.exchange.sentByteCount == body.count) }
-    }
-
-    @Test(.serialized, arguments: WayIn.all) func anAnswerOf64MegabytesIsWhole(way: WayIn) async throws {
-        let body = pattern(64 << 20)
-        let server = try LoopbackServer { _ in .init(body: body) }
-        let trial = try await Trial(WayIn.Call(request: request(server.url())), by: way, isCompared: false)
-        #expect(trial.outcome.body == body)
     }
 
     @Test(arguments: WayIn.all, [204, 304, 400, 404, 409, 500, 503]) func anAnswerOfAnyStatusIsAnAnswer(way: WayIn, status: Int)
@@ -68,7 +50,7 @@ struct ContractTests {
     {
         let body = [204, 304].contains(status) ? "" : "\(status), sorry"
         let server = try LoopbackServer { _ in .text(body, status: status) }
-        let trial = try await Trial(WayIn.Call(request: request(server.url())), by: way)
+        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way)
         #expect(trial.outcome.status == status)
         #expect(trial.outcome.body == Data(body.utf8))
     }
@@ -77,7 +59,7 @@ struct ContractTests {
     @Test(arguments: WayIn.all.without(.challenge), ["Bearer", "Basic realm=\"place\""])
     func aChallengeIsAnAnswer(way: WayIn, field: String) async throws {
         let server = try LoopbackServer { _ in .init(status: 401, headers: [("WWW-Authenticate", field)], body: Data("who?".utf8)) }
-        let trial = try await Trial(WayIn.Call(request: request(server.url())), by: way, isCompared: false)
+        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: false)
         #expect(trial.outcome.status == 401)
         #expect(trial.outcome.body == Data("who?".utf8))
         #expect(server.requests.count == 1)
@@ -87,7 +69,7 @@ struct ContractTests {
         let target = try LoopbackServer { _ in .text("there") }
         let url = target.url("/there", host: host)
         let server = try LoopbackServer { _ in .redirect(to: url) }
-        let trial = try await Trial(WayIn.Call(request: request(server.url("/here"))), by: way)
+        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url("/here"))), by: way)
         #expect(trial.outcome.body == Data("there".utf8))
         if !way.limits.contains(.redirects) {
             #expect(trial.exchange.transfer.redirects.map(\.status) == [302])
@@ -103,15 +85,15 @@ struct ContractTests {
         let compressed = "H4sIAAAAAAACAytPrEzKzMlRKB+lR+lRepQe5DQAGAwmrbAEAAA="
         let body = try #require(Data(base64Encoded: compressed))
         let server = try LoopbackServer { _ in .init(headers: [("Content-Encoding", "gzip")], body: body) }
-        let trial = try await Trial(WayIn.Call(request: request(server.url())), by: way)
+        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way)
         #expect(trial.outcome.body == Data(String(repeating: "waybill ", count: 150).utf8))
         #expect(trial.exchange.transfer.receivedWireByteCount == body.count)
     }
 
     @Test(arguments: WayIn.all) func anAnswerInChunksIsWhole(way: WayIn) async throws {
-        let body = pattern(300_000)
+        let body = WayIn.pattern(300_000)
         let server = try LoopbackServer { _ in LoopbackServer.Response(body: body).chunked }
-        let trial = try await Trial(WayIn.Call(request: request(server.url())), by: way)
+        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way)
         #expect(trial.outcome.body == body)
     }
 
@@ -121,7 +103,7 @@ struct ContractTests {
             DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { rest.open() }
             return .text("one half, the other half").secondHalf(after: rest)
         }
-        let trial = try await Trial(WayIn.Call(request: request(server.url())), by: way)
+        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way)
         #expect(trial.outcome.body == Data("one half, the other half".utf8))
     }
 
@@ -136,20 +118,20 @@ struct ContractTests {
             }
         }
         // What a reset is called depends on whether it overtakes the bytes before it.
-        let trial = try await Trial(WayIn.Call(request: request(server.url())), by: way, isCompared: breakage != .reset)
+        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: breakage != .reset)
         #expect(trial.outcome.status == nil)
         #expect(trial.exchange.state == .failed)
     }
 
     @Test(arguments: WayIn.all) func aRefusedConnectionIsAFailure(way: WayIn) async throws {
-        let trial = try await Trial(WayIn.Call(request: request(try refusedURL())), by: way)
+        let trial = try await Trial(WayIn.Call(request: WayIn.request(try refusedURL())), by: way)
         #expect(trial.exchange.state == .failed)
         #expect(trial.exchange.status == nil)
     }
 
     @Test(arguments: WayIn.all) func anAnswerThatDoesNotComeIsATimeOut(way: WayIn) async throws {
         let server = try LoopbackServer { _ in .never }
-        var request = request(server.url())
+        var request = WayIn.request(server.url())
         request.timeoutInterval = 1
         let trial = try await Trial(WayIn.Call(request: request), by: way)
         #expect(trial.exchange.state == .failed)
@@ -157,7 +139,8 @@ struct ContractTests {
 
     @Test(arguments: WayIn.all.without(.unsent)) func aRequestThatIsCanceledBeforehandIsNotSent(way: WayIn) async throws {
         let server = try LoopbackServer { _ in .text("never asked") }
-        let trial = try await Trial(WayIn.Call(request: request(server.url())), by: way, isCompared: false, isCanceledBeforehand: true)
+        let trial = try await Trial(
+            WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: false, isCanceledBeforehand: true)
         #expect(trial.outcome == .failed(.cancelled))
         #expect(trial.exchange.state == .canceled)
         #expect(server.requests.isEmpty)
@@ -169,7 +152,7 @@ struct ContractTests {
             arrived.open()
             return .never
         }
-        let trial = try await Trial(WayIn.Call(request: request(server.url())), by: way, isCompared: false) { running in
+        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: false) { running in
             await arrived.opened()
             running.cancel()
         }
@@ -183,7 +166,7 @@ struct ContractTests {
             arrived.open()
             return .text("one half, the other half").secondHalf(after: Gate())
         }
-        let trial = try await Trial(WayIn.Call(request: request(server.url())), by: way, isCompared: false) { running in
+        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: false) { running in
             await arrived.opened()
             running.cancel()
         }
@@ -193,27 +176,11 @@ struct ContractTests {
 
     @Test(arguments: WayIn.all) func cancelingAfterwardsChangesNothing(way: WayIn) async throws {
         let server = try LoopbackServer { _ in .text("done") }
-        let trial = try await Trial(WayIn.Call(request: request(server.url())), by: way, isCompared: false) { running in
+        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: false) { running in
             _ = await running.value
             running.cancel()
         }
         #expect(trial.outcome.body == Data("done".utf8))
         #expect(trial.exchange.state == .completed)
-    }
-
-    private func request(_ url: URL, _ method: String = "GET") -> URLRequest {
-        var request = URLRequest(url: url)
-        request.httpMethod = method
-        request.setValue("test", forHTTPHeaderField: "X-Made-By")
-        return request
-    }
-
-    /// Bytes that show where they were in the whole.
-    private func pattern(_ count: Int) -> Data {
-        var data = Data(count: count)
-        data.withUnsafeMutableBytes { bytes in
-            for index in stride(from: 0, to: bytes.count, by: 1021) { bytes[index] = UInt8(truncatingIfNeeded: index / 1021) }
-        }
-        return data
     }
 }

@@ -75,3 +75,22 @@ extension [WayIn] {
     /// Those without a limit.
     func without(_ limit: WayIn.Limit) -> [WayIn] { filter { !$0.limits.contains(limit) } }
 }
+
+extension WayIn {
+    /// A request that can be told from others.
+    static func request(_ url: URL, _ method: String = "GET") -> URLRequest {
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        request.setValue("test", forHTTPHeaderField: "X-Made-By")
+        return request
+    }
+
+    /// Bytes that show where they were in the whole.
+    static func pattern(_ count: Int) -> Data {
+        var data = Data(count: count)
+        data.withUnsafeMutableBytes { bytes in
+            for index in stride(from: 0, to: bytes.count, by: 1021) { bytes[index] = UInt8(truncatingIfNeeded: index / 1021) }
+        }
+        return data
+    }
+}

@@ -4,7 +4,7 @@ import WaybillTesting
 
 @testable import Waybill
 
-struct DeliveryEventTests {
+@Suite(.timeLimit(.minutes(5))) struct DeliveryEventTests {
     private let transport = InMemoryTransport()
     private let error = WaybillError(.refused, "No.")
 

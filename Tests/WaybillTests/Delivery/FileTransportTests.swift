@@ -4,7 +4,7 @@ import Testing
 import Waybill
 import WaybillCore
 
-struct FileTransportTests {
+@Suite(.timeLimit(.minutes(5))) struct FileTransportTests {
     private let directory: TemporaryDirectory
     private let id = GUID("01890a5d-ac96-774b-bcce-b302099a8057")
 

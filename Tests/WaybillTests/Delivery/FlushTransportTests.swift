@@ -30,7 +30,7 @@ private struct QueueTransport: FlushTransport {
     }
 }
 
-struct FlushTransportTests {
+@Suite(.timeLimit(.minutes(5))) struct FlushTransportTests {
     @Test func theTransportOfTheDocumentationConforms() async {
         let queue = MessageQueue()
         let conformance = TransportConformance(

@@ -8,7 +8,7 @@ import WaybillTesting
 @testable import Waybill
 
 /// Pauses after failures: who keeps them, by which clock, and what ends them.
-struct PauseTests {
+@Suite(.timeLimit(.minutes(5))) struct PauseTests {
     private let folder: TemporaryDirectory
     private let transport = InMemoryTransport()
 

@@ -8,7 +8,7 @@ import WaybillTesting
 @testable import Waybill
 
 /// What was rejected is kept, and can be looked at, sent again or handed to somebody.
-struct QuarantineTests {
+@Suite(.timeLimit(.minutes(5))) struct QuarantineTests {
     private let transport = InMemoryTransport()
     private let tx: TransactionManager
 

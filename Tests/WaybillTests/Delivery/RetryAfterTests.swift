@@ -3,7 +3,7 @@ import Testing
 
 @testable import Waybill
 
-struct RetryAfterTests {
+@Suite(.timeLimit(.minutes(5))) struct RetryAfterTests {
     private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
 
     @Test(arguments: [("0", 0), ("1", 1), (" 120 ", 120), ("86400", 86_400), ("86401", 86_400), ("99999999999999999999", 86_400)])

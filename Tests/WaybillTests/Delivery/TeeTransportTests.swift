@@ -6,7 +6,7 @@ import WaybillTesting
 @testable import Waybill
 
 /// Two places, and one delivery.
-struct TeeTransportTests {
+@Suite(.timeLimit(.minutes(5))) struct TeeTransportTests {
     private let first = InMemoryTransport()
     private let second = InMemoryTransport()
     private let tx: TransactionManager

@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// What is delivered is settled once, and what is not stays.
-struct FlushTests {
+@Suite(.timeLimit(.minutes(5))) struct FlushTests {
     let transport = InMemoryTransport()
     let tx: TransactionManager
 

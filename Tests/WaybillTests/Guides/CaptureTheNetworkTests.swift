@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// The snippets of the guide on capture, compiled and run as they stand there.
-struct CaptureTheNetworkTests {
+@Suite(.timeLimit(.minutes(5))) struct CaptureTheNetworkTests {
     private let transactions = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
     private let server: LoopbackServer
     private let stack = Stack()

@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// The guide on delivery: its table is the policy, and its snippets compile.
-@Suite(.timeLimit(.minutes(2))) struct DeliveryGuideTests {
+@Suite(.timeLimit(.minutes(5))) struct DeliveryGuideTests {
     private let guide: String
 
     init() throws {

@@ -4,7 +4,7 @@ import Waybill
 import WaybillTesting
 
 /// The snippets of the guide on bodies, compiled and run as they stand there.
-struct KeepBodiesTests {
+@Suite(.timeLimit(.minutes(5))) struct KeepBodiesTests {
     @Test func bodiesAreKeptWhereTheyWereAskedFor() async throws {
         var options = TransactionManager.Options()
         options.network.bodies = BodyPolicy(hosts: ["api.example.com"], paths: [.glob("/v1/*")])

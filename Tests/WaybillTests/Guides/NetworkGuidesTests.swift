@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// The snippets of the guides on filters and rules, as they stand there.
-struct NetworkGuidesTests {
+@Suite(.timeLimit(.minutes(5))) struct NetworkGuidesTests {
     private func guide(_ name: String) throws -> String {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Sources/Waybill/Waybill.docc")
         return try String(contentsOf: folder.appending(path: "\(name).md"), encoding: .utf8)

@@ -38,7 +38,7 @@ private let loginURL = URL(filePath: "/nowhere")
 }
 
 /// The model of the guide OnApplePlatforms.md, which knows nothing of SwiftUI.
-struct OnApplePlatformsTests {
+@Suite(.timeLimit(.minutes(5))) struct OnApplePlatformsTests {
     @MainActor @Test func theModelRecordsWhatTheGuidesTestAsks() async throws {
         let server = try LoopbackServer { _ in .text("no", status: 401) }
         let request = URLRequest(url: server.url("/login"))

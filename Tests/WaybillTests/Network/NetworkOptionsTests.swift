@@ -4,7 +4,7 @@ import Waybill
 import WaybillTesting
 
 /// What is left out is sent all the same, and tied to its transaction; what is kept is kept as the options say.
-struct NetworkOptionsTests {
+@Suite(.timeLimit(.minutes(5))) struct NetworkOptionsTests {
     private func manager(_ change: (inout NetworkOptions) -> Void) -> TransactionManager {
         var options = TransactionManager.Options()
         options.diagnostics = { _ in }

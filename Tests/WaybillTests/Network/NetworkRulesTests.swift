@@ -6,7 +6,7 @@ import WaybillTesting
 @testable import Waybill
 
 /// Which rule acts, and when none does.
-struct NetworkRulesTests {
+@Suite(.timeLimit(.minutes(5))) struct NetworkRulesTests {
     let rules = NetworkRules()
 
     init() { rules.isOn = true }

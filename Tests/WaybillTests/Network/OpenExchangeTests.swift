@@ -8,7 +8,7 @@ import FoundationNetworking
 #endif
 
 /// What the public recorder is told is what the network log says, whatever order it is told in, and nothing of it is a secret.
-struct OpenExchangeTests {
+@Suite(.timeLimit(.minutes(5))) struct OpenExchangeTests {
     let clock = ManualClock()
     let tx: TransactionManager
     let url: URL

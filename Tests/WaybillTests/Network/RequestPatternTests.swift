@@ -3,7 +3,7 @@ import Testing
 import Waybill
 
 /// A request is meant where it meets every condition, and any condition can stand alone.
-struct RequestPatternTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestPatternTests {
     private struct Sent {
         var method = "POST"
         var url = "https://api.example.com:8443/v1/login?user=ada#top"

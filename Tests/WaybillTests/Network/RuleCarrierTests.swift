@@ -8,7 +8,7 @@ import FoundationNetworking
 #endif
 
 /// What a rule's carrier tells, when, and that nothing comes of it once it is canceled. No clock runs here: a test takes each step itself.
-struct RuleCarrierTests {
+@Suite(.timeLimit(.minutes(5))) struct RuleCarrierTests {
     private let url: URL
     private let schedule = ManualSchedule()
     private let events = ToldEvents()

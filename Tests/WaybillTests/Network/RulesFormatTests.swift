@@ -4,7 +4,7 @@ import Waybill
 import WaybillTesting
 
 /// Rules as JSON: `Schemas/rules.v1.schema.json`, whose examples another validator has checked against it.
-struct RulesFormatTests {
+@Suite(.timeLimit(.minutes(5))) struct RulesFormatTests {
     private static let folder = URL(filePath: #filePath).appending(path: "../../../../Schemas/examples").standardized
 
     static func examples(_ name: String) throws -> [String] {

@@ -3,7 +3,7 @@ import Testing
 import Waybill
 
 /// What a pattern says of a text, and that no pattern can hold anybody up.
-struct TextPatternTests {
+@Suite(.timeLimit(.minutes(5))) struct TextPatternTests {
     @Test(arguments: [
         (TextPattern.exact("/login"), "/login", true),
         (.exact("/login"), "/login/", false),

@@ -4,7 +4,7 @@ import Waybill
 import WaybillTesting
 
 /// Durations come from a clock that never goes back; dates follow the wall.
-struct ClockTests {
+@Suite(.timeLimit(.minutes(5))) struct ClockTests {
     let clock = ManualClock()
 
     @Test func aWallClockThatJumpsBackChangesNoDuration() throws {

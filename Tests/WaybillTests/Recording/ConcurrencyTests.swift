@@ -4,7 +4,7 @@ import Testing
 import Waybill
 import WaybillTesting
 
-struct ConcurrencyTests {
+@Suite(.timeLimit(.minutes(5))) struct ConcurrencyTests {
     /// Broken, an app that logs from several threads would lose or double events, or see them out of order.
     @Test func eightThreadsRecordingAtOnceLoseNothing() async throws {
         let folder = try TemporaryDirectory()

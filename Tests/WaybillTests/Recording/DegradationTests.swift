@@ -7,7 +7,7 @@ import WaybillStore
 import WaybillTesting
 
 /// What cannot work must not throw, block or crash the host: it degrades, goes on recording, and says so once.
-struct DegradationTests {
+@Suite(.timeLimit(.minutes(5))) struct DegradationTests {
     private func records(_ transactions: TransactionManager) {
         transactions.perform(Login.self) { #expect($0.log(.initiated) == .inMemory) }
         #expect(transactions.events(Login.self) == [.initiated])

@@ -4,7 +4,7 @@ import Waybill
 import WaybillTesting
 
 /// A header field ties a server's part to the client's transaction; what comes in is not trusted.
-struct JoinTests {
+@Suite(.timeLimit(.minutes(5))) struct JoinTests {
     let client = TransactionManager.testing(correlatedHosts: ["api.example.com"])
     let server = TransactionManager.testing()
 

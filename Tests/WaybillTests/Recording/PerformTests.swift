@@ -4,7 +4,7 @@ import Waybill
 import WaybillTesting
 
 /// What `perform`, `begin` and `finish` make of a transaction: broken, every number that people draw from outcomes would be wrong.
-struct PerformTests {
+@Suite(.timeLimit(.minutes(5))) struct PerformTests {
     let tx = TransactionManager.testing()
 
     @Test func returningMeansSucceeded() async throws {

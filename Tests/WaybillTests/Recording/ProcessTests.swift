@@ -5,7 +5,7 @@ import Waybill
 import WaybillTesting
 
 /// What happens when processes die or multiply.
-struct ProcessTests {
+@Suite(.timeLimit(.minutes(5))) struct ProcessTests {
     let folder: TemporaryDirectory
 
     init() throws { folder = try TemporaryDirectory() }

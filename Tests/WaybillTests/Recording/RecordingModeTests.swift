@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// Consent: nothing is recorded against it, and what was recorded with it stays usable.
-struct RecordingModeTests {
+@Suite(.timeLimit(.minutes(5))) struct RecordingModeTests {
     private let folder: TemporaryDirectory
 
     init() throws { folder = try TemporaryDirectory() }

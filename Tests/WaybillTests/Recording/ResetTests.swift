@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// Starting over as somebody else.
-struct ResetTests {
+@Suite(.timeLimit(.minutes(5))) struct ResetTests {
     private let folder: TemporaryDirectory
     private let transport = InMemoryTransport()
 

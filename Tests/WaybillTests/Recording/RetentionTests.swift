@@ -5,7 +5,7 @@ import Waybill
 import WaybillTesting
 
 /// What an app may say about how much is kept, and what it hears when its store was damaged.
-@Suite struct RetentionTests {
+@Suite(.timeLimit(.minutes(5))) struct RetentionTests {
     private func manager(
         _ retention: Retention, _ store: StoreLocation = .inMemory, clock: ManualClock = ManualClock(), told: Told = Told()
     )

@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// A request made within a transaction is recorded before it is sent, tied to it, and free of secrets.
-struct CapturedSessionTests {
+@Suite(.timeLimit(.minutes(5))) struct CapturedSessionTests {
     let tx = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
 
     @Test func anExchangeIsRecordedWithBothSidesOfIt() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WaybillCore
 
-@Suite struct LegacyDateTests {
+@Suite(.timeLimit(.minutes(5))) struct LegacyDateTests {
     /// 2015-02-06T05:59:27Z
     private static let time = 1_423_202_367_000_000
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WaybillCore
 
-@Suite struct LegacySetTests {
+@Suite(.timeLimit(.minutes(5))) struct LegacySetTests {
     private func decode(_ name: String) throws -> LegacySet { try LegacySet.decode(Schemas.example(name)) }
 
     @Test func theGoldenSetIsRead() throws {

@@ -1,0 +1,132 @@
+#if Collector
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+@testable import WaybillCollector
+import WaybillCore
+import WaybillTesting
+
+/// Who may do what to which project.
+@Suite(.timeLimit(.minutes(5))) struct AccessTests {
+    private let folder: TemporaryDirectory
+    private let file: TokenFile
+    private let login = LoginHistory()
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        file = TokenFile(folder: folder.url)
+    }
+
+    private func header(_ role: Role, _ project: ProjectName = .standard) throws -> [String: String] {
+        ["Authorization": try file.add(role: role, project: project).secret.fieldValue]
+    }
+
+    private func serving(_ body: (CollectorServer) async throws -> Void) async throws {
+        try await CollectorServer.run(try Collector(folder: folder.url, access: .tokens), body)
+    }
+
+    /// Every route and every role: who is let in is not told 401 or 403.
+    @Test(arguments: Route.allCases, Role.allCases)
+    func aRouteLetsThoseInWhoHaveItsRole(route: Route, role: Role) async throws {
+        let header = try header(role)
+        try await serving { server in
+            let path = route.path.replacing("{id}", with: "\(login.transaction)")
+            let isLetIn = ![401, 403].contains(
+                try await RawClient.send(route.method.rawValue, path, to: server.port, headers: header, body: Data()).status)
+            #expect(isLetIn == (route.role == nil || route.role == role || role == .admin))
+        }
+    }
+
+    @Test(arguments: Route.allCases)
+    func withoutATokenOnlyTheProbesAreAnswered(route: Route) async throws {
+        _ = try header(.admin)
+        try await serving { server in
+            let path = route.path.replacing("{id}", with: "\(login.transaction)")
+            let none = try await RawClient.send(route.method.rawValue, path, to: server.port, body: Data())
+            guard route.role != nil else { return #expect(none.text == #"{"status":"ok"}"#) }
+            none.expectProblem(401, "Unauthorized")
+            #expect(none.header("WWW-Authenticate") == "Bearer")
+            for field in ["Bearer 0123456789abcdef", "Basic MDEyMzQ1Njc4OWFiY2RlZg==", "Bearer \(AccessToken.columns)", ""] {
+                let wrong = try await RawClient.send(
+                    route.method.rawValue, path, to: server.port, headers: ["Authorization": field], body: Data())
+                wrong.expectProblem(401, "Unauthorized")
+                #expect(wrong.header("WWW-Authenticate") == #"Bearer error="invalid_token""#)
+            }
+        }
+    }
+
+    @Test func aRoleThatIsNotEnoughIsA403ThatSaysWhichIs() async throws {
+        let header = try header(.ingest)
+        try await serving { server in
+            let answer = try await server.get("/v1/transactions", headers: header)
+            answer.expectProblem(403, "Forbidden")
+            #expect(answer.header("WWW-Authenticate") == #"Bearer error="insufficient_scope""#)
+            #expect(answer.text.contains("role ingest, and this takes the role read"))
+        }
+    }
+
+    @Test func nothingOfAProjectIsVisibleToAnother() async throws {
+        let shop = try #require(ProjectName("shop"))
+        let (ours, theirs) = (try header(.admin), try header(.admin, shop))
+        try await serving { server in
+            let body = Data(login.clientSet().encoded())
+            #expect(try await server.post(body, headers: ours).status == 200)
+            for path in ["/v1/transactions", "/v1/sources", "/v1/names", "/v1/export", "/v1/transactions/\(login.transaction)", "/metrics"]
+            {
+                let answer = try await server.get(path, headers: theirs)
+                #expect(!answer.text.contains("\(login.transaction)") || answer.status == 404)
+                #expect(!answer.text.contains("\(login.client.id)"))
+                #expect(!answer.text.contains(#"project="waybill""#))
+            }
+            // Not even that it has been received: the same facts are new to the other project.
+            let receipt = try Receipt.decode(Array(try await server.post(body, headers: theirs).body))
+            #expect(receipt.acceptedCount == 6)
+            let erased = try await RawClient.send("DELETE", "/v1/transactions?id=\(login.transaction)", to: server.port, headers: theirs)
+            #expect(erased.text == #"{"fact_count":6,"transaction_count":1}"#)
+            #expect(try await server.get("/v1/transactions/\(login.transaction)", headers: ours).status == 200)
+        }
+        #expect(try folder.names().filter { $0.hasSuffix(".sqlite") }.sorted() == ["shop.sqlite", "waybill.sqlite"])
+    }
+
+    @Test func tokensThatAreAddedAndRevokedAreNoticedByTheRunningCollector() async throws {
+        let first = try file.add(role: .read, project: .standard)
+        try await serving { server in
+            let second = try file.add(role: .read, project: .standard)
+            for token in [first, second] {
+                #expect(try await server.get("/v1/sources", headers: ["Authorization": token.secret.fieldValue]).status == 200)
+            }
+            try file.revoke(first.token.id)
+            #expect(try await server.get("/v1/sources", headers: ["Authorization": first.secret.fieldValue]).status == 401)
+            #expect(try await server.get("/v1/sources", headers: ["Authorization": second.secret.fieldValue]).status == 200)
+        }
+    }
+
+    /// Nobody is told that the token is wrong, which would have clients stop: it may be right.
+    @Test func aTokenFileThatCannotBeReadIsA503() async throws {
+        let header = try header(.read)
+        try await serving { server in
+            try Data("not a token\n".utf8).write(to: file.url)
+            try await server.get("/v1/sources", headers: header).expectProblem(503, "Service Unavailable")
+            #expect(try await server.get("/v1/health").status == 200)
+        }
+    }
+
+    @Test func aTokenThatSendsTooManyRequestsIsA429WithWhenToComeAgain() async throws {
+        let (busy, other) = (try header(.read), try header(.read))
+        var limits = CollectorLimits()
+        limits.requestsPerSecond = 2
+        let clock = ManualClock()
+        let collector = try Collector(folder: folder.url, access: .tokens, limits: limits, clock: clock)
+        try await CollectorServer.run(collector) { server async throws in
+            for _ in 0..<4 { #expect(try await server.get("/v1/sources", headers: busy).status == 200) }
+            let answer = try await server.get("/v1/sources", headers: busy)
+            answer.expectProblem(429, "Too Many Requests")
+            #expect(answer.header("Retry-After") == "1")
+            #expect(try await server.get("/v1/sources", headers: other).status == 200, "Each token has its own rate.")
+            clock.advance(by: .seconds(1))
+            #expect(try await server.get("/v1/sources", headers: busy).status == 200)
+        }
+    }
+}
+#endif

@@ -1,0 +1,136 @@
+#if Collector
+import Foundation
+import TestSupport
+import Testing
+@testable import WaybillCollector
+import WaybillCore
+import WaybillStore
+import WaybillTesting
+
+/// What is too much is refused, before it costs memory.
+@Suite(.timeLimit(.minutes(5))) struct LimitTests {
+    private let folder: TemporaryDirectory
+    private let set = LoginHistory().clientSet()
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func serving(
+        _ limits: CollectorLimits = CollectorLimits(), _ body: (CollectorServer) async throws -> Void
+    ) async throws {
+        try await CollectorServer.run(try Collector(folder: folder.url, limits: limits), body)
+    }
+
+    private func limits(_ change: (inout CollectorLimits) -> Void) -> CollectorLimits {
+        var limits = CollectorLimits()
+        change(&limits)
+        return limits
+    }
+
+    private func gzip(_ bytes: [UInt8]) throws -> Data {
+        let gzip = try Gzip()
+        return Data(gzip.compress(bytes) + gzip.finish())
+    }
+
+    private let compressed = ["Content-Encoding": "gzip"]
+
+    @Test(arguments: ["gzip", "GZIP", "x-gzip"])
+    func aCompressedSetIsTakenIn(coding: String) async throws {
+        try await serving { server in
+            let answer = try await server.post(gzip(set.encoded()), headers: ["Content-Encoding": coding])
+            #expect(answer.status == 200)
+            #expect(try Receipt.decode(Array(answer.body)).acceptedCount == 6)
+        }
+    }
+
+    @Test func aSetOfSeveralGzipMembersIsTakenIn() async throws {
+        try await serving { server in
+            let bytes = set.encoded()
+            let answer = try await server.post(
+                gzip(Array(bytes[..<100])) + gzip([]) + gzip(Array(bytes[100...])), headers: compressed)
+            #expect(answer.status == 200)
+        }
+    }
+
+    @Test func whatIsNoGzipOrNotWholeIsA400() async throws {
+        try await serving { server in
+            let whole = try gzip(set.encoded())
+            for body in [Data(set.encoded()), whole.dropLast(1), whole + Data([1]), Data(), Data(whole.reversed())] {
+                try await server.post(body, headers: compressed).expectProblem(400, "Bad Request")
+            }
+            #expect(try await server.value("/v1/sources", as: Page<SourceRecord>.self).rows.isEmpty)
+        }
+    }
+
+    /// Broken, 64 KB would take 64 MB, and a thousand times as much with a thousand of them.
+    @Test func aGzipBombIsA413OnceItIsTooLarge() async throws {
+        try await serving(limits { $0.decompressedByteCount = 1 << 20 }) { server in
+            let bomb = try gzip([UInt8](repeating: UInt8(ascii: " "), count: 64 << 20))
+            #expect(bomb.count < 100_000)
+            let answer = try await server.post(bomb, headers: compressed)
+            answer.expectProblem(413, "Content Too Large")
+            #expect(answer.json?["limit"] as? Int == 1 << 20)
+        }
+    }
+
+    @Test func moreFactsThanASetMayHaveAreA413() async throws {
+        try await serving(limits { $0.factsPerSet = 5 }) { server in
+            let answer = try await server.post(Data(set.encoded()))
+            answer.expectProblem(413, "Content Too Large")
+            #expect(answer.json?["limit"] as? Int == 5)
+            #expect(try await server.post(LoginHistory().clientSet(1...5)).acceptedCount == 5)
+        }
+    }
+
+    @Test func moreThanThereIsRoomForIsA503AndTheRoomComesBack() async throws {
+        let length = set.encoded().count
+        let collector = try Collector(folder: folder.url, limits: limits { $0.pendingByteCount = length + length / 4 })
+        try await CollectorServer.run(collector) { server async throws in
+            // Takes half of the room, and keeps it: its body does not end. Another set, of a few bytes more or less, finds too little.
+            let slow = try RawClient(port: server.port)
+            try await slow.send(
+                RawClient.head("POST", "/v1/sets", headers: ["Content-Type": TransactionSet.mediaType], length: length)
+                    + Data(set.encoded().prefix(length / 2)))
+            try await eventually("half of the set is read") { collector.pendingBytes.count == length / 2 }
+            let answer = try await server.post(Data(LoginHistory().clientSet().encoded()))
+            answer.expectProblem(503, "Service Unavailable")
+            #expect(answer.header("Retry-After") == "1")
+
+            try await slow.send(Data(set.encoded().dropFirst(length / 2)))
+            #expect(try await slow.response().status == 200)
+            try await eventually("the room comes back") { collector.pendingBytes.count == 0 }
+            #expect(try await server.post(Data(LoginHistory().clientSet().encoded())).status == 200)
+        }
+    }
+
+    @Test func whatIsOlderThanTheAgeGoesAndIsStillKnown() async throws {
+        let clock = ManualClock()
+        var limits = CollectorLimits()
+        limits.maximumAge = .seconds(86_400)
+        let collector = try Collector(folder: folder.url, access: .open, limits: limits, clock: clock)
+        try await CollectorServer.run(collector) { server async throws in
+            _ = try await server.post(set)
+            clock.advance(by: .seconds(86_000))
+            #expect(try await collector.retire() == 0)
+            let later = LoginHistory().clientSet()
+            _ = try await server.post(later)
+            clock.advance(by: .seconds(86_000))
+            #expect(try await collector.retire() == 6)
+            #expect(try await server.value("/v1/transactions", as: Page<TransactionSummary>.self).rows.count == 1)
+            #expect(try await server.post(set).knownCount == 6)
+            #expect(try await server.value("/v1/sources", as: Page<SourceRecord>.self).rows.map(\.ledger.delivered) == [6, 6])
+        }
+    }
+
+    @Test func whatIsReservedIsGivenBack() throws {
+        let room = PendingBytes(limit: 10)
+        do {
+            let first = room.reservation()
+            try first.grow(by: 6)
+            #expect(throws: Problem.overloaded) { try room.reservation().grow(by: 5) }
+            try first.grow(by: 4)
+            #expect(room.count == 10)
+        }
+        #expect(room.count == 0)
+    }
+}
+#endif

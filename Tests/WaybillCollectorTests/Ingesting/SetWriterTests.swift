@@ -1,0 +1,64 @@
+#if Collector
+import Foundation
+import TestSupport
+import Testing
+@testable import WaybillCollector
+import WaybillCore
+@testable import WaybillStore
+
+@Suite(.timeLimit(.minutes(5))) struct SetWriterTests {
+    private let folder: TemporaryDirectory
+    private let writer: SetWriter
+    private let counters = Counters()
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        writer = try SetWriter(.folder(folder.url), limits: CollectorLimits(), counters: counters)
+    }
+
+    /// Broken, every request would wait for a sync of its own.
+    @Test func setsThatWaitAtTheSameTimeShareACommit() async throws {
+        let hold = DispatchSemaphore(value: 0)
+        writer.thread.perform { _ in hold.wait() }
+        let receipts = try await withThrowingTaskGroup(of: Receipt.self) { group in
+            for _ in 0..<50 {
+                group.addTask { [writer] in
+                    try await writer.add(
+                        Arrival(set: DecodedSet(set: LoginHistory().clientSet()), atMicroseconds: LoginHistory.begun))
+                }
+            }
+            do {
+                defer { hold.signal() }  // what waits could not be canceled
+                try await eventually("50 sets wait") { writer.waitingCount == 50 }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(receipts.map(\.acceptedCount) == Array(repeating: 6, count: 50))
+        #expect(counters.values.commits == 1)
+        #expect(counters.values.acceptedFacts == 300)
+    }
+
+    /// A large set ends the commit that it is in, so that what comes after it does not make it larger still.
+    @Test func aCommitTakesNoMoreThanItsShareOfFacts() async throws {
+        let hold = DispatchSemaphore(value: 0)
+        writer.thread.perform { _ in hold.wait() }
+        try await withThrowingTaskGroup(of: Receipt.self) { group in
+            for _ in 0..<4 {
+                group.addTask { [writer] in
+                    var set = LoginHistory().clientSet(1...1)
+                    set.sources[0].facts += (2...15_000).map {
+                        Fact(sequence: $0, part: 1, atMicroseconds: $0, content: .event(Fact.Event(code: 1)))
+                    }
+                    return try await writer.add(Arrival(set: DecodedSet(set: set), atMicroseconds: LoginHistory.begun))
+                }
+            }
+            do {
+                defer { hold.signal() }
+                try await eventually("four sets wait") { writer.waitingCount == 4 }
+            }
+            for try await receipt in group { #expect(receipt.acceptedCount == 15_000) }
+        }
+        #expect(counters.values.commits == 2)
+    }
+}
+#endif

@@ -1,0 +1,108 @@
+#if Collector
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+
+/// `ask`, on a store and through a collector.
+@Suite(.timeLimit(.minutes(5))) struct AskTests {
+    private let folder: TemporaryDirectory
+    private let login = LoginHistory()
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        try folder.makeStore(of: login.clientSet(), login.serverSet())
+    }
+
+    private var store: String { folder.url.path }
+
+    private static let questions: [[String]] = [
+        ["summary"], ["duration", "--use-case", "login", "--from", "requestSent", "--by", "variant"],
+        ["transitions", "--use-case", "login"], ["funnel", "--use-case", "login", "--steps", "^,requestSent,serverRejected,$"],
+        ["dropoff", "--use-case", "login", "--outcome", "failed"], ["legs"], ["network", "--by", "method", "--status", "4xx"],
+    ]
+
+    @Test(arguments: questions) func aFolderAFileAndACollectorAnswerAlike(question: [String]) async throws {
+        let serve = try await ServeProcess.start(folder)
+        for form in [[], ["--json"], ["--csv"]] {
+            let words = ["ask", question[0], store] + question.dropFirst() + form
+            let answer = try await Command.waybill(words)
+            #expect(answer.status == 0, "\(words): \(answer.errors)")
+            #expect(answer.errors.isEmpty)
+            #expect(!answer.output.isEmpty)
+            for place in ["\(store)/waybill.sqlite", serve.url] {
+                let other = try await Command.waybill(["ask", question[0], place] + question.dropFirst() + form)
+                #expect(other.output == answer.output, "\(other.errors)")
+            }
+        }
+    }
+
+    /// The parser by itself would ask whether `--csv` was meant.
+    @Test(arguments: ["summary", "transitions", "dropoff"]) func aQuestionThatTellsNothingApartSaysWhichOnesDo(question: String)
+        async throws
+    {
+        let answer = try await Command.waybill("ask", question, store, "--by", "variant")
+        #expect(answer.status == 64)
+        #expect(
+            answer.errors.hasPrefix(
+                "Error: This question takes no --by. Ask duration, funnel, legs or compare --by variant; or narrow this one with a filter, such as 'version:1.4'.\n"
+            ))
+        #expect(try await Command.waybill("ask", question, "--help").output.contains("--by") == false)
+    }
+
+    @Test func jsonIsAnAnswer() async throws {
+        let output = try await Command.waybill("ask", "duration", store, "--use-case", "login", "--json").output
+        guard case .duration(let answer) = try JSONDecoder.waybill().decode(Answer.self, from: Data(output.utf8)) else {
+            Issue.record("another answer: \(output)")
+            return
+        }
+        #expect(answer.total.statistics.maximumMicroseconds == 15_000)
+    }
+
+    @Test func csvHasALineForEachSegment() async throws {
+        let output = try await Command.waybill("ask", "duration", store, "--by", "variant", "--csv").output
+        #expect(
+            output.split(separator: "\r\n") == [
+                "segment,count,min_us,p50_us,p75_us,p90_us,p95_us,p99_us,max_us,mean_us,without_end,reversed",
+                "all,1,15000,15000,15000,15000,15000,15000,15000,15000,0,0",
+                "B,1,15000,15000,15000,15000,15000,15000,15000,15000,0,0",
+            ])
+    }
+
+    @Test(arguments: [
+        (
+            ["duration", "--use-case", "login", "--from", "requestSend"],
+            "No event here is called “requestSend”: did you mean “requestSent”?"
+        ),
+        (["transitions", "--use-case", "logon"], "There is no use case “logon” here; did you mean “login”?"),
+        (["dropoff"], "A last event is one of a use case; say of which."),
+    ])
+    func whatCannotBeAnsweredIsSaidAlikeEverywhere(question: [String], why: String) async throws {
+        let serve = try await ServeProcess.start(folder)
+        for place in [store, serve.url] {
+            let answer = try await Command.waybill(["ask", question[0], place] + question.dropFirst())
+            #expect(answer.status == 1)
+            #expect(answer.output.isEmpty)
+            #expect(answer.errors == "Error: \(why)\n")
+        }
+    }
+
+    @Test func anEmptyAnswerIs1AndSaysWhy() async throws {
+        let answer = try await Command.waybill("ask", "summary", store, "--outcome", "succeeded")
+        #expect(answer.status == 1)
+        #expect(answer.output.isEmpty)
+        #expect(answer.errors == "The only transaction here is not succeeded.\n")
+        let json = try await Command.waybill("ask", "summary", store, "--outcome", "succeeded", "--json")
+        #expect(json.status == 1)
+        #expect(json.output.contains(#""why_empty" : "The only"#))
+    }
+
+    @Test func withoutUTF8ItIsASCII() async throws {
+        let words = ["ask", "transitions", store, "--use-case", "login"]
+        let plain = try await Command.waybill(words, environment: ["LC_ALL": "C"])
+        #expect(plain.output.utf8.allSatisfy { $0 < 0x80 })
+        #expect(try await Command.waybill(words + ["--ascii"], environment: ["LC_ALL": "C.UTF-8"]).output == plain.output)
+        #expect(try await Command.waybill(words, environment: ["LC_ALL": "C.UTF-8"]).output.contains("█"))
+    }
+}
+#endif

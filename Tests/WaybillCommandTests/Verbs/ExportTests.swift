@@ -1,0 +1,95 @@
+#if Collector
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+
+@Suite(.timeLimit(.minutes(5))) struct ExportCommandTests {
+    private let folder: TemporaryDirectory
+    private let work: TemporaryDirectory
+    private let login = LoginHistory()
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        work = try TemporaryDirectory()
+        try folder.makeStore(of: login.clientSet(), login.serverSet())
+    }
+
+    private var store: String { folder.url.path }
+
+    @Test func aFolderAndACollectorExportAlike() async throws {
+        let serve = try await ServeProcess.start(folder)
+        for format in ["ndjson", "csv"] {
+            let export = try await Command.waybill("export", store, "--format", format)
+            #expect(export.status == 0 && export.errors.isEmpty)
+            #expect(export.output.split(whereSeparator: \.isNewline).count == (format == "csv" ? 10 : 9))
+            #expect(try await Command.waybill("export", serve.url, "--format", format).output == export.output)
+            for place in [store, serve.url] {
+                let file = work.file("facts.\(format)")
+                #expect(try await Command.waybill("export", place, "--format", format, "--output", file.path).status == 0)
+                #expect(try String(contentsOf: file, encoding: .utf8) == export.output)
+            }
+        }
+    }
+
+    @Test func eachRunAddsAFileWithWhatIsNew() async throws {
+        let serve = try await ServeProcess.start(folder)
+        for (place, lake) in [(store, "lake"), (serve.url, "lake of a collector")] {
+            let lake = work.file(lake).path
+            let first = try await Command.waybill("export", place, "--incremental", lake)
+            #expect(first.output == "\(lake)/facts-000001.ndjson\n")
+            let second = try await Command.waybill("export", place, "--incremental", lake)
+            #expect(second.status == 0 && second.output.isEmpty && second.errors == "Nothing is new.\n")
+        }
+        #expect(await serve.post(LoginHistory().clientSet()) != nil)
+        let lake = work.file("lake of a collector")
+        #expect(try await Command.waybill("export", serve.url, "--incremental", lake.path, "--gzip").status == 0)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: lake.path).sorted() == [
+                "cursor.json", "facts-000001.ndjson", "facts-000002.ndjson.gz",
+            ])
+    }
+
+    /// Breaks when the page of a collector is another than that of its folder, or a page without transactions does not say why.
+    @Test func aPageForPeopleComesFromAFolderAndFromACollector() async throws {
+        let serve = try await ServeProcess.start(folder)
+        for place in [store, serve.url] {
+            let file = work.file("report.html")
+            let export = try await Command.waybill("export", place, "--format", "html", "--output", file.path)
+            #expect(export.status == 0 && export.output.isEmpty && export.errors == "\(file.path): 1 transaction.\n")
+            let page = try String(contentsOf: file, encoding: .utf8)
+            #expect(page.hasPrefix("<!DOCTYPE html>") && page.contains(login.transaction.supportCode.description))
+        }
+        let empty = try await Command.waybill("export", store, "--format", "html", "--use-case", "login", "--outcome", "open")
+        #expect(empty.output.contains("The only transaction of login here is not open."))
+    }
+
+    @Test func nothingThatMatchesIs1() async throws {
+        let export = try await Command.waybill("export", store, "--outcome", "open")
+        #expect(export.status == 1)
+        #expect(export.output.isEmpty)
+        #expect(export.errors.hasPrefix("Error: Nothing was exported"))
+    }
+
+    @Test(arguments: [
+        ["--incremental", "x", "--outcome", "failed"], ["--incremental", "x", "--output", "y"],
+        ["--incremental", "x", "--format", "sqlite"],
+        ["--format", "sqlite"], ["--format", "sqlite", "--gzip", "--output", "x"], ["--format", "xml"], ["--since", "noon"],
+    ])
+    func whatCannotBeMeantIs64(arguments: [String]) async throws {
+        let export = try await Command.waybill(["export", store] + arguments)
+        #expect(export.status == 64)
+        #expect(export.errors.hasPrefix("Error: "))
+    }
+
+    @Test func aCollectorSaysWhatItCannotExport() async throws {
+        let serve = try await ServeProcess.start(folder)
+        for arguments in [["--format", "sqlite", "--output", work.file("x").path]] {
+            let export = try await Command.waybill(["export", serve.url] + arguments)
+            #expect(export.status == 1)
+            #expect(export.errors.hasPrefix("Error: A collector"))
+        }
+        #expect(try work.names().isEmpty)
+    }
+}
+#endif

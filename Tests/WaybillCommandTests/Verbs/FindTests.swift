@@ -1,0 +1,105 @@
+#if Collector
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+import WaybillStore
+
+/// `list` and `export` with a filter, and `list --follow`.
+@Suite(.timeLimit(.minutes(5))) struct FindCommandTests {
+    private let folder: TemporaryDirectory
+    private let login = LoginHistory()
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        try folder.makeStore(of: login.clientSet(), login.serverSet())
+    }
+
+    private var store: String { folder.url.path }
+
+    @Test func aFilterFindsTheSameInAFolderAndAtACollector() async throws {
+        let serve = try await ServeProcess.start(folder)
+        let all = try await Command.waybill("list", store)
+        for place in [store, serve.url] {
+            let found = try await Command.waybill("list", place, "outcome:failed os:\"iOS 18\" -event:\"event 7\"")
+            #expect(found.status == 0)
+            #expect(found.output == all.output)
+            let facts = try await Command.waybill("export", place, "took>1ms", "--outcome", "failed")
+            #expect(facts.output.split(separator: "\n").count == 9)
+            let none = try await Command.waybill("list", place, "took>1h")
+            #expect(none.status == 1)
+            #expect(none.errors == "The only transaction here does not pass took>1h.\n")
+        }
+    }
+
+    /// The place is marked, whether the text or a name in it is wrong, and whoever finds it.
+    @Test func aMistakeIsMarked() async throws {
+        let wrong = try await Command.waybill("list", store, "outcome:failed took>fast")
+        #expect(wrong.status == 64)
+        #expect(
+            wrong.errors.hasPrefix(
+                """
+                Error: “fast” is no duration: give 2s, 1.5s, 500ms, 80us, 3m or 1h.
+                  outcome:failed took>fast
+                                      ^^^^
+
+                """))
+        let serve = try await ServeProcess.start(folder)
+        for (place, mark) in [(store, "^^^^^^^^^^^"), (serve.url, "^")] {
+            let unknown = try await Command.waybill("list", place, "event:requestsent")
+            #expect(unknown.status == 1)
+            #expect(
+                unknown.errors == """
+                    Error: No event here is called “requestsent”; did you mean “requestSent”?
+                      event:requestsent
+                            \(mark)
+
+                    """)
+        }
+    }
+
+    /// Breaks when what comes is not shown, is shown twice, or without what passes; or when an end leaves half a line.
+    @Test func whatComesIsShownAsItComes() async throws {
+        let serve = try await ServeProcess.start(folder)
+        for place in [store, serve.url] {
+            let follow = try ChildProcess("waybill", ["list", place, "outcome:failed", "--follow", "--json"])
+            func next() async throws -> GUID {
+                let line = try #require(await following { follow.line() })
+                return try JSONDecoder.waybill().decode(TransactionSummary.self, from: Data(line.utf8)).id
+            }
+            #expect(try await next() == login.transaction)
+            let new = LoginHistory()
+            #expect(await serve.post(new.serverSet()) != nil)  // does not pass: nobody has failed yet
+            #expect(await serve.post(new.clientSet()) != nil)
+            #expect(try await next() == new.transaction)
+            let newest = LoginHistory()
+            #expect(await serve.post(new.clientSet()) != nil)
+            #expect(await serve.post(newest.clientSet()) != nil)
+            #expect(try await next() == newest.transaction)
+            follow.signal(SIGINT)
+            #expect(await following { follow.finish() }.output.isEmpty)
+            // For the other place there is one transaction again.
+            for id in [new.transaction, newest.transaction] {
+                #expect(try await Command.waybill("erase", serve.url, "--id", "\(id)", "--yes").status == 0)
+            }
+        }
+    }
+
+    /// Runs what blocks on a thread of its own.
+    private func following<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in Thread.detachNewThread { continuation.resume(returning: body()) } }
+    }
+
+    @Test(arguments: [
+        ["list", "here", "host:x"], ["list", "here", "sort:longest", "--network"], ["ask", "summary", "here", "host:x"],
+        ["ask", "network", "here", "exchange:failed"], ["list", "here", "--follow", "--network"],
+        ["list", "here", "sort:longest", "--follow"],
+        ["list", "here", "a", "b"], ["export", "here", "exchange:failed", "--format", "har"], ["export", "here", "host:x"],
+    ])
+    func whatDoesNotGoTogetherIs64(arguments: [String]) async throws {
+        let result = try await Command.waybill(arguments)
+        #expect(result.status == 64)
+        #expect(result.errors.hasPrefix("Error: "))
+    }
+}
+#endif

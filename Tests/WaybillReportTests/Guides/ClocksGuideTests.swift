@@ -1,0 +1,31 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillTesting
+
+/// The sample of WhereTheTimeGoes.md about one transaction, compiled and run.
+@Suite(.timeLimit(.minutes(5))) struct ClocksGuideTests {
+    @Test func theSampleReadsATransactionOfOneSource() async throws {
+        let transactions = TransactionManager.testing()
+        let login = transactions.begin(useCase: 0)
+        login.finish()
+        let id = login.id
+        let record = try #require(try await transactions.transaction(id))
+        for entry in record.aligned.timeline { print(entry.timeMicroseconds, entry.label) }
+        for offset in record.clocks?.offsets ?? [] { print(offset.source, offset.microseconds, offset.uncertaintyMicroseconds) }
+        #expect(record.aligned == record && record.clocks == nil)
+    }
+
+    @Test func theGuideShowsTheSampleThatIsTested() throws {
+        let here = URL(filePath: #filePath)
+        let guide = try String(
+            contentsOf: here.deletingLastPathComponent().appending(path: "../../../Sources/Waybill/Waybill.docc/WhereTheTimeGoes.md")
+                .standardizedFileURL, encoding: .utf8)
+        let section = try #require(guide.components(separatedBy: "## One transaction").last)
+        let sample = try #require(section.components(separatedBy: "```swift\n").dropFirst().first?.components(separatedBy: "\n```").first)
+        let tested = try String(contentsOf: here, encoding: .utf8)
+        for line in sample.split(separator: "\n") where line.hasPrefix("for") { #expect(tested.contains(line), "\(line)") }
+        #expect(sample.split(separator: "\n").count == 3)
+    }
+}

@@ -1,0 +1,110 @@
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+@testable import WaybillStoreTests
+
+/// A comparison is made of the transactions that belong to its groups, and of no others; what follows from them is tested where it is computed.
+@Suite(.timeLimit(.minutes(10))) struct CompareAnswerTests {
+    private func ask(_ query: CompareQuery, _ it: AnswerTests.Case) throws -> CompareAnswer {
+        guard case .compare(let answer) = try it.ask(.compare(query)) else { throw Unexpected() }
+        return answer
+    }
+
+    /// The same of runs that were chosen by brute force.
+    private func naive(_ query: CompareQuery, _ it: AnswerTests.Case, _ names: [String?], _ isIn: [(NaiveAnswers.Run) -> Bool])
+        -> CompareAnswer
+    {
+        let durations = DurationQuery(filter: query.filter, from: query.from, to: query.to, occurrence: query.occurrence)
+        let samples = zip(names, isIn).map { name, isIn in
+            var sample = ComparedSample(value: name)
+            for run in it.naive.runs.filter(isIn) {
+                sample.add(run.outcome, duration: it.naive.durations(durations, [run]).durations.first)
+            }
+            return sample
+        }
+        return CompareAnswer(samples[0], samples[1])
+    }
+
+    /// But for the reason why a group is empty.
+    private func withoutReason(_ answer: CompareAnswer) -> CompareAnswer {
+        var answer = answer
+        answer.whyEmpty = nil
+        return answer
+    }
+
+    @Test(arguments: 700..<800) func groupsByValueHaveTheirTransactions(seed: Int) throws {
+        var it = try AnswerTests.Case(seed: seed)
+        let known = [TransactionPoint.begun, .finished, .event("event 0"), .event("event 2")]
+        let histories = it.naive.histories
+        let values: [(Segmentation, (NaiveAnswers.Run) -> String?)] = [
+            (.appVersion, { histories[$0.leader.source].source.appVersion }), (.app, { histories[$0.leader.source].source.app }),
+            (.attribute("yes"), { $0.leader.opened.attributes["yes"]?.description }),
+        ]
+        for (segmentation, value) in values {
+            let values = Set(it.naive.runs.map(value)).sorted { ($0 ?? "") < ($1 ?? "") }
+            guard values.count >= 2 else { continue }
+            let pair = Array(values.shuffled(using: &it.random).prefix(2))
+            let query = CompareQuery(
+                filter: it.filter, groups: .values(of: segmentation, pair[0], pair[1]),
+                from: known.randomElement(using: &it.random) ?? .begun,
+                to: known.randomElement(using: &it.random) ?? .finished, occurrence: it.random.oneIn(2) ? .first : .last)
+            let answer = try ask(query, it)
+            #expect(answer == naive(query, it, pair, pair.map { name in { value($0) == name } }), "seed \(seed): \(query)")
+            #expect(answer.a.transactions > 0 && answer.b.transactions > 0)
+        }
+    }
+
+    @Test(arguments: 800..<860) func groupsByTimeHaveTheirTransactions(seed: Int) throws {
+        var it = try AnswerTests.Case(seed: seed)
+        let times = it.naive.runs.map(\.begun).sorted()
+        guard let first = times.first, let last = times.last, let middle = times.randomElement(using: &it.random) else { return }
+        let query = CompareQuery(filter: it.filter, groups: .windows(middle..<(last + 1), first..<middle))
+        let answer = try ask(query, it)
+        let names = [answer.a.value, answer.b.value]
+        #expect(
+            withoutReason(answer) == naive(query, it, names, [{ $0.begun >= middle }, { $0.begun < middle }]), "seed \(seed): \(query)")
+        #expect(answer.a.transactions + answer.b.transactions == times.count)
+    }
+
+    // MARK: Questions that make no sense
+
+    private func reader() throws -> StoreReader {
+        let (store, place) = try Store.inMemory()
+        let scribe = Scribe()
+        for variant in ["A", "B"] { scribe.close(scribe.open(GUID(), attributes: ["variant": .string(variant)]), .succeeded) }
+        try store.ingest(scribe.set())
+        return try StoreReader(place)
+    }
+
+    private func message(_ groups: CompareQuery.Groups) throws -> String? {
+        let error = #expect(throws: WaybillError.self) {
+            try reader().answer(.compare(CompareQuery(filter: TransactionFilter(), groups: groups)), now: Scribe.wall)
+        }
+        return error?.message
+    }
+
+    @Test func aValueThatNothingHasSuggestsTheNearest() throws {
+        #expect(
+            try message(.values(of: .attribute("variant"), "A", "b")) == "No transaction that counts has the variant “b”: did you mean “B”?"
+        )
+        #expect(
+            try message(.values(of: .attribute("variant"), "A", "control"))
+                == "No transaction that counts has the variant “control”: there are A, B.")
+    }
+
+    @Test func anAttributeThatNothingHasSuggestsTheNearest() throws {
+        #expect(
+            try message(.values(of: .attribute("varient"), "A", "B"))
+                == "No transaction here has an attribute “varient”: did you mean “variant”?")
+    }
+
+    @Test func groupsMustDiffer() throws {
+        #expect(try message(.values(of: .app, "app", "app")) == "Both groups are the same; say two values.")
+        #expect(try message(.windows(0..<10, 9..<20)) == "The two stretches of time overlap, so they cannot be compared.")
+    }
+}
+
+/// An answer to another question.
+private struct Unexpected: Error {}

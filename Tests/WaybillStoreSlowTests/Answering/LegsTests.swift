@@ -1,0 +1,147 @@
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+@testable import WaybillStoreTests
+
+/// Where the time goes is what brute force finds, over exchanges that overlap, are given up, sent again, not answered or not closed, of which facts are
+/// missing, late and repeated.
+@Suite(.timeLimit(.minutes(10))) struct LegsTests {
+    @Test(arguments: 0..<40) func legsAreThoseOfBruteForce(seed: Int) throws {
+        var network = SimulatedNetwork(seed: seed)
+        // Far enough apart that some exchanges say nothing of others.
+        let length = network.random.oneIn(2) ? 3_000_000 : 3_000_000_000
+        for _ in 0..<Int.random(in: 1...12, using: &network.random) {
+            network.runTransaction(around: Int.random(in: 0...length, using: &network.random))
+        }
+        var histories = network.histories()
+        for index in histories.indices where network.random.oneIn(3) {
+            guard let lost = histories[index].facts.randomElement(using: &network.random)?.sequence else { continue }
+            histories[index].dropped = [DroppedRange(first: lost, last: lost, reason: .age)]
+        }
+        let (store, place) = try Store.inMemory()
+        var sets = SetMaker(random: network.random)
+        for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
+
+        let query = LegsQuery(filter: TransactionFilter(), segmentation: .appVersion)
+        let now = 1_700_100_000_000_000
+        guard case .legs(let answer) = try StoreReader(place).answer(.legs(query), now: now) else { throw Unexpected() }
+        let naive = NaiveLegs(answers: NaiveAnswers(histories: histories, now: now))
+        let runs = naive.answers.runs
+        expect(answer.total, isThatOf: runs, naive, seed)
+        let groups = Dictionary(grouping: runs) { histories[$0.leader.source].source.appVersion }
+        #expect(answer.segments.map(\.value) == groups.keys.sorted())
+        for segment in answer.segments { expect(segment, isThatOf: groups[segment.value ?? ""] ?? [], naive, seed) }
+    }
+
+    /// So that ten million events fit into memory, while what lies around a batch counts as it did.
+    @Test(arguments: 100..<110) func itMakesNoDifferenceHowManyAreDividedAtATime(seed: Int) throws {
+        var network = SimulatedNetwork(seed: seed)
+        for _ in 0..<20 { network.runTransaction(around: Int.random(in: 0...1_000_000_000, using: &network.random)) }
+        let (store, place) = try Store.inMemory()
+        for history in network.histories() {
+            let share = TransactionSet.Share(source: history.source, clocks: history.clocks, facts: history.facts)
+            try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [share])))
+        }
+        let reader = try StoreReader(place)
+        let query = LegsQuery(filter: TransactionFilter())
+        let all = try LegsReading(reader.connection).answer(query, now: 0)
+        #expect(try LegsReading(reader.connection, batchCount: 3).answer(query, now: 0) == all)
+        #expect(all.total.uncertainty.count > 0, "nothing depended on others")
+    }
+
+    private func expect(_ segment: LegsSegment, isThatOf runs: [NaiveAnswers.Run], _ naive: NaiveLegs, _ seed: Int) {
+        let divisions = runs.compactMap(naive.divide)
+        #expect(segment.legs.map(\.leg) == Leg.allCases)
+        for share in segment.legs {
+            let all = divisions.compactMap { $0.legs[share.leg] }
+            #expect(share.statistics == .naive(all), "seed \(seed), \(share.leg)")
+            #expect(share.totalMicroseconds == all.reduce(0, +), "seed \(seed), \(share.leg)")
+        }
+        #expect(segment.duration == .naive(divisions.map(\.duration)), "seed \(seed)")
+        #expect(segment.legs.map(\.totalMicroseconds).reduce(0, +) == divisions.map(\.duration).reduce(0, +), "seed \(seed)")
+        #expect(segment.uncertainty == .naive(divisions.flatMap(\.uncertainties)), "seed \(seed)")
+        #expect(segment.withoutEnd == runs.count { $0.closing == nil }, "seed \(seed)")
+        #expect(segment.withoutExchange == runs.count { $0.closing != nil } - divisions.count, "seed \(seed)")
+        #expect(segment.withoutServer == divisions.count { $0.legs[.exchange] != nil }, "seed \(seed)")
+        #expect(segment.withoutSplit == divisions.count { $0.legs[.network] != nil }, "seed \(seed)")
+    }
+
+    /// Logins of 10 s: 1 s until they send, 3 s on the ways, 3 s at the server, 3 s after. The server's clock is an hour ahead.
+    @Test func requestsAndResponsesAreToldApartAsSoonAsThreeOthersTellOfTheClocks() throws {
+        // On one way 1 s, on the other 2 s.
+        let three = try total(of: logins([1, 2, 1]))
+        #expect(seconds(three) == [.clientBefore: 3, .server: 9, .network: 9, .clientAfter: 9])
+        #expect(three.withoutSplit == 3)
+        #expect(three.uncertainty.count == 0)
+
+        let four = try total(of: logins([1, 2, 1, 2]))
+        #expect(seconds(four) == [.clientBefore: 4, .request: 6, .server: 12, .response: 6, .clientAfter: 12])
+        #expect(four.withoutSplit == 0)
+        #expect(four.uncertainty.count == 4)
+    }
+
+    /// What nobody else would say of itself: that the server took none of the time.
+    @Test func anExchangeWithoutAServersPartIsALegOfItsOwn() throws {
+        let client = Scribe("app")
+        let part = client.open(GUID(), at: 0)
+        for start in [1, 4] {
+            let exchange = client.openExchange(part: part, at: start)
+            client.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed), part: part, at: start + 2)
+        }
+        client.close(part, .succeeded, at: 10)
+        let total = try total(of: [client])
+        #expect(seconds(total) == [.clientBefore: 1, .exchange: 4, .clientBetween: 1, .clientAfter: 4])
+        #expect(total.withoutServer == 1)
+    }
+
+    /// The server is asked twice at once: what it takes for both is the server's time, only what is left the network's.
+    @Test func whereExchangesOverlapAMomentCountsOnce() throws {
+        let (client, server) = (Scribe("app"), Scribe("server"))
+        let login = GUID()
+        let part = client.open(login, at: 0)
+        let first = client.openExchange(part: part, at: 1)
+        let second = client.openExchange(part: part, at: 2)
+        for (exchange, span) in [(first, 2...6), (second, 3...7)] {
+            let joined = server.open(login, joined: true, cause: Fact.ID(source: client.id, sequence: exchange), at: span.lowerBound)
+            server.close(joined, .succeeded, at: span.upperBound)
+        }
+        client.closeExchange(Fact.ExchangeClosed(exchange: first, state: .completed), part: part, at: 7)
+        client.closeExchange(Fact.ExchangeClosed(exchange: second, state: .completed), part: part, at: 8)
+        client.close(part, .succeeded, at: 8)
+        let total = try total(of: [client, server])
+        #expect(seconds(total) == [.clientBefore: 1, .network: 2, .server: 5, .clientAfter: 0])
+    }
+
+    private func logins(_ requestSeconds: [Int]) -> [Scribe] {
+        let (client, server) = (Scribe("app"), Scribe("server", wall: Scribe.wall + 3_600_000_000))
+        for (number, away) in requestSeconds.enumerated() {
+            let (login, start) = (GUID(), 60 * number)
+            let part = client.open(login, at: start)
+            let exchange = client.openExchange(part: part, at: start + 1)
+            let joined = server.open(
+                login, joined: true, cause: Fact.ID(source: client.id, sequence: exchange), at: 5_000 + start + 1 + away)
+            server.close(joined, .succeeded, at: 5_000 + start + 4 + away)
+            client.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed), part: part, at: start + 7)
+            client.close(part, .succeeded, at: start + 10)
+        }
+        return [client, server]
+    }
+
+    private func total(of scribes: [Scribe]) throws -> LegsSegment {
+        let (store, place) = try Store.inMemory()
+        for scribe in scribes { try store.ingest(scribe.set()) }
+        let answer = try StoreReader(place).answer(.legs(LegsQuery(filter: TransactionFilter())), now: Scribe.wall)
+        guard case .legs(let legs) = answer else { throw Unexpected() }
+        return legs.total
+    }
+
+    /// Rounded, of those legs that there are.
+    private func seconds(_ segment: LegsSegment) -> [Leg: Int] {
+        segment.legs.filter { $0.statistics.count > 0 }.reduce(into: [:]) { $0[$1.leg] = ($1.totalMicroseconds + 500_000) / 1_000_000 }
+    }
+}
+
+/// An answer to another question.
+private struct Unexpected: Error {}

@@ -1,0 +1,165 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+@testable import WaybillStoreTests
+
+@Suite(.timeLimit(.minutes(10))) struct SpanExportTests {
+    /// Random histories in random order, exported in runs between the arrivals: together the runs have each closed part and each ended exchange of
+    /// one, once, whichever of its facts came last.
+    @Test(arguments: 0..<60) func runsHaveEachSpanOnce(seed: Int) throws {
+        var maker = HistoryMaker(seed: seed)
+        let histories = maker.histories()
+        let (store, place) = try Store.inMemory()
+        let reader = try StoreReader(place)
+        var sets = SetMaker(random: maker.random)
+        var cursor = ExportCursor()
+        var found: [SpanLine] = []
+        for set in sets.sets(of: histories) {
+            try store.ingest(DecodedSet(set: set))
+            guard maker.random.oneIn(2) else { continue }
+            let export = try reader.export(.after(ExportCursor(cursor.description)), as: .otlp)
+            found += try export.spans()
+            cursor = export.cursor
+        }
+        found += try reader.spans(.after(cursor))
+        let expected = histories.flatMap(expectedSpans)
+        #expect(found.map(\.spanId).sorted() == expected.sorted())
+        #expect(try reader.spans(.everything).map(\.spanId).sorted() == expected.sorted())
+        #expect(found.allSatisfy { (UInt64($0.startTimeUnixNano) ?? .max) <= (UInt64($0.endTimeUnixNano) ?? 0) })
+    }
+
+    /// Breaks when a piece takes what came after the export began, which the next export has again.
+    @Test func whatArrivesBetweenTwoPiecesWaitsForTheNextExport() throws {
+        let scribe = Scribe()
+        for _ in 0..<400 {
+            let part = scribe.open(GUID())
+            scribe.event(1, part: part, attributes: ["note": "a rather long text, so that there are pieces"])
+            let exchange = scribe.openExchange(part: part)
+            scribe.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 200), part: part)
+            scribe.close(part, .succeeded)
+        }
+        let (store, place) = try Store.inMemory()
+        let closings = Set(stride(from: 5, through: 2_000, by: 5))
+        var early = scribe.set()
+        early.set.sources[0].facts.removeAll { closings.contains($0.sequence) && $0.sequence > 1_000 }
+        try store.ingest(early)
+        let reader = try StoreReader(place)
+        let export = try reader.export(.after(ExportCursor()), as: .otlp)
+        var found = try SpanLine.spans(#require(try export.piece()))
+        #expect(found.count < 300)
+        try store.ingest(scribe.set())  // would block, were a transaction open
+        found += try export.spans()
+        #expect(found.count == 400)
+        found += try reader.spans(.after(export.cursor))
+        #expect(found.count == 800 && Set(found.map(\.spanId)).count == 800)
+    }
+
+    @Test func anExchangeThatEndsAfterItsPartIsASpanOfItsOwnRun() throws {
+        let scribe = Scribe()
+        let part = scribe.open(GUID())
+        let exchange = scribe.openExchange(part: part)
+        scribe.close(part, .canceled)
+        scribe.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .canceled), part: part)
+        let (store, place) = try Store.inMemory()
+        let reader = try StoreReader(place)
+        try store.ingest(scribe.set(1...3))
+        let first = try reader.export(.after(ExportCursor()), as: .otlp)
+        #expect(try SpanLine.spans(first.piece() ?? []).map(\.name) == ["use case 0"])
+        try store.ingest(scribe.set(4...4))
+        let second = try reader.spans(.after(first.cursor))
+        #expect(second.map(\.name) == ["GET"])
+        #expect(second.first?.parentSpanId == SpanID(Fact.ID(source: scribe.id, sequence: part)).description)
+    }
+
+    @Test func aJoinedPartIsAChildOfItsCauseAndElseOfTheBeginner() throws {
+        let (client, told, untold) = (Scribe("client"), Scribe("told"), Scribe("untold"))
+        let transaction = GUID()
+        let part = client.open(transaction)
+        let exchange = client.openExchange(part: part)
+        client.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 204), part: part)
+        client.close(part, .succeeded)
+        told.close(told.open(transaction, joined: true, cause: Fact.ID(source: client.id, sequence: exchange)), .succeeded)
+        untold.close(untold.open(transaction, joined: true), .succeeded)
+        let (store, place) = try Store.inMemory()
+        for scribe in [client, told, untold] { try store.ingest(scribe.set()) }
+        let spans = try StoreReader(place).spans(.everything)
+        #expect(spans.map(\.traceId) == Array(repeating: transaction.traceID, count: 4))
+        #expect(spans.map(\.parentSpanId) == [nil, spans[0].spanId, spans[1].spanId, spans[0].spanId])
+        #expect(spans.map(\.flags) == [0x101, 0x101, 0x301, 0x301])
+    }
+
+    @Test func aWallClockThatIsSetBackMakesNoSpanEndBeforeItsStart() throws {
+        let scribe = Scribe()
+        let part = scribe.open(GUID(), at: 10)
+        scribe.event(1, part: part, at: 12)
+        scribe.close(part, .succeeded, at: 15)
+        scribe.clocks.append(ClockAnchor(atMicroseconds: 11_000_000, offsetMicroseconds: Scribe.wall - 3_600_000_000))
+        let (store, place) = try Store.inMemory()
+        try store.ingest(scribe.set())
+        let span = try #require(try StoreReader(place).spans(.everything).first)
+        #expect(span.startTimeUnixNano == "\(Scribe.wall + 10_000_000)000")
+        #expect(span.endTimeUnixNano == "\(Scribe.wall + 15_000_000)000")
+    }
+
+    @Test func aTransactionWithoutAnIDThatATraceCanHaveIsLeftOut() throws {
+        let scribe = Scribe()
+        scribe.close(scribe.open(GUID(high: 0, low: 0)), .succeeded)
+        let (store, place) = try Store.inMemory()
+        try store.ingest(scribe.set())
+        #expect(try StoreReader(place).spans(.everything).isEmpty)
+    }
+
+    /// The spans that a history is, once all of it has come.
+    private func expectedSpans(_ history: SourceHistory) -> [String] {
+        let closedParts = Set(history.facts.compactMap { fact in if case .closed = fact.content { fact.part } else { nil } })
+        return history.facts.compactMap { fact in
+            let start: Int
+            switch fact.content {
+            case .closed: start = fact.part
+            case .exchangeClosed(let content) where closedParts.contains(fact.part): start = content.exchange
+            default: return nil
+            }
+            return SpanID(Fact.ID(source: history.source.id, sequence: start)).description
+        }
+    }
+}
+
+/// A span, as far as tests look at it.
+private struct SpanLine: Decodable {
+    var traceId: String
+    var spanId: String
+    var parentSpanId: String?
+    var flags: Int
+    var name: String
+    var startTimeUnixNano: String
+    var endTimeUnixNano: String
+
+    static func spans(_ lines: [UInt8]) throws -> [SpanLine] {
+        struct Traces: Decodable { var resourceSpans: [Resource] }
+        struct Resource: Decodable { var scopeSpans: [Scope] }
+        struct Scope: Decodable { var spans: [SpanLine] }
+        return try lines.split(separator: 0x0A).flatMap { line in
+            try JSONDecoder().decode(Traces.self, from: Data(line)).resourceSpans.flatMap { $0.scopeSpans.flatMap(\.spans) }
+        }
+    }
+}
+
+extension StoreReader {
+    fileprivate func spans(_ scope: ExportScope) throws -> [SpanLine] { try SpanLine.spans(Array(text(scope, .otlp).utf8)) }
+}
+
+extension TextExport {
+    /// What is left of it.
+    fileprivate func spans() throws -> [SpanLine] {
+        var found: [SpanLine] = []
+        try eventually("the last piece comes") {
+            guard let piece = try piece() else { return true }
+            found += try SpanLine.spans(piece)
+            return false
+        }
+        return found
+    }
+}

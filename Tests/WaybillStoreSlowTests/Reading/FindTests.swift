@@ -1,0 +1,158 @@
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+@testable import WaybillStoreTests
+
+/// What a filter finds is what looking at every fact finds, in the same order, on pages of any size; over histories that are late, repeated and out
+/// of order.
+@Suite(.timeLimit(.minutes(10))) struct FindTests {
+    /// Filters of all kinds of conditions, none of which is true or false of everything.
+    struct FilterMaker {
+        var random: RandomNumbers
+        let naive: NaiveAnswers
+
+        mutating func filter() -> TransactionFilter {
+            var filter = TransactionFilter()
+            if random.oneIn(4) { filter.useCase = random.oneIn(5) ? 4 : 3 }
+            if random.oneIn(4) {
+                filter.outcomes = Set(
+                    (0...Int.random(in: 0...2, using: &random)).compactMap { _ in Outcome.allCases.randomElement(using: &random) })
+            }
+            if random.oneIn(4) { filter.sinceMicroseconds = naive.runs.randomElement(using: &random)?.begun }
+            if random.oneIn(4) { filter.untilMicroseconds = naive.runs.randomElement(using: &random)?.begun }
+            for _ in 0..<Int.random(in: 0...3, using: &random) { filter.conditions.append(condition()) }
+            filter.order = TransactionFilter.Order.allCases.randomElement(using: &random) ?? .newest
+            return filter
+        }
+
+        mutating func condition() -> TransactionCondition {
+            let took = Int.random(in: 0...30_000, using: &random)
+            let all: [TransactionCondition] = [
+                .useCase(3), .useCase(4), .event("event 0"), .event("event 2"), .event("event of 0"), .event("event of 1"),
+                .event("nobody's"),
+                .error("*"), .error("-1001"), .error("7"), .error("nsurl"), .error("NSURLErrorDomain -1001"), .error("NSURLErrorDomain 5"),
+                .error("zeit l"), .error("Zeit"), .attribute("text", value: nil), .attribute("text", value: "a\"\\ü"),
+                .attribute("count", value: "-1"),
+                .attribute("count", value: "x"), .attribute("whole", value: "2"), .attribute("part", value: "0.25"),
+                .attribute("yes", value: "true"), .attribute("yes", value: "1"), .attribute("none", value: nil), .status(200...200),
+                .status(400...599), .app("APP 0"), .app("app 1"), .appVersion("1.2"), .device("device"), .device("other"), .os("Linux"),
+                .os("linux 6"), .os("Lin"), .osVersion("6"), .osVersion("7"), .tookMoreThan(took), .tookLessThan(took),
+                .text("api.example"),
+                .text("NSURLErrorDomain"), .text("ogi"), .text("nowhere"),
+            ]
+            let states = ExchangeRecord.State.allCases.map(TransactionCondition.exchange)
+            let condition = (all + states).randomElement(using: &random) ?? .text("")
+            return random.oneIn(3) ? .not(condition) : condition
+        }
+    }
+
+    @Test(arguments: 1_000..<1_150) func aFilterFindsWhatLookingAtEveryFactFinds(seed: Int) throws {
+        let it = try AnswerTests.Case(seed: seed)
+        var maker = FilterMaker(random: it.random, naive: it.naive)
+        for _ in 0..<25 {
+            let filter = maker.filter()
+            let expected = it.naive.runs.filter { it.naive.passes(filter, $0) }
+            let found = try it.pages(filter, limit: 100)
+            let keys = Dictionary(uniqueKeysWithValues: expected.map { ($0.leader.opened.transaction, it.naive.key(filter.order, $0)) })
+            #expect(Set(found) == Set(keys.keys), "seed \(seed): \(filter)")
+            #expect(found.count == keys.count, "seed \(seed): \(filter)")
+            #expect(found.compactMap { keys[$0] } == keys.values.sorted(), "seed \(seed): \(filter)")
+            #expect(try it.pages(filter, limit: Int.random(in: 1...3, using: &maker.random)) == found, "seed \(seed): \(filter)")
+        }
+    }
+
+    /// Breaks when a condition of a filter is forgotten where an answer or an export takes it.
+    @Test(arguments: 1_200..<1_230) func answersCountWhatAListFinds(seed: Int) throws {
+        let it = try AnswerTests.Case(seed: seed)
+        var maker = FilterMaker(random: it.random, naive: it.naive)
+        for _ in 0..<10 {
+            let filter = maker.filter()
+            guard case .summary(let answer) = try it.ask(.summary(SummaryQuery(filter: filter))) else { continue }
+            #expect(
+                answer.useCases.map(\.runs).reduce(0, +) == it.naive.runs.count { it.naive.passes(filter, $0) }, "seed \(seed): \(filter)")
+        }
+    }
+
+    /// Breaks when a page shows what one before it has shown, or skips what was there all the time.
+    @Test(arguments: 1_300..<1_360) func pagesOfAStoreThatIsWrittenToLoseAndDoubleNothing(seed: Int) throws {
+        var histories = HistoryMaker(seed: seed)
+        let all = histories.histories() + histories.histories()
+        let (store, place) = try Store.inMemory()
+        var sets = SetMaker(random: histories.random)
+        var coming = sets.sets(of: all)
+        for set in coming.prefix(coming.count / 2) { try store.ingest(DecodedSet(set: set)) }
+        coming.removeFirst(coming.count / 2)
+        let reader = try StoreReader(place)
+        for order in TransactionFilter.Order.allCases {
+            var filter = TransactionFilter()
+            filter.order = order
+            let before = try reader.all(filter)
+            var shown: [GUID] = []
+            var cursor: String?
+            try eventually("the last page comes") {
+                let page = try reader.transactions(matching: filter, limit: 1, after: cursor, now: Scribe.wall)
+                shown += page.rows.map(\.id)
+                cursor = page.next
+                if let set = coming.popLast() { try store.ingest(DecodedSet(set: set)) }
+                return cursor == nil
+            }
+            let after = Dictionary(uniqueKeysWithValues: try reader.all(filter).map { ($0.id, $0) })
+            for summary in before {
+                guard let now = after[summary.id], now.begunMicroseconds == summary.begunMicroseconds,
+                    now.durationMicroseconds == summary.durationMicroseconds, now.isWaitingForBeginner == summary.isWaitingForBeginner
+                else { continue }
+                #expect(shown.count { $0 == summary.id } == 1, "seed \(seed), \(order)")
+            }
+        }
+    }
+
+    @Test func aCursorOfAnotherOrderIsRefused() throws {
+        let it = try AnswerTests.Case(seed: 5)
+        var filter = TransactionFilter()
+        filter.order = .longest
+        let next = try #require(try it.reader.transactions(matching: filter, limit: 1, after: nil, now: it.naive.now).next)
+        #expect(throws: WaybillError.self) {
+            try it.reader.transactions(matching: TransactionFilter(), limit: 1, after: next, now: it.naive.now)
+        }
+    }
+
+    /// Breaks when a page reads more than it shows, or a sort is needed where an index has the order.
+    @Test(arguments: TransactionFilter.Order.allCases) func aPageSortsNothing(order: TransactionFilter.Order) throws {
+        let (store, place) = try Store.inMemory()
+        defer { withExtendedLifetime(store) {} }
+        let reader = try StoreReader(place)
+        var filters = [TransactionFilter(), TransactionFilter(), TransactionFilter()]
+        filters[1].useCase = 3
+        filters[2].conditions = [.event("paid"), .not(.error("401"))]
+        for var filter in filters {
+            filter.order = order
+            let query = ListQuery(filter, limit: 50, after: ListCursor(order: order, listed: 5, source: 1, sequence: 1), now: 0)
+            var plan: [String] = []
+            try reader.connection.statement("EXPLAIN QUERY PLAN \(query.sql)").forEachRow(arguments: query.arguments) { row in
+                plan.append(row.text(3))
+            }
+            // What has no duration comes last in no order of an index: that of an outcome without any other.
+            let sorted = order == .newest || order == .oldest ? 0 : 2
+            #expect(plan.count { $0.contains("TEMP B-TREE") } == sorted, "\(plan)")
+            #expect(!plan.contains { $0.hasPrefix("SCAN p") }, "\(plan)")
+            #expect(plan.contains { $0.hasPrefix("SEARCH p USING") && $0.contains("INDEX parts_by_") }, "\(plan)")
+        }
+    }
+}
+
+extension AnswerTests.Case {
+    /// The IDs of all pages, one behind the other.
+    func pages(_ filter: TransactionFilter, limit: Int) throws -> [GUID] {
+        var ids: [GUID] = []
+        var cursor: String?
+        try eventually("the last page comes") {
+            let page = try reader.transactions(matching: filter, limit: limit, after: cursor, now: naive.now)
+            ids += page.rows.map(\.id)
+            cursor = page.next
+            return cursor == nil
+        }
+        return ids
+    }
+}

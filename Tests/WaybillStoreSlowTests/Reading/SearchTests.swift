@@ -1,0 +1,201 @@
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+@testable import WaybillStoreTests
+
+/// Lists that are looked through a little at a time: short pages, one behind the other, find what one long look finds.
+@Suite(.timeLimit(.minutes(10))) struct SearchTests {
+    /// Breaks when what lies at the border of two stretches is skipped or found twice, in any order, with any filter.
+    @Test(arguments: 1_400..<1_412) func aLittleAtATimeFindsAllOfAList(seed: Int) throws {
+        let it = try AnswerTests.Case(seed: seed)
+        var maker = FindTests.FilterMaker(random: it.random, naive: it.naive)
+        for _ in 0..<15 {
+            let filter = maker.filter()
+            let expected = try it.pages(filter, limit: 100)
+            for stretch in [1, 3] {
+                var found: [GUID] = []
+                var cursor: String?
+                try eventually("the last page comes") {
+                    let (page, progress) = try it.reader.transactions(
+                        matching: filter, limit: 2, after: cursor, now: it.naive.now, patience: Patience(stretch: stretch) { true })
+                    found += page.rows.map(\.id)
+                    if case .lookedAt(let count, _) = progress { #expect(count == stretch) }
+                    #expect(
+                        (progress != nil) == (page.next != nil && page.rows.count < 2) || page.rows.count == 2, "seed \(seed): \(filter)")
+                    cursor = page.next
+                    return cursor == nil
+                }
+                #expect(found == expected, "seed \(seed), \(stretch) at a time: \(filter)")
+            }
+        }
+    }
+
+    /// Breaks when a search looks at one stretch and stops although there is time, or goes on although there is none.
+    @Test func aSearchGoesOnUntilPatienceRunsOut() throws {
+        let (store, place) = try Store.inMemory()
+        let app = Scribe()
+        for number in 0..<40 { app.close(app.open(GUID(), attributes: number == 5 ? ["marker": "x"] : [:]), .succeeded) }
+        try store.ingest(app.set())
+        let reader = try StoreReader(place)
+        var filter = TransactionFilter()
+        filter.conditions = [.attribute("marker", value: "x")]
+        let asked = Locked(0)
+        let patience = Patience(stretch: 10) {
+            asked.withLock {
+                $0 += 1
+                return $0 == 3
+            }
+        }
+        let (page, progress) = try reader.transactions(matching: filter, limit: 5, after: nil, now: Scribe.wall, patience: patience)
+        #expect(page.rows.isEmpty)
+        // The fortieth from the end is the first that began; a transaction takes two seconds of its source.
+        #expect(progress == .lookedAt(30, through: .time(Scribe.wall + 21_000_000)))
+        let (rest, end) = try reader.transactions(matching: filter, limit: 5, after: page.next, now: Scribe.wall, patience: patience)
+        #expect(rest.rows.count == 1)
+        #expect(rest.next == nil)
+        #expect(end == nil)
+    }
+
+    /// Breaks when a stretch in the middle of a list is looked for by walking all that lies beyond it.
+    @Test(arguments: TransactionFilter.Order.allCases, [nil, 3]) func aStretchCostsTheSameWhereverItIs(
+        order: TransactionFilter.Order, useCase: Int?
+    ) throws {
+        let (store, place) = try Store.inMemory()
+        let app = Scribe()
+        for number in 0..<3_000 {
+            let part = app.open(GUID(), useCase: 3, at: number * 10_000)
+            app.close(part, .succeeded, at: number * 10_000 + number * 37 % 3_000)
+        }
+        try store.ingest(app.set())
+        let reader = try StoreReader(place)
+        var filter = TransactionFilter()
+        filter.order = order
+        filter.useCase = useCase
+        filter.conditions = [.event("never")]
+        var steps: [Int] = []
+        var cursor: String?
+        try eventually("the last page comes") {
+            let before = reader.connection.virtualMachineSteps
+            let (page, _) = try reader.transactions(
+                matching: filter, limit: 5, after: cursor, now: Scribe.wall, patience: Patience(stretch: 100) { true })
+            steps.append(reader.connection.virtualMachineSteps - before)
+            cursor = page.next
+            return cursor == nil
+        }
+        #expect(steps.count == 31)
+        let usual = steps.sorted()[steps.count / 2]
+        #expect(steps.allSatisfy { $0 < 3 * usual }, "\(steps)")
+    }
+
+    /// Breaks when a support code that somebody tells on the phone is found only after everything that is newer was looked at.
+    @Test func anIDOrASupportCodeIsFoundAtOnceAndThenWhatMentionsIt() throws {
+        let (store, place) = try Store.inMemory()
+        let app = Scribe()
+        let wanted = GUID()
+        app.close(app.open(wanted), .failed)
+        for _ in 0..<9 { app.close(app.open(GUID()), .succeeded) }
+        let mention = GUID()
+        app.close(app.open(mention, attributes: ["of": .string(wanted.supportCode.description)]), .succeeded)
+        try store.ingest(app.set())
+        let reader = try StoreReader(place)
+        for text in [wanted.description, wanted.supportCode.description, wanted.supportCode.description.lowercased()] {
+            var filter = TransactionFilter()
+            filter.text = text
+            let patience = Patience(stretch: 1) { true }
+            let (page, progress) = try reader.transactions(matching: filter, limit: 5, after: nil, now: Scribe.wall, patience: patience)
+            #expect(page.rows.map(\.id) == [wanted])
+            #expect(progress == .foundByID)
+            var found: [GUID] = []
+            var cursor = page.next
+            try eventually("the last page comes") {
+                guard let next = cursor else { return true }
+                let (more, _) = try reader.transactions(matching: filter, limit: 5, after: next, now: Scribe.wall, patience: patience)
+                found += more.rows.map(\.id)
+                cursor = more.next
+                return false
+            }
+            #expect(found == (text == wanted.description ? [wanted] : [mention, wanted]))
+            filter.outcomes = [.canceled]
+            let (none, _) = try reader.transactions(matching: filter, limit: 5, after: nil, now: Scribe.wall, patience: patience)
+            #expect(none.rows.isEmpty, "The other conditions hold for it, too.")
+        }
+    }
+
+    /// Breaks when windows of time leave out, or find twice, what sources with clocks of their own opened at their borders.
+    @Test(arguments: 0..<12) func exchangesAreFoundALittleAtATimeWhateverTheClocksDid(seed: Int) throws {
+        var random = RandomNumbers(seed: seed)
+        let (store, place) = try Store.inMemory()
+        for _ in 0..<12 {
+            let scribe = Scribe("app", wall: Scribe.wall + Int.random(in: -40...40, using: &random) * 1_000_000)
+            if random.oneIn(6) { scribe.clocks = [] }
+            for at in [20, 45] where random.oneIn(2) {
+                let shift = Int.random(in: -50...50, using: &random) * 1_000_000
+                scribe.clocks.append(ClockAnchor(atMicroseconds: at * 1_000_000, offsetMicroseconds: Scribe.wall + shift))
+            }
+            let part = scribe.open(GUID(), useCase: random.oneIn(2) ? 1 : 2, at: 0)
+            for second in 0..<Int.random(in: 0...40, using: &random) {
+                let exchange = Fact.ExchangeOpened(method: random.oneIn(3) ? "POST" : "GET", path: "/\(second % 7)")
+                scribe.openExchange(exchange, part: random.oneIn(3) ? 0 : part, at: second - (random.oneIn(5) ? second % 2 : 0))
+            }
+            if random.oneIn(2) { scribe.close(part, .failed) }
+            try store.ingest(scribe.set())
+        }
+        let reader = try StoreReader(place)
+        var filters = Array(repeating: ExchangeFilter(), count: 5)
+        filters[1].methods = ["POST"]
+        filters[2].text = "/3"
+        filters[3].useCase = 1
+        filters[3].outcomes = [.failed]
+        filters[4].sinceMicroseconds = Scribe.wall
+        filters[4].untilMicroseconds = Scribe.wall + 30_000_000
+        for filter in filters {
+            var all: [Fact.ID] = []
+            try reader.forEachExchange(matching: filter, now: Scribe.wall) { all.append($0.id) }
+            for stretch in [1, 4, 30] {
+                var found: [Fact.ID] = []
+                var cursor: String?
+                try eventually("the last page comes") {
+                    let (page, _) = try reader.exchanges(
+                        matching: filter, limit: 7, after: cursor, now: Scribe.wall, patience: Patience(stretch: stretch) { true })
+                    found += page.rows.map(\.id)
+                    cursor = page.next
+                    return cursor == nil
+                }
+                #expect(found == all.reversed(), "\(stretch) at a time: \(filter)")
+            }
+        }
+    }
+
+    /// Breaks when a cursor that somebody made up is reckoned with beyond what an integer holds.
+    @Test(arguments: ["9223372036854775807.0.0", "-9223372036854775808.0.0", "4611686018427387904.9223372036854775807.0"])
+    func aMadeUpCursorIsRefusedOrLeadsNowhere(cursor: String) throws {
+        let (store, place) = try Store.inMemory()
+        let scribe = Scribe()
+        scribe.openExchange(part: scribe.open(GUID()))
+        try store.ingest(scribe.set())
+        let reader = try StoreReader(place)
+        do throws(WaybillError) {
+            let page = try reader.exchanges(matching: ExchangeFilter(), limit: 5, after: cursor, now: Scribe.wall)
+            #expect(page.rows.count <= 1)
+        } catch {
+            #expect(error.code == .format)
+        }
+    }
+
+    @Test func whoHasNoPatienceIsToldLess() throws {
+        let (store, place) = try Store.inMemory()
+        let app = Scribe()
+        app.close(app.open(GUID()), .failed)
+        try store.ingest(app.set())
+        var filter = TransactionFilter()
+        filter.outcomes = [.failed]
+        filter.conditions = [.event("sent")]
+        let reader = try StoreReader(place)
+        #expect(
+            try reader.whyEmpty(filter, now: Scribe.wall, patience: Patience(stretch: 1) { true })
+                == "No failed transaction here passes the whole filter.")
+        #expect(try reader.whyEmpty(filter, now: Scribe.wall).contains("does not pass event:sent"))
+    }
+}

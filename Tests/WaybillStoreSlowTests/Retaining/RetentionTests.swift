@@ -1,0 +1,318 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+@testable import WaybillStoreTests
+
+/// What goes when there is no more room, or when it is too old; and what stays.
+@Suite(.timeLimit(.minutes(10))) struct RetentionTests {
+    private let store: Store
+    private let place: StorePlace
+    private let app = Scribe("app")
+    private let day = 86_400_000_000
+
+    init() throws { (store, place) = try Store.inMemory() }
+
+    private func expectSound() throws { #expect(try StoreReader(place).verify().problems == []) }
+
+    private func listed() throws -> [GUID] { try StoreReader(place).all().map(\.id).reversed() }
+
+    private func moment(days: Int, wall: Int? = nil, boot: String = "first") -> Moment {
+        Moment(uptime: days * day, wall: Scribe.wall + (wall ?? days) * day, boot: boot)
+    }
+
+    private func deliver(_ limit: LeaseLimit = LeaseLimit()) throws {
+        let set = try #require(try store.lease(limit))
+        #expect(try store.settle(set.id, rejections: [], at: 0))
+    }
+
+    /// A transaction of three facts, or of two that stays open.
+    private func write(_ count: Int, isOpen: Bool = false, by scribe: Scribe? = nil) throws -> [GUID] {
+        let scribe = scribe ?? app
+        let ids = (0..<count).map { _ in GUID() }
+        for id in ids {
+            let part = scribe.open(id)
+            scribe.event(1, part: part)
+            if !isOpen { scribe.close(part, .succeeded) }
+        }
+        try scribe.record(into: store)
+        return ids
+    }
+
+    private func sweep(toBytes bytes: Int = 0, budget: Int = 1_000) throws -> RetentionSweep {
+        var sweep = try RetentionSweep(store.connection, budget: budget)
+        try store.write { () throws(WaybillError) in try sweep.shrink(to: bytes) }
+        return sweep
+    }
+
+    private func keeper(_ days: Int) -> RetentionKeeper {
+        var retention = Retention()
+        retention.maximumAge = .microseconds(days * day)
+        return RetentionKeeper(retention)
+    }
+
+    // MARK: Bytes
+
+    /// Breaks when something undelivered goes although something delivered would have made room, or an open transaction before a closed one.
+    @Test func deliveredOnesGoFirstThenPendingOnesAndOpenOnesLast() throws {
+        let open = try write(1, isOpen: true)
+        let delivered = try write(100)
+        try deliver(LeaseLimit(factCount: 302))
+        let pending = try write(100)
+        var order: [GUID] = []
+        try eventually("nothing is left to sweep") {
+            let sweep = try sweep(budget: 1)
+            if sweep.transactions.isEmpty { return true }
+            order += delivered.contains(where: sweep.transactions.contains) ? delivered.filter(sweep.transactions.contains) : []
+            order += pending.contains(where: sweep.transactions.contains) ? pending.filter(sweep.transactions.contains) : []
+            order += open.filter(sweep.transactions.contains)
+            try expectSound()
+            return false
+        }
+        #expect(order == delivered + pending + open)
+        #expect(try store.ledgers() == [app.id: Ledger(recorded: 602, delivered: 302, dropped: ["quota": 300])])
+    }
+
+    @Test func whatIsDroppedIsToldToTheCollector() throws {
+        _ = try write(2)
+        _ = try sweep()
+        let share = try #require(try store.lease()?.sources.first)
+        #expect(share.facts == [] && share.dropped == [DroppedRange(first: 1, last: 6, reason: .quota)])
+    }
+
+    /// Breaks when facts that are on their way are booked as dropped, or the verdict on them comes to nothing.
+    @Test func whatIsBeingDeliveredStaysUntilItsVerdict() throws {
+        let ids = try write(2)
+        let set = try #require(try store.lease(LeaseLimit(factCount: 3)))
+        #expect(try sweep().transactions == [ids[1]])
+        #expect(try listed() == [ids[0]])
+        #expect(try store.settle(set.id, rejections: [], at: 0))
+        #expect(try sweep().transactions == [ids[0]])
+        #expect(try store.ledgers() == [app.id: Ledger(recorded: 6, delivered: 3, dropped: ["quota": 3])])
+        try expectSound()
+    }
+
+    /// Breaks when a transaction loses one process's part before the others.
+    @Test func aTransactionGoesWithThePartsOfAllSources() throws {
+        let other = Scribe("other")
+        let id = GUID()
+        app.close(app.open(id), .succeeded)
+        try app.record(into: store)
+        other.close(other.open(id, joined: true), .succeeded)
+        try other.record(into: store)
+        try deliver(LeaseLimit(factCount: 2))
+        #expect(try sweep().transactions == [id])
+        #expect(try store.ledgers()[other.id] == Ledger(recorded: 2, dropped: ["quota": 2]))
+        try expectSound()
+    }
+
+    @Test func exchangesOutsideOfATransactionGoInTheirTurn() throws {
+        let exchange = app.openExchange(part: 0)
+        app.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed), part: 0)
+        app.openExchange(part: 0)
+        let ids = try write(1)
+        #expect(try sweep(budget: 1).transactions == Set(ids))
+        #expect(try store.facts(of: app.id) == [app.facts[2]])
+        #expect(try sweep().factCount == 1)
+        #expect(try store.ledgers() == [app.id: Ledger(recorded: 6, dropped: ["quota": 6])])
+        try expectSound()
+    }
+
+    /// Breaks when what is recorded in a transaction that had to go comes in without its beginning, or is lost without being counted.
+    @Test func whatComesLaterOfADroppedPartIsDroppedWithIt() throws {
+        _ = try write(1, isOpen: true)
+        _ = try sweep()
+        app.event(2, part: 1)
+        app.close(1, .failed)
+        try app.record(into: store)
+        #expect(try store.facts(of: app.id) == [])
+        #expect(try store.ledgers() == [app.id: Ledger(recorded: 4, dropped: ["quota": 4])])
+        try expectSound()
+    }
+
+    /// Breaks when the file grows on although what it holds does not, or one step does not make as much room as a batch takes.
+    @Test func theFileStopsGrowingAtTheQuota() throws {
+        let folder = try TemporaryDirectory()
+        let store = try Store(.folder(folder.url))
+        var retention = Retention()
+        retention.maximumBytes = 1 << 20
+        var keeper = RetentionKeeper(retention)
+        try keeper.look(at: moment(days: 0), in: store)
+        try store.register(app.source)
+        var sizes: [Int] = []
+        for _ in 0..<60 {
+            for _ in 0..<50 {
+                let part = app.open(GUID())
+                for code in 0..<18 { app.event(code, part: part) }
+                app.close(part, .succeeded)
+            }
+            try store.append(RecordedBatch(source: app.id, facts: app.facts.suffix(1_000), clocks: app.clocks))
+            _ = try keeper.step(store, at: moment(days: 0))
+            sizes.append(try store.connection.integer("PRAGMA page_count") * 4096)
+        }
+        #expect(sizes.last.map { $0 < (1 << 20) + (1 << 18) } == true, "\(sizes)")
+        #expect(try store.connection.usedByteCount() <= 1 << 20)
+        let ledger = try #require(try store.ledgers()[app.id])
+        #expect(ledger.isBalanced && ledger.recorded == 60_000)
+        #expect(try StoreReader(.folder(folder.url)).verify().problems == [])
+    }
+
+    // MARK: Age
+
+    /// Breaks when a wall clock that jumps takes anything away, within a boot or from what is pending.
+    @Test func withinABootAgeIsTheTimeThatPassed() throws {
+        var keeper = keeper(30)
+        try keeper.look(at: moment(days: 1), in: store)
+        let delivered = try write(1)
+        try deliver()
+        let pending = try write(1)
+        #expect(try keeper.step(store, at: moment(days: 2, wall: 400)) == [])
+        #expect(try keeper.step(store, at: moment(days: 3, wall: -400)) == [])
+        #expect(try keeper.step(store, at: moment(days: 30)) == [])
+        #expect(try keeper.step(store, at: moment(days: 32)) == Set(delivered + pending))
+        #expect(try store.ledgers() == [app.id: Ledger(recorded: 6, delivered: 3, dropped: ["age": 3])])
+        try expectSound()
+    }
+
+    /// Breaks when facts that nobody has got are dropped because the device says that it is another year, or stay for ever.
+    @Test func overBootsPendingFactsGoOnlyByTimeThatTheDeviceWasSeenRunning() throws {
+        var keeper = keeper(30)
+        try keeper.look(at: moment(days: 1), in: store)
+        let delivered = try write(1)
+        try deliver()
+        let pending = try write(1)
+        #expect(try keeper.step(store, at: moment(days: 1, wall: 400, boot: "second")) == Set(delivered))
+        #expect(try keeper.step(store, at: moment(days: 29, wall: 400, boot: "second")) == [])
+        #expect(try keeper.step(store, at: moment(days: 2, wall: 400, boot: "third")) == Set(pending))
+        #expect(try store.ledgers() == [app.id: Ledger(recorded: 6, delivered: 3, dropped: ["age": 3])])
+        try expectSound()
+    }
+
+    /// Breaks when an open transaction goes by when it began, although something happens in it every day.
+    @Test func ageCountsFromTheLastFact() throws {
+        var keeper = keeper(30)
+        try keeper.look(at: moment(days: 0), in: store)
+        let part = app.open(GUID(), at: 1)
+        app.event(1, part: part, at: 20 * 86_400)
+        try app.record(into: store)
+        #expect(try keeper.step(store, at: moment(days: 49)) == [])
+        #expect(try keeper.step(store, at: moment(days: 51)).count == 1)
+        try expectSound()
+    }
+
+    /// Breaks when a source is born at a time from before the device was last looked at, and its facts are older than they are.
+    @Test func aSourceIsBornWhenItIsRegistered() throws {
+        var early = keeper(30)
+        try early.look(at: moment(days: 0), in: store)
+        var later = keeper(30)
+        try later.look(at: moment(days: 40), in: store)
+        _ = try write(1)
+        #expect(try later.step(store, at: moment(days: 69)) == [])
+        #expect(try later.step(store, at: moment(days: 71)).count == 1)
+    }
+
+    @Test func ofEarlierLaunchesOnlyWhatIsPendingStays() throws {
+        var keeper = RetentionKeeper(.thisLaunchOnly)
+        let delivered = try write(2)
+        try deliver()
+        let pending = try write(1)
+        let now = Scribe("now")
+        _ = try store.endSources(isAlive: { _ in false })
+        let present = try write(1, by: now)
+        #expect(try keeper.step(store, at: moment(days: 0)) == Set(delivered))
+        #expect(try Set(listed()) == Set(pending + present))
+        try deliver()
+        keeper.checkAgeSoon()
+        #expect(try keeper.step(store, at: moment(days: 0)) == Set(pending))
+        #expect(try listed() == present)
+        try expectSound()
+    }
+
+    /// Breaks when one batch has to wait for a million old facts to go.
+    @Test func aStepDoesABoundedAmountOfWork() throws {
+        var keeper = keeper(30)
+        try keeper.look(at: moment(days: 0), in: store)
+        _ = try write(1_000)
+        let first = try keeper.step(store, at: moment(days: 40), budget: 300).count
+        #expect((100...200).contains(first))
+        let second = try keeper.step(store, at: moment(days: 40), budget: 10_000).count
+        #expect(first + second == 1_000)
+        try expectSound()
+    }
+
+    // MARK: Totals
+
+    /// Breaks when each launch leaves something behind for ever, or what it leaves does not add up.
+    @Test(arguments: [true, false]) func aThousandLaunchesDoNotGrowTheFile(isDelivered: Bool) throws {
+        let folder = try TemporaryDirectory()
+        var sizes: [Int] = []
+        for launch in 0..<1_000 {
+            let store = try Store(.folder(folder.url))
+            var keeper = isDelivered ? RetentionKeeper(.thisLaunchOnly) : keeper(1)
+            try keeper.look(at: moment(days: launch), in: store)
+            let scribe = Scribe()
+            scribe.close(scribe.open(GUID()), .succeeded)
+            try scribe.record(into: store)
+            _ = try store.endSources { $0 == scribe.id }
+            _ = try keeper.step(store, at: moment(days: launch))
+            if isDelivered { #expect(try store.lease().map { try store.settle($0.id, rejections: [], at: 0) } == true) }
+            if launch % 100 == 99 { sizes.append(try store.connection.usedByteCount()) }
+        }
+        #expect(sizes.last.map { $0 <= sizes[isDelivered ? 0 : 3] + 8_192 } == true, "\(sizes)")
+        let store = try Store(.folder(folder.url))
+        let verification = try StoreReader(.folder(folder.url)).verify()
+        #expect(verification.problems == [])
+        let total = try #require(verification.totals.first)
+        #expect(total.sourceCount + (try store.connection.integer("SELECT count(*) FROM sources")) == 1_000)
+        #expect(
+            total.ledger
+                == Ledger(
+                    recorded: 2 * total.sourceCount, delivered: isDelivered ? 2 * total.sourceCount : 0,
+                    dropped: isDelivered ? [:] : ["age": 2 * total.sourceCount]))
+    }
+
+    /// Breaks when a source is forgotten of which a journal would bring everything back as new, or of which the collector has something to hear.
+    @Test func aSourceStaysWhileSomethingSpeaksOfIt() throws {
+        _ = try write(1)
+        _ = try store.endSources(isAlive: { _ in false })
+        _ = try sweep()
+        let totals = Totals(connection: store.connection)
+        let count = { try store.connection.integer("SELECT count(*) FROM sources") }
+        try totals.fold { _ in false }
+        #expect(try count() == 1, "its dropped range was not told")
+        try deliver()
+        try totals.fold { _ in true }
+        #expect(try count() == 1, "its journal is there")
+        try totals.fold { _ in false }
+        #expect(try count() == 0)
+        #expect(try totals.all().map(\.ledger) == [Ledger(recorded: 3, dropped: ["quota": 3])])
+        try expectSound()
+    }
+
+    @Test func verifyTellsWhatAnEventCostsByTable() throws {
+        _ = try write(100)
+        let tables = try StoreReader(place).verify().tables
+        let events = try #require(tables.first { $0.name == "events" })
+        #expect(events.bytesPerEvent == Double(events.byteCount) / 100)
+        #expect(try tables.reduce(0) { $0 + $1.byteCount } == store.connection.usedByteCount())
+    }
+
+    /// Breaks when a store from before there was a retention cannot be kept within it.
+    @Test func aStoreOfTheFirstVersionIsBroughtUpToDate() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.url.appending(path: "waybill.sqlite").path(percentEncoded: false)
+        do {
+            let old = try Connection("file:\(path)", .create, at: path)
+            try old.execute(Tables.script + Views.script)
+            try old.execute("PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 1")
+            try old.execute(
+                "INSERT INTO sources(uuid, app, app_version, device, os, os_version) VALUES (randomblob(16), 'a', '', '', '', '')")
+        }
+        let store = try Store(.folder(folder.url))
+        #expect(try store.connection.integer("SELECT born_us FROM sources") == 0)
+        var keeper = RetentionKeeper()
+        #expect(try keeper.step(store, at: moment(days: 400)) == [])
+    }
+}

@@ -1,0 +1,152 @@
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+/// Erasing where facts of others come in.
+@Suite(.timeLimit(.minutes(5))) struct RefusalTests {
+    private let store: Store
+    private let place: StorePlace
+    private let installation = GUID()
+    private let transaction = GUID()
+    private let client = Scribe("client")
+    private let server = Scribe("server")
+
+    init() throws {
+        (store, place) = try Store.inMemory()
+        client.source.installation = installation
+        server.source.installation = GUID()
+        client.close(client.open(transaction), .succeeded)
+        let part = server.open(transaction, joined: true)
+        server.event(1, part: part)
+        server.open(GUID())
+    }
+
+    private func expectSound() throws { #expect(try StoreReader(place).verify().problems == []) }
+    private func count(_ sql: String) throws -> Int { try store.connection.integer(sql) }
+
+    /// Breaks when something of the installation stays, when other sources keep their part of its transactions, or lose others.
+    @Test func anInstallationGoesEntirelyAndTakesItsTransactionsAlong() throws {
+        try store.ingest(client.set())
+        try store.ingest(server.set())
+        #expect(try store.erase(.installation(installation), at: 0) == Erasure(transactionCount: 1, factCount: 4))
+        let sources = try StoreReader(place).sources()
+        #expect(sources.map(\.id) == [server.id])
+        #expect(sources.first?.ledger == Ledger(recorded: 3, delivered: 1, dropped: ["erased": 2]))
+        for table in Tables.bySource { #expect(try count("SELECT count(*) FROM \(table) WHERE source <> 2") == 0, "\(table)") }
+        try expectSound()
+    }
+
+    /// Breaks when what was erased comes back with the next set, in either order.
+    @Test(arguments: [true, false])
+    func whatComesOfAnErasedInstallationIsRefused(serverFirst: Bool) throws {
+        _ = try store.erase(.installation(installation), at: 0)
+        for scribe in serverFirst ? [server, client] : [client, server] { try store.ingest(scribe.set()) }
+        let receipts = [try store.ingest(client.set()), try store.ingest(server.set())]
+        #expect(receipts.map { $0.rejections.map(\.reason) } == [["erased", "erased"], ["erased", "erased"]])
+        #expect(receipts.map(\.knownCount) == [0, 1])
+        #expect(try StoreReader(place).sources().map(\.id) == [server.id])
+        #expect(try StoreReader(place).transaction(transaction, now: 0) == nil)
+        try expectSound()
+    }
+
+    /// Breaks when erasing one device takes what others began, because a server took part in it.
+    @Test func theTransactionsThatOthersBeganStay() throws {
+        try store.ingest(client.set())
+        try store.ingest(server.set())
+        _ = try store.erase(.installation(try #require(server.source.installation)), at: 0)
+        let record = try #require(try StoreReader(place).transaction(transaction, now: 0))
+        #expect(record.parts.map(\.id.source) == [client.id])
+        #expect(try store.ingest(server.set()).rejections.count == 3)
+        try expectSound()
+    }
+
+    /// Breaks when a later fact of an erased part makes a part without a beginning, or when it shows as a gap.
+    @Test func whatComesLaterOfAnErasedTransactionIsRefused() throws {
+        try store.ingest(client.set(1...1))
+        _ = try store.erase(.transactions([transaction]), at: 0)
+        let receipt = try store.ingest(client.set(1...2))
+        #expect(receipt.rejections.map(\.reason) == ["erased", "erased"] && receipt.acceptedCount == 0)
+        #expect(try StoreReader(place).sources().first?.ledger == Ledger(recorded: 2, dropped: ["erased": 2]))
+        #expect(try StoreReader(place).sources().first?.gaps == [])
+        #expect(try count("SELECT count(*) FROM parts") == 0)
+        try expectSound()
+    }
+
+    /// Breaks when the facts of a part stay because they came before the opening that says whose they are.
+    @Test func whatCameBeforeItsOpeningIsErasedWhenThatComes() throws {
+        _ = try store.erase(.transactions([transaction]), at: 0)
+        #expect(try store.ingest(server.set(2...2)).acceptedCount == 1)
+        #expect(try store.ingest(server.set(1...1)).rejections.map(\.reason) == ["erased"])
+        #expect(try store.facts(of: server.id) == [])
+        #expect(try store.ingest(server.set()).acceptedCount == 1)
+        try expectSound()
+    }
+
+    /// Breaks when a device's user erases what is on its way, and the collector keeps it.
+    @Test func whatADeviceErasedWhileItWasOnItsWayIsErasedHereToo() throws {
+        let (device, _) = try Store.inMemory()
+        try client.record(into: device)
+        let lost = try #require(try device.lease())
+        #expect(try store.ingest(DecodedSet(set: lost)).acceptedCount == 2)
+        _ = try device.erase(.all, at: 0)
+        let told = try #require(try device.lease())
+        try store.ingest(DecodedSet(set: told))
+        #expect(try StoreReader(place).all() == [])
+        #expect(try StoreReader(place).sources().map(\.ledger) == [Ledger(recorded: 2, dropped: ["erased": 2])])
+        #expect(try device.settle(told.id, rejections: [], at: 0))
+        #expect(try store.ingest(DecodedSet(set: lost)).rejections.count == 2)
+        try expectSound()
+    }
+
+    /// Breaks when a row that is left says something of a fact that its source has erased.
+    @Test func ofAPartThatStaysTheErasedFactsGo() throws {
+        let scribe = Scribe()
+        let part = scribe.open(GUID())
+        scribe.event(1, part: part)
+        let exchange = scribe.openExchange(part: part)
+        scribe.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed), part: part)
+        scribe.close(part, .failed, error: RecordedError(code: 7))
+        try store.ingest(scribe.set())
+        try store.ingest(scribe.set(1...1, dropped: [DroppedRange(first: 4, last: 5, reason: .erased)]))
+        #expect(try store.facts(of: scribe.id) == Array(scribe.facts[..<3]))
+        let summary = try #require(try StoreReader(place).all().first)
+        #expect(summary.outcome == .open && summary.error == nil && summary.durationMicroseconds == nil)
+        #expect(try count("SELECT last FROM parts") == 3 && count("SELECT last_at_us FROM parts") == 3_000_000)
+        try expectSound()
+    }
+
+    /// Breaks when the rows depend on whether facts came before or after the erasure, or in which order.
+    @Test(arguments: 0..<200)
+    func theSameRowsWheneverItIsErased(seed: Int) throws {
+        var maker = HistoryMaker(seed: seed)
+        let histories = maker.histories()
+        var scopes: [ErasureScope] = []
+        if let id = histories.compactMap(\.source.installation).randomElement(using: &maker.random) { scopes.append(.installation(id)) }
+        let transactions = histories.flatMap(\.facts).compactMap { fact -> GUID? in
+            if case .opened(let content) = fact.content { content.transaction } else { nil }
+        }
+        if let id = transactions.randomElement(using: &maker.random) { scopes.append(.transactions([id])) }
+        var cutter = SetMaker(random: maker.random)
+        let dumps = try (0..<3).map { _ in
+            let (store, place) = try Store.inMemory()
+            var steps: [Step] = cutter.sets(of: histories).map { .set($0) }
+            for scope in scopes { steps.insert(.erasure(scope), at: Int.random(in: 0...steps.count, using: &maker.random)) }
+            for step in steps {
+                switch step {
+                case .set(let set): _ = try store.ingest(try TransactionSet.decode(set.encoded()), receivedAt: 5)
+                case .erasure(let scope): _ = try store.erase(scope, at: 5)
+                }
+            }
+            #expect(try StoreReader(place).verify().problems == [], "seed \(seed)")
+            // Names are what versions of apps call their codes; they say nothing of an installation, and stay.
+            return try store.dump().filter { !$0.hasPrefix("names ") }
+        }
+        #expect(dumps[0] == dumps[1] && dumps[1] == dumps[2], "seed \(seed)")
+    }
+
+    private enum Step {
+        case set(TransactionSet)
+        case erasure(ErasureScope)
+    }
+}

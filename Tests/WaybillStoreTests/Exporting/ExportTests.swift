@@ -1,0 +1,197 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+@Suite(.timeLimit(.minutes(5))) struct ExportTests {
+    @Test(arguments: ["every-kind-and-member", "login-from-client-and-server", "exchange-transfer"], TextFormat.allCases)
+    func theGoldenSetsAreExportedAsPublished(name: String, format: TextFormat) throws {
+        let examples = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Schemas/examples").standardizedFileURL
+        let (store, place) = try Store.inMemory()
+        try store.ingest(try TransactionSet.decode(Array(Data(contentsOf: examples.appending(path: "valid/\(name).json")))))
+        let published = try String(contentsOf: examples.appending(path: "export/\(name).v1.\(format.suffix)"), encoding: .utf8)
+        #expect(try StoreReader(place).text(.everything, format) == published)
+    }
+
+    /// Random histories, delivered in random order: what an export holds is what the rows hold, each fact once.
+    @Test(arguments: 0..<40) func everyFactIsExportedOnce(seed: Int) throws {
+        var maker = HistoryMaker(seed: seed)
+        let histories = maker.histories()
+        let (store, place) = try Store.inMemory()
+        var sets = SetMaker(random: maker.random)
+        for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
+        let expected = Set(
+            histories.flatMap { history in history.sentFacts.map { Fact.ID(source: history.source.id, sequence: $0.sequence) } })
+        let lines = try StoreReader(place).lines(.everything)
+        #expect(lines.count == expected.count)
+        #expect(Set(lines.map(\.id)) == expected)
+    }
+
+    /// The same, in runs between the arrivals, each going on where the one before ended.
+    @Test(arguments: 40..<80) func runsGoOnWhereTheOneBeforeEnded(seed: Int) throws {
+        var maker = HistoryMaker(seed: seed)
+        let histories = maker.histories()
+        let own = Scribe()
+        let part = own.open(GUID())
+        for code in 0..<20 { own.event(code, part: part) }
+        let (store, place) = try Store.inMemory()
+        try store.register(own.source)
+        let reader = try StoreReader(place)
+        var sets = SetMaker(random: maker.random)
+        var cursor = ExportCursor()
+        var found: [Fact.ID] = []
+        var recorded = 0
+        for set in sets.sets(of: histories) + [TransactionSet(id: GUID(), sources: [])] {
+            if maker.random.oneIn(2) {
+                let export = try reader.export(.after(ExportCursor(cursor.description)), as: .ndjson, redactor: Redactor()) {
+                    found += try Line.lines($0).map(\.id)
+                }
+                cursor = export.cursor
+            }
+            try store.ingest(DecodedSet(set: set))
+            try store.append(RecordedBatch(source: own.id, facts: [own.facts[recorded]], names: [], clocks: own.clocks))
+            recorded = min(recorded + 1, own.facts.count - 1)
+        }
+        found += try reader.lines(.after(cursor)).map(\.id)
+        #expect(found.count == Set(found).count)
+        #expect(Set(found) == Set(try reader.lines(.everything).map(\.id)))
+    }
+
+    @Test func anExportInPiecesTakesWhatWasThereWhenItBegan() throws {
+        let scribe = Scribe()
+        for _ in 0..<300 {
+            let part = scribe.open(GUID())
+            for code in 0..<5 { scribe.event(code, part: part, attributes: ["note": "a rather long text, so that there are pieces"]) }
+            let exchange = scribe.openExchange(part: part)
+            scribe.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 200), part: part)
+            scribe.close(part, .succeeded)
+        }
+        let (store, place) = try Store.inMemory()
+        try store.ingest(scribe.set(1...2_000))
+        let export = try StoreReader(place).export(.after(ExportCursor()), as: .ndjson)
+        var pieces: [[UInt8]] = []
+        try eventually("the last piece comes") {
+            guard let piece = try export.piece() else { return true }
+            pieces.append(piece)
+            if pieces.count == 2 { try store.ingest(scribe.set(2_001...2_700)) }  // would block, were a transaction open
+            return false
+        }
+        #expect(pieces.count > 5)
+        #expect(pieces.allSatisfy { $0.count < TextExport.pieceByteCount + 4_096 && $0.last == 0x0A })
+        let ids = try pieces.flatMap(Line.lines).map(\.id.sequence)
+        #expect(ids.count == 2_000 && Set(ids) == Set(1...2_000))
+        #expect(export.factCount == 2_000)
+        #expect(try StoreReader(place).lines(.after(export.cursor)).map(\.id.sequence).sorted() == Array(2_001...2_700))
+    }
+
+    @Test func aFilterTakesWholeTransactionsAndNothingOutsideThem() throws {
+        let scribe = Scribe()
+        let (wanted, other) = (GUID(), GUID())
+        let part = scribe.open(wanted)
+        scribe.event(1, part: part)
+        scribe.close(scribe.open(other), .failed)
+        scribe.openExchange(part: 0)
+        scribe.close(part, .succeeded)
+        let (store, place) = try Store.inMemory()
+        try scribe.record(into: store)
+        var filter = TransactionFilter()
+        filter.outcomes = [.succeeded]
+        let reader = try StoreReader(place)
+        let lines = try reader.lines(.transactions(filter, now: Scribe.wall))
+        #expect(lines.map(\.id.sequence) == [1, 2, 6])
+        filter.outcomes = [.failed]
+        #expect(try reader.lines(.transactions(filter, now: Scribe.wall)).map(\.id.sequence) == [3, 4])
+        #expect(try reader.lines(.everything).count == 6)
+    }
+
+    @Test func sinceGoesByArrivalAndForOwnFactsByTime() throws {
+        let (own, other) = (Scribe("own"), Scribe("other"))
+        let part = own.open(GUID(), at: 0)
+        own.event(1, part: part, at: 100)
+        other.event(1, part: other.open(GUID(), at: 0), at: 1)
+        let (store, place) = try Store.inMemory()
+        try own.record(into: store)
+        _ = try store.ingest(other.set(1...1), receivedAt: Scribe.wall + 10_000_000)
+        _ = try store.ingest(other.set(2...2), receivedAt: Scribe.wall + 50_000_000)
+        let lines = try StoreReader(place).lines(.since(Scribe.wall + 50_000_000))
+        #expect(Set(lines.map(\.id)) == [Fact.ID(source: own.id, sequence: 2), Fact.ID(source: other.id, sequence: 2)])
+    }
+
+    @Test func secretsThatWereRecordedBeforeDoNotLeave() throws {
+        let scribe = Scribe()
+        scribe.source.attributes = ["build_token": "hunter2"]
+        scribe.names = [RecordedName(useCase: 0, name: "Bearer hunter2")]
+        let part = scribe.open(GUID(), attributes: ["password": "hunter2"])
+        scribe.event(
+            1, part: part, error: RecordedError(domain: "d", code: 1, text: "password=hunter2"), attributes: ["x": "Bearer hunter2"])
+        let exchange = scribe.openExchange(
+            Fact.ExchangeOpened(
+                method: "GET", host: "api.example.com", path: "/a/Bearer%20hunter2", query: "token=hunter2",
+                headerFields: [Fact.HeaderField(name: "Cookie", value: "hunter2")]), part: part)
+        scribe.closeExchange(
+            Fact.ExchangeClosed(
+                exchange: exchange, state: .completed, headerFields: [Fact.HeaderField(name: "Set-Cookie", value: "hunter2")]), part: part)
+        scribe.close(part, .failed)
+        let (store, place) = try Store.inMemory()
+        try store.ingest(scribe.set())
+        let reader = try StoreReader(place)
+        for format in TextFormat.allCases {
+            let text = try reader.text(.everything, format)
+            #expect(!text.contains("hunter2") && text.contains(Redactor.placeholder))
+        }
+        try reader.export(.everything, redactor: Redactor()) { set in
+            #expect(!String(decoding: set.encoded(), as: UTF8.self).contains("hunter2"))
+        }
+    }
+
+    @Test func aCursorOfAnotherStoreIsRefused() throws {
+        let scribe = Scribe()
+        scribe.open(GUID())
+        let (store, place) = try Store.inMemory()
+        try store.ingest(scribe.set())
+        let reader = try StoreReader(place)
+        let cursor = try reader.export(.everything, as: .ndjson).cursor
+        #expect(cursor.arrival == 1)
+        for text in ["2", "1~\(GUID()).7~", "", "x", "-1", "1~\(GUID())"] {
+            #expect(throws: WaybillError.self) { try reader.export(.after(ExportCursor(text)), as: .ndjson) }
+        }
+        try Scribe("own").record(into: store)
+        #expect(try reader.lines(.after(cursor)).isEmpty)
+    }
+
+    @Test func aCellIsQuotedOnlyWhereItMustBe() {
+        var row = CSVFormat()
+        row.beginRow([])
+        for value in ["plain", "a,b", "say \"hi\"", "two\r\nlines", "", nil, "=1+1"] { row.text("x", value) }
+        row.integer("n", -17)
+        row.bool("b", false)
+        row.attributes("a", ["k": "v"])
+        row.endRow()
+        #expect(
+            String(decoding: row.bytes, as: UTF8.self)
+                == "plain,\"a,b\",\"say \"\"hi\"\"\",\"two\r\nlines\",\"\",,=1+1,-17,false,\"{\"\"k\"\":\"\"v\"\"}\"\r\n")
+    }
+}
+
+/// A line of an export, as far as tests look at it.
+struct Line: Decodable {
+    var source: GUID
+    var sequence: Int
+    var id: Fact.ID { Fact.ID(source: source, sequence: sequence) }
+
+    static func lines(_ piece: [UInt8]) throws -> [Line] {
+        try piece.split(separator: 0x0A).map { try JSONDecoder().decode(Line.self, from: Data($0)) }
+    }
+}
+
+extension StoreReader {
+    func text(_ scope: ExportScope, _ format: TextFormat) throws -> String {
+        var bytes: [UInt8] = []
+        try export(scope, as: format, redactor: Redactor()) { bytes += $0 }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    func lines(_ scope: ExportScope) throws -> [Line] { try Line.lines(Array(text(scope, .ndjson).utf8)) }
+}

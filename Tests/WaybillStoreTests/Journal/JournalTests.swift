@@ -1,0 +1,352 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+/// The journal: what is appended comes out once, in order, and is still there when the process is not. Mapped and written alike.
+@Suite(.timeLimit(.minutes(5))) struct JournalTests {
+    private let folder: TemporaryDirectory
+    private let source = Source(id: GUID(), app: "shop", appVersion: "1.4.0", attributes: ["lane": "test"])
+    private let anchor = ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_700_000_000_000_000)
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func file(_ name: String = "journal", segments: Int = 4, kibibytes: Int = 8, isMapped: Bool) throws -> JournalFile {
+        let description = TransactionSet(id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], facts: [])])
+        return try JournalFile(
+            LifeMark(path: folder.file(name).path), description: description.encoded(), startMicroseconds: 0,
+            size: JournalSize(segmentCount: segments, segmentByteCount: kibibytes * 1024, isMapped: isMapped))
+    }
+
+    private func journal(_ file: JournalFile) -> Journal { Journal(file, lastSequence: 0, openCount: 0, refusedCount: 0) }
+
+    /// What recovery would find: a copy, since the journal that is read must not be locked by us.
+    private func recovered(_ name: String = "journal") throws -> (facts: [Fact], journal: RecoveredJournal) {
+        var journal = try RecoveredJournal(LifeMark(path: copy(name).path))
+        return (journal.next(limit: .max), journal)
+    }
+
+    private func copy(_ name: String = "journal") throws -> URL {
+        let copy = folder.file("\(GUID())")
+        try FileManager.default.copyItem(at: folder.file(name), to: copy)
+        return copy
+    }
+
+    /// One of each kind, with everything that a fact can say.
+    private let contents: [Fact.Content] = {
+        let error = RecordedError(domain: "NSURLErrorDomain", code: -1009, text: "offline ✈️")
+        let fields = [
+            Fact.HeaderField(name: "Accept", value: "*/*"), Fact.HeaderField(name: "X-Long", value: String(repeating: "é", count: 300)),
+        ]
+        let attributes: Attributes = ["a": "", "b": -7, "c": 0.5, "d": true, "ü": .string(String(repeating: "x", count: 17))]
+        return [
+            .opened(Fact.Opened(transaction: GUID(), useCase: 3, attributes: attributes)),
+            .opened(
+                Fact.Opened(
+                    transaction: GUID(), useCase: 0, isJoined: true, timeoutMicroseconds: 0, cause: Fact.ID(source: GUID(), sequence: 9))),
+            .event(Fact.Event(code: 12)), .event(Fact.Event(code: 1, error: error, attributes: attributes)),
+            .exchangeOpened(
+                Fact.ExchangeOpened(
+                    role: .server, method: "POST", scheme: "https", host: "api.example.com", port: 8443, path: "/login", query: "",
+                    headerFields: fields)),
+            .exchangeOpened(Fact.ExchangeOpened(method: "GET", path: "")),
+            .exchangeClosed(
+                Fact.ExchangeClosed(
+                    exchange: 5, state: .completed, status: 200, firstByteAtMicroseconds: 8, sentByteCount: 0, receivedByteCount: 1 << 40,
+                    headerFields: fields)),
+            .exchangeClosed(Fact.ExchangeClosed(exchange: 6, state: .failed, error: error)),
+            .closed(Fact.Closed(outcome: .failed, error: error, attributes: attributes)), .closed(Fact.Closed(outcome: .succeeded)),
+        ]
+    }()
+
+    /// Breaks when a fact comes back other than it was recorded: from the reader, or from the file of a dead process.
+    @Test(arguments: [true, false])
+    func everyFactComesBackAsItWas(isMapped: Bool) throws {
+        let file = try file(isMapped: isMapped)
+        let journal = journal(file)
+        journal.append(RecordedName(useCase: 3, name: "purchase"))
+        for (index, content) in contents.enumerated() {
+            guard case .done = journal.append(content, part: 1, atMicroseconds: index * 1_000) else { throw TestFailure("refused") }
+        }
+        journal.append(RecordedName(useCase: 3, event: 12, name: "paid"))
+
+        let left = try recovered()
+        let taken = journal.take(limit: 1_000)
+        #expect(taken.map(\.content) == contents)
+        #expect(taken.map(\.sequence) == Array(1...contents.count))
+        #expect(taken.map(\.atMicroseconds) == contents.indices.map { $0 * 1_000 })
+        #expect(taken.map(\.part) == [1, 2] + Array(repeating: 1, count: contents.count - 2))
+        #expect(left.facts == taken)
+        #expect(left.journal.damagedCount == 0)
+        #expect(left.journal.source == source)
+        #expect(left.journal.clocks == [anchor])
+        #expect(left.journal.names == [RecordedName(useCase: 3, name: "purchase"), RecordedName(useCase: 3, event: 12, name: "paid")])
+    }
+
+    /// Breaks when two threads get one sequence, or one record, or when the reader passes over what is not published yet.
+    @Test func eightThreadsAndAReaderLoseAndDoubleNothing() throws {
+        let file = try file(segments: 8, kibibytes: 64, isMapped: true)
+        let journal = journal(file)
+        let appended = Locked<[Int: (thread: Int, number: Int)]>([:])
+        let isDone = Locked(false)
+        let threads = DispatchGroup()
+        for thread in 0..<8 {
+            threads.enter()
+            Thread.detachNewThread {
+                defer { threads.leave() }
+                var number = 0
+                var mine: [Int: (Int, Int)] = [:]
+                do {
+                    try eventually("thread \(thread) finds room for fact \(number)") {
+                        switch journal.append(.event(Fact.Event(code: thread * 100_000 + number)), part: 7, atMicroseconds: number) {
+                        case .done(let sequence, _, _):
+                            mine[sequence] = (thread, number)
+                            number += 1
+                        case .refused: break  // full: the reader is behind
+                        }
+                        return number == 5_000
+                    }
+                } catch {
+                    Issue.record(error)
+                }
+                appended.withLock { $0.merge(mine.mapValues { (thread: $0.0, number: $0.1) }) { first, _ in first } }
+            }
+        }
+        Thread.detachNewThread {
+            threads.wait()
+            isDone.withLock { $0 = true }
+        }
+        var facts: [Fact] = []
+        try eventually("everything is taken") {
+            let wasDone = isDone.withLock { $0 }
+            let batch = journal.take(limit: 500)
+            facts += batch
+            journal.confirm()
+            journal.confirmSync()
+            return wasDone && batch.isEmpty
+        }
+        let expected = appended.withLock { $0 }
+        #expect(expected.count == 40_000)
+        #expect(facts.map(\.sequence) == Array(1...40_000))
+        for fact in facts {
+            guard case .event(let event) = fact.content, let (thread, number) = expected[fact.sequence] else {
+                throw TestFailure("\(fact)")
+            }
+            #expect(event.code == thread * 100_000 + number)
+        }
+    }
+
+    /// Breaks when a full journal overwrites what is not stored, or when what was opened can no longer be closed.
+    @Test(arguments: [true, false])
+    func whenItIsFullEventsAreRefusedAndWhatIsOpenCanBeClosed(isMapped: Bool) throws {
+        let file = try file(isMapped: isMapped)
+        let journal = journal(file)
+        var parts: [Int] = []
+        while case .done(let part, _, _) = journal.append(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0, atMicroseconds: 0)
+        {
+            parts.append(part)
+            if parts.count == 20 { break }
+        }
+        try #require(parts.count == 20)
+        var events = 0
+        var refused = 0
+        try eventually("the journal is full") {
+            switch journal.append(.event(Fact.Event(code: 1)), part: parts[0], atMicroseconds: 0) {
+            case .refused: refused += 1
+            case .done: events += 1
+            }
+            return refused == 3
+        }
+        #expect(journal.refusedCount == 3)
+        let text = String(repeating: "why", count: 3_000)  // more than there is room for: the closing comes without it
+        for part in parts {
+            let closing = Fact.Content.closed(Fact.Closed(outcome: .failed, error: RecordedError(code: 1, text: text)))
+            if case .refused = journal.append(closing, part: part, atMicroseconds: 0) { Issue.record("part \(part) cannot be closed") }
+        }
+        let facts = journal.take(limit: .max)
+        #expect(facts.map(\.sequence) == Array(1...(40 + events)))
+        #expect(journal.refusedCount == 3)
+    }
+
+    /// Breaks when room is used again before what was in it is on the disk: a power cut would take both.
+    @Test func aSegmentIsUsedAgainOnlyWhenWhatWasInItIsSynced() throws {
+        let file = try file(isMapped: true)
+        let journal = journal(file)
+        func fill() throws -> Int {
+            var count = 0
+            try eventually("the journal is full") {
+                if case .refused = journal.append(.event(Fact.Event(code: 1)), part: 1, atMicroseconds: 0) { return true }
+                count += 1
+                return false
+            }
+            return count
+        }
+        let first = try fill()
+        #expect(first > 100)
+        #expect(journal.take(limit: .max).count == first)
+        #expect(try fill() == 0)
+        journal.confirm()
+        #expect(try fill() == 0)
+        #expect(journal.wantsSync)
+        journal.confirmSync()
+        #expect(!journal.wantsSync)
+        let second = try fill()
+        #expect(second > 100)
+        #expect(journal.take(limit: .max).map(\.sequence) == Array((first + 1)...(first + second)))
+        // A record of the round before must not pass for one of this round: recovery finds what was appended since, and what is left of before.
+        let sequences = try recovered().facts.map(\.sequence)
+        #expect(Set(sequences).count == sequences.count)
+        #expect(sequences.suffix(second) == Array((first + 1)...(first + second))[...])
+    }
+
+    /// Breaks when a segment that is full to its last word, and stored, is freed before the next one took over its count of sequences.
+    @Test func sequencesGoOnAfterASegmentThatWasFilledToItsLastWord() throws {
+        let file = try file(kibibytes: 16, isMapped: true)
+        let journal = journal(file)
+        let wordsOfAnEvent = JournalRecord.prefixWordCount + 1
+        let (count, rest) = file.layout.largestRecordWordCount.quotientAndRemainder(dividingBy: wordsOfAnEvent)
+        try #require(rest == 0)
+        for round in 0..<6 {
+            for _ in 0..<count { _ = journal.append(.event(Fact.Event(code: 1)), part: 1, atMicroseconds: 0) }
+            #expect(journal.take(limit: .max).map(\.sequence) == Array((round * count + 1)...((round + 1) * count)))
+            journal.confirm()
+            journal.scrub()
+        }
+    }
+
+    /// Breaks when facts that could not be stored are not handed out again, or in another order.
+    @Test func whatWasGivenBackComesAgain() throws {
+        let journal = journal(try file(isMapped: true))
+        for code in 1...5 { _ = journal.append(.event(Fact.Event(code: code)), part: 1, atMicroseconds: 0) }
+        let first = journal.take(limit: 3)
+        journal.giveBack()
+        #expect(journal.take(limit: 3) == first)
+        journal.confirm()
+        #expect(journal.take(limit: 10).map(\.sequence) == [4, 5])
+    }
+
+    /// Breaks when a source records into a file that somebody, who took it for a dead one's, has taken away meanwhile.
+    @Test func aMarkIsSetOnTheFileThatHasItsName() async throws {
+        let source = GUID()
+        let path = LifeMark.path(of: source, in: folder.url)
+        var looker: LifeMark? = try LifeMark(path: path)
+        let folder = folder.url
+        async let mark = Task.detached {
+            try StoreThread(label: "mark") { () throws(WaybillError) in try LifeMark(of: source, in: folder) }
+        }.value
+        unlink(path)
+        looker = nil
+        let thread = try await mark
+        #expect(looker == nil && LifeMark.isSet(for: source, in: folder))
+        thread.sync { _ in }
+    }
+
+    /// Breaks when damage goes unnoticed: a kind that is another, a last record that nothing follows, a segment that cannot tell its turn.
+    @Test func whatIsDamagedIsNoticedAndCounted() throws {
+        let file = try file(kibibytes: 64, isMapped: false)
+        let journal = journal(file)
+        for code in 1...20 { _ = journal.append(.event(Fact.Event(code: code)), part: 1, atMicroseconds: 5) }
+        let bytes = try Data(contentsOf: folder.file("journal"))
+        func recovered(flipping bit: Int) throws -> (facts: [Fact], journal: RecoveredJournal) {
+            var damaged = bytes
+            damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+            let path = folder.file("damaged-\(bit)")
+            try damaged.write(to: path)
+            return try self.recovered(path.lastPathComponent)
+        }
+        let segment = file.layout.headerWordCount * 64
+        let eventWordCount = 5
+        let last = segment + (JournalLayout.segmentHeaderWordCount + 19 * eventWordCount) * 64
+        for bit in last..<last + 64 {
+            let (facts, left) = try recovered(flipping: bit)
+            #expect(facts.map(\.sequence) == Array(1...19), "bit \(bit - last)")
+            #expect(left.damagedCount == 1, "bit \(bit - last)")
+            #expect(left.recorded == 20, "bit \(bit - last)")
+        }
+        for bit in segment..<segment + JournalLayout.segmentHeaderWordCount * 64 {
+            let (facts, left) = try recovered(flipping: bit)
+            #expect(facts.map(\.sequence) == Array(1...20), "bit \(bit - segment)")
+            #expect(left.damagedCount == 1, "bit \(bit - segment)")
+        }
+    }
+
+    /// Breaks when a journal whose file somebody deleted still promises to survive.
+    @Test(arguments: [true, false]) func aDeletedJournalPromisesNothing(isMapped: Bool) throws {
+        let journal = journal(try file(isMapped: isMapped))
+        let append = { journal.append(.event(Fact.Event(code: 1)), part: 1, atMicroseconds: 0) }
+        guard case .done(1, true, _) = append() else { throw TestFailure("it is there") }
+        try FileManager.default.removeItem(at: folder.file("journal"))
+        _ = journal.take(limit: .max)
+        journal.confirm()
+        guard case .done(2, false, _) = append() else { throw TestFailure("it is gone") }
+        #expect(journal.problem?.description.contains("was deleted") == true)
+    }
+
+    /// Breaks when a flipped bit makes recovery crash, invent a fact, or lose more than the records it touched.
+    @Test func aFlippedBitCostsTheRecordThatItIsIn() throws {
+        let file = try file(kibibytes: 4, isMapped: false)
+        let journal = journal(file)
+        for content in contents { _ = journal.append(content, part: 1, atMicroseconds: 5) }
+        let facts = try recovered().facts
+        let bytes = try Data(contentsOf: folder.file("journal"))
+        var random = SystemRandomNumberGenerator()
+        var found = 0
+        for position in stride(from: 0, to: bytes.count, by: 41) {
+            var damaged = bytes
+            damaged[position] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            let path = folder.file("damaged-\(position)")
+            try damaged.write(to: path)
+            let mark = try LifeMark(path: path.path)
+            do throws(RecoveredJournal.Failure) {
+                var journal = try RecoveredJournal(mark)
+                let left = journal.next(limit: .max)
+                #expect(Set(left).subtracting(facts).isEmpty, "byte \(position)")
+                #expect(left.count >= facts.count - 1 || left.isEmpty, "byte \(position)")
+                found += journal.damagedCount
+            } catch {
+                #expect(position < file.layout.headerWordCount * 8, "byte \(position)")
+            }
+            try FileManager.default.removeItem(at: path)
+        }
+        #expect(found > 0)
+    }
+
+    /// Breaks when recovery loses, repeats or reorders what stands where one batch ends and the next begins.
+    @Test(arguments: [1, 2, 7, 64]) func aJournalIsReadTheSameInBatchesOfAnySize(limit: Int) throws {
+        let journal = journal(try file(kibibytes: 64, isMapped: true))
+        for number in 1...200 {
+            _ = journal.append(contents[number % contents.count], part: 1, atMicroseconds: number)
+            if number % 50 == 0 { journal.append(RecordedName(useCase: number, name: "name")) }
+        }
+        let whole = try recovered().facts
+        #expect(whole.count == 200)
+        var left = try RecoveredJournal(LifeMark(path: copy().path))
+        var batches: [[Fact]] = []
+        try eventually("all is read") {
+            batches.append(left.next(limit: limit))
+            return batches.last?.count != limit
+        }
+        #expect(batches.flatMap { $0 } == whole)
+        #expect(batches.allSatisfy { $0.count <= limit })
+        #expect(left.names.map(\.useCase) == [50, 100, 150, 200])
+    }
+
+    /// Breaks when an unknown file is deleted, or taken for ours.
+    @Test func whatIsNoJournalIsDamagedAndWhatIsNewerIsNewer() throws {
+        try Data(repeating: 7, count: 8192).write(to: folder.file("other"))
+        #expect(throws: RecoveredJournal.Failure.damaged) { try recovered("other") }
+        try Data().write(to: folder.file("empty"))
+        #expect(throws: RecoveredJournal.Failure.empty) { try recovered("empty") }
+        let file = try file("newer", isMapped: false)
+        file.words[JournalLayout.HeaderWord.version] = 9
+        file.write(0..<file.layout.headerWordCount)
+        #expect(throws: RecoveredJournal.Failure.newer) { try recovered("newer") }
+    }
+}
+
+private struct TestFailure: Error {
+    var text: String
+    init(_ text: String) { self.text = text }
+}

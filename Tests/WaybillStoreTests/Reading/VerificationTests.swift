@@ -1,0 +1,74 @@
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+@Suite(.timeLimit(.minutes(5))) struct VerificationTests {
+    private let store: Store
+    private let reader: StoreReader
+
+    init() throws {
+        let place: StorePlace
+        (store, place) = try Store.inMemory()
+        reader = try StoreReader(place)
+        let own = Scribe("own")
+        let received = Scribe("received")
+        for scribe in [own, received] {
+            let part = scribe.open(GUID())
+            scribe.event(1, part: part)
+            scribe.event(2, part: part)
+            scribe.close(part, .succeeded)
+        }
+        own.names = [RecordedName(useCase: 0, name: "login")]
+        try own.record(into: store)
+        _ = try store.settle(try #require(try store.lease(LeaseLimit(factCount: 3))).id, rejections: [], at: 0)
+        try store.ingest(received.set())
+    }
+
+    @Test func aStoreThatBalancesHasNoProblems() throws {
+        let verification = try reader.verify()
+        #expect(verification.isSound && verification.remarks == [])
+        #expect(verification.factCount == 8 && verification.transactionCount == 2)
+        #expect(verification.sources.map(\.rowCount) == [4, 4] && verification.sources.map(\.bookedCount) == [3, 4])
+    }
+
+    /// Breaks when one of the three countings is made from another: then a loss goes unnoticed.
+    @Test(arguments: [
+        ("UPDATE parts SET closed = NULL WHERE source = 1", "should be there"),
+        ("DELETE FROM events WHERE source = 2 AND sequence = 2", "should be there"),
+        ("UPDATE parts SET closed = NULL WHERE source = 2", "should be there"),
+        ("UPDATE sources SET delivered = 2 WHERE id = 1", "booked one by one"),
+        ("UPDATE sources SET delivered = 5 WHERE id = 2", "does not balance"),
+        ("UPDATE ranges SET last = 2 WHERE source = 1", "booked one by one"),
+        ("UPDATE sources SET recorded = 2 WHERE id = 1", "does not balance"),
+        ("INSERT INTO quarantine VALUES (1, 2, 'no', 0)", "does not balance"),
+        ("INSERT INTO events VALUES (9, 1, 1, 0, 0, NULL)", "belong to no source"),
+        ("UPDATE parts SET listed_us = NULL", "no leading part"),
+        ("INSERT INTO erased SELECT guid, 0 FROM parts WHERE guid IS NOT NULL", "although they were erased"),
+    ])
+    func whatDoesNotAddUpIsAProblem(_ damage: String, _ words: String) throws {
+        try store.connection.execute(damage)
+        let verification = try reader.verify()
+        #expect(verification.problems.contains { $0.contains(words) }, "\(verification.problems)")
+    }
+
+    /// Breaks when nobody learns that a code means two things, or when a store is called damaged for what an app did.
+    @Test func aCodeWithTwoNamesIsRemarkedAndNoProblem() throws {
+        try store.connection.execute("INSERT INTO names VALUES (0, -1, 'own', '1', 'signIn')")
+        let verification = try reader.verify()
+        #expect(verification.problems == [])
+        #expect(verification.remarks.map { $0.contains("several names") } == [true])
+    }
+
+    /// Breaks when what a collector has not got yet is called a fault of its store.
+    @Test func aGapIsRemarkedAndNoProblem() throws {
+        let late = Scribe()
+        let part = late.open(GUID())
+        late.event(1, part: part)
+        late.event(2, part: part)
+        try store.ingest(late.set(3...3))
+        let verification = try reader.verify()
+        #expect(verification.problems == [])
+        #expect(verification.remarks.map { $0.contains("facts 1 to 2 have not arrived") } == [true])
+    }
+}

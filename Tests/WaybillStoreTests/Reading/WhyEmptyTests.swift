@@ -1,0 +1,53 @@
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+@Suite(.timeLimit(.minutes(5))) struct WhyEmptyTests {
+    private let store: Store
+    private let place: StorePlace
+
+    init() throws { (store, place) = try Store.inMemory() }
+
+    private func why(_ change: (inout TransactionFilter) -> Void) throws -> String {
+        var filter = TransactionFilter()
+        change(&filter)
+        return try StoreReader(place).whyEmpty(filter, now: Scribe.wall)
+    }
+
+    @Test func anEmptyStoreIsSaidToBeEmpty() throws {
+        #expect(try why { $0.outcomes = [.failed] } == "There is no transaction here: the store is empty.")
+    }
+
+    /// Breaks when a condition is blamed that lets something through, or when the sentence does not say what is there instead.
+    @Test func theConditionThatLetsNothingThroughIsNamed() throws {
+        let app = Scribe(wall: Scribe.wall)
+        app.names = [RecordedName(useCase: 0, name: "login")]
+        app.close(app.open(GUID(), at: 1), .failed)
+        app.close(app.open(GUID(), at: 10), .failed)
+        app.close(app.open(GUID(), useCase: 7, at: 20), .succeeded)
+        try store.ingest(app.set())
+        #expect(try why { $0.useCase = 3 } == "There is no transaction of use case 3 here; there are some of login, use case 7.")
+        #expect(
+            try why {
+                $0.useCase = 0
+                $0.outcomes = [.canceled, .timedOut]
+            } == "None of the 2 transactions of login here is canceled or timed out.")
+        #expect(
+            try why {
+                $0.outcomes = [.failed]
+                $0.sinceMicroseconds = Scribe.wall + 15_000_000
+            }
+                == "There are 2 failed transactions here, but none began since 2025-10-09T08:53:35Z; the newest began at 2025-10-09T08:53:30Z."
+        )
+        #expect(
+            try why {
+                $0.useCase = 7
+                $0.untilMicroseconds = Scribe.wall
+            }
+                == "There is 1 transaction of use case 7 here, but none began before 2025-10-09T08:53:20Z; the newest began at 2025-10-09T08:53:40Z."
+        )
+        #expect(try why { $0.text = "nowhere" } == "None of the 3 transactions here mentions “nowhere”.")
+        #expect(try why { $0.useCase = 0 } == "2 transactions of login can be listed.")
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+/// Opening a store: what dead processes left in their journals comes in, once.
+@Suite(.timeLimit(.minutes(5))) struct RecoveryTests {
+    private let dead: TemporaryDirectory
+    private let folder: TemporaryDirectory
+
+    init() throws { (dead, folder) = (try TemporaryDirectory(), try TemporaryDirectory()) }
+
+    private func writer(_ source: GUID = GUID(), in folder: TemporaryDirectory) -> SourceWriter {
+        SourceWriter(
+            source: Source(id: source, app: "shop", appVersion: "1"), place: .folder(folder.url), clock: SystemClock(), capacity: 100,
+            writesByItself: false)
+    }
+
+    /// A source with a transaction and these many facts, all of which its journal holds; what is in the store of its folder was drained.
+    private func leave(_ count: Int, drained: Int = 1) throws -> GUID {
+        let source = GUID()
+        let writer = writer(source, in: dead)
+        writer.note([RecordedName(useCase: 0, name: "login")])
+        let part = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0).sequence
+        try writer.runAndWait { _, _ in }
+        for number in 1..<count {
+            if number == drained { try writer.runAndWait { _, _ in } }
+            try #require(writer.recorder.record(.event(Fact.Event(code: number)), part: part).result == .journaled)
+        }
+        // A copy of the journal is what is left of a process: the file, and no lock on it.
+        for name in try dead.names() where name.hasPrefix("journal-") && !FileManager.default.fileExists(atPath: folder.file(name).path) {
+            try FileManager.default.copyItem(at: dead.file(name), to: folder.file(name))
+        }
+        return source
+    }
+
+    private func open() throws -> (ledgers: [GUID: Ledger], problems: [String], facts: [GUID: [Fact]]) {
+        let writer = writer(in: folder)
+        return try writer.runAndWait { opened, store in
+            let reader = try opened.reader()
+            let ledgers = try reader.sources().map { ($0.id, $0.ledger) }.filter { $0.0 != opened.source.id }
+            return (
+                Dictionary(uniqueKeysWithValues: ledgers), try reader.verify().problems,
+                Dictionary(uniqueKeysWithValues: try ledgers.map { ($0.0, try store.facts(of: $0.0)) })
+            )
+        }
+    }
+
+    /// Breaks when a fact between two batches of the recovery is lost, or comes twice.
+    @Test(arguments: [[1], [4_999], [5_000], [5_001], [3, 10_001, 2]])
+    func whatIsLeftInJournalsComesInOnce(counts: [Int]) throws {
+        let sources = try counts.map { try leave($0) }
+        for _ in 1...2 {
+            let opened = try open()
+            #expect(opened.problems == [])
+            for (source, count) in zip(sources, counts) {
+                #expect(opened.facts[source]?.map(\.sequence) == Array(1...count))
+                #expect(opened.ledgers[source]?.pending == count)
+            }
+        }
+        #expect(try !folder.names().contains { name in sources.contains { name == "journal-\($0)" } }, "stored, so not needed any more")
+    }
+
+    /// Breaks when what was drained before the process died is stored again, or what was recorded after that is passed over.
+    @Test func whatWasDrainedBeforeIsNotDoubled() throws {
+        let source = try leave(300, drained: 200)
+        try Store(.folder(dead.url)).snapshot(to: folder.file("waybill.sqlite"))
+        #expect(try Store(.folder(folder.url)).facts(of: source).count == 200)
+        let opened = try open()
+        #expect(opened.facts[source]?.map(\.sequence) == Array(1...300))
+        #expect(opened.problems == [])
+    }
+
+    /// Breaks when the names of a process that died before its first batch are lost, or its transactions stay open for ever.
+    @Test func namesComeWithTheFactsAndWhatWasOpenIsInterrupted() throws {
+        _ = try leave(2)
+        _ = try open()
+        let reader = try StoreReader(.folder(folder.url))
+        #expect(try reader.all().map(\.useCaseName) == ["login"])
+        #expect(try reader.all().map(\.outcome) == [.interrupted])
+    }
+}

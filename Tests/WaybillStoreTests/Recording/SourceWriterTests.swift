@@ -1,0 +1,115 @@
+import Dispatch
+import PowerLoss
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+@Suite(.timeLimit(.minutes(5))) struct SourceWriterTests {
+    private let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func writer(_ place: StorePlace) -> SourceWriter {
+        SourceWriter(source: Source(id: GUID()), place: place, clock: SystemClock(), capacity: 1_000, writesByItself: false)
+    }
+
+    private func open(in writer: SourceWriter) {
+        _ = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0, timeoutMicroseconds: 1_000_000)), part: 0)
+    }
+
+    private func partCount(_ reader: StoreReader) throws -> Int { try reader.connection.integer("SELECT count(*) FROM parts") }
+
+    /// Breaks when each drain that comes early leaves one more timer behind: under load they would multiply, and the store be written all the time.
+    @Test func drainsThatComeEarlyLeaveOneTimer() async throws {
+        let time = ManualTime()
+        let writer = SourceWriter(source: Source(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time)
+        for _ in 0..<10 {
+            open(in: writer)
+            try await writer.drain()
+        }
+        open(in: writer)
+        #expect(time.timerCount(within: .seconds(1)) == 1)
+        time.advance(by: .seconds(1))
+        #expect(try partCount(StoreReader(.folder(folder.url))) == 11)
+    }
+
+    /// Breaks when every fact that a full journal refuses asks for a drain of its own: a busy app would queue up thousands while the disk is slow or
+    /// full, and whoever asks for the health waits behind them.
+    @Test func factsThatAreRefusedShareOneDrain() async throws {
+        let clock = CountingClock()
+        let writer = SourceWriter(
+            source: Source(id: GUID()), place: .folder(folder.url), clock: clock, capacity: 1_000,
+            journalSize: JournalSize(segmentCount: 2, segmentByteCount: 4096))
+        open(in: writer)
+        try await writer.drain()
+        let written = DispatchSemaphore(value: 0)
+        writer.perform { _ in written.wait() }
+        let before = clock.wallReadCount
+        var refusedCount = 0
+        try await eventually("2,000 facts are refused") {
+            let part = writer.recorder.record(
+                .opened(Fact.Opened(transaction: GUID(), useCase: 0, timeoutMicroseconds: 1_000_000)), part: 0)
+            refusedCount += part.result == .refused ? 1 : 0
+            return refusedCount == 2_000
+        }
+        written.signal()
+        try await writer.drain()
+        #expect(clock.wallReadCount - before < 100, "each drain looks at the wall clock")
+        #expect(writer.recorder.refusedCount == 2_000)
+        #expect(try await writer.read { try partCount($0) } > 1, "what was taken before is stored")
+    }
+
+    /// Breaks when a list lacks what was recorded a moment ago.
+    @Test(arguments: [true, false]) func whoeverReadsReadsTheirOwnWrites(inMemory: Bool) async throws {
+        let writer = writer(inMemory ? .memory(name: GUID().description) : .folder(folder.url))
+        for count in 1...3 {
+            open(in: writer)
+            #expect(try await writer.read { try partCount($0) } == count)
+        }
+    }
+
+    /// Breaks when an export that takes a minute fills up the memory that facts wait in.
+    @Test func aReadThatTakesLongHoldsUpNoWriting() async throws {
+        let writer = writer(.folder(folder.url))
+        open(in: writer)
+        let (started, written) = (Gate(), DispatchSemaphore(value: 0))
+        async let counts = writer.read { reader in
+            try reader.read { () throws(WaybillError) in
+                let before = try reader.connection.integer("SELECT count(*) FROM parts")
+                started.open()
+                written.wait()
+                return [before, try reader.connection.integer("SELECT count(*) FROM parts")]
+            }
+        }
+        await started.opened()
+        open(in: writer)
+        let stored = try await writer.run { _, store in try store.connection.integer("SELECT count(*) FROM parts") }
+        written.signal()
+        #expect(stored == 2, "written while the reader was at it")
+        #expect(try await counts == [1, 1], "and the reader saw one state of the store")
+    }
+
+    /// Breaks when an error of a reader is swallowed, or spoils the next read.
+    @Test func errorsReachTheReaderWhoAsked() async throws {
+        let writer = writer(.folder(folder.url))
+        let error = WaybillError(.store, "No.")
+        await #expect(throws: error) { try await writer.read { _ in throw error } }
+        #expect(try await writer.read { try partCount($0) } == 0)
+    }
+}
+
+/// The system's clocks, and how often somebody asked for the time of day.
+private final class CountingClock: TransactionClock {
+    private let count = Locked(0)
+
+    var wallReadCount: Int { count.withLock { $0 } }
+
+    func uptimeMicroseconds() -> Int { SystemClock().uptimeMicroseconds() }
+
+    func wallMicroseconds() -> Int {
+        count.withLock { $0 += 1 }
+        return SystemClock().wallMicroseconds()
+    }
+}

@@ -1,0 +1,82 @@
+#if os(Linux)
+import Foundation
+import PowerLoss
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+/// When what was recorded is on the disk; time passes by hand.
+@Suite(.timeLimit(.minutes(5))) struct SyncTests {
+    private let folder: TemporaryDirectory
+    private let time = ManualTime()
+    private let disk: RecordingDisk
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        try FileManager.default.createDirectory(at: folder.file("disk"), withIntermediateDirectories: true)
+        disk = try RecordingDisk(folder.file("disk"), clock: time)
+    }
+
+    private func writer(_ journalSize: JournalSize = JournalSize(segmentCount: 2, segmentByteCount: 8192)) -> SourceWriter {
+        SourceWriter(
+            source: Source(id: GUID()), place: .folder(disk.folder.appending(path: "store")), clock: time, capacity: 1_000, timer: time,
+            journalSize: journalSize)
+    }
+
+    private func open(in writer: SourceWriter) {
+        _ = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0)
+        _ = writer.problem  // the store's thread has done what it was asked to
+    }
+
+    /// The parts that are found when the power goes now, and nothing is there that was not synced.
+    private func partCount() throws -> Int {
+        let found = folder.file("\(GUID())")
+        try disk.rebuild(after: PowerCut(after: disk.look(), reach: .nothing), in: found)
+        let store = try Store(.folder(found.appending(path: "store")))
+        _ = try store.recoverJournals(in: found.appending(path: "store"), installation: nil)
+        return try store.connection.integer("SELECT count(*) FROM parts")
+    }
+
+    /// Breaks when the timer is not armed, is armed too late, or waits for a journal; or when a folder's name was not synced.
+    @Test(arguments: [true, false])
+    func aFactIsOnTheDiskBeforeItIsFiveSecondsOld(hasJournal: Bool) throws {
+        // A journal that no disk has room for.
+        let writer = hasJournal ? writer() : writer(JournalSize(segmentCount: 1 << 10, segmentByteCount: 1 << 50))
+        open(in: writer)
+        #expect(writer.recorder.hasJournal == hasJournal)
+        #expect((writer.problem == nil) == hasJournal)
+        time.advance(by: .seconds(4))
+        open(in: writer)
+        time.advance(by: .milliseconds(950))
+        #expect(try partCount() >= 1)
+        time.advance(by: .seconds(4))
+        #expect(try partCount() == 2)
+    }
+
+    /// Breaks when `sync()` returns too early.
+    @Test func whatIsSyncedIsOnTheDiskAtOnce() async throws {
+        let writer = writer()
+        open(in: writer)
+        try await writer.sync()
+        #expect(try partCount() == 1)
+    }
+
+    /// Breaks when one failure leaves all that was stored since to chance, and nobody hears of it.
+    @Test func aSyncThatFailsIsTriedAgain() throws {
+        let writer = writer()
+        open(in: writer)
+        time.advance(by: .seconds(1))
+        try writer.runAndWait { _, store in
+            try store.connection.execute("CREATE TRIGGER full BEFORE UPDATE ON settings BEGIN SELECT RAISE(ABORT, 'disk full'); END")
+        }
+        time.advance(by: .seconds(5))
+        #expect(writer.problem != nil)
+        try writer.runAndWait { _, store in try store.connection.execute("DROP TRIGGER full") }
+        time.advance(by: .seconds(1))
+        #expect(writer.problem == nil)
+        #expect(try partCount() == 1)
+    }
+}
+#endif

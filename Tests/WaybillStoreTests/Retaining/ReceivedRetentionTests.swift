@@ -1,0 +1,93 @@
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+/// What a collector takes away again to keep within its limits.
+@Suite(.timeLimit(.minutes(5))) struct ReceivedRetentionTests {
+    private let store: Store
+    private let place: StorePlace
+
+    init() throws { (store, place) = try Store.inMemory() }
+
+    private func login(_ transaction: GUID = GUID(), joined: Bool = false) -> Scribe {
+        let scribe = Scribe()
+        let part = scribe.open(transaction, joined: joined)
+        for code in 1...3 { scribe.event(code, part: part) }
+        scribe.close(part, .succeeded)
+        return scribe
+    }
+
+    private func receive(_ set: DecodedSet, day: Int) throws -> Receipt {
+        try store.ingest(set, receivedAt: Scribe.wall + day * 86_400_000_000)
+    }
+
+    private func retire(before day: Int) throws -> Int { try store.retire(receivedBefore: Scribe.wall + day * 86_400_000_000) }
+
+    @Test func whatWasReceivedLongAgoGoesAndIsStillKnown() throws {
+        let (old, new) = (login(), login())
+        _ = try receive(old.set(), day: 0)
+        _ = try receive(new.set(), day: 10)
+        #expect(try retire(before: 5) == 5)
+        #expect(try retire(before: 5) == 0)
+        #expect(try store.facts(of: old.id).isEmpty)
+        #expect(try store.facts(of: new.id) == new.facts)
+
+        let source = try #require(try StoreReader(place).sources().first { $0.id == old.id })
+        #expect(source.ledger.delivered == 5 && source.ledger.isBalanced && source.gaps.isEmpty)
+        #expect(try receive(old.set(), day: 11).knownCount == 5, "Sent again, it does not come back.")
+        #expect(try store.facts(of: old.id).isEmpty)
+        let verification = try StoreReader(place).verify()
+        #expect(verification.problems == [])
+        #expect(verification.remarks.contains { $0.contains("5 facts were retired") })
+    }
+
+    /// By the time received: what a device kept for a year is new where it arrives.
+    @Test func aTransactionStaysWhileAnythingOfItIsRecent() throws {
+        let transaction = GUID()
+        let (client, server) = (login(transaction), login(transaction, joined: true))
+        _ = try receive(client.set(), day: 0)
+        _ = try receive(server.set(1...2), day: 0)
+        _ = try receive(server.set(), day: 9)
+        #expect(try retire(before: 5) == 0)
+        #expect(try retire(before: 10) == 10)
+        #expect(try StoreReader(place).all().isEmpty)
+    }
+
+    @Test func whatTheStoreRecordedItselfStays() throws {
+        let scribe = login()
+        try scribe.record(into: store)
+        #expect(try retire(before: 1_000) == 0)
+        #expect(try store.retire(beyond: 0) == 0)
+        #expect(try store.facts(of: scribe.id) == scribe.facts)
+    }
+
+    @Test func theOldestGoUntilTheStoreIsSmallEnough() throws {
+        let scribe = Scribe()
+        let length = 52
+        for _ in 0..<100 {
+            let part = scribe.open(GUID())
+            for code in 1...(length - 2) { scribe.event(code, part: part, attributes: ["text": "as long as it takes"]) }
+            scribe.close(part, .succeeded)
+        }
+        for day in 0..<100 { _ = try receive(scribe.set(day * length + 1...(day + 1) * length), day: day) }
+        let size = try store.connection.usedByteCount()
+        try eventually("the store is small enough") { try store.retire(beyond: size / 2, budget: 200) == 0 }
+        #expect(try store.connection.usedByteCount() <= size / 2)
+        let left = try store.facts(of: scribe.id)
+        #expect((1_000...3_000).contains(left.count))
+        #expect(left == scribe.facts.suffix(left.count), "Those that came last.")
+        #expect(try StoreReader(place).verify().problems == [])
+    }
+
+    @Test func anErasureOfWhatIsRetiredIsBookedAsOne() throws {
+        let scribe = login()
+        scribe.source.installation = GUID(high: 7, low: 7)
+        _ = try receive(scribe.set(), day: 0)
+        #expect(try retire(before: 5) == 5)
+        _ = try store.erase(.installation(GUID(high: 7, low: 7)), at: Scribe.wall)
+        #expect(try receive(scribe.set(), day: 6).rejections.map(\.reason) == Array(repeating: "erased", count: 5))
+        #expect(try StoreReader(place).verify().problems == [])
+    }
+}

@@ -1,0 +1,98 @@
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+/// Several sets in one commit, and no more of a transaction than there may be.
+@Suite(.timeLimit(.minutes(5))) struct GroupedIngestTests {
+    private let store: Store
+    private let place: StorePlace
+
+    init() throws { (store, place) = try Store.inMemory() }
+
+    private func arrival(_ set: DecodedSet) -> Arrival { Arrival(set: set, atMicroseconds: LoginHistory.begun) }
+
+    private func ingest(_ sets: [DecodedSet], limit: Int = 1_000) throws -> [Receipt] {
+        try store.ingest(sets.map(arrival), factsPerTransaction: limit).map { try $0.get() }
+    }
+
+    /// Breaks when a group gives other rows or verdicts than the same sets one by one.
+    @Test func aGroupIsBookedAsItsSetsOneByOne() throws {
+        let (first, second) = (Scribe(), Scribe())
+        for scribe in [first, second] {
+            let part = scribe.open(GUID())
+            for code in 1...5 { scribe.event(code, part: part) }
+            scribe.close(part, .succeeded)
+        }
+        let sets = [first.set(1...4), second.set(), first.set(3...7), second.set()]
+        let (single, _) = try Store.inMemory()
+        let receipts = try sets.map { try single.ingest($0, receivedAt: LoginHistory.begun) }
+        #expect(try ingest(sets) == receipts)
+        #expect(try store.dump() == single.dump())
+    }
+
+    /// Breaks when one set that fails takes others of its commit with it, or leaves half of itself.
+    @Test func aSetThatFailsLeavesNothingAndTheOthersAreTaken() throws {
+        let (good, bad, late) = (Scribe(), Scribe(), Scribe())
+        for scribe in [good, bad, late] { scribe.close(scribe.open(GUID()), .succeeded) }
+        try store.connection.execute(
+            """
+            CREATE TEMP TRIGGER fails BEFORE INSERT ON arrivals WHEN (SELECT app FROM sources WHERE id = new.source) = 'bad' \
+            BEGIN SELECT raise(ABORT, 'as the test wants it'); END
+            """)
+        var poisoned = bad.set()
+        poisoned.set.sources[0].source.app = "bad"
+        let results = store.ingest([good.set(), poisoned, late.set()].map(arrival), factsPerTransaction: 1_000)
+        #expect(results.map { (try? $0.get())?.acceptedCount } == [2, nil, 2])
+        #expect(try StoreReader(place).sources().map(\.id) == [good.id, late.id])
+        #expect(try StoreReader(place).verify().problems == [])
+    }
+
+    /// Breaks when nothing of a group is left behind, but some of it is acknowledged.
+    @Test func whereTheCommitFailsNoSetIsAcknowledged() throws {
+        let scribe = Scribe()
+        scribe.close(scribe.open(GUID()), .succeeded)
+        try store.connection.execute(
+            """
+            CREATE TEMP TRIGGER fails BEFORE INSERT ON arrivals BEGIN SELECT raise(ROLLBACK, 'as the test wants it'); END
+            """)
+        let results = store.ingest([scribe.set(1...1), scribe.set()].map(arrival), factsPerTransaction: 1_000)
+        #expect(results.allSatisfy { (try? $0.get()) == nil })
+        #expect(try StoreReader(place).sources().isEmpty)
+    }
+
+    /// Breaks when somebody who has learned the ID of a transaction can make it grow without end, by one source or by many.
+    @Test func factsBeyondWhatATransactionMayHaveAreRejected() throws {
+        let (owner, intruder, other) = (Scribe(), Scribe(), Scribe())
+        let transaction = GUID()
+        let part = owner.open(transaction)
+        for code in 1...5 { owner.event(code, part: part) }
+        let joined = intruder.open(transaction)
+        for code in 1...20 { intruder.event(code, part: joined) }
+        let own = other.open(GUID())
+        for code in 1...9 { other.event(code, part: own) }
+        let receipts = try ingest([owner.set(), intruder.set(1...3), intruder.set(), other.set()], limit: 12)
+        #expect(receipts.map(\.acceptedCount) == [6, 3, 3, 10])
+        #expect(receipts[2].rejections.map(\.sequence) == Array(7...21))
+        #expect(Set(receipts[2].rejections.map(\.reason)) == ["the transaction has 12 facts, and takes no more"])
+        // What was rejected is not known: nothing is settled by it.
+        #expect(try ingest([intruder.set()], limit: 12)[0].rejections.count == 15)
+    }
+
+    /// Breaks when the distance of a part's first and last sequence is taken for the number of its facts.
+    @Test func aPartBetweenManyOthersIsCountedByItsFacts() throws {
+        let scribe = Scribe()
+        let long = scribe.open(GUID())
+        for _ in 0..<10 {
+            let part = scribe.open(GUID())
+            scribe.event(1, part: part)
+            scribe.close(part, .succeeded)
+        }
+        for code in 1...3 { scribe.event(code, part: long) }
+        #expect(try ingest([scribe.set(1...32), scribe.set()], limit: 5).map(\.rejections.count) == [0, 0])
+        scribe.event(4, part: long)
+        scribe.event(5, part: long)
+        #expect(try ingest([scribe.set()], limit: 5)[0].rejections.count == 1)
+    }
+}

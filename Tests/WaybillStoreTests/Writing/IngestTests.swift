@@ -1,0 +1,184 @@
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+@Suite(.timeLimit(.minutes(5))) struct IngestTests {
+    private let store: Store
+    private let place: StorePlace
+    private let client = Scribe()
+
+    init() throws { (store, place) = try Store.inMemory() }
+
+    private func dump(_ table: String) throws -> [String] { try store.dump().filter { $0.hasPrefix(table + " ") } }
+
+    /// Breaks when a repetition is counted or stored again.
+    @Test func theSameSetPostedTwiceIsKnown() throws {
+        client.close(client.open(GUID()), .succeeded)
+        let set = client.set()
+        #expect(try store.ingest(set) == Receipt(set: set.set.id, acceptedCount: 2))
+        let before = try store.dump()
+        #expect(try store.ingest(set) == Receipt(set: set.set.id, acceptedCount: 0, knownCount: 2))
+        #expect(try store.dump() == before)
+    }
+
+    /// Breaks when a fact in two sets is taken twice, or its neighbours are not taken.
+    @Test func ofOverlappingSetsOnlyTheNewIsAccepted() throws {
+        let part = client.open(GUID())
+        for code in 1...9 { client.event(code, part: part) }
+        let counts = try [4...6, 1...5, 6...10, 1...10].map { try store.ingest(client.set($0)) }.map { [$0.acceptedCount, $0.knownCount] }
+        #expect(counts == [[3, 0], [3, 2], [4, 1], [0, 10]])
+        #expect(try dump("ranges").count == 1)
+        #expect(try store.facts(of: client.id) == client.facts)
+    }
+
+    /// Breaks when a rejected fact is counted as received: it could never be sent again.
+    @Test func aRejectedFactDoesNotEnterTheRangesAndCanBeSentAgain() throws {
+        let part = client.open(GUID())
+        client.close(part, .succeeded)
+        client.close(part, .failed)
+        client.event(1, part: part)
+        let receipt = try store.ingest(client.set())
+        #expect(receipt.acceptedCount == 3)
+        #expect(
+            receipt.rejections == [
+                Rejection(source: client.id, sequence: 3, index: 2, reason: "the part is closed already by another fact")
+            ])
+        #expect(try StoreReader(place).sources().first?.gaps == [SourceRecord.Gap(first: 3, last: 3)])
+        #expect(try StoreReader(place).all().map(\.outcome) == [.succeeded])
+
+        // Corrected, it is taken.
+        var again = client.share(3...3)
+        again.facts = [Fact(sequence: 3, part: part, atMicroseconds: 5, content: .event(Fact.Event(code: 7)))]
+        #expect(try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [again]))).acceptedCount == 1)
+        #expect(try StoreReader(place).sources().first?.gaps == [])
+    }
+
+    /// Breaks when a second ending overwrites the first, or is taken silently.
+    @Test func anExchangeIsClosedOnce() throws {
+        let exchange = client.openExchange(part: 0)
+        client.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 200), part: 0)
+        client.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .failed), part: 0)
+        let receipt = try store.ingest(client.set())
+        #expect(receipt.rejections.map(\.sequence) == [3])
+        #expect(try store.facts(of: client.id) == Array(client.facts.prefix(2)))
+    }
+
+    /// Breaks when the places of rejections do not count the facts that could not be read, which are not among the decoded ones.
+    @Test func rejectionsGiveThePlaceInTheSetAsItWasSent() throws {
+        let part = client.open(GUID())
+        client.close(part, .succeeded)
+        client.close(part, .failed)
+        var set = client.set()
+        set.rejections = [
+            Rejection(source: client.id, sequence: nil, index: 0, reason: "no fact"),
+            Rejection(source: client.id, sequence: 9, index: 3, reason: "no fact"),
+        ]
+        let receipt = try store.ingest(set)
+        #expect(receipt.rejections.map(\.index).sorted() == [0, 3, 4])
+        #expect(receipt.factCount == 5)
+    }
+
+    /// Breaks when what comes first decides what the transaction is.
+    @Test func aPartMayBeClosedBeforeItIsOpened() throws {
+        let transaction = GUID()
+        let part = client.open(transaction)
+        client.event(1, part: part)
+        client.close(part, .failed, error: RecordedError(code: 401))
+        try store.ingest(client.set(3...3))
+        #expect(try StoreReader(place).all() == [])
+        try store.ingest(client.set(2...2))
+        try store.ingest(client.set(1...1))
+        let summary = try #require(try StoreReader(place).all().first)
+        #expect(summary.id == transaction && summary.outcome == .failed && summary.error == RecordedError(code: 401))
+        #expect(summary.eventCount == 1 && summary.durationMicroseconds == 2_000_000)
+    }
+
+    /// Breaks when a source's own rows can be changed from outside, or when a fact that is nowhere is called known.
+    @Test func aSetOfASourceThatRecordsHereChangesNothing() throws {
+        let part = client.open(GUID())
+        client.event(1, part: part)
+        try client.record(into: store)
+        client.close(part, .failed)
+        let before = try store.dump()
+        let receipt = try store.ingest(client.set(ended: true))
+        #expect(receipt.knownCount == 2 && receipt.acceptedCount == 0 && receipt.rejections.map(\.sequence) == [3])
+        #expect(try store.dump() == before)
+        #expect(try store.pendingCount() == 2)
+    }
+
+    /// Breaks when a fact that has arrived is also counted as dropped, in one of the two orders.
+    @Test(arguments: [true, false])
+    func aFactThatArrivesInSpiteOfBeingDroppedIsThere(droppedFirst: Bool) throws {
+        let part = client.open(GUID())
+        for code in 1...5 { client.event(code, part: part) }
+        let telling = client.set(6...6, dropped: [DroppedRange(first: 2, last: 4, reason: .quota)])
+        let late = client.set(3...3)
+        for set in droppedFirst ? [telling, late] : [late, telling] { try store.ingest(set) }
+        try store.ingest(client.set(1...1))
+        let record = try #require(try StoreReader(place).sources().first)
+        #expect(record.ledger == Ledger(recorded: 6, delivered: 3, dropped: ["quota": 2], pending: 1))
+        #expect(record.gaps == [SourceRecord.Gap(first: 5, last: 5)])
+        #expect(try StoreReader(place).verify().problems == [])
+    }
+
+    // MARK: Which part leads
+
+    /// Breaks when a transaction is listed twice, or under the time of a part that only joined.
+    @Test func theBeginnerTakesOverFromTheJoinedPartThatStoodIn() throws {
+        let transaction = GUID()
+        let server = Scribe("server", wall: Scribe.wall - 60_000_000)
+        server.open(transaction, joined: true, at: 1)
+        client.close(client.open(transaction, at: 10), .succeeded, at: 11)
+        try store.ingest(server.set())
+        var listed = try StoreReader(place).all()
+        #expect(listed.map(\.isWaitingForBeginner) == [true] && listed.map(\.begunMicroseconds) == [Scribe.wall - 59_000_000])
+        try store.ingest(client.set())
+        listed = try StoreReader(place).all()
+        #expect(listed.map(\.isWaitingForBeginner) == [false] && listed.map(\.begunMicroseconds) == [Scribe.wall + 10_000_000])
+        #expect(listed.map(\.sourceCount) == [2] && listed.map(\.outcome) == [.succeeded])
+    }
+
+    /// Breaks when another joined part than the first stands in, which depends on clocks and not on IDs.
+    @Test(arguments: [true, false])
+    func theJoinedPartThatBeganFirstStandsIn(isTurned: Bool) throws {
+        let transaction = GUID()
+        let servers = [Scribe("a"), Scribe("b")].sorted { $0.id < $1.id }
+        servers[0].open(transaction, joined: true, at: isTurned ? 2 : 7)
+        servers[1].open(transaction, joined: true, at: isTurned ? 7 : 2)
+        for server in servers { try store.ingest(server.set()) }
+        #expect(try StoreReader(place).all().map(\.begunMicroseconds) == [Scribe.wall + 2_000_000])
+    }
+
+    /// Breaks when two beginnings of one transaction make two lines, or the line depends on which came first.
+    @Test(arguments: [true, false])
+    func ofTwoBeginningsTheOneOfTheLesserSourceLeads(isTurned: Bool) throws {
+        let transaction = GUID()
+        let sources = [Scribe("a"), Scribe("b")].sorted { $0.id < $1.id }
+        sources[0].open(transaction, at: 9)
+        sources[1].open(transaction, at: 1)
+        for scribe in isTurned ? sources.reversed() : sources { try store.ingest(scribe.set()) }
+        #expect(try StoreReader(place).all().map(\.begunMicroseconds) == [Scribe.wall + 9_000_000])
+    }
+
+    /// Breaks when the time of a stored beginning stays as the old anchors had it.
+    @Test func anAnchorThatComesLaterMovesTheBeginning() throws {
+        client.open(GUID(), at: 100)
+        try store.ingest(client.set())
+        client.clocks.append(ClockAnchor(atMicroseconds: 50_000_000, offsetMicroseconds: Scribe.wall + 3_000_000))
+        try store.ingest(client.set())
+        #expect(try StoreReader(place).all().map(\.begunMicroseconds) == [Scribe.wall + 103_000_000])
+    }
+
+    /// Breaks when an ended source's open part counts as open, or a closing that arrives afterwards does not count.
+    @Test func whatAnEndedSourceLeftOpenIsInterruptedUntilItsClosingArrives() throws {
+        let part = client.open(GUID())
+        client.close(part, .succeeded)
+        try store.ingest(client.set(1...1))
+        #expect(try StoreReader(place).all().map(\.outcome) == [.open])
+        try store.ingest(client.set(1...1, ended: true))
+        #expect(try StoreReader(place).all().map(\.outcome) == [.interrupted])
+        try store.ingest(client.set(2...2))
+        #expect(try StoreReader(place).all().map(\.outcome) == [.succeeded])
+    }
+}

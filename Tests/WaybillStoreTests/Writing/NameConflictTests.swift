@@ -1,0 +1,56 @@
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+@Suite(.timeLimit(.minutes(5))) struct NameConflictTests {
+    private let store: Store
+    private let place: StorePlace
+
+    init() throws { (store, place) = try Store.inMemory() }
+
+    private func record(_ app: String, _ version: String, _ names: RecordedName...) throws {
+        let scribe = Scribe(app, version: version)
+        scribe.names = names
+        scribe.open(GUID())
+        try store.ingest(scribe.set())
+    }
+
+    /// Breaks when a code that was renamed in a later version, or is named otherwise by another app, goes unnoticed; or one that was not is told.
+    @Test func aCodeWithSeveralNamesIsToldWithItsVersions() throws {
+        try record("shop", "1.9", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "sent"))
+        try record("shop", "1.2", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "sent"))
+        try record("shop", "1.10", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "requestSent"))
+        try record("accounts", "4", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "checked"))
+        try record("accounts", "4", RecordedName(useCase: 1, event: 1, name: "begun"), RecordedName(useCase: 3, name: "sync"))
+        try record("accounts", "5", RecordedName(useCase: 3, name: "synchronize"))
+        let conflicts = try StoreReader(place).nameConflicts()
+        #expect(
+            conflicts == [
+                NameConflict(
+                    useCase: 0, event: 1,
+                    names: [
+                        NameConflict.Use(name: "checked", app: "accounts", versions: ["4"]),
+                        NameConflict.Use(name: "sent", app: "shop", versions: ["1.2", "1.9"]),
+                        NameConflict.Use(name: "requestSent", app: "shop", versions: ["1.10"]),
+                    ]),
+                NameConflict(
+                    useCase: 3, event: nil,
+                    names: [
+                        NameConflict.Use(name: "sync", app: "accounts", versions: ["4"]),
+                        NameConflict.Use(name: "synchronize", app: "accounts", versions: ["5"]),
+                    ]),
+            ])
+        #expect(
+            try StoreReader(place).verify().remarks == [
+                "Event 1 of use case 0 has several names: checked (accounts 4), sent (shop 1.2, 1.9), requestSent (shop 1.10).",
+                "Use case 3 has several names: sync (accounts 4), synchronize (accounts 5).",
+            ])
+    }
+
+    @Test func aStoreWithoutConflictsHasNone() throws {
+        try record("shop", "1", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "sent"))
+        try record("shop", "2", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 1, event: 1, name: "begun"))
+        #expect(try StoreReader(place).nameConflicts() == [])
+    }
+}

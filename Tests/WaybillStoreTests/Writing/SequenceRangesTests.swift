@@ -1,0 +1,37 @@
+import TestSupport
+import Testing
+
+@testable import WaybillStore
+
+@Suite(.timeLimit(.minutes(5))) struct SequenceRangesTests {
+    /// Breaks when a range is not what a plain set of numbers would be, or when two ranges touch and are not merged.
+    @Test(arguments: 0..<100)
+    func rangesAreWhatASetOfNumbersIs(seed: Int) {
+        var random = RandomNumbers(seed: seed)
+        func some() -> (SequenceRanges, Set<Int>) {
+            var ranges = SequenceRanges()
+            var numbers: Set<Int> = []
+            for _ in 0..<Int.random(in: 0...8, using: &random) {
+                let first = Int.random(in: 1...40, using: &random)
+                let range = first...(first + Int.random(in: 0...6, using: &random))
+                ranges.insert(range)
+                numbers.formUnion(range)
+            }
+            return (ranges, numbers)
+        }
+        let (left, leftNumbers) = some()
+        let (right, rightNumbers) = some()
+        func agree(_ ranges: SequenceRanges, _ numbers: Set<Int>) -> Bool {
+            let isApart = zip(ranges.ranges, ranges.ranges.dropFirst()).allSatisfy { $0.upperBound + 1 < $1.lowerBound }
+            return isApart && ranges.ranges.flatMap(Array.init) == numbers.sorted() && ranges.count == numbers.count
+                && (0...60).allSatisfy { ranges.contains($0) == numbers.contains($0) }
+        }
+        #expect(agree(left, leftNumbers))
+        #expect(agree(left.union(right), leftNumbers.union(rightNumbers)))
+        #expect(agree(left.subtracting(right), leftNumbers.subtracting(rightNumbers)))
+        for index in -1...leftNumbers.count {
+            let expected = leftNumbers.sorted().indices.contains(index) ? leftNumbers.sorted()[index] : nil
+            #expect(left.element(at: index) == expected)
+        }
+    }
+}
