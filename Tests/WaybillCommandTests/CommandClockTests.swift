@@ -10,7 +10,7 @@ import WaybillStore
 @testable import WaybillCommand
 
 /// What commands say of "now" goes by one clock.
-@Suite struct CommandClockTests {
+@Suite(.timeLimit(.minutes(5))) struct CommandClockTests {
     private struct Fixed: TransactionClock {
         var wall: Int
         func uptimeMicroseconds() -> Int { 0 }

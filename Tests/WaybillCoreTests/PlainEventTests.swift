@@ -2,7 +2,7 @@ import Testing
 import WaybillCore
 
 /// What makes an event more than its code.
-struct PlainEventTests {
+@Suite(.timeLimit(.minutes(5))) struct PlainEventTests {
     /// Breaks when something is said of an event that neither takes room in the journal and the store, nor is redacted.
     @Test func anEventIsPlainWhenNothingIsSaidOfItButItsCode() {
         #expect(Fact.Event(code: 7).isPlain)

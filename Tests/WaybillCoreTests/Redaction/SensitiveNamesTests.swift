@@ -3,7 +3,7 @@ import Testing
 @testable import WaybillCore
 
 /// Which names belong to secrets.
-struct SensitiveNamesTests {
+@Suite(.timeLimit(.minutes(5))) struct SensitiveNamesTests {
     /// Breaks when a stem is in the list and is not found, as one that stands in the wrong group of last letters.
     @Test(arguments: SensitiveNames.stems) func everyStemIsFoundInWhateverSpelling(stem: String) {
         let names = SensitiveNames()

@@ -6,7 +6,7 @@ import WaybillCore
 import WaybillTesting
 
 /// Nothing arrives, and nothing is wrong: health says why.
-struct HintTests {
+@Suite(.timeLimit(.minutes(5))) struct HintTests {
     private let transport = InMemoryTransport()
     private let told = Locked<[String]>([])
 
