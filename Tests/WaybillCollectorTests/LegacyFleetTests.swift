@@ -12,7 +12,7 @@ import FoundationNetworking
 #endif
 
 /// A fleet of which one half still uses the first framework: client and server must tell one story, whichever of them is the old one.
-@Suite struct LegacyFleetTests {
+@Suite(.timeLimit(.minutes(5))) struct LegacyFleetTests {
     private enum Login: Int, UseCase {
         static let code = 17
         case requestSent = 1, serverStarted = 10

@@ -2,7 +2,7 @@ import Testing
 import WaybillCore
 
 /// The field in its two forms: broken, the halves of a fleet tell two stories of one transaction.
-@Suite struct HeaderFormatTests {
+@Suite(.timeLimit(.minutes(5))) struct HeaderFormatTests {
     private static let old = "TXN17-586AB00B-F16E-4AE6-8A91-0210264925C7"
     private let legacy = HeaderFormat.legacy(name: "fp-apptxn-id")
     private let header: TransactionHeader
