@@ -134,16 +134,33 @@ private enum SocketClient {
     }
 }
 
-/// What a client waits for; the first end counts.
+/// What a client waits for; the first end counts, also one that comes before somebody waits, as that of a task that was canceled beforehand may.
 private final class Answer: Sendable {
     private typealias Waiting = CheckedContinuation<(Data, URLResponse), any Error>
-    private let waiting = Locked<Waiting?>(nil)
+
+    private struct State {
+        var first: Result<(Data, URLResponse), any Error>?
+        var waiting: Waiting?
+    }
+
+    private let state = Locked(State())
 
     func give(_ result: Result<(Data, URLResponse), any Error>) {
-        waiting.withLock { waiting in
-            defer { waiting = nil }
-            return waiting
-        }?.resume(with: result)
+        let waiting: Waiting? = state.withLock { state in
+            guard state.first == nil else { return nil }
+            state.first = result
+            return state.waiting
+        }
+        waiting?.resume(with: result)
+    }
+
+    /// Has it resumed at the first end, which may have come already.
+    private func wait(_ waiting: Waiting) {
+        let first = state.withLock { state in
+            state.waiting = waiting
+            return state.first
+        }
+        if let first { waiting.resume(with: first) }
     }
 
     func give(_ data: Data?, _ response: URLResponse?, _ error: (any Error)?) {
@@ -158,7 +175,7 @@ private final class Answer: Sendable {
     func of(_ task: URLSessionTask, in session: URLSession) async throws -> (Data, URLResponse) {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                waiting.withLock { $0 = continuation }
+                wait(continuation)
                 if Task.isCancelled { task.cancel() } else { task.resume() }
             }
         } onCancel: {
@@ -174,13 +191,12 @@ private final class Answer: Sendable {
         try await withTaskCancellationHandler {
             if Task.isCancelled { throw URLError(.cancelled) }
             return try await withCheckedThrowingContinuation { continuation in
-                waiting.withLock { $0 = continuation }
+                wait(continuation)
                 Task.detached { [self] in
                     do { give(.success(try await work())) } catch { give(.failure(error)) }
                 }
                 DispatchQueue.global().asyncAfter(deadline: .now() + duration / .seconds(1)) { [self] in give(.failure(URLError(.timedOut)))
                 }
-                if Task.isCancelled { give(.failure(URLError(.cancelled))) }
             }
         } onCancel: {
             give(.failure(URLError(.cancelled)))
