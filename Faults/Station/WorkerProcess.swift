@@ -5,6 +5,7 @@ import TestSupport
 /// A worker that runs, and what it has said so far.
 final class WorkerProcess: @unchecked Sendable {  // right because everything that changes is changed under `news`
     private let process = Process()
+    private let gone = Gate()
     private let news = NSCondition()
     private var numbers: [Int] = []
     private var marks: [String] = []
@@ -15,6 +16,7 @@ final class WorkerProcess: @unchecked Sendable {  // right because everything th
     /// - Parameter prefix: What it is to be started by, e.g. `setpriv --reuid nobody`.
     init(_ arguments: [String], by prefix: [String] = []) throws {
         let words = prefix + [ChildProcess.folder.appending(path: "Faults").path(), "worker"] + arguments
+        process.terminationHandler = { [gone] _ in gone.open() }
         process.executableURL = URL(filePath: words[0])
         process.arguments = Array(words.dropFirst())
         process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
@@ -99,11 +101,17 @@ final class WorkerProcess: @unchecked Sendable {  // right because everything th
         }
     }
 
-    /// SIGKILL; returns when it is gone and everything it had said is read.
+    /// SIGKILL; returns when it is gone and everything it had said is read, after a minute at the latest, which is said.
     func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-        news.withLock { while !hasEnded { news.wait() } }
+        let limit = Date(timeIntervalSinceNow: 60)
+        let isGone =
+            gone.wait(within: .seconds(60))
+            && news.withLock {
+                while !hasEnded { guard news.wait(until: limit) else { return false } }
+                return true
+            }
+        if !isGone { FileHandle.standardError.write(Data("A worker was not gone a minute after SIGKILL.\n".utf8)) }
     }
 
     /// Has it stop recording, deliver everything, and end.

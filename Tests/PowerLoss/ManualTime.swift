@@ -1,4 +1,5 @@
 package import Dispatch
+import TestSupport
 import WaybillCore
 import WaybillStore
 
@@ -40,9 +41,16 @@ package final class ManualTime: TransactionClock, StoreTimer {
     }
 
     /// Lets time pass, and waits for what was to be done meanwhile, each at its time.
-    package func advance(by duration: Duration) {
+    ///
+    /// - Parameter bound: How long that may really take.
+    /// - Throws: `DidNotHappen` after the bound, e.g. where a timer sets itself again without a delay.
+    package func advance(by duration: Duration, within bound: Duration = .seconds(60)) throws {
         let end = uptimeMicroseconds() + duration.microseconds
-        while let alarm = next(before: end) { alarm.queue.sync(execute: alarm.work) }
+        try eventually("all timers of \(duration) have gone off", within: bound) {
+            guard let alarm = next(before: end) else { return true }
+            alarm.queue.sync(execute: alarm.work)
+            return false
+        }
         state.withLock { $0.now = end }
     }
 

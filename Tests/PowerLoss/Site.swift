@@ -33,7 +33,7 @@ final class Site {
     func step() async throws {
         switch Int.random(in: 0..<20, using: &random) {
         case 0..<10: record()
-        case 10..<15: pass()
+        case 10..<15: try pass()
         case 15: try await sync()
         case 16..<19: try deliver()
         default: try recorders.randomElement(using: &random)?.writer.runAndWait { _, store in try store.checkpoint() }
@@ -55,9 +55,9 @@ final class Site {
         disk.look()
     }
 
-    private func pass() {
+    private func pass() throws {
         let steps: [Duration] = [.microseconds(900), .milliseconds(120), .milliseconds(400), .seconds(1), .seconds(3), .seconds(7)]
-        time.advance(by: steps.randomElement(using: &random) ?? .seconds(1))
+        try time.advance(by: steps.randomElement(using: &random) ?? .seconds(1))
         disk.look()
     }
 

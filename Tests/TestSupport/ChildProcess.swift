@@ -4,12 +4,14 @@ public import Foundation
 public final class ChildProcess: Sendable {
     private let process: Process
     private let output: FileHandle
+    private let ended = Gate()
 
     /// Starts it; its standard error is this process's.
     ///
     /// - Parameter executable: The name of an executable target or product.
     public init(_ executable: String, _ arguments: [String], environment: [String: String] = [:]) throws {
         process = Process()
+        process.terminationHandler = { [ended] _ in ended.open() }
         process.executableURL = Self.folder.appending(path: executable)
         process.arguments = arguments
         // Children that are meant to crash need no backtrace.
@@ -26,16 +28,27 @@ public final class ChildProcess: Sendable {
     deinit { kill() }
 
     /// Reads its output to the end, then waits for its own.
-    public func finish() -> (output: String, status: Int32) {
+    ///
+    /// - Parameter bound: How long that may take; it is killed then, and that is said.
+    /// - Returns: All that it wrote, and its exit status or the signal that ended it.
+    public func finish(within bound: Duration = .seconds(300)) -> (output: String, status: Int32) {
+        let (process, ended) = (process, ended)
+        Thread.detachNewThread {
+            guard !ended.wait(within: bound) else { return }
+            let words = [process.executableURL?.lastPathComponent ?? ""] + (process.arguments ?? [])
+            FileHandle.standardError.write(Data("\(words) was not over after \(bound), and is killed.\n".utf8))
+            Foundation.kill(process.processIdentifier, SIGKILL)
+        }
         let data = output.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (String(decoding: data, as: UTF8.self), process.terminationStatus)
+        // It has closed its output, and the thread above kills it at last.
+        let isOver = ended.wait(within: bound + .seconds(60))
+        return (String(decoding: data, as: UTF8.self), isOver ? process.terminationStatus : SIGKILL)
     }
 
-    /// As ``finish()``, on a thread of its own: tests that run meanwhile need the cooperative pool, which has no more threads than there are cores.
-    public func finished() async -> (output: String, status: Int32) {
+    /// As ``finish(within:)``, on a thread of its own: tests that run meanwhile need the cooperative pool, which has no more threads than there are cores.
+    public func finished(within bound: Duration = .seconds(300)) async -> (output: String, status: Int32) {
         await withCheckedContinuation { continuation in
-            Thread.detachNewThread { [self] in continuation.resume(returning: finish()) }
+            Thread.detachNewThread { [self] in continuation.resume(returning: finish(within: bound)) }
         }
     }
 
@@ -49,11 +62,11 @@ public final class ChildProcess: Sendable {
         return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
     }
 
-    /// SIGKILL, and waits for the end.
+    /// SIGKILL, and waits for the end, for a minute at most.
     public func kill() {
         guard process.isRunning else { return }
         Foundation.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        _ = ended.wait(within: .seconds(60))
     }
 
     /// SIGTERM.

@@ -39,11 +39,23 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Readable (end of file) once the gate is open, so that a thread can wait for it and for a socket at once.
+    /// Blocks this thread until it is open.
+    ///
+    /// - Returns: Whether it was opened within the bound.
+    public func wait(within bound: Duration) -> Bool {
+        let end = ContinuousClock.now + bound
+        var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while !isOpen, ContinuousClock.now < end {
+            _ = poll(&polled, 1, Int32(clamping: (end - ContinuousClock.now).components.seconds * 1000 + 1000))
+        }
+        return isOpen
+    }
+
+    /// Readable once the gate is open, so that a thread can wait for it and for a socket at once.
     var descriptor: Int32 { ends.readEnd }
 }
 
-/// A pipe nothing is ever written to: closing one end wakes whoever polls the other.
+/// A pipe whose one end wakes those who poll the other when it is closed.
 final class DescriptorPair: Sendable {
     let readEnd: Int32
     private let writeEnd: Locked<Int32>
@@ -66,7 +78,11 @@ final class DescriptorPair: Sendable {
             defer { end = -1 }
             return end
         }
-        if descriptor >= 0 { close(descriptor) }
+        guard descriptor >= 0 else { return }
+        // The end of the file alone would not come while a process that was started meanwhile holds this end, too. Nobody reads the byte.
+        var byte: UInt8 = 0
+        _ = write(descriptor, &byte, 1)
+        close(descriptor)
     }
 }
 

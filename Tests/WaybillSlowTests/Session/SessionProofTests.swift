@@ -61,10 +61,7 @@ struct SessionProofTests {
     /// The short form; `TestProcess cancel 8000` is the long one.
     @Test func cancelingAtAnyMomentNeitherHangsNorTrapsAndEveryRecordIsClosed() async throws {
         let child = try ChildProcess("TestProcess", ["cancel", "1600"])
-        let watchdog = DispatchWorkItem { child.kill() }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(90), execute: watchdog)
-        let (output, status) = await child.finished()
-        watchdog.cancel()
+        let (output, status) = await child.finished(within: .seconds(90))
         #expect(status == 0)
         let words = output.split(whereSeparator: \.isWhitespace)
         let numbers = words.compactMap { Int($0) }

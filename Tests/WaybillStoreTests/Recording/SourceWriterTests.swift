@@ -31,7 +31,7 @@ import WaybillCore
         }
         open(in: writer)
         #expect(time.timerCount(within: .seconds(1)) == 1)
-        time.advance(by: .seconds(1))
+        try time.advance(by: .seconds(1))
         #expect(try partCount(StoreReader(.folder(folder.url))) == 11)
     }
 

@@ -47,11 +47,11 @@ import WaybillCore
         open(in: writer)
         #expect(writer.recorder.hasJournal == hasJournal)
         #expect((writer.problem == nil) == hasJournal)
-        time.advance(by: .seconds(4))
+        try time.advance(by: .seconds(4))
         open(in: writer)
-        time.advance(by: .milliseconds(950))
+        try time.advance(by: .milliseconds(950))
         #expect(try partCount() >= 1)
-        time.advance(by: .seconds(4))
+        try time.advance(by: .seconds(4))
         #expect(try partCount() == 2)
     }
 
@@ -67,14 +67,14 @@ import WaybillCore
     @Test func aSyncThatFailsIsTriedAgain() throws {
         let writer = writer()
         open(in: writer)
-        time.advance(by: .seconds(1))
+        try time.advance(by: .seconds(1))
         try writer.runAndWait { _, store in
             try store.connection.execute("CREATE TRIGGER full BEFORE UPDATE ON settings BEGIN SELECT RAISE(ABORT, 'disk full'); END")
         }
-        time.advance(by: .seconds(5))
+        try time.advance(by: .seconds(5))
         #expect(writer.problem != nil)
         try writer.runAndWait { _, store in try store.connection.execute("DROP TRIGGER full") }
-        time.advance(by: .seconds(1))
+        try time.advance(by: .seconds(1))
         #expect(writer.problem == nil)
         #expect(try partCount() == 1)
     }

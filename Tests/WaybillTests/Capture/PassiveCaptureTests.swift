@@ -221,10 +221,7 @@ struct PassiveCaptureTests {
     @Test(arguments: ["passive", "delegate"]) func cancelingAtAnyMomentNeitherHangsNorTrapsAndEveryRecordIsClosed(way: String) async throws
     {
         let child = try ChildProcess("TestProcess", ["cancel-\(way)", "800"])
-        let watchdog = DispatchWorkItem { child.kill() }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(60), execute: watchdog)
-        let (output, status) = await child.finished()
-        watchdog.cancel()
+        let (output, status) = await child.finished(within: .seconds(60))
         try #require(status == 0, "hung or trapped")
         let numbers = output.split(separator: " ").compactMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
         try #require(numbers.count == 3)

@@ -21,6 +21,12 @@ import WaybillTesting
         #expect(next.health.isGood)
     }
 
+    /// Broken, a child that hangs would keep all tests waiting, and which one it was would not be seen.
+    @Test func aChildThatDoesNotEndIsKilled() async throws {
+        let endless = try ChildProcess("TestProcess", ["journal", folder.url.path()])
+        #expect(await endless.finished(within: .seconds(1)).status == SIGKILL)
+    }
+
     /// Broken, what `log` called journaled would be lost in a crash, or stand there twice.
     @Test func whatWasJournaledSurvivesSIGKILLOnce() async throws {
         let child = try ChildProcess("TestProcess", ["journal", folder.url.path()])
