@@ -12,6 +12,8 @@ RUNS ?= 200
 SECONDS ?= 60
 KILLS ?= 50
 IMPORTS := --explicit-target-dependency-import-check error
+# Always the same flags, so that no step has another one's work done again. `check` sets BUILT once everything is built: then there is nothing to do.
+built = $(if $(BUILT),,swift build --traits Collector $(1) $(IMPORTS))
 SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks Faults
 
 help: ## Print this list
@@ -35,26 +37,26 @@ demo: setup ## Run logins through client, server and collector; RUNS=200, KEEP=1
 	@RUNS=$(RUNS) KEEP=$(KEEP) .build/debug/LoginDemo
 
 examples: setup ## Run every example, and compare what it prints with its README
-	swift build --traits Collector $(IMPORTS)
+	$(built)
 	@Scripts/check-examples
 
 exports: setup ## Have DuckDB, SQLite, haralyzer and Chromium read the demo's exports; after `make examples` or `make demo`
 	@Scripts/check-exports
-	swift build --traits Collector --product SampleReports $(IMPORTS)
+	$(call built,--product SampleReports)
 	@mkdir -p .build/look
 	.build/debug/SampleReports .build/look .build/demo/collector
 	@Scripts/python Scripts/check-har
 
 otlp: setup ## Send generated transactions and the demo's as spans to a strict OTLP receiver; TRANSACTIONS=3000
-	swift build --traits Collector --product waybill $(IMPORTS)
+	$(call built,--product waybill)
 	@TRANSACTIONS=$(or $(TRANSACTIONS),3000) Scripts/python Scripts/check-otlp
 
 answers: setup ## Have DuckDB answer the same questions over the exports of generated histories, and compare
-	swift build --traits Collector --product waybill $(IMPORTS)
+	$(call built,--product waybill)
 	@Scripts/python Scripts/check-answers
 
 hostile: setup ## Try hostile requests and schemathesis on a running collector; EXAMPLES=100 for each operation
-	swift build --traits Collector --product waybill $(IMPORTS)
+	$(call built,--product waybill)
 	@Scripts/python Scripts/check-collector --examples $(or $(EXAMPLES),100)
 
 bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,drain runs some
@@ -76,11 +78,11 @@ model: setup ## Check the protocols in Models/ with spin, and that it finds mist
 	@MODELS="$(MODELS)" Scripts/check-models
 
 faults: setup ## Kill processes, fill disks, flip bits, count every fact; KILLS=1000, SEED=n, CASES=kill,drain; writes .build/faults.json
-	swift build --traits Collector $(IMPORTS)
+	$(built)
 	.build/debug/Faults run --kills $(KILLS) $(if $(SEED),--seed $(SEED)) $(if $(CASES),--cases $(CASES))
 
 chaos: setup ## Twenty clients, a bad network, a collector killed again and again; SECONDS=60, CLIENTS=20, SEED=n
-	swift build --traits Collector $(IMPORTS)
+	$(built)
 	.build/debug/Faults run --cases chaos,control --clients $(or $(CLIENTS),20) --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 tsan: setup ## Run the library's tests under the thread sanitizer
@@ -101,15 +103,15 @@ schemas: setup ## Validate golden files and the OpenAPI document with independen
 
 look: setup ## Look at reports in Chromium: phone and desk, light and dark, with and without script; screenshots in .build/look
 	@[[ -e .build/demo/collector/waybill.sqlite ]] || $(MAKE) --no-print-directory demo RUNS=40
-	swift build --traits Collector --product SampleReports $(IMPORTS)
+	$(call built,--product SampleReports)
 	@mkdir -p .build/look
 	.build/debug/SampleReports .build/look .build/demo/collector
 	@Scripts/python Scripts/check-report
 
 e2e: setup ## Use the inspector in Chromium; screenshots in .build/e2e
 	@[[ -e .build/demo/collector/waybill.sqlite ]] || $(MAKE) --no-print-directory demo RUNS=40
-	swift build --traits Collector --product waybill $(IMPORTS)
-	swift build --traits Collector --product TestProcess $(IMPORTS)
+	$(call built,--product waybill)
+	$(call built,--product TestProcess)
 	@Scripts/python Scripts/check-inspector
 
 bench-inspector: setup ## Measure the inspector on a store of a million transactions, made once in .build
@@ -120,11 +122,12 @@ check: setup ## All that CI checks; seconds of each step at the end
 	@set -e; table=; trap 'printf "%s" "$$table"' EXIT; \
 	for step in lint schemas model consumer tsan test examples exports otlp answers installation "hostile EXAMPLES=3" look e2e "faults KILLS=25"; do \
 	    began=$$SECONDS; $(MAKE) --no-print-directory $$step; \
+	    [[ $$step != test ]] || export BUILT=1; \
 	    table+=$$(printf '%6d s  make %s' $$((SECONDS - began)) "$$step")$$'\n'; \
 	done; table+=$$(printf '%6d s  in all' $$SECONDS)$$'\n'
 
 installation: setup ## Install into a folder of its own, and try what was installed
-	swift build --traits Collector --product waybill $(IMPORTS)
+	$(call built,--product waybill)
 	@Scripts/check-install
 
 install: setup ## Install the command line and the collector's unit; PREFIX=/usr/local, DESTDIR=

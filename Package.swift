@@ -131,6 +131,8 @@ let package = Package(
             name: "WaybillReportTests",
             dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillTesting", "TestSupport", "TestProcess"]
         ),
+        // Also a package of its own, which is run on an iPhone simulator; here, so that it compiles and runs without one.
+        .testTarget(name: "SimulatorTests", dependencies: ["Waybill", "WaybillTesting"], path: "Tests/Simulator/Tests/SimulatorTests"),
         .testTarget(
             name: "WaybillHummingbirdTests",
             dependencies: ["WaybillCore", "Waybill", "WaybillTesting", "WaybillHummingbird", "TestSupport", .hummingbird, .httpTypes, .nio]
