@@ -20,6 +20,7 @@ extension ServerRequest {
 }
 
 /// The snippets of the guide for servers, compiled and run as they stand there; those for Hummingbird are in its own tests.
+@Suite(.timeLimit(.minutes(5)))
 struct InstrumentAServerTests {
     private let transactions = TransactionManager.testing()
     private let client = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])

@@ -5,6 +5,7 @@ import Waybill
 import WaybillTesting
 
 /// The snippets of the guides on transports and on what does not arrive, as they stand there.
+@Suite(.timeLimit(.minutes(5)))
 struct SmallGuidesTests {
     /// Some queue.
     actor MessageQueue {
