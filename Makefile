@@ -23,8 +23,8 @@ setup: ## Install what is missing to build, test and validate (Debian); elsewher
 	@Scripts/setup
 
 build: setup ## Build the library alone, then everything behind the traits
-	swift build $(IMPORTS)
-	swift build --traits Collector $(IMPORTS)
+	swift build --scratch-path .build-library $(IMPORTS)
+	$(built)
 
 test: setup ## Run every test of every trait
 	@Scripts/run-tests $(IMPORTS)
@@ -60,18 +60,18 @@ hostile: setup ## Try hostile requests and schemathesis on a running collector; 
 	@Scripts/python Scripts/check-collector --examples $(or $(EXAMPLES),100)
 
 bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,drain runs some
-	swift build -c release --traits Collector --product Benchmarks
+	swift build -c release --traits Collector --product Benchmarks $(IMPORTS)
 	.build/release/Benchmarks $(if $(ROWS),--rows $(ROWS))
 
 stress: setup ## Cancel requests at any moment; no hang, no crash, every record closed; REQUESTS=8000
-	swift build --product TestProcess
+	$(call built,--product TestProcess)
 	@Scripts/stress $(or $(REQUESTS),8000)
 
 fuzz: setup ## Fuzz the decoders of sets and journals and the redactor of bodies; SECONDS=60 each, KEEP=1 keeps what it found in Tests/Corpora
 	@KEEP=$(KEEP) Scripts/fuzz $(SECONDS)
 
 soak: setup ## Record at a steady rate and see whether memory, file and latency stay flat; MINUTES=10, writes .build/soak.json
-	swift build -c release --product Benchmarks
+	swift build -c release --traits Collector --product Benchmarks $(IMPORTS)
 	.build/release/Benchmarks --soak $(or $(MINUTES),10)
 
 model: setup ## Check the protocols in Models/ with spin, and that it finds mistakes put in on purpose; MODELS=journal checks one
@@ -134,4 +134,4 @@ install: setup ## Install the command line and the collector's unit; PREFIX=/usr
 	Scripts/install
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-tsan .build-fuzz .build-simulator .build-tools
+	rm -rf .build .build-library .build-tsan .build-fuzz .build-simulator .build-tools
