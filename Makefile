@@ -88,8 +88,9 @@ chaos: setup ## Twenty clients, a bad network, a collector killed again and agai
 tsan: setup ## Run the library's tests under the thread sanitizer
 	@Scripts/run-tests --thread-sanitizer
 
-lint: ## Check format and style, and that every test has a time limit
+lint: ## Check format and style, that every test has a time limit, and that no folders use each other in circles
 	@Scripts/check-suites
+	@Scripts/folder-graph
 	swift format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 
 format: ## Format every Swift file in place

@@ -8,12 +8,20 @@ let (privacyManifest, unused): ([Resource], [String]) = ([.copy("PrivacyInfo.xcp
 let (privacyManifest, unused): ([Resource], [String]) = ([], ["PrivacyInfo.xcprivacy"])
 #endif
 
+// All of the library that needs no trait, for tests and tools; what an app links is named by product.
+let library: [Target.Dependency] = [
+    "WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport", "WaybillInspector", "WaybillLegacy",
+]
+
 let package = Package(
     name: "waybill",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Waybill", targets: ["Waybill"]),
-        .library(name: "WaybillReport", targets: ["WaybillReport"]),
+        .library(name: "WaybillAnalysis", targets: ["WaybillAnalysis"]),
+        .library(name: "WaybillExport", targets: ["WaybillExport"]),
+        .library(name: "WaybillInspector", targets: ["WaybillInspector"]),
+        .library(name: "WaybillLegacy", targets: ["WaybillLegacy"]),
         .library(name: "WaybillTesting", targets: ["WaybillTesting"]),
         .library(name: "WaybillHummingbird", targets: ["WaybillHummingbird"]),
         .library(name: "WaybillCollector", targets: ["WaybillCollector"]),
@@ -46,22 +54,33 @@ let package = Package(
         .systemLibrary(name: "CJournal"),
         .target(name: "WaybillCore"),
         .target(name: "WaybillStore", dependencies: ["WaybillCore", "CSQLite", "CJournal", "CZlib"]),
-        .target(name: "Waybill", dependencies: ["WaybillCore", "WaybillStore"], exclude: unused, resources: privacyManifest),
-        .target(name: "WaybillReport", dependencies: ["WaybillCore", "WaybillStore", "Waybill"]),
-        .target(name: "WaybillTesting", dependencies: ["WaybillCore", "WaybillStore", "Waybill"]),
+        .target(name: "WaybillReading", dependencies: ["WaybillCore", "WaybillStore"]),
+        .target(
+            name: "Waybill", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading"], exclude: unused,
+            resources: privacyManifest),
+        // What an app adds where it needs it.
+        .target(name: "WaybillAnalysis", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
+        .target(
+            name: "WaybillExport", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "CZlib"]),
+        .target(
+            name: "WaybillInspector",
+            dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "WaybillAnalysis", "WaybillExport"]),
+        .target(name: "WaybillLegacy", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
+        .target(name: "WaybillTesting", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
+        // Behind traits.
         .target(name: "WaybillHummingbird", dependencies: ["WaybillCore", "Waybill", .hummingbird, .httpTypes]),
         .target(
             name: "WaybillCollector",
             dependencies: [
-                "WaybillCore", "WaybillStore", "WaybillReport", "CZlib", .hummingbird, .crypto, .httpTypes, .logging, .nio,
-                .serviceLifecycle,
+                "WaybillCore", "WaybillStore", "WaybillReading", "WaybillAnalysis", "WaybillExport", "WaybillInspector",
+                "WaybillLegacy", "CZlib", .hummingbird, .crypto, .httpTypes, .logging, .nio, .serviceLifecycle,
             ]
         ),
         .executableTarget(
             name: "WaybillCommand",
             dependencies: [
-                "WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCollector", .hummingbird, .hummingbirdTLS,
-                .argumentParser,
+                "WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport",
+                "WaybillInspector", "WaybillLegacy", "WaybillCollector", .hummingbird, .hummingbirdTLS, .argumentParser,
                 .configuration, .logging, .nio, .nioSSL,
             ]
         ),
@@ -76,17 +95,15 @@ let package = Package(
         ),
         .executableTarget(
             name: "LoginDemo",
-            dependencies: ["WaybillCore", "WaybillStore", "LoginUseCase"],
+            dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "LoginUseCase"],
             path: "Examples/Login/Demo"
         ),
         // The smallest use: one file, no traits.
         .executableTarget(name: "SyncNotes", dependencies: ["Waybill"], path: "Examples/CommandLineTool", exclude: ["README.md"]),
         .executableTarget(
             name: "Benchmarks",
-            dependencies: [
-                "WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCollector", "TestSupport", "CSQLite",
-                "AllocationCounter",
-                .hummingbird, .logging, .nio,
+            dependencies: library + [
+                "WaybillCollector", "TestSupport", "CSQLite", "AllocationCounter", .hummingbird, .logging, .nio,
             ],
             path: "Benchmarks",
             exclude: ["AllocationCounter"]
@@ -95,42 +112,31 @@ let package = Package(
         // What is promised about facts, tried on processes that are killed: `make faults`.
         .executableTarget(
             name: "Faults",
-            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "TestSupport", "PowerLoss", "CSQLite", .argumentParser],
+            dependencies: library + ["TestSupport", "PowerLoss", "CSQLite", .argumentParser],
             path: "Faults"
         ),
 
         // What several test targets share: real servers and real child processes.
-        .target(name: "TestSupport", dependencies: ["WaybillCore"], path: "Tests/TestSupport"),
+        .target(name: "TestSupport", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading"], path: "Tests/TestSupport"),
         .target(name: "CRecordingDisk", dependencies: ["CSQLite"], path: "Tests/CRecordingDisk"),
         .target(
-            name: "PowerLoss", dependencies: ["WaybillCore", "WaybillStore", "CRecordingDisk", "TestSupport"], path: "Tests/PowerLoss"),
-        .executableTarget(
-            name: "SampleReports", dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "TestSupport"],
-            path: "Tests/SampleReports"),
-        .executableTarget(
-            name: "TestProcess",
-            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "TestSupport", "CSQLite", "CZlib"],
-            path: "Tests/TestProcess"),
-        .testTarget(name: "WaybillCoreTests", dependencies: ["WaybillCore", "TestSupport"]),
-        .testTarget(name: "WaybillStoreTests", dependencies: ["WaybillCore", "WaybillStore", "TestSupport", "PowerLoss"]),
-        // What keeps a processor busy for long on one thread: brute force over many histories, power cuts at every moment. A target of its own, so that
-        // it can be run by itself, and left out where a race is looked for.
-        .testTarget(
-            name: "WaybillStoreSlowTests",
-            dependencies: ["WaybillCore", "WaybillStore", "TestSupport", "PowerLoss", "WaybillStoreTests"]),
-        .testTarget(
-            name: "WaybillTests",
-            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillTesting", "TestSupport", "TestProcess", "CZlib"]
-        ),
+            name: "PowerLoss", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "CRecordingDisk", "TestSupport"],
+            path: "Tests/PowerLoss"),
+        .executableTarget(name: "SampleReports", dependencies: library + ["TestSupport"], path: "Tests/SampleReports"),
+        .executableTarget(name: "TestProcess", dependencies: library + ["TestSupport", "CSQLite", "CZlib"], path: "Tests/TestProcess"),
+        .testTarget(name: "WaybillCoreTests", dependencies: library + ["TestSupport"]),
+        .testTarget(name: "WaybillReadingTests", dependencies: library + ["TestSupport"]),
+        .testTarget(name: "WaybillAnalysisTests", dependencies: library + ["TestSupport"]),
+        .testTarget(name: "WaybillStoreTests", dependencies: library + ["TestSupport", "PowerLoss"]),
+        // What keeps a processor busy for long on one thread: brute force over many histories, power cuts at every moment. A target
+        // of its own, so that it can be run by itself, and left out where a race is looked for.
+        .testTarget(name: "WaybillStoreSlowTests", dependencies: library + ["TestSupport", "PowerLoss", "WaybillStoreTests"]),
+        .testTarget(name: "WaybillTests", dependencies: library + ["WaybillTesting", "TestSupport", "TestProcess", "CZlib"]),
         // Traffic of many megabytes or many exchanges, all on the one queue of URLSession.
         .testTarget(
-            name: "WaybillSlowTests",
-            dependencies: ["WaybillCore", "Waybill", "WaybillTesting", "TestSupport", "TestProcess", "WaybillTests"]
-        ),
-        .testTarget(
-            name: "WaybillReportTests",
-            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillTesting", "TestSupport", "TestProcess"]
-        ),
+            name: "WaybillSlowTests", dependencies: library + ["WaybillTesting", "TestSupport", "TestProcess", "WaybillTests"]),
+        .testTarget(name: "WaybillExportTests", dependencies: library + ["WaybillTesting", "TestSupport", "TestProcess"]),
+        .testTarget(name: "WaybillInspectorTests", dependencies: library + ["WaybillTesting", "TestSupport"]),
         // Also a package of its own, which is run on an iPhone simulator; here, so that it compiles and runs without one.
         .testTarget(name: "SimulatorTests", dependencies: ["Waybill", "WaybillTesting"], path: "Tests/Simulator/Tests/SimulatorTests"),
         .testTarget(
@@ -139,16 +145,12 @@ let package = Package(
         ),
         .testTarget(
             name: "WaybillCollectorTests",
-            dependencies: [
-                "WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillTesting", "WaybillCollector", "TestSupport",
-                .hummingbird, .httpTypes,
-                .logging,
-                .nio,
+            dependencies: library + [
+                "WaybillTesting", "WaybillCollector", "TestSupport", .hummingbird, .httpTypes, .logging, .nio,
             ]
         ),
         .testTarget(
-            name: "WaybillCommandTests",
-            dependencies: ["WaybillCore", "WaybillStore", "Waybill", "WaybillReport", "WaybillCommand", "TestSupport", .argumentParser],
+            name: "WaybillCommandTests", dependencies: library + ["WaybillCommand", "TestSupport", .argumentParser],
             exclude: ["Certificates"]
         ),
     ],

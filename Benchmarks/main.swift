@@ -1,5 +1,6 @@
 import Foundation
 import WaybillCore
+import WaybillStore
 
 // Memory first: what the other rows leave behind would hide it.
 var allRows: [Row] = [.memory, .exportMemory, .log, .logWritten, .log8, .logAllocations, .logFaults]

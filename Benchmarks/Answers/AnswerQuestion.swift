@@ -1,4 +1,6 @@
+import WaybillAnalysis
 import WaybillCore
+import WaybillReading
 import WaybillStore
 
 /// A question about an ``AnswerStore``, and the numbers of its answer that every engine has to give.

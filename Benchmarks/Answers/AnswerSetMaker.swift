@@ -1,4 +1,5 @@
 import TestSupport
+import Waybill
 import WaybillCore
 import WaybillStore
 

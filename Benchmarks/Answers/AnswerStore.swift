@@ -2,6 +2,8 @@ import CSQLite
 import Foundation
 import TestSupport
 import WaybillCore
+import WaybillExport
+import WaybillReading
 import WaybillStore
 
 /// A collector's store after a month: many launches of an app in two versions, four servers whose clocks are off, nine in ten transactions logins,

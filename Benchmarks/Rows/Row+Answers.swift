@@ -1,5 +1,6 @@
 import Foundation
 import WaybillCore
+import WaybillStore
 
 extension Row {
     /// Questions about a store of a million events, of ten million with `BIG=1`: beside SQL on the same file, DuckDB over the export, and the

@@ -3,6 +3,7 @@ import Foundation
 import Hummingbird
 import WaybillCollector
 import WaybillCore
+import WaybillStore
 
 /// What a collector takes in over HTTP, its clients on the same two cores. The bodies are encoded before, and each is another one.
 extension Row {

@@ -1,5 +1,6 @@
 import Waybill
 import WaybillCore
+import WaybillStore
 
 extension Row {
     /// The same call where nothing is recorded: what an instrumented app pays when it is turned off.

@@ -1,7 +1,8 @@
 import CSQLite
 import Foundation
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillReading
 import WaybillStore
 
 extension Row {

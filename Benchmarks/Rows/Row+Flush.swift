@@ -3,6 +3,7 @@ import Foundation
 import Waybill
 import WaybillCollector
 import WaybillCore
+import WaybillStore
 
 extension Row {
     /// 100,000 events in 5,000 transactions, from a device's store over HTTP into a collector's: read, encoded, compressed, sent, decoded, stored,

@@ -1,5 +1,6 @@
 import Foundation
 import WaybillCore
+import WaybillStore
 
 #if canImport(CDispatch)
 import CDispatch  // where `timespec` is defined, once Dispatch is among the imports of any file

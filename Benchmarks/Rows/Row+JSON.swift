@@ -1,5 +1,6 @@
 import Foundation
 import WaybillCore
+import WaybillStore
 
 extension Row {
     /// A set to bytes.

@@ -1,6 +1,7 @@
 import Foundation
 import Waybill
 import WaybillCore
+import WaybillReading
 import WaybillStore
 
 extension Row {

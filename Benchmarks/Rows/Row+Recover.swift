@@ -1,5 +1,6 @@
 import Foundation
 import WaybillCore
+import WaybillReading
 import WaybillStore
 
 extension Row {

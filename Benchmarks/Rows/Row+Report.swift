@@ -1,6 +1,7 @@
 import Foundation
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillReading
 import WaybillStore
 
 extension Row {

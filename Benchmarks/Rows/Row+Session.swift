@@ -1,6 +1,7 @@
 import Foundation
 import Waybill
 import WaybillCore
+import WaybillStore
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

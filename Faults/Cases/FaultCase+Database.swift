@@ -1,5 +1,6 @@
 #if Collector
 import Foundation
+import WaybillReading
 import WaybillStore
 
 extension FaultCase {

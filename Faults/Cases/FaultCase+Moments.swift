@@ -1,6 +1,7 @@
 #if Collector
 import Foundation
 import WaybillCore
+import WaybillStore
 
 /// Kills at moments that chance seldom hits.
 extension FaultCase {

@@ -2,6 +2,7 @@
 import CSQLite
 import Foundation
 import WaybillCore
+import WaybillReading
 import WaybillStore
 
 /// What the stores of a station say in the end, and whether they agree.

@@ -1,5 +1,5 @@
-public import WaybillCore
-import WaybillStore
+import WaybillCore
+public import WaybillStore
 
 /// What is being recorded, as it reaches the store; ends with the manager.
 ///

@@ -1,5 +1,5 @@
-public import WaybillCore
-import WaybillStore
+import WaybillCore
+public import WaybillStore
 
 // Clearing what was recorded, and starting over as somebody else.
 extension TransactionManager {

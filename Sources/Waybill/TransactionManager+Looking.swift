@@ -1,4 +1,5 @@
 public import WaybillCore
+public import WaybillReading
 package import WaybillStore
 
 // Looking at what was recorded; all of it includes what was recorded until the moment of asking, and holds up no recording.

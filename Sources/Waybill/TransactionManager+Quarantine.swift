@@ -1,6 +1,7 @@
 public import Foundation
 public import WaybillCore
-import WaybillStore
+import WaybillReading
+public import WaybillStore
 
 // What a collector rejected is kept, and can be looked at, sent again or handed to somebody.
 extension TransactionManager {

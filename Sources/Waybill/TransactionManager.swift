@@ -1,11 +1,11 @@
 public import WaybillCore
-import WaybillStore
+public import WaybillStore
 
 #if canImport(FoundationNetworking)
 import Foundation
 public import FoundationNetworking
 #else
-public import Foundation
+import Foundation
 #endif
 
 /// Creates transactions, keeps what is recorded of them, and delivers it.

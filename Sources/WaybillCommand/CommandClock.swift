@@ -1,4 +1,5 @@
 #if Collector
+import WaybillCollector
 import WaybillCore
 
 /// The clock that every command goes by, e.g. for `--before 30d`.

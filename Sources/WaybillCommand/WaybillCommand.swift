@@ -52,6 +52,7 @@ struct WaybillCommand: AsyncParsableCommand {
 }
 #else
 import Foundation
+import WaybillCollector
 
 /// What the product is without the trait: an explanation.
 @main

@@ -2,6 +2,7 @@
 import HTTPTypes
 public import Hummingbird
 public import Waybill
+import WaybillCore
 
 /// Joins the transaction that a request belongs to, makes it current for the handlers below, and records the server's side of the exchange.
 ///

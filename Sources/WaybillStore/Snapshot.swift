@@ -8,7 +8,7 @@ extension Connection {
     /// busy would never be done.
     ///
     /// - Throws: Also when there is a file already.
-    func snapshot(to file: URL) throws(WaybillError) {
+    package func snapshot(to file: URL) throws(WaybillError) {
         let path = file.path(percentEncoded: false)
         guard !FileManager.default.fileExists(atPath: path) else {
             throw WaybillError(.store, "\(path) exists already. Name another file for the snapshot.")
@@ -39,29 +39,4 @@ extension Store {
     ///
     /// - Throws: Also when there is a file already.
     package func snapshot(to file: URL) throws(WaybillError) { try connection.snapshot(to: file) }
-}
-
-extension StoreReader {
-    /// Makes a copy of one file, as the store is at this moment, while others may write to it; bodies stay where they are. It is synced and checked
-    /// whole before this returns.
-    ///
-    /// - Returns: What the check has found, which is no problem.
-    /// - Throws: `.damaged` where the copy is not sound; also when there is a file already, or no room.
-    package func backUp(to file: URL) throws(WaybillError) -> StoreVerification {
-        try connection.snapshot(to: file)
-        let path = file.path(percentEncoded: false)
-        do {
-            // SQLite does not: sqlite.org/lang_vacuum.html, "VACUUM with an INTO clause".
-            try DurableFile.withDescriptor(of: path, O_RDONLY, DurableFile.sync)
-        } catch {
-            throw WaybillError(.store, "The copy \(path) cannot be written to the disk.", cause: "\(error)")
-        }
-        let verification = try StoreReader(.file(file)).verify()
-        guard verification.isSound else {
-            throw WaybillError(
-                .damaged, "The copy of \(connection.place) is not sound. See what `waybill verify` says of the store.",
-                cause: verification.problems.first)
-        }
-        return verification
-    }
 }

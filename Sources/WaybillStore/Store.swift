@@ -18,7 +18,7 @@ package import WaybillCore
 /// }
 /// ```
 package final class Store {
-    let connection: Connection
+    package let connection: Connection
     private let lock: FileLock?
     private let place: StorePlace
     let file: StoreFile?
@@ -96,7 +96,7 @@ package final class Store {
     }
 
     /// One SQLite transaction under the lock between processes, and a checkpoint when the WAL has grown.
-    func write<Result>(_ body: () throws(WaybillError) -> Result) throws(WaybillError) -> Result {
+    package func write<Result>(_ body: () throws(WaybillError) -> Result) throws(WaybillError) -> Result {
         try locked { () throws(WaybillError) in
             guard identity == file?.identity else {
                 throw WaybillError(.damaged, "The store's file \(connection.place) was moved away or deleted while it was open.")

@@ -1,4 +1,5 @@
 import Waybill
+import WaybillCore
 
 /// The sets that a transport is tried with.
 struct ConformanceSets {

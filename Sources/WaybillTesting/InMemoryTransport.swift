@@ -1,4 +1,5 @@
 public import Waybill
+import WaybillCore
 
 /// A transport that keeps what it is given, and answers as it is told.
 public final class InMemoryTransport: FlushTransport {

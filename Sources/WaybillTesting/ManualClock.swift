@@ -1,4 +1,5 @@
 public import Waybill
+import WaybillCore
 
 /// A clock that stands still until a test moves it.
 public final class ManualClock: TransactionClock {

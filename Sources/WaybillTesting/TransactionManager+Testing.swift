@@ -1,4 +1,6 @@
 public import Waybill
+public import WaybillCore
+public import WaybillReading
 import WaybillStore
 
 extension TransactionManager {

@@ -1,4 +1,5 @@
 public import Waybill
+import WaybillCore
 
 /// Tries a transport out: whether it does what delivery relies on.
 ///

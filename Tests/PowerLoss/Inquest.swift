@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import WaybillCore
+import WaybillReading
 import WaybillStore
 
 /// Opens what a power cut has left, delivers all of it, and compares it with what was recorded.

@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillReading
 import WaybillStore
 
 /// Writes the reports that `make look` looks at, and a store of odd exchanges for `make exports`, into a folder: `SampleReports FOLDER STORE`.

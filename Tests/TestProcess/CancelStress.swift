@@ -2,6 +2,8 @@ import Dispatch
 import Foundation
 import TestSupport
 import Waybill
+import WaybillCore
+import WaybillReading
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

@@ -1,6 +1,7 @@
 import Foundation
 import Waybill
-import WaybillReport
+import WaybillCore
+import WaybillExport
 import WaybillStore
 
 #if canImport(FoundationNetworking)

@@ -1,4 +1,5 @@
-package import WaybillCore
+import WaybillCore
+package import WaybillReading
 
 /// What somebody might record to break a page that shows it.
 package enum HostileText {

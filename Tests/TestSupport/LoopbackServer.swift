@@ -1,5 +1,6 @@
 public import Foundation
 import WaybillCore
+import WaybillStore
 
 /// An HTTP/1.1 server in this process on 127.0.0.1, on a port the system picks, that does what a closure says: for real sockets, real
 /// time-outs and real hang-ups.

@@ -5,6 +5,8 @@ import Testing
 import Waybill
 @testable import WaybillCollector
 import WaybillCore
+import WaybillLegacy
+import WaybillReading
 import WaybillTesting
 
 #if canImport(FoundationNetworking)

@@ -4,10 +4,11 @@ import Foundation
 import TestSupport
 import Testing
 import Waybill
-import WaybillCore
-import WaybillStore
-
 @testable import WaybillCommand
+import WaybillAnalysis
+import WaybillCore
+import WaybillReading
+import WaybillStore
 
 /// What commands say of "now" goes by one clock.
 @Suite(.timeLimit(.minutes(5))) struct CommandClockTests {

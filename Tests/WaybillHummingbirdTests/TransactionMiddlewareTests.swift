@@ -4,6 +4,7 @@ import Hummingbird
 import NIOCore
 import Testing
 import Waybill
+import WaybillCore
 import WaybillHummingbird
 import WaybillTesting
 

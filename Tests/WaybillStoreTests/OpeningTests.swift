@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 import WaybillCore
 
+@testable import WaybillAnalysis
+@testable import WaybillReading
 @testable import WaybillStore
 
 /// What is said of places that hold no store, or one that cannot be used. (Nothing here may create a file that was not there.)

@@ -2,6 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 import Waybill
+import WaybillCore
+import WaybillReading
+import WaybillStore
 import WaybillTesting
 
 /// Erasing on the device, as somebody in the app would ask for it.

@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 import Waybill
+import WaybillCore
+import WaybillReading
 import WaybillTesting
 
 #if canImport(FoundationNetworking)

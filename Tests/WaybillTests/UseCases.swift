@@ -1,4 +1,5 @@
 import Waybill
+import WaybillCore
 
 /// What the tests record.
 enum Login: Int, UseCase {

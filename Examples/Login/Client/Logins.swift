@@ -1,6 +1,7 @@
 import Foundation
 import LoginUseCase
 import Waybill
+import WaybillCore
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

@@ -1,4 +1,5 @@
 public import Waybill
+import WaybillCore
 
 /// The use case that client and server share.
 public enum Login: Int, UseCase {

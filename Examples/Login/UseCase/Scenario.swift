@@ -1,4 +1,5 @@
 public import Waybill
+import WaybillCore
 
 /// What can happen to a login, in a realistic mix.
 public enum Scenario: String, CaseIterable, Codable, Sendable {

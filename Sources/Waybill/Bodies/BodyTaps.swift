@@ -1,5 +1,6 @@
 import Foundation
 import WaybillCore
+import WaybillStore
 
 /// Both bodies of one exchange that the policy wants; each has a tap from its first byte on.
 package final class BodyTaps: Sendable {

@@ -1,12 +1,12 @@
-import Foundation
-import WaybillCore
+package import Foundation
+package import WaybillCore
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
 /// What was answered to the POST of a set, and whether it settles anything.
-struct CollectorAnswer {
+package struct CollectorAnswer {
     let data: Data
     let response: URLResponse
     /// Who answered, for messages.
@@ -44,7 +44,7 @@ struct CollectorAnswer {
     /// What a server of version 0.0.1 says: any 2xx, whatever stands in it, takes the facts of a set that were sent.
     ///
     /// - Parameter leftOut: The facts of the set that were not.
-    func acceptance(of set: OutgoingSet, but leftOut: [Rejection], now: Date) throws(DeliveryFailure) -> Receipt {
+    package func acceptance(of set: OutgoingSet, but leftOut: [Rejection], now: Date) throws(DeliveryFailure) -> Receipt {
         guard (200...299).contains(response.status) else { throw refusal(now: now) }
         return Receipt(
             set: set.id, acceptedCount: set.factCount - leftOut.count, rejections: leftOut, retryAfter: retryAfter(now: now))

@@ -1,8 +1,8 @@
-import Foundation
-import WaybillCore
+package import Foundation
+package import WaybillCore
 
 /// What differs between the versions of the format on the wire: where a set goes, what it looks like, and what its answer says.
-protocol SetWire: Sendable {
+package protocol SetWire: Sendable {
     /// Whether bodies may be compressed.
     var compresses: Bool { get }
     /// The media type of the answer; nil: any, or none.
@@ -19,27 +19,33 @@ protocol SetWire: Sendable {
 }
 
 /// A set as it is sent.
-struct SetMessage {
-    var mediaType: String
+package struct SetMessage {
+    package var mediaType: String
     /// nil: nothing of the set can be said in that version, so that nothing is sent.
-    var body: [UInt8]?
+    package var body: [UInt8]?
     /// The facts that are not in it.
-    var leftOut: [Rejection] = []
+    package var leftOut: [Rejection]
+
+    package init(mediaType: String, body: [UInt8]?, leftOut: [Rejection] = []) {
+        self.mediaType = mediaType
+        self.body = body
+        self.leftOut = leftOut
+    }
 }
 
 /// Version 1: sets go as they are, to a collector, which answers with a receipt.
-struct CollectorWire: SetWire {
-    var compresses: Bool { true }
-    var accepted: String? { Receipt.mediaType }
+package struct CollectorWire: SetWire {
+    package var compresses: Bool { true }
+    package var accepted: String? { Receipt.mediaType }
 
-    func address(at collector: URL) -> URL { collector.appending(path: "v1/sets") }
+    package func address(at collector: URL) -> URL { collector.appending(path: "v1/sets") }
 
     /// RFC 6750, section 2.1.
-    func authorization(_ token: String) -> String { "Bearer \(token)" }
+    package func authorization(_ token: String) -> String { "Bearer \(token)" }
 
-    func message(of set: OutgoingSet) -> SetMessage { SetMessage(mediaType: set.mediaType, body: set.body) }
+    package func message(of set: OutgoingSet) -> SetMessage { SetMessage(mediaType: set.mediaType, body: set.body) }
 
-    func receipt(
+    package func receipt(
         of set: OutgoingSet, sentAs message: SetMessage, from answer: CollectorAnswer, now: Date
     ) throws(DeliveryFailure) -> Receipt {
         try answer.receipt(for: set, now: now)

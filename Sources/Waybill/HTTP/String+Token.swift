@@ -1,6 +1,6 @@
 extension String {
     /// Whether it is a token of RFC 9110, section 5.6.2, as the name of a header field has to be.
-    var isToken: Bool {
+    package var isToken: Bool {
         !isEmpty
             && utf8.allSatisfy { byte in
                 switch byte {

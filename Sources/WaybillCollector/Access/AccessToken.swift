@@ -1,6 +1,7 @@
 #if Collector
 import Crypto
 import Foundation
+import WaybillExport
 
 /// A token as a collector knows it: what its bearer may do, and the token's hash in place of the token.
 ///

@@ -2,6 +2,7 @@
 import Crypto
 import Foundation
 import WaybillCore
+import WaybillExport
 
 /// The tokens as the file has them at the moment: a token that is revoked opens nothing from the next request on, without a restart.
 final class TokenWatch: Sendable {

@@ -2,6 +2,8 @@
 import Crypto
 import Hummingbird
 import WaybillCore
+import WaybillExport
+import WaybillLegacy
 import WaybillStore
 
 extension Collector {

@@ -2,6 +2,7 @@
 import Hummingbird
 import NIOCore
 import WaybillCore
+import WaybillLegacy
 
 /// A set as a request carries it: its content type and coding are looked at first, then its bytes come in, as long as they stay within the limits.
 struct SetBody {

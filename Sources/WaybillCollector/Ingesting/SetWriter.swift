@@ -1,5 +1,6 @@
 #if Collector
 import WaybillCore
+import WaybillLegacy
 import WaybillStore
 
 /// The one writer of a project's store: sets of many requests that wait at the same time share one synced commit.

@@ -1,7 +1,9 @@
 #if Collector
 import Hummingbird
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillInspector
+import WaybillReading
 import WaybillStore
 
 extension InspectedStore {

@@ -2,6 +2,7 @@
 import HTTPTypes
 import Hummingbird
 import ServiceLifecycle
+import WaybillReading
 import WaybillStore
 
 extension InspectedStore {

@@ -2,7 +2,9 @@
 import HTTPTypes
 import Hummingbird
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillInspector
+import WaybillReading
 import WaybillStore
 
 /// The page of a network exchange, and what can be taken away of it.

@@ -1,7 +1,9 @@
 #if Collector
 import Hummingbird
+import WaybillAnalysis
 import WaybillCore
-import WaybillReport
+import WaybillInspector
+import WaybillReading
 import WaybillStore
 
 extension InspectedStore {

@@ -1,7 +1,8 @@
 #if Collector
 import Hummingbird
 import WaybillCore
-import WaybillReport
+import WaybillInspector
+import WaybillReading
 import WaybillStore
 
 /// The pages of the sources.

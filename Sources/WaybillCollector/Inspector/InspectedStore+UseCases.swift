@@ -1,7 +1,10 @@
 #if Collector
 import Hummingbird
+import WaybillAnalysis
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillInspector
+import WaybillReading
 import WaybillStore
 
 /// The pages of use cases, which are answers to questions about many transactions.

@@ -2,7 +2,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import WaybillReport
+import WaybillInspector
 
 /// Logging in with a token, which the browser keeps as a cookie until it is closed.
 ///

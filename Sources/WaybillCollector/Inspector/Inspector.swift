@@ -3,7 +3,7 @@ public import Foundation
 public import Hummingbird
 import Logging
 public import WaybillCore
-import WaybillReport
+import WaybillInspector
 import WaybillStore
 
 /// Pages that show what was recorded to people with a browser: of a collector's projects, or of one store.

@@ -1,7 +1,8 @@
 #if Collector
 import HTTPTypes
 import Hummingbird
-import WaybillReport
+import WaybillExport
+import WaybillInspector
 
 extension Response {
     /// A page, which no cache keeps and no other site can show: what was recorded concerns people.

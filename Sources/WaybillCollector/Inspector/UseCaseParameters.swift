@@ -1,6 +1,8 @@
 #if Collector
+import WaybillAnalysis
 import WaybillCore
-import WaybillReport
+import WaybillInspector
+import WaybillReading
 import WaybillStore
 
 /// What the address of a use case's page asks: which transactions count, and the question's own parameters.

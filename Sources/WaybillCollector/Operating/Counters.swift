@@ -1,6 +1,8 @@
 #if Collector
+import WaybillAnalysis
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillInspector
 
 /// What a collector has done for a project since it started; each number only grows.
 final class Counters: Sendable {

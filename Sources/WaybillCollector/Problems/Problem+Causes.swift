@@ -1,6 +1,7 @@
 #if Collector
 import Hummingbird
 import WaybillCore
+import WaybillReading
 
 extension Problem {
     init(_ failure: QueryFailure) {

@@ -1,6 +1,6 @@
 #if Collector
 public import Hummingbird
-import WaybillReport
+import WaybillInspector
 
 /// Answers with a problem document (RFC 9457) where nothing else made the answer: an unknown route, an unforeseen error. A browser at an unknown
 /// route is shown a page that says so.

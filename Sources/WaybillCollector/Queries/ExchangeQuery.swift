@@ -1,5 +1,6 @@
 #if Collector
 package import WaybillCore
+package import WaybillReading
 
 /// The filter of a list of exchanges as it is written: the grammar of ``TransactionQuery``, and what only exchanges have.
 package struct ExchangeQuery: ListParameters, Sendable, Hashable {

@@ -1,6 +1,8 @@
 #if Collector
 import WaybillCore
-package import WaybillStore
+package import WaybillExport
+import WaybillReading
+import WaybillStore
 
 /// What `GET /v1/export` is asked for.
 package struct ExportQuery: Sendable, Hashable {

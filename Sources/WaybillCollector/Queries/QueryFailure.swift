@@ -1,5 +1,6 @@
 #if Collector
 package import WaybillCore
+package import WaybillReading
 
 /// Why a question has no answer, or not one.
 package enum QueryFailure: Error, Hashable, CustomStringConvertible {

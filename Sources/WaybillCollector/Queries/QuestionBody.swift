@@ -1,6 +1,7 @@
 #if Collector
 import Foundation
 import HTTPTypes
+import WaybillAnalysis
 import WaybillCore
 
 /// A ``Query`` as the body of a request.

@@ -1,5 +1,6 @@
 #if Collector
-package import WaybillStore
+package import WaybillReading
+import WaybillStore
 
 /// The filter of a list of sources as it is written in a URL: of the grammar of ``TransactionQuery`` the text and the page.
 package struct SourceQuery: ListParameters, Sendable, Hashable {

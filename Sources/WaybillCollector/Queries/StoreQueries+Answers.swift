@@ -1,5 +1,6 @@
 #if Collector
-package import WaybillCore
+package import WaybillAnalysis
+import WaybillCore
 import WaybillStore
 
 extension StoreQueries {

@@ -1,5 +1,6 @@
 #if Collector
-package import WaybillCore
+import WaybillCore
+package import WaybillReading
 package import WaybillStore
 
 /// Questions about exchanges.

@@ -1,6 +1,7 @@
 #if Collector
-package import WaybillCore
-package import WaybillStore
+import WaybillCore
+package import WaybillReading
+import WaybillStore
 
 /// Lists for somebody who waits: pages that say how far they got.
 extension StoreQueries {

@@ -1,5 +1,6 @@
 #if Collector
 package import WaybillCore
+package import WaybillReading
 package import WaybillStore
 
 /// The questions that a collector and the command line answer from a store, on a thread of their own.

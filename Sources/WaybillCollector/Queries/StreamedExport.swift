@@ -1,6 +1,7 @@
 #if Collector
 package import WaybillCore
-import WaybillReport
+package import WaybillExport
+package import WaybillReading
 package import WaybillStore
 
 /// An export that is read a piece at a time, with the connection that it reads from; confined to its thread.

@@ -1,5 +1,6 @@
 #if Collector
 package import WaybillCore
+package import WaybillReading
 import WaybillStore
 
 /// The filter of a list as it is written, in a URL's query or on the command line: one grammar for both.

@@ -2,7 +2,8 @@
 import HTTPTypes
 import Hummingbird
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillReading
 import WaybillStore
 
 extension Collector {

@@ -1,5 +1,7 @@
 #if Collector
 import WaybillCore
+package import WaybillExport
+import WaybillReading
 package import WaybillStore
 
 /// Hands over an export line by line.

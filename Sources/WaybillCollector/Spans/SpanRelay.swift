@@ -1,7 +1,7 @@
 #if Collector
 package import Foundation
 package import WaybillCore
-package import WaybillReport
+package import WaybillExport
 import WaybillStore
 
 /// Sends spans to a backend, in rounds that go on where the one before ended.

@@ -3,7 +3,7 @@ public import Foundation
 public import Logging
 public import ServiceLifecycle
 public import WaybillCore
-package import WaybillReport
+package import WaybillExport
 import WaybillStore
 
 /// Sends what a collector receives to a tracing backend, as spans by OTLP/HTTP: once a second what is new, until it is told to stop.

@@ -1,7 +1,10 @@
 #if Collector
 import Foundation
+import WaybillAnalysis
 import WaybillCollector
 import WaybillCore
+import WaybillReading
+import WaybillStore
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif

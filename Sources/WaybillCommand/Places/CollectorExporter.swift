@@ -2,7 +2,8 @@
 import Foundation
 import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillReading
 import WaybillStore
 
 /// Through a collector, whose answer is kept in a temporary file until it is whole.

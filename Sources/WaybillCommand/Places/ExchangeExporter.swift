@@ -2,7 +2,8 @@
 import Foundation
 import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillReading
 
 /// Exports network exchanges: from a store at hand, or through a collector.
 struct ExchangeExporter {

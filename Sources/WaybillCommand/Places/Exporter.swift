@@ -2,7 +2,7 @@
 import Foundation
 import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
 import WaybillStore
 
 /// Exports facts: from a store at hand, or through a collector.

@@ -1,7 +1,7 @@
 #if Collector
 import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
 
 extension SpanRelay {
     /// Sends what is new, again and again, and tells what became of it; returns only when the task is canceled.

@@ -1,6 +1,8 @@
 #if Collector
 import Foundation
+import WaybillCollector
 import WaybillCore
+import WaybillReading
 import WaybillStore
 
 /// Copies a store's file, or all that a collector's folder holds, while others write to it: whole or not at all.

@@ -1,5 +1,6 @@
 #if Collector
 import Waybill
+import WaybillCollector
 import WaybillCore
 import WaybillStore
 

@@ -1,7 +1,9 @@
 #if Collector
+import WaybillAnalysis
 import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillReading
 
 /// Answers questions about recorded transactions: from a store at hand, or through a collector.
 protocol TransactionReader: Sendable {

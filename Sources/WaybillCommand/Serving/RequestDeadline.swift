@@ -2,6 +2,7 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
+import WaybillCollector
 
 /// Ends a connection whose request takes too long to come, however steadily it trickles in: an idle time alone does not.
 ///

@@ -1,6 +1,7 @@
 #if Collector
 import ArgumentParser
 import Configuration
+import WaybillCollector
 
 /// The settings of `waybill serve` that are options; what is not given comes from the environment, the file, or the defaults.
 struct ServeFlags: ParsableArguments {

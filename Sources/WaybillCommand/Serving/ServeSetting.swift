@@ -1,5 +1,6 @@
 #if Collector
 import Configuration
+import WaybillCollector
 
 /// What can be set of `waybill serve`: one name, written `--max-connections` as an option, `WAYBILL_MAX_CONNECTIONS` in the environment, and
 /// `maxConnections` in the file.

@@ -4,7 +4,7 @@ import Foundation
 import Logging
 import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
 
 /// How a collector is served: options before the environment, the environment before the file, the file before the defaults.
 struct ServeSettings: Sendable {

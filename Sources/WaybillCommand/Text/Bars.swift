@@ -1,4 +1,6 @@
 #if Collector
+import WaybillCollector
+
 /// Small pictures of numbers, in a line of text.
 enum Bars {
     /// A bar as long as the share of the greatest, to an eighth of a column; something for every number above zero.

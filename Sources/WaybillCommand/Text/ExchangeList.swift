@@ -1,7 +1,9 @@
 #if Collector
 import Foundation
+import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillReading
 
 extension TextTable {
     /// A page of exchanges, a line for each.

@@ -1,6 +1,7 @@
 #if Collector
+import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
 
 extension ExchangeText {
     /// All lines, with emphasis.

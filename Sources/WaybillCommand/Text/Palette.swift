@@ -1,5 +1,6 @@
 #if Collector
 import Foundation
+import WaybillCollector
 
 /// The few kinds of emphasis that the output knows.
 enum Ink: Int {

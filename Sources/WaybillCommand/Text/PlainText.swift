@@ -1,6 +1,7 @@
 #if Collector
 import ArgumentParser
 import Foundation
+import WaybillCollector
 
 /// What the terminal can show.
 struct TextOptions: ParsableArguments {

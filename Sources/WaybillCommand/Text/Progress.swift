@@ -1,5 +1,6 @@
 #if Collector
 import Foundation
+import WaybillCollector
 
 /// Says on a terminal that something goes on, where it takes longer than a second.
 enum Progress {

@@ -1,4 +1,6 @@
 #if Collector
+import WaybillCollector
+
 extension String {
     /// How many columns of a terminal it takes: two for what East Asian typography writes wide and for emoji, one for most else.
     ///

@@ -1,5 +1,6 @@
 #if Collector
 import Foundation
+import WaybillCollector
 import WaybillCore
 
 /// Where lines go: results to standard output, everything else to standard error.

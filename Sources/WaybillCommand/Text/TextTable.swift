@@ -1,4 +1,6 @@
 #if Collector
+import WaybillCollector
+
 /// Text in a column, and how it is emphasized.
 struct Cell: ExpressibleByStringInterpolation {
     var text: String

@@ -1,6 +1,8 @@
 #if Collector
+import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillReading
 
 /// What happened in a transaction, a line for each fact, with the sources in lanes beside each other.
 ///

@@ -1,6 +1,8 @@
 #if Collector
+import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillReading
 
 extension TextTable {
     /// A page of transactions, a line for each.

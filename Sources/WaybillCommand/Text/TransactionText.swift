@@ -1,6 +1,8 @@
 #if Collector
+import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillReading
 
 /// One transaction as `waybill show` prints it: what it was, who took part, and what happened when.
 struct TransactionText {

@@ -1,6 +1,8 @@
 #if Collector
+import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillReading
 import WaybillStore
 
 /// What `waybill verify` has found, for people.

@@ -1,6 +1,8 @@
 #if Collector
+import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillReading
 
 /// A transaction as bars in time: a line for each part with its events on it, a line for each request with its phases, and what the request caused
 /// below it, set in.

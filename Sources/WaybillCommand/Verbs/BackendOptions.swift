@@ -1,7 +1,8 @@
 #if Collector
 import ArgumentParser
 import Foundation
-import WaybillReport
+import WaybillCollector
+import WaybillExport
 
 /// A tracing backend to send spans to, in place of a file.
 struct BackendOptions: ParsableArguments {

@@ -1,8 +1,9 @@
 #if Collector
 import ArgumentParser
 import Foundation
+import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
 import WaybillStore
 
 /// `waybill backup`: a copy of a collector that runs, or of one store.

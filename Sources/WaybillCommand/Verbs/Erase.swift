@@ -3,7 +3,8 @@ import ArgumentParser
 import Foundation
 import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillReading
 import WaybillStore
 
 /// `waybill erase`: takes transactions away for good.

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
 import WaybillStore
 
 /// `waybill export`: facts for other tools.

@@ -2,6 +2,7 @@
 import ArgumentParser
 import WaybillCollector
 import WaybillCore
+import WaybillReading
 
 /// Which transactions, or exchanges; all conditions that are given must hold.
 struct FilterOptions: ParsableArguments {

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillReading
 import WaybillStore
 
 /// Shows the newest transactions, the oldest of them first, and then each that comes and passes: when it is new, or when something came that makes

@@ -4,7 +4,7 @@ import Foundation
 import Waybill
 import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
 import WaybillStore
 
 /// `waybill import`: feeds sets that were written to files to a store or a collector.

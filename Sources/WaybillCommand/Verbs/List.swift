@@ -2,6 +2,8 @@
 import ArgumentParser
 import WaybillCollector
 import WaybillCore
+import WaybillReading
+import WaybillStore
 
 /// `waybill list`: transactions, or network exchanges, a line for each.
 struct List: AsyncParsableCommand {

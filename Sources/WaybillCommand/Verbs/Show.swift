@@ -1,8 +1,10 @@
 #if Collector
 import ArgumentParser
 import Foundation
+import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
+import WaybillReading
 
 /// `waybill show`: one transaction, merged from all its sources, or one network exchange.
 struct Show: AsyncParsableCommand {

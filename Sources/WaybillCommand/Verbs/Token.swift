@@ -3,7 +3,6 @@ import ArgumentParser
 import Foundation
 package import WaybillCollector
 import WaybillCore
-import WaybillReport
 
 /// `waybill token`: who may use a collector.
 struct Token: AsyncParsableCommand {

@@ -58,16 +58,6 @@ extension Outcome: CodingKeyRepresentable {
     }
 }
 
-extension ExchangeRecord.State {
-    public init?(codingKey: some CodingKey) {
-        let name = codingKey.stringValue
-        guard let state = Self.allCases.first(where: { $0.rawValue == name || RecordKey.camelCase($0.rawValue) == name }) else {
-            return nil
-        }
-        self = state
-    }
-}
-
 extension Fact.Role: Named, Codable {
     public init(from decoder: any Decoder) throws { self = try .decode(decoder) }
     public func encode(to encoder: any Encoder) throws { try encodeName(to: encoder) }

@@ -45,7 +45,7 @@ package struct RecordKey: CodingKey {
     }
 
     /// `begunMicroseconds` for `begun_us`, `isJoined` for `is_joined`.
-    static func camelCase(_ name: String) -> String {
+    package static func camelCase(_ name: String) -> String {
         let words = name.split(separator: "_", omittingEmptySubsequences: false)
         guard let first = words.first else { return name }
         return words.dropFirst().enumerated().reduce(into: String(first)) { result, word in

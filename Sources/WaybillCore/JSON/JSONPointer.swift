@@ -1,9 +1,9 @@
 /// Says where in a document something is, by RFC 6901: `/sources/0/clocks`.
 ///
 /// Found by reading the document again, so that reading keeps no account of where it is.
-enum JSONPointer {
+package enum JSONPointer {
     /// The innermost value that `offset` lies in, or that starts there; as far as the document can be read.
-    static func path(to offset: Int, in bytes: UnsafeBufferPointer<UInt8>) -> String {
+    package static func path(to offset: Int, in bytes: UnsafeBufferPointer<UInt8>) -> String {
         var reader = JSONReader(bytes)
         var path = ""
         while let token = step(&reader, towards: offset) { path += "/" + escaped(token) }

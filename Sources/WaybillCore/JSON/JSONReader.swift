@@ -21,7 +21,7 @@ package struct JSONReader {
     package static let depthLimit = 32
 
     /// Every access is behind a comparison with `count`: in a release build the buffer does not check.
-    let bytes: UnsafeBufferPointer<UInt8>
+    package let bytes: UnsafeBufferPointer<UInt8>
     /// The byte that is read next.
     package var offset = 0
     private var depth = 0

@@ -50,7 +50,7 @@ package struct SetDecodingFailure: Error, Hashable, Sendable, CustomStringConver
     package var description: String { pointer.isEmpty ? message : "\(pointer): \(message)" }
 
     /// Reads one whole document; what fails is told with where.
-    static func decoding<Value>(
+    package static func decoding<Value>(
         _ bytes: [UInt8], _ body: (inout JSONReader) throws(JSONFailure) -> Value
     ) throws(SetDecodingFailure) -> Value {
         try bytes.withUnsafeBufferPointer { buffer throws(SetDecodingFailure) in

@@ -2,7 +2,7 @@ import CZlib
 import WaybillCore
 
 /// Bytes in the format of RFC 1950, which the functions of SQLite's own shell read: `sqlar_uncompress(bytes, kept_bytes)`.
-enum Zlib {
+package enum Zlib {
     /// - Throws: Where there is no memory for it.
     static func compressed(_ bytes: [UInt8]) throws(WaybillError) -> [UInt8] {
         var count = compressBound(UInt(bytes.count))
@@ -18,7 +18,7 @@ enum Zlib {
     /// nil where the bytes are not what was compressed, in a damaged store.
     ///
     /// - Parameter byteCount: How many they were.
-    static func decompressed(_ bytes: [UInt8], byteCount: Int) -> [UInt8]? {
+    package static func decompressed(_ bytes: [UInt8], byteCount: Int) -> [UInt8]? {
         guard (0...BodyRows.pieceLimit).contains(byteCount) else { return nil }
         var count = UInt(byteCount)
         // One more than none: an empty buffer may have no address.

@@ -45,7 +45,7 @@ package struct DeliveryPause: Hashable, Sendable {
 
 extension StoreReader {
     /// The pause as the store was told of it last; nil: none.
-    func deliveryPause() throws(WaybillError) -> DeliveryPause? {
+    package func deliveryPause() throws(WaybillError) -> DeliveryPause? {
         let text = try connection.statement("SELECT value FROM settings WHERE key = ?").first(Store.pauseKey) { row in row.text(0) }
         guard let text, let time = try DeviceTime(connection) else { return nil }
         return DeliveryPause(text, now: time.now)

@@ -1,4 +1,4 @@
-package import WaybillCore
+import WaybillCore
 
 /// Tells those who watch which transactions have changed in the store.
 ///

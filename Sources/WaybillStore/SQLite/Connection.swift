@@ -1,25 +1,25 @@
 import CSQLite
-import WaybillCore
+package import WaybillCore
 
 /// One connection to an SQLite database, confined to one thread at a time.
 ///
 /// With ``Statement`` and ``SQLValue`` the only place where SQLite's functions are called. It never checkpoints by itself, neither after a commit
 /// nor when it closes, and leaves the WAL file in place: a WAL-mode file without its WAL is a copy that lacks the latest facts.
-final class Connection {
+package final class Connection {
     /// For the sentences of errors: the file's path.
-    let place: String
+    package let place: String
     private let name: String
     private let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
     private let walFrameCount = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
 
-    enum Access { case readOnly, readWrite, create }
+    package enum Access { case readOnly, readWrite, create }
 
     /// How long a connection waits for another one's lock.
-    static let busyMilliseconds: Int32 = 5_000
+    package static let busyMilliseconds: Int32 = 5_000
 
     /// Opens a database by its path or `file:` URI.
-    init(_ name: String, _ access: Access, at place: String) throws(WaybillError) {
+    package init(_ name: String, _ access: Access, at place: String) throws(WaybillError) {
         let flags =
             switch access {
             case .readOnly: SQLITE_OPEN_READONLY
@@ -53,7 +53,7 @@ final class Connection {
     }
 
     /// A further one to the same database, for another thread, that only reads.
-    func another() throws(WaybillError) -> Connection { try Connection(name, .readOnly, at: place) }
+    package func another() throws(WaybillError) -> Connection { try Connection(name, .readOnly, at: place) }
 
     deinit {
         for statement in statements.values { statement.finalize() }
@@ -62,7 +62,7 @@ final class Connection {
     }
 
     /// The statement of that text, prepared when it is first asked for.
-    func statement(_ sql: String) throws(WaybillError) -> Statement {
+    package func statement(_ sql: String) throws(WaybillError) -> Statement {
         if let statement = statements[sql] { return statement }
         var prepared: OpaquePointer?
         let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
@@ -73,24 +73,24 @@ final class Connection {
     }
 
     /// Runs statements that take no arguments and are not needed again.
-    func execute(_ script: String) throws(WaybillError) {
+    package func execute(_ script: String) throws(WaybillError) {
         let code = sqlite3_exec(handle, script, nil, nil, nil)
         guard code == SQLITE_OK else { throw error(code) }
     }
 
     /// The first column of the first row; 0 where there is none.
-    func integer<each Value: SQLValue>(_ sql: String, _ values: repeat each Value) throws(WaybillError) -> Int {
+    package func integer<each Value: SQLValue>(_ sql: String, _ values: repeat each Value) throws(WaybillError) -> Int {
         try statement(sql).first(repeat each values) { row in row.int(0) } ?? 0
     }
 
     /// Rows that the last statement has inserted, updated or deleted.
-    var changeCount: Int { Int(sqlite3_changes(handle)) }
+    package var changeCount: Int { Int(sqlite3_changes(handle)) }
 
     /// The `INTEGER PRIMARY KEY` of the row that was inserted last.
-    var lastInsertedID: Int { Int(sqlite3_last_insert_rowid(handle)) }
+    package var lastInsertedID: Int { Int(sqlite3_last_insert_rowid(handle)) }
 
     /// One SQLite transaction: committed when `body` returns, rolled back when it throws.
-    func transaction<Result>(
+    package func transaction<Result>(
         _ begin: String = "BEGIN IMMEDIATE", _ body: () throws(WaybillError) -> Result
     ) throws(WaybillError) -> Result {
         try statement(begin).run()
@@ -106,13 +106,13 @@ final class Connection {
     }
 
     /// Whether a SQLite transaction is open.
-    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+    package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
     /// What is kept as a whole or not at all within a SQLite transaction.
     ///
     /// - Returns: What `body` has thrown, after it was rolled back and where the transaction can go on.
     /// - Throws: What `body` has thrown, where SQLite has rolled back the whole transaction.
-    func savepoint<Value>(_ body: () throws(WaybillError) -> Value) throws(WaybillError) -> Result<Value, WaybillError> {
+    package func savepoint<Value>(_ body: () throws(WaybillError) -> Value) throws(WaybillError) -> Result<Value, WaybillError> {
         try statement("SAVEPOINT one").run()
         do throws(WaybillError) {
             let value = try body()
@@ -126,12 +126,12 @@ final class Connection {
     }
 
     /// Pages in the WAL after the last commit of this connection.
-    var walPageCount: Int { Int(walFrameCount.pointee) }
+    package var walPageCount: Int { Int(walFrameCount.pointee) }
 
-    enum CheckpointMode { case passive, truncate }
+    package enum CheckpointMode { case passive, truncate }
 
     /// Moves pages from the WAL into the database: as many as readers allow (passive), or all, leaving the WAL empty (truncate).
-    func checkpoint(_ mode: CheckpointMode) throws(WaybillError) {
+    package func checkpoint(_ mode: CheckpointMode) throws(WaybillError) {
         let code = sqlite3_wal_checkpoint_v2(
             handle, nil, mode == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
         guard code == SQLITE_OK else { throw error(code) }
@@ -141,7 +141,7 @@ final class Connection {
     /// Whether the file says of itself that it has a WAL.
     ///
     /// Read through SQLite's own descriptor: opening and closing another one would drop SQLite's locks (sqlite.org/howtocorrupt.html, 2.2).
-    var isWriteAheadLogged: Bool {
+    package var isWriteAheadLogged: Bool {
         var file: UnsafeMutablePointer<sqlite3_file>?
         guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
             let methods = file.pointee.pMethods
@@ -154,13 +154,13 @@ final class Connection {
     /// A number that is another one after every commit of anybody else (sqlite.org/pragma.html#pragma_data_version); means nothing to other connections.
     ///
     /// Within a SQLite transaction it is that of the state which the transaction sees, and has seen from its first read on.
-    func dataVersion() throws(WaybillError) -> Int { try integer("PRAGMA data_version") }
+    package func dataVersion() throws(WaybillError) -> Int { try integer("PRAGMA data_version") }
 
     /// Work done by all statements so far, in steps of SQLite's virtual machine.
-    var virtualMachineSteps: Int { statements.values.reduce(0) { $0 + $1.virtualMachineSteps } }
+    package var virtualMachineSteps: Int { statements.values.reduce(0) { $0 + $1.virtualMachineSteps } }
 
     /// Whether the last call failed because SQLite could not make or write a file that it needs beside the database.
-    var lacksSideFiles: Bool { [SQLITE_CANTOPEN, SQLITE_READONLY].contains(sqlite3_errcode(handle) & 0xFF) }
+    package var lacksSideFiles: Bool { [SQLITE_CANTOPEN, SQLITE_READONLY].contains(sqlite3_errcode(handle) & 0xFF) }
 
-    func error(_ code: Int32) -> WaybillError { SQLiteError.error(code, on: handle, at: place) }
+    package func error(_ code: Int32) -> WaybillError { SQLiteError.error(code, on: handle, at: place) }
 }

@@ -1,22 +1,22 @@
 import CSQLite
-import WaybillCore
+package import WaybillCore
 
 /// A value that a statement takes as an argument.
-protocol SQLValue {
+package protocol SQLValue {
     /// Binds it to the argument of that number, from 1; gives SQLite's result code.
     func bind(to statement: OpaquePointer, at index: Int32) -> Int32
 }
 
 extension Int: SQLValue {
-    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 { sqlite3_bind_int64(statement, index, Int64(self)) }
+    package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 { sqlite3_bind_int64(statement, index, Int64(self)) }
 }
 
 extension Bool: SQLValue {
-    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 { sqlite3_bind_int(statement, index, self ? 1 : 0) }
+    package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 { sqlite3_bind_int(statement, index, self ? 1 : 0) }
 }
 
 extension String: SQLValue {
-    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+    package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         var copy = self
         return copy.withUTF8 { bytes in
             // An empty buffer may have no address, which SQLite would take for NULL.
@@ -30,19 +30,19 @@ extension String: SQLValue {
 
 /// A GUID is stored as its 16 bytes.
 extension GUID: SQLValue {
-    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+    package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         withBytes { sqlite3_bind_blob(statement, index, $0.baseAddress, 16, copied) }
     }
 }
 
 /// A value as a column holds it, whatever its type.
-enum ColumnValue: SQLValue {
+package enum ColumnValue: SQLValue {
     case null
     case integer(Int)
     case text(String)
     case blob([UInt8])
 
-    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+    package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         switch self {
         case .null: sqlite3_bind_null(statement, index)
         case .integer(let value): value.bind(to: statement, at: index)
@@ -53,7 +53,7 @@ enum ColumnValue: SQLValue {
 }
 
 extension Optional: SQLValue where Wrapped: SQLValue {
-    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+    package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         switch self {
         case .some(let value): value.bind(to: statement, at: index)
         case .none: sqlite3_bind_null(statement, index)

@@ -1,12 +1,12 @@
 import CSQLite
-import WaybillCore
+package import WaybillCore
 
 /// Turns SQLite's result codes into sentences that say what to do.
 ///
 /// Neither sentence nor cause holds an argument of a statement: SQLite's messages name tables and columns, never values.
-enum SQLiteError {
+package enum SQLiteError {
     /// What a code means for the store at `place`.
-    static func error(_ code: Int32, on connection: OpaquePointer?, at place: String) -> WaybillError {
+    package static func error(_ code: Int32, on connection: OpaquePointer?, at place: String) -> WaybillError {
         let words = connection.flatMap { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
         let cause = "SQLite \(code): \(words.map { String(cString: $0) } ?? "unknown")"
         let isDamaged = [SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF)

@@ -1,27 +1,27 @@
 import CSQLite
-import WaybillCore
+package import WaybillCore
 
 /// A prepared statement of one connection, kept for use again and again.
 ///
 /// Valid as long as its connection, which owns it and finalizes it.
-final class Statement {
+package final class Statement {
     private let handle: OpaquePointer
     private unowned let connection: Connection
 
-    init(_ handle: OpaquePointer, of connection: Connection) {
+    package init(_ handle: OpaquePointer, of connection: Connection) {
         self.handle = handle
         self.connection = connection
     }
 
     /// Runs it to its end, with these arguments; what it returns is passed over.
-    func run<each Value: SQLValue>(_ values: repeat each Value) throws(WaybillError) {
+    package func run<each Value: SQLValue>(_ values: repeat each Value) throws(WaybillError) {
         bind(repeat each values)
         defer { reset() }
         while try step() {}
     }
 
     /// Runs it to its end, with the arguments that `bind` appends: for a statement that takes the values of several rows.
-    func run(_ bind: (inout Arguments) -> Void) throws(WaybillError) {
+    package func run(_ bind: (inout Arguments) -> Void) throws(WaybillError) {
         var arguments = Arguments(handle)
         bind(&arguments)
         check(arguments.result)
@@ -30,7 +30,7 @@ final class Statement {
     }
 
     /// Hands each row to `body`.
-    func forEachRow<each Value: SQLValue>(
+    package func forEachRow<each Value: SQLValue>(
         _ values: repeat each Value, body: (Row) throws(WaybillError) -> Void
     ) throws(WaybillError) {
         bind(repeat each values)
@@ -39,7 +39,7 @@ final class Statement {
     }
 
     /// Hands each row to `body` until that returns false.
-    func forRows<each Value: SQLValue>(
+    package func forRows<each Value: SQLValue>(
         _ values: repeat each Value, while body: (Row) throws(WaybillError) -> Bool
     ) throws(WaybillError) {
         bind(repeat each values)
@@ -48,7 +48,7 @@ final class Statement {
     }
 
     /// What `transform` makes of each row.
-    func rows<each Value: SQLValue, Element>(
+    package func rows<each Value: SQLValue, Element>(
         _ values: repeat each Value, transform: (Row) throws(WaybillError) -> Element
     ) throws(WaybillError) -> [Element] {
         bind(repeat each values)
@@ -59,7 +59,7 @@ final class Statement {
     }
 
     /// What `transform` makes of the first row; nil where there is none.
-    func first<each Value: SQLValue, Element>(
+    package func first<each Value: SQLValue, Element>(
         _ values: repeat each Value, transform: (Row) throws(WaybillError) -> Element
     ) throws(WaybillError) -> Element? {
         bind(repeat each values)
@@ -68,7 +68,7 @@ final class Statement {
     }
 
     /// Hands each row to `body`, for a statement whose arguments were collected while its text was made.
-    func forEachRow(arguments: [any SQLValue], body: (Row) throws(WaybillError) -> Void) throws(WaybillError) {
+    package func forEachRow(arguments: [any SQLValue], body: (Row) throws(WaybillError) -> Void) throws(WaybillError) {
         try forRows(arguments: arguments) { (row) throws(WaybillError) in
             try body(row)
             return true
@@ -76,34 +76,34 @@ final class Statement {
     }
 
     /// The same, until `body` returns false.
-    func forRows(arguments: [any SQLValue], while body: (Row) throws(WaybillError) -> Bool) throws(WaybillError) {
+    package func forRows(arguments: [any SQLValue], while body: (Row) throws(WaybillError) -> Bool) throws(WaybillError) {
         bind(arguments)
         defer { reset() }
         while try step(), try body(Row(handle)) {}
     }
 
     /// Begins with these arguments; ``next()`` gives the rows one at a time, beside those of other statements, until ``stop()``.
-    func start<each Value: SQLValue>(_ values: repeat each Value) {
+    package func start<each Value: SQLValue>(_ values: repeat each Value) {
         reset()
         bind(repeat each values)
     }
 
     /// The same for a statement whose arguments were collected while its text was made.
-    func start(arguments: [any SQLValue]) {
+    package func start(arguments: [any SQLValue]) {
         reset()
         bind(arguments)
     }
 
     /// The next row since ``start(_:)``; nil at the end.
-    func next() throws(WaybillError) -> Row? { try step() ? Row(handle) : nil }
+    package func next() throws(WaybillError) -> Row? { try step() ? Row(handle) : nil }
 
     /// Lets go of the rows that were not fetched.
-    func stop() { reset() }
+    package func stop() { reset() }
 
     /// How many steps SQLite's virtual machine took for it so far: work done, independent of the machine's speed.
-    var virtualMachineSteps: Int { Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 0)) }
+    package var virtualMachineSteps: Int { Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 0)) }
 
-    func finalize() { sqlite3_finalize(handle) }
+    package func finalize() { sqlite3_finalize(handle) }
 
     private var bindingResult = SQLITE_OK
 
@@ -143,14 +143,14 @@ final class Statement {
 }
 
 /// The arguments of a statement, appended one after the other.
-struct Arguments {
+package struct Arguments {
     private let handle: OpaquePointer
     private var count: Int32 = 0
     fileprivate private(set) var result = SQLITE_OK
 
     fileprivate init(_ handle: OpaquePointer) { self.handle = handle }
 
-    mutating func append(_ value: some SQLValue) {
+    package mutating func append(_ value: some SQLValue) {
         count += 1
         let code = value.bind(to: handle, at: count)
         if code != SQLITE_OK { result = code }
@@ -158,34 +158,34 @@ struct Arguments {
 }
 
 /// The row at which a statement stands. Columns count from 0.
-struct Row {
+package struct Row {
     private let handle: OpaquePointer
     private var first: Int32 = 0
 
     fileprivate init(_ handle: OpaquePointer) { self.handle = handle }
 
     /// The same row without its first columns, so that several things can be read from one row.
-    func dropFirst(_ count: Int32) -> Row {
+    package func dropFirst(_ count: Int32) -> Row {
         var rest = self
         rest.first += count
         return rest
     }
 
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, first + column) == SQLITE_NULL }
+    package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, first + column) == SQLITE_NULL }
 
-    func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, first + column)) }
-    func optionalInt(_ column: Int32) -> Int? { isNull(column) ? nil : int(column) }
-    func bool(_ column: Int32) -> Bool { int(column) != 0 }
+    package func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, first + column)) }
+    package func optionalInt(_ column: Int32) -> Int? { isNull(column) ? nil : int(column) }
+    package func bool(_ column: Int32) -> Bool { int(column) != 0 }
 
-    func text(_ column: Int32) -> String { optionalText(column) ?? "" }
-    func optionalText(_ column: Int32) -> String? {
+    package func text(_ column: Int32) -> String { optionalText(column) ?? "" }
+    package func optionalText(_ column: Int32) -> String? {
         guard let start = sqlite3_column_text(handle, first + column) else { return nil }
         let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, first + column)))
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// What a column holds; a number that is no integer counts as nothing, since no table of ours has one.
-    func value(_ column: Int32) -> ColumnValue {
+    package func value(_ column: Int32) -> ColumnValue {
         switch sqlite3_column_type(handle, first + column) {
         case SQLITE_INTEGER: return .integer(int(column))
         case SQLITE_TEXT: return .text(text(column))
@@ -197,10 +197,10 @@ struct Row {
     }
 
     /// nil for NULL, and for anything but 16 bytes.
-    func optionalGUID(_ column: Int32) -> GUID? {
+    package func optionalGUID(_ column: Int32) -> GUID? {
         guard let start = sqlite3_column_blob(handle, first + column) else { return nil }
         return GUID(bytes: UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, first + column))))
     }
     /// All zeros for anything but 16 bytes, which only a damaged store has in a column that must hold an ID.
-    func guid(_ column: Int32) -> GUID { optionalGUID(column) ?? GUID(high: 0, low: 0) }
+    package func guid(_ column: Int32) -> GUID { optionalGUID(column) ?? GUID(high: 0, low: 0) }
 }

@@ -1,26 +1,26 @@
 /// Expressions that several statements and views share.
-enum SQL {
+package enum SQL {
     /// Microseconds since 1970 of a time in a source, by its latest clock anchor before, else by its first; a source without any starts in 1970.
-    static func wall(_ time: String, source: String) -> String {
+    package static func wall(_ time: String, source: String) -> String {
         let anchors = "SELECT c.offset_us FROM clocks c WHERE c.source = \(source)"
         return
             "(\(time) + coalesce((\(anchors) AND c.at_us <= \(time) ORDER BY c.at_us DESC LIMIT 1), (\(anchors) ORDER BY c.at_us LIMIT 1), 0))"
     }
 
     /// Microseconds since 1970 of the latest fact of a transaction.
-    static func lastActivity(guid: String) -> String {
+    package static func lastActivity(guid: String) -> String {
         "(SELECT max(\(wall("a.last_at_us", source: "a.source"))) FROM parts a WHERE a.guid = \(guid))"
     }
 
     /// Facts that are not settled, in all own sources.
-    static let pendingCount = """
+    package static let pendingCount = """
         SELECT ifnull(sum(recorded - (SELECT ifnull(sum(last - first + 1), 0) FROM ranges WHERE source = id AND lease IS NULL) \
         - (SELECT ifnull(sum(last - first + 1), 0) FROM dropped WHERE source = id)), 0) FROM sources \
         WHERE heard_us IS NULL AND recorded > delivered
         """
 
     /// A GUID in its canonical text.
-    static func text(guid: String) -> String {
+    package static func text(guid: String) -> String {
         let digits = "lower(hex(\(guid)))"
         let groups = [(1, 8), (9, 4), (13, 4), (17, 4), (21, 12)].map { "substr(\(digits), \($0), \($1))" }
         return "(\(groups.joined(separator: " || '-' || ")))"
@@ -42,25 +42,25 @@ enum SQL {
     }
 
     /// A time since 1970 in ISO 8601, UTC, with microseconds.
-    static func iso8601(_ microseconds: String) -> String {
+    package static func iso8601(_ microseconds: String) -> String {
         "(strftime('%Y-%m-%dT%H:%M:%S', \(microseconds) / 1000000, 'unixepoch') || printf('.%06dZ', \(microseconds) % 1000000))"
     }
 
     /// What `LIKE ... ESCAPE '\\'` finds a text by, wherever it stands.
-    static func pattern(containing text: String) -> String { "%\(escaped(text))%" }
+    package static func pattern(containing text: String) -> String { "%\(escaped(text))%" }
 
     /// A text that means itself in `LIKE ... ESCAPE '\\'`.
-    static func escaped(_ text: String) -> String {
+    package static func escaped(_ text: String) -> String {
         text.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_")
     }
 
     /// A member of a column that holds a `Detail`; NULL where it has none.
-    static func detail(_ column: String, _ member: String) -> String {
+    package static func detail(_ column: String, _ member: String) -> String {
         "CASE WHEN json_valid(\(column)) THEN json_extract(\(column), '$.\(member)') END"
     }
 
     /// A name: as that version of that app says, else as any does, else the code.
-    static func name(useCase: String, event: String, app: String, version: String, otherwise: String) -> String {
+    package static func name(useCase: String, event: String, app: String, version: String, otherwise: String) -> String {
         let named = "SELECT min(n.name) FROM names n WHERE n.use_case = \(useCase) AND n.event = \(event)"
         return "coalesce((\(named) AND n.app = \(app) AND n.app_version = \(version)), (\(named)), \(otherwise))"
     }

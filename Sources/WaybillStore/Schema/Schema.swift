@@ -1,7 +1,7 @@
-import WaybillCore
+package import WaybillCore
 
 /// What a Waybill store looks like, and how an older one becomes a current one.
-enum Schema {
+package enum Schema {
     /// `WBIL`, in the header of every store: sqlite.org/pragma.html#pragma_application_id.
     static let applicationID = 0x5742_494C
 
@@ -64,7 +64,7 @@ enum Schema {
     }
 
     /// Makes sure that it lacks nothing, for who only reads, and so cannot bring it up to date.
-    static func checkCurrent(_ connection: Connection) throws(WaybillError) {
+    package static func checkCurrent(_ connection: Connection) throws(WaybillError) {
         try check(connection)
         let version = try connection.integer("PRAGMA user_version")
         guard version == self.version else {

@@ -1,12 +1,12 @@
-import WaybillCore
+package import WaybillCore
 
 /// One source's share of a set on its way into the tables.
-struct Ingestion {
-    private(set) var acceptedCount = 0
+package struct Ingestion {
+    package private(set) var acceptedCount = 0
     private(set) var knownCount = 0
-    private(set) var rejections: [Rejection] = []
+    package private(set) var rejections: [Rejection] = []
     /// Facts of one transaction, whoever recorded them, beyond which they are rejected; nil: however many come.
-    var factsPerTransaction: Int?
+    package var factsPerTransaction: Int?
 
     private let share: TransactionSet.Share
     /// Places in the share's list of facts that could not be read, and are missing from `share.facts`.
@@ -16,7 +16,7 @@ struct Ingestion {
     private let ranges: RangeRows
     private let tombstones: Tombstones
 
-    init(_ share: TransactionSet.Share, unread: Set<Int>, at wall: Int, _ connection: Connection) throws(WaybillError) {
+    package init(_ share: TransactionSet.Share, unread: Set<Int>, at wall: Int, _ connection: Connection) throws(WaybillError) {
         self.share = share
         self.unread = unread
         self.connection = connection
@@ -25,7 +25,7 @@ struct Ingestion {
         tombstones = try Tombstones(connection, at: wall)
     }
 
-    mutating func run(at wall: Int) throws(WaybillError) {
+    package mutating func run(at wall: Int) throws(WaybillError) {
         let known = try sources.find(share.source.id)
         if let known, known.isOwn { return passOver(own: known) }
         if let installation = share.source.installation, try tombstones.contains(installation) {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 @testable import WaybillCollector
 import WaybillCore
+@testable import WaybillReading
 @testable import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct AddSetTests {

@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 import Waybill
 @testable import WaybillCollector
+import WaybillCore
+@testable import WaybillReading
 import WaybillTesting
 
 /// A manager and a collector over a real socket, when the answer does not come back.

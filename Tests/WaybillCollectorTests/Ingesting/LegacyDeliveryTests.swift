@@ -4,6 +4,9 @@ import TestSupport
 import Testing
 import Waybill
 @testable import WaybillCollector
+import WaybillCore
+@testable import WaybillLegacy
+import WaybillReading
 import WaybillTesting
 
 /// A manager that writes sets 0.0.1, and a collector that reads them, over a real socket.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 @testable import WaybillCollector
 import WaybillCore
+import WaybillReading
 import WaybillStore
 
 /// Clients of version 0.0.1: a 2xx deletes what they have sent, so it must mean that it is stored.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 @testable import WaybillCollector
 import WaybillCore
+import WaybillReading
 
 /// One transaction by either clocks, and two side by side.
 @Suite(.timeLimit(.minutes(5))) struct ClockPageTests {

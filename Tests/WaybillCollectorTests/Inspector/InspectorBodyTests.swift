@@ -3,9 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 import Waybill
-import WaybillCore
-
 @testable import WaybillCollector
+import WaybillCore
 
 /// Bodies in the store of the device that recorded them.
 @Suite(.timeLimit(.minutes(5))) struct InspectorBodyTests {

@@ -2,9 +2,8 @@
 import Foundation
 import TestSupport
 import Testing
-import WaybillCore
-
 @testable import WaybillCollector
+import WaybillCore
 
 /// Who sees the pages.
 @Suite(.timeLimit(.minutes(5))) struct InspectorLoginTests {

@@ -2,10 +2,9 @@
 import Foundation
 import TestSupport
 import Testing
-import WaybillCore
-import WaybillReport
-
 @testable import WaybillCollector
+import WaybillCore
+import WaybillReading
 
 /// What the pages show of a store.
 @Suite(.timeLimit(.minutes(5))) struct InspectorPageTests {

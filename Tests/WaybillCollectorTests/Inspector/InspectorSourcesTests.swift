@@ -2,10 +2,10 @@
 import Foundation
 import TestSupport
 import Testing
-import WaybillCore
-import WaybillStore
-
 @testable import WaybillCollector
+import WaybillCore
+import WaybillReading
+import WaybillStore
 
 /// The pages of sources and of delivery, of a collector and of a store in a file.
 @Suite(.timeLimit(.minutes(5))) struct InspectorSourcesTests {

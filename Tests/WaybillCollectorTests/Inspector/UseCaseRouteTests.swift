@@ -2,9 +2,8 @@
 import Foundation
 import TestSupport
 import Testing
-import WaybillCore
-
 @testable import WaybillCollector
+import WaybillCore
 
 /// The pages of use cases over HTTP.
 @Suite(.timeLimit(.minutes(5))) struct UseCaseRouteTests {

@@ -2,6 +2,7 @@
 import Testing
 import WaybillCollector
 import WaybillCore
+import WaybillReading
 
 @Suite(.timeLimit(.minutes(5))) struct TransactionQueryTests {
     private let useCases = [

@@ -2,6 +2,7 @@
 import Foundation
 import TestSupport
 import Testing
+import WaybillAnalysis
 import WaybillCollector
 import WaybillCore
 import WaybillStore

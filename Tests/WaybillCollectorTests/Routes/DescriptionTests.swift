@@ -2,8 +2,10 @@
 import Foundation
 import TestSupport
 import Testing
+import WaybillAnalysis
 import WaybillCollector
 import WaybillCore
+import WaybillReading
 
 /// `Schemas/collector.openapi.yaml` says what the collector does. An independent validator checks in CI that it is OpenAPI at all.
 @Suite(.timeLimit(.minutes(5))) struct DescriptionTests {

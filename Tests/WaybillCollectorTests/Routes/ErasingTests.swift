@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 import WaybillCollector
 import WaybillCore
+import WaybillReading
+import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct ErasingTests {
     private let folder: TemporaryDirectory

@@ -1,8 +1,10 @@
 #if Collector
 import Testing
-import WaybillCore
+@testable import WaybillAnalysis
 @testable import WaybillCommand
-@testable import WaybillReport
+import WaybillCore
+@testable import WaybillExport
+@testable import WaybillReading
 
 /// Answers as tables.
 @Suite(.timeLimit(.minutes(5))) struct AnswerTextTests {

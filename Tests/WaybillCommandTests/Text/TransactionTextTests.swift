@@ -1,8 +1,9 @@
 #if Collector
 import Testing
-import WaybillCore
-import WaybillReport
 @testable import WaybillCommand
+import WaybillCore
+import WaybillExport
+import WaybillReading
 
 @Suite(.timeLimit(.minutes(5))) struct TransactionTextTests {
     @Test func aLoginShowsTheServersPartInsideTheExchange() throws {

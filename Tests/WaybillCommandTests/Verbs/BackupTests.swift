@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 import WaybillCore
+import WaybillReading
 import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct BackupTests {

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 import WaybillCore
-import WaybillStore
+@testable import WaybillReading
+@testable import WaybillStore
 
 /// `list` and `export` with a filter, and `list --follow`.
 @Suite(.timeLimit(.minutes(5))) struct FindCommandTests {

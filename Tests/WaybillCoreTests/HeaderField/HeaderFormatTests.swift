@@ -1,5 +1,6 @@
 import Testing
 import WaybillCore
+import WaybillLegacy
 
 /// The field in its two forms: broken, the halves of a fleet tell two stories of one transaction.
 @Suite(.timeLimit(.minutes(5))) struct HeaderFormatTests {

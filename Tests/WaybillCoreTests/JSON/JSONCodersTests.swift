@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import WaybillCore
+import WaybillReading
 
 @Suite(.timeLimit(.minutes(5))) struct JSONCodersTests {
     static let summary = TransactionSummary(

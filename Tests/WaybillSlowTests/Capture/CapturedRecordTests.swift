@@ -5,7 +5,6 @@ import Testing
 import Waybill
 import WaybillCore
 import WaybillTesting
-
 @testable import WaybillTests
 
 /// What each way in sees of the same exchanges.

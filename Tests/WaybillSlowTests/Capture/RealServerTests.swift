@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Waybill
 import WaybillCore
-
+import WaybillReading
 @testable import WaybillTests
 
 /// What is recorded of exchanges with nginx and with Python's http.server agrees with what those servers have logged.

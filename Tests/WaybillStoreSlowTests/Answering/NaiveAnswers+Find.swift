@@ -1,4 +1,5 @@
 import WaybillCore
+import WaybillReading
 
 @testable import WaybillStoreTests
 

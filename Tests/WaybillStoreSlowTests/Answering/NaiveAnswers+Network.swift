@@ -1,5 +1,6 @@
 import TestSupport
 import WaybillCore
+import WaybillReading
 
 @testable import WaybillStoreTests
 

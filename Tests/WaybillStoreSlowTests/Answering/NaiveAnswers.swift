@@ -1,3 +1,4 @@
+import WaybillAnalysis
 import WaybillCore
 
 @testable import WaybillStoreTests

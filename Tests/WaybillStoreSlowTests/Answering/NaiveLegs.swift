@@ -1,5 +1,6 @@
 import WaybillCore
 
+@testable import WaybillAnalysis
 @testable import WaybillStore
 @testable import WaybillStoreTests
 

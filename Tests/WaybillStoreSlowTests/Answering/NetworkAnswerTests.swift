@@ -2,6 +2,8 @@ import TestSupport
 import Testing
 import WaybillCore
 
+@testable import WaybillAnalysis
+@testable import WaybillReading
 @testable import WaybillStore
 @testable import WaybillStoreTests
 

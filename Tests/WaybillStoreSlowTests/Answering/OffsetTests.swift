@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
+@testable import WaybillReading
 @testable import WaybillStore
 @testable import WaybillStoreTests
 

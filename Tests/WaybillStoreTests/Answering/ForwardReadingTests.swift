@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
+@testable import WaybillAnalysis
 @testable import WaybillStore
 
 /// What answers read by steps, by searches, or all at once is what a lookup gives.

@@ -1,6 +1,7 @@
 import Testing
 import WaybillCore
 
+@testable import WaybillReading
 @testable import WaybillStore
 
 /// Erasing where facts of others come in.

@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 import WaybillCore
 
+@testable import WaybillExport
+@testable import WaybillReading
 @testable import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct ExportTests {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
+@testable import WaybillReading
 @testable import WaybillStore
 
 /// What is told of sources, one by one and as a list.

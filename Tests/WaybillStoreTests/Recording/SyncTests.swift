@@ -4,7 +4,6 @@ import PowerLoss
 import TestSupport
 import Testing
 import WaybillCore
-
 @testable import WaybillStore
 
 /// When what was recorded is on the disk; time passes by hand.

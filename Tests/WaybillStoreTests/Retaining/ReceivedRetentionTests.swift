@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
+@testable import WaybillReading
 @testable import WaybillStore
 
 /// What a collector takes away again to keep within its limits.

@@ -1,4 +1,5 @@
 import TestSupport
+import Waybill
 import WaybillCore
 
 /// What a source did from its start to its end: the truth that stores are compared with.

@@ -1,5 +1,6 @@
 import WaybillCore
 
+@testable import WaybillReading
 @testable import WaybillStore
 
 extension Store {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
+@testable import WaybillReading
 @testable import WaybillStore
 
 /// Random histories, and everything that can happen to them on the way.

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import WaybillCore
 import WaybillStore
 import WaybillTesting
 

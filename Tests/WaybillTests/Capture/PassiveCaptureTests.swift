@@ -3,10 +3,10 @@ import Foundation
 import FoundationNetworking
 import TestSupport
 import Testing
-import WaybillCore
-import WaybillTesting
-
 @testable import Waybill
+import WaybillCore
+import WaybillReading
+import WaybillTesting
 
 /// Requests of code that cannot change are recorded while passive capture runs, and tied where that can be told.
 @Suite(.timeLimit(.minutes(5)))

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import Waybill
+import WaybillCore
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Waybill
+import WaybillAnalysis
 import WaybillCore
 
 #if canImport(FoundationNetworking)

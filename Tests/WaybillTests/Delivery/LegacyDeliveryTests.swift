@@ -6,6 +6,7 @@ import WaybillStore
 import WaybillTesting
 
 @testable import Waybill
+@testable import WaybillLegacy
 
 /// Delivery to a server of the first framework: a 2xx settles, a 503 says when, a 401 wants a new token; all else is sent again.
 @Suite(.timeLimit(.minutes(5)))

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import WaybillCore
+import WaybillLegacy
 
 /// A server of the first framework that answers as a script says, one answer after the other, and then 202.
 final class LegacyServer: Sendable {

@@ -1,6 +1,7 @@
 import CZlib
 import Foundation
 import TestSupport
+import WaybillAnalysis
 import WaybillCore
 
 /// A collector that answers as a script says, one answer after the other, and then takes everything.

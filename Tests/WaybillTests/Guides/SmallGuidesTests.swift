@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import Waybill
+import WaybillCore
 import WaybillTesting
 
 /// The snippets of the guides on transports and on what does not arrive, as they stand there.

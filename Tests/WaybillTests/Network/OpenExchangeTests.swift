@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Waybill
+import WaybillCore
 import WaybillTesting
 
 #if canImport(FoundationNetworking)

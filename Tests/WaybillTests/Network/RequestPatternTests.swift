@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Waybill
+import WaybillCore
 
 /// A request is meant where it meets every condition, and any condition can stand alone.
 @Suite(.timeLimit(.minutes(5))) struct RequestPatternTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Waybill
+import WaybillCore
 import WaybillTesting
 
 /// Rules as JSON: `Schemas/rules.v1.schema.json`, whose examples another validator has checked against it.

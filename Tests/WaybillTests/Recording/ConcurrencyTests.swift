@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import Waybill
+import WaybillCore
 import WaybillTesting
 
 @Suite(.timeLimit(.minutes(5))) struct ConcurrencyTests {

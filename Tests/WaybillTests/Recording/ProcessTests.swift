@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import Waybill
+import WaybillCore
 import WaybillTesting
 
 /// What happens when processes die or multiply.

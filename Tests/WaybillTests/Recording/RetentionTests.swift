@@ -2,7 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 import Waybill
+import WaybillCore
 import WaybillTesting
+
+@testable import WaybillStore
 
 /// What an app may say about how much is kept, and what it hears when its store was damaged.
 @Suite(.timeLimit(.minutes(5))) struct RetentionTests {

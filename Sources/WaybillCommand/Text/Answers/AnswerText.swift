@@ -1,6 +1,7 @@
 #if Collector
+import WaybillAnalysis
+import WaybillCollector
 import WaybillCore
-import WaybillReport
 
 /// An answer for people.
 protocol AnswerText {

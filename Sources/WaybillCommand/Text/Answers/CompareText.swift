@@ -1,6 +1,8 @@
 #if Collector
+import WaybillAnalysis
+import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
 
 /// Two groups beside each other, and in plain sentences what sets them apart.
 struct CompareText: AnswerText {

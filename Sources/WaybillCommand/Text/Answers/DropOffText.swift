@@ -1,6 +1,8 @@
 #if Collector
+import WaybillAnalysis
+import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
 
 /// A line for each event that was somebody's last.
 struct DropOffText: AnswerText {

@@ -1,6 +1,8 @@
 #if Collector
+import WaybillAnalysis
+import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
 
 /// Columns that say how long something took, all in one unit.
 struct DurationColumns {

@@ -1,6 +1,8 @@
 #if Collector
+import WaybillAnalysis
+import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
 
 /// How long it takes: a line for all and for each segment, then how many took how long.
 struct DurationText: AnswerText {

@@ -1,6 +1,8 @@
 #if Collector
+import WaybillAnalysis
+import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
 
 /// A line for each use case, and the errors below.
 struct SummaryText: AnswerText {

@@ -1,6 +1,7 @@
 #if Collector
+import WaybillAnalysis
+import WaybillCollector
 import WaybillCore
-import WaybillReport
 
 /// A line for each pair of events that follow each other.
 struct TransitionsText: AnswerText {

@@ -1,8 +1,9 @@
 #if Collector
 import ArgumentParser
+import WaybillAnalysis
 import WaybillCollector
 import WaybillCore
-import WaybillReport
+import WaybillExport
 
 /// `waybill ask`: questions about many transactions.
 struct Ask: AsyncParsableCommand {

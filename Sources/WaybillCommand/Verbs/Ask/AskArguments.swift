@@ -1,7 +1,9 @@
 #if Collector
 import ArgumentParser
+import WaybillAnalysis
 import WaybillCollector
 import WaybillCore
+import WaybillReading
 
 /// A point of a transaction on the command line: `^`, `$`, or an event's name.
 struct PointArgument: ExpressibleByArgument, CustomStringConvertible {

@@ -1,7 +1,9 @@
 #if Collector
 import ArgumentParser
+import WaybillAnalysis
 import WaybillCollector
 import WaybillCore
+import WaybillReading
 
 extension Ask {
     /// `waybill ask summary`.

@@ -2,6 +2,7 @@
 import Foundation
 import TestSupport
 import Testing
+import WaybillAnalysis
 import WaybillCore
 
 /// The commands of AskQuestions.md, run as they stand there.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import WaybillCore
+import WaybillLegacy
 
 @Suite(.timeLimit(.minutes(5))) struct LegacyDateTests {
     /// 2015-02-06T05:59:27Z

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import WaybillCore
 
+@testable import WaybillLegacy
 @testable import WaybillStore
 
 /// What version 0.0.1 can carry of a set, and what becomes of the rest.

@@ -2,6 +2,8 @@ import TestSupport
 import Testing
 import WaybillCore
 
+@testable import WaybillAnalysis
+@testable import WaybillReading
 @testable import WaybillStore
 
 /// The conditions of a filter of exchanges, and words in kept bodies.

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import WaybillCore
 
+@testable import WaybillReading
 @testable import WaybillStore
 
 /// Exchanges as lines of a list, and one by one.

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Waybill
 import WaybillCore
+import WaybillReading
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

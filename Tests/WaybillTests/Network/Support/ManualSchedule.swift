@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import WaybillCore
 
 @testable import Waybill
 

@@ -1,0 +1,124 @@
+import WaybillCore
+import WaybillReading
+import WaybillStore
+
+/// An event, as far as questions go.
+struct AskedEvent {
+    /// `sources.id`.
+    var source: Int
+    var sequence: Int
+    /// Microseconds since its source started.
+    var at: Int
+    /// Microseconds since 1970, as the source's clock says.
+    var wall: Int
+    /// Into the names of ``AskedSources``; of a point that is no event, below 0.
+    var name: Int
+}
+
+extension AskedEvent {
+    /// Whether it came later: within a source by sequence, always; across sources by their clocks, ties by source.
+    func isAfter(_ other: AskedEvent, _ sources: AskedSources) -> Bool {
+        if source == other.source { return sequence > other.sequence }
+        return wall == other.wall ? hasLaterSource(than: other, sources) : wall > other.wall
+    }
+
+    /// What decides where clocks do not.
+    func hasLaterSource(than other: AskedEvent, _ sources: AskedSources) -> Bool {
+        guard let id = sources.entries[source]?.id, let otherID = sources.entries[other.source]?.id else { return source > other.source }
+        return id > otherID
+    }
+
+    /// How long after another it came: within a source by the clock that nobody can turn, across sources as their wall clocks say.
+    func microseconds(since other: AskedEvent) -> Int { source == other.source ? at - other.at : wall - other.wall }
+}
+
+/// Hands out the events of one transaction after the other.
+struct AskedEvents {
+    let sources: AskedSources
+    let transactions: AskedTransactions
+    /// Of the events that are wanted, in order; nil: all.
+    private let codes: [Int]?
+    private let connection: Connection
+
+    /// - Parameters:
+    ///   - codes: Of the events that are wanted; nil: all.
+    ///   - contents: What is wanted of the transactions themselves.
+    ///   - segmentation: What tells the transactions apart.
+    ///   - second: A connection that sees the same state, for another thread; nil: there is none.
+    init(
+        _ filter: TransactionFilter, codes: Set<Int>?, reading contents: AskedTransactions.Contents = [],
+        segmentation: Segmentation? = nil, sources: AskedSources, now wall: Int, _ connection: Connection, _ second: Connection? = nil
+    ) throws(WaybillError) {
+        self.sources = sources
+        self.connection = connection
+        self.codes = codes?.sorted()
+        transactions = try AskedTransactions(
+            filter, segmentation: segmentation, reading: codes == [] ? contents : contents.union(.joined), joinedWith: self.codes,
+            sources: sources, now: wall, connection, second)
+    }
+
+    private init(_ transactions: AskedTransactions, _ codes: [Int]?, _ sources: AskedSources, _ connection: Connection) {
+        (self.transactions, self.codes, self.sources, self.connection) = (transactions, codes, sources, connection)
+    }
+
+    /// Two halves, the latter for another thread with a connection of its own.
+    func halves(by second: Connection) -> (AskedEvents, AskedEvents) {
+        (
+            AskedEvents(transactions.half(true, by: connection), codes, sources, connection),
+            AskedEvents(transactions.half(false, by: second), codes, AskedSources(sources, by: second), second)
+        )
+    }
+
+    /// Calls `body` for each transaction with its events: by source, within a source by sequence.
+    func forEach(
+        _ body: (AskedTransactions.Transaction, [AskedEvent], AskedSources) throws(WaybillError) -> Void
+    ) throws(WaybillError) {
+        // Each goes forward for itself: a server's parts are found in another order than those of its clients.
+        var leading = try PartEvents(codes, sources, "leading", connection)
+        var joined = try PartEvents(codes, sources, "joined", connection)
+        defer {
+            leading.stop()
+            joined.stop()
+        }
+        let readsEvents = codes != []
+        var events: [AskedEvent] = []
+        try transactions.forEach { (transaction, parts) throws(WaybillError) in
+            events.removeAll(keepingCapacity: true)
+            if readsEvents {
+                let leader = JoinedParts.Part(source: transaction.source, sequence: transaction.sequence, useCase: transaction.useCase)
+                let before = parts.prefix { ($0.source, $0.sequence) < (leader.source, leader.sequence) }
+                for part in before { try joined.read(part, into: &events) }
+                try leading.read(leader, into: &events)
+                for part in parts.dropFirst(before.count) { try joined.read(part, into: &events) }
+                // Several parts of one source may have recorded in turn.
+                if parts.count > 1 || parts.first?.source == leader.source {
+                    events.sort { ($0.source, $0.sequence) < ($1.source, $1.sequence) }
+                }
+            }
+            try body(transaction, events, sources)
+        }
+    }
+
+    /// Calls `body` for each transaction with its events in one order.
+    func forEachInOrder(
+        _ body: (AskedTransactions.Transaction, [AskedEvent], AskedSources) throws(WaybillError) -> Void
+    ) throws(WaybillError) {
+        var order = EventOrder(sources)
+        try forEach { (transaction, events, sources) throws(WaybillError) in
+            guard let first = events.first, let last = events.last, first.source != last.source else {
+                return try body(transaction, events, sources)
+            }
+            try body(transaction, order.ordered(events), sources)
+        }
+    }
+}
+
+extension AskedTransactions.Transaction {
+    /// Its beginning, as something that other points come after.
+    var begin: AskedEvent { AskedEvent(source: source, sequence: sequence, at: at, wall: begun, name: -1) }
+
+    /// Its outcome; nil where none was recorded.
+    func end(_ sources: AskedSources) -> AskedEvent? {
+        closing.map { AskedEvent(source: source, sequence: $0.sequence, at: $0.at, wall: sources.wall($0.at, in: source), name: -2) }
+    }
+}

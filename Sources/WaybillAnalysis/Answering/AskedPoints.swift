@@ -1,0 +1,80 @@
+import WaybillCore
+import WaybillStore
+
+/// The points that a question names, looked up.
+struct AskedPoints {
+    /// The numbers of events' names; nil for the beginning and the outcome.
+    private let names: [Int?]
+    private let points: [TransactionPoint]
+    /// Codes of all events that are named.
+    let codes: Set<Int>
+
+    /// - Throws: `.setting` where an event is named and no use case; `.notFound` where nothing is called so.
+    init(
+        _ points: [TransactionPoint], of useCase: Int?, sources: AskedSources, _ connection: Connection
+    ) throws(WaybillError) {
+        self.points = points
+        var codes: Set<Int> = []
+        var names: [Int?] = []
+        for point in points {
+            guard case .event(let name) = point else {
+                names.append(nil)
+                continue
+            }
+            guard useCase != nil else {
+                throw WaybillError(.setting, "“\(name)” is an event of some use case; say of which.")
+            }
+            let found = try sources.codes(named: name)
+            guard !found.isEmpty else { throw try Self.unknown(name, connection) }
+            codes.formUnion(found)
+            names.append(sources.number(of: name))
+        }
+        self.codes = codes
+        self.names = names
+    }
+
+    private static func unknown(_ name: String, _ connection: Connection) throws(WaybillError) -> WaybillError {
+        let known = try connection.statement("SELECT DISTINCT name FROM names WHERE event >= 0 ORDER BY name").rows { row in row.text(0) }
+        let hint = name.hint(among: known, none: "no event here has a name; “event 7” stands for the one with the code 7.")
+        return WaybillError(.notFound, "No event here is called “\(name)”: \(hint)")
+    }
+
+    /// What has to be read of transactions: beginnings and outcomes only where a point is one.
+    var contents: AskedTransactions.Contents { names.contains(nil) ? .times : [] }
+
+    /// Whether a point is where something of a transaction stands.
+    func matches(_ event: AskedEvent, _ index: Int) -> Bool { names[index] == event.name }
+
+    /// The first or the last occurrence of a point in a transaction: of each source by sequence, of those by their clocks.
+    ///
+    /// - Parameters:
+    ///   - events: As ``AskedEvents`` hands them out.
+    ///   - earlier: What it has to come after; nil: nothing.
+    func occurrence(
+        _ which: DurationQuery.Occurrence, of index: Int, in transaction: AskedTransactions.Transaction, _ events: [AskedEvent],
+        after earlier: AskedEvent? = nil, _ sources: AskedSources
+    ) -> AskedEvent? {
+        func isLater(_ event: AskedEvent) -> Bool { earlier.map { event.isAfter($0, sources) } ?? true }
+        switch points[index] {
+        case .begun: return isLater(transaction.begin) ? transaction.begin : nil
+        case .finished: return transaction.end(sources).flatMap { isLater($0) ? $0 : nil }
+        case .event: break
+        }
+        var chosen: AskedEvent?
+        var ofSource: AskedEvent?
+        func choose() {
+            guard let candidate = ofSource else { return }
+            if chosen.map({ $0.isAfter(candidate, sources) == (which == .first) }) ?? true { chosen = candidate }
+        }
+        for event in events where event.name == names[index] && isLater(event) {
+            if let other = ofSource, other.source == event.source {
+                if which == .last { ofSource = event }
+            } else {
+                choose()
+                ofSource = event
+            }
+        }
+        choose()
+        return chosen
+    }
+}

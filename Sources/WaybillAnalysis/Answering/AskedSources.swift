@@ -1,0 +1,117 @@
+import WaybillCore
+import WaybillReading
+import WaybillStore
+
+/// What answers need of the sources: their clocks, and what their apps call events. Read at once, since a store may know many thousands.
+final class AskedSources {
+    struct Entry {
+        var id: GUID
+        var installation: GUID?
+        var app, appVersion, device, os, osVersion: String
+        var clock: WallClock
+        /// Sources of the same version of the same app share their names.
+        var naming: Int
+    }
+
+    private(set) var entries: [Int: Entry] = [:]
+    private let connection: Connection
+    private var namings: [Naming: Int] = [:]
+    private var tables: [TableKey: NameCodes] = [:]
+    private(set) var names: [String] = []
+    private var numbers: [String: Int] = [:]
+
+    private struct Naming: Hashable {
+        var app: String
+        var version: String
+    }
+
+    private struct TableKey: Hashable {
+        var naming: Int
+        var useCase: Int
+    }
+
+    init(_ connection: Connection) throws(WaybillError) {
+        self.connection = connection
+        var clocks: [Int: [ClockAnchor]] = [:]
+        try connection.statement("SELECT source, at_us, offset_us FROM clocks ORDER BY source, at_us").forEachRow { row in
+            clocks[row.int(0), default: []].append(ClockAnchor(atMicroseconds: row.int(1), offsetMicroseconds: row.int(2)))
+        }
+        try connection.statement("SELECT id, uuid, app, app_version, device, os, os_version, installation FROM sources").forEachRow { row in
+            let naming = Naming(app: row.text(2), version: row.text(3))
+            let number = namings[naming] ?? namings.count
+            namings[naming] = number
+            entries[row.int(0)] = Entry(
+                id: row.guid(1), installation: row.optionalGUID(7), app: row.text(2), appVersion: row.text(3), device: row.text(4),
+                os: row.text(5), osVersion: row.text(6),
+                clock: WallClock(clocks[row.int(0)] ?? []), naming: number)
+        }
+    }
+
+    /// The same sources for another thread, which reads names by a connection of its own and numbers them in its own way.
+    init(_ others: AskedSources, by connection: Connection) {
+        self.connection = connection
+        entries = others.entries
+    }
+
+    /// Microseconds since 1970 of a time in a source.
+    func wall(_ microseconds: Int, in source: Int) -> Int { entries[source]?.clock.wall(microseconds) ?? microseconds }
+
+    /// What a source calls the events of a use case, as numbers into ``names``.
+    func codes(of useCase: Int, in source: Int) throws(WaybillError) -> NameCodes {
+        guard let entry = entries[source] else { return NameCodes() }
+        let key = TableKey(naming: entry.naming, useCase: useCase)
+        if let known = tables[key] { return known }
+        var table = NameCodes()
+        let sql = """
+            SELECT DISTINCT event, \
+            \(SQL.name(useCase: "?1", event: "m.event", app: "?2", version: "?3", otherwise: "'event ' || m.event")) \
+            FROM names m WHERE m.use_case = ?1 AND m.event >= 0
+            """
+        let rows = try connection.statement(sql).rows(useCase, entry.app, entry.appVersion) { row in (row.int(0), row.text(1)) }
+        for (code, name) in rows { table[code] = number(of: name) }
+        tables[key] = table
+        return table
+    }
+
+    /// The number of a name, which it is given if it has none.
+    func number(of name: String) -> Int {
+        if let number = numbers[name] { return number }
+        names.append(name)
+        numbers[name] = names.count - 1
+        return names.count - 1
+    }
+
+    /// The number of an event that has no name.
+    func number(ofUnnamed code: Int) -> Int { number(of: "event \(code)") }
+
+    /// The codes that any version of any app gives to a name in any use case; that a code has the name somewhere does not mean that it has it
+    /// everywhere.
+    func codes(named name: String) throws(WaybillError) -> Set<Int> {
+        var codes = Set(
+            try connection.statement("SELECT DISTINCT event FROM names WHERE name = ? AND event >= 0").rows(name) { row in row.int(0) })
+        if let code = TransactionCondition.code(ofUnnamed: name) { codes.insert(code) }
+        return codes
+    }
+}
+
+/// From the codes of events to the numbers of their names.
+struct NameCodes {
+    private var small: [Int32] = []
+    private var large: [Int: Int] = [:]
+    private static let smallLimit = 1024
+
+    subscript(code: Int) -> Int? {
+        get {
+            guard code < Self.smallLimit else { return large[code] }
+            return code >= 0 && code < small.count && small[code] >= 0 ? Int(small[code]) : nil
+        }
+        set {
+            guard code < Self.smallLimit else {
+                large[code] = newValue
+                return
+            }
+            while small.count <= code { small.append(-1) }
+            small[code] = Int32(newValue ?? -1)
+        }
+    }
+}

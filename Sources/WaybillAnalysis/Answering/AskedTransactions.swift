@@ -1,0 +1,230 @@
+import WaybillCore
+import WaybillReading
+import WaybillStore
+
+/// The transactions that a question is about, each with its parts.
+///
+/// Only their keys are held, so that ten million events take little memory; what else they have is read as they are handed out.
+struct AskedTransactions {
+    /// A transaction, by its leading part. What is not among the ``Contents`` that are read has no meaning.
+    struct Transaction {
+        var source: Int
+        var sequence: Int
+        var useCase: Int
+        var at = 0
+        /// Sequence and time of the fact `closed`; nil: there is none.
+        var closing: (sequence: Int, at: Int)?
+        /// With which it was closed; nil: none.
+        var error: RecordedError?
+        var outcome = Outcome.open
+        var begun = 0
+        /// Into ``segmentValues``; nil: it has no such value.
+        var segment: Int?
+    }
+
+    /// What is read of transactions besides their keys, use cases and segments: each column costs as much as an event.
+    struct Contents: OptionSet {
+        var rawValue: Int
+
+        /// The parts besides the leading one.
+        static let joined = Contents(rawValue: 1)
+        /// When they began, and sequence and time of the fact `closed`.
+        static let times = Contents(rawValue: 2)
+        /// Their outcomes.
+        static let outcome = Contents(rawValue: 4)
+        /// The errors with which they were closed.
+        static let error = Contents(rawValue: 8)
+    }
+
+    /// 16 bytes: there may be millions.
+    fileprivate struct Key: Comparable {
+        var sequence: Int
+        /// No file has room for more sources.
+        var source: Int32
+        /// Below 0: none.
+        var segment: Int32
+
+        static func < (left: Key, right: Key) -> Bool {
+            left.source == right.source ? left.sequence < right.sequence : left.source < right.source
+        }
+    }
+
+    private var keys: ArraySlice<Key>
+    /// The values that tell transactions apart.
+    let segmentValues: [String]
+    private var joined: JoinedParts?
+    /// Of all of them; nil: each may have another.
+    private let useCase: Int?
+    private let wall: Int
+    private let contents: Contents
+    private var connection: Connection
+
+    /// - Parameters:
+    ///   - codes: Joined parts without such an event are not wanted; nil: all are.
+    ///   - second: A connection that sees the same state, for another thread; nil: there is none.
+    /// - Throws: `.notFound` where transactions are told apart by an attribute that none in the store has.
+    init(
+        _ filter: TransactionFilter, segmentation: Segmentation? = nil, reading contents: Contents, joinedWith codes: [Int]? = nil,
+        sources: AskedSources, now wall: Int, _ connection: Connection, _ second: Connection? = nil
+    ) throws(WaybillError) {
+        self.connection = connection
+        useCase = filter.useCase
+        self.wall = wall
+        self.contents = contents
+        let listed: Listed
+        let joined: JoinedParts?
+        if contents.contains(.joined), let second, try Self.areMany(filter, now: wall, connection) {
+            (listed, joined) = try onTwoThreads(
+                { () throws(WaybillError) in try Listed(filter, segmentation, sources, now: wall, connection) },
+                { () throws(WaybillError) in try JoinedParts(ofTransactions: JoinedParts.many, with: codes, second).reading(by: connection)
+                })
+        } else {
+            listed = try Listed(filter, segmentation, sources, now: wall, connection)
+            joined = contents.contains(.joined) ? try JoinedParts(ofTransactions: listed.keys.count, with: codes, connection) : nil
+        }
+        if case .attribute(let name)? = segmentation, listed.segments.isEmpty, !listed.keys.isEmpty {
+            try Self.check(attribute: name, connection)
+        }
+        keys = listed.keys[...]
+        segmentValues = listed.segments.sorted { $0.value < $1.value }.map(\.key)
+        self.joined = joined?.isEmpty == true ? nil : joined
+    }
+
+    /// Whether there are so many that all parts are read at once; false also where that would take a look at each.
+    private static func areMany(_ filter: TransactionFilter, now wall: Int, _ connection: Connection) throws(WaybillError) -> Bool {
+        guard filter.conditions.isEmpty, filter.text == nil else { return false }
+        let query = ListQuery(all: "1", filter, now: wall)
+        var count = 0
+        try connection.statement("\(query.sql) LIMIT \(JoinedParts.many)").forEachRow(arguments: query.arguments) { _ in count += 1 }
+        return count == JoinedParts.many
+    }
+
+    /// The keys of the leading parts that pass a filter.
+    private struct Listed {
+        var keys: [Key] = []
+        var segments: [String: Int32] = [:]
+
+        init(
+            _ filter: TransactionFilter, _ segmentation: Segmentation?, _ sources: AskedSources, now wall: Int, _ connection: Connection
+        ) throws(WaybillError) {
+            let query = ListQuery(all: "p.source, p.sequence, \(segmentation?.column ?? "NULL")", filter, now: wall)
+            try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
+                let source = row.int(0)
+                var segment: Int32 = -1
+                if let value = segmentation.flatMap({ $0.value(in: sources.entries[source], column: row.optionalText(2)) }) {
+                    segment = segments[value] ?? Int32(segments.count)
+                    segments[value] = segment
+                }
+                keys.append(Key(sequence: row.int(1), source: Int32(clamping: source), segment: segment))
+            }
+            keys = keys.sorted()  // which also takes no more room than they need
+        }
+    }
+
+    private static func check(attribute name: String, _ connection: Connection) throws(WaybillError) {
+        let known = try connection.statement(
+            """
+            SELECT DISTINCT j.key FROM parts p, json_each(CASE WHEN json_valid(p.opened_detail) THEN p.opened_detail END, '$.attributes') j \
+            WHERE p.listed_us IS NOT NULL ORDER BY j.key
+            """
+        ).rows { row in row.text(0) }
+        guard !known.contains(name) else { return }
+        let hint = name.hint(among: known, none: "none has any attribute.")
+        throw WaybillError(.notFound, "No transaction here has an attribute “\(name)”: \(hint)")
+    }
+
+    /// How many there are.
+    var count: Int { keys.count }
+
+    /// The first half of them, or the second one, for a thread that has a connection of its own.
+    func half(_ isFirst: Bool, by connection: Connection) -> AskedTransactions {
+        var half = self
+        let middle = keys.count / 2
+        half.keys = isFirst ? keys.prefix(middle) : keys.dropFirst(middle)
+        half.joined = joined?.reading(by: connection)
+        half.connection = connection
+        return half
+    }
+
+    /// Calls `body` for each, with its parts besides the leading one, in the order of their rows, so that reading what belongs to them goes
+    /// forward through the file.
+    func forEach(_ body: (Transaction, [JoinedParts.Part]) throws(WaybillError) -> Void) throws(WaybillError) {
+        // What the keys say already may be all.
+        if let useCase, joined == nil, contents.subtracting(.joined).isEmpty {
+            for key in keys { try body(Transaction(key, useCase), []) }
+            return
+        }
+        var rows = try rows()
+        defer { rows.stop() }
+        for key in keys {
+            guard let row = try rows.row(from: Int(key.source), key.sequence) else { continue }
+            try body(transaction(key, row), try joined?.parts(of: row.guid(1)) ?? [])
+        }
+    }
+
+    private func rows() throws(WaybillError) -> ForwardRows {
+        let times = contents.contains(.times) ? "p.at_us, p.closed, p.closed_at_us, p.listed_us" : "NULL, NULL, NULL, NULL"
+        let outcome =
+            contents.contains(.outcome)
+            ? "p.outcome, p.timeout_us, CASE p.outcome WHEN 0 THEN \(SQL.lastActivity(guid: "p.guid")) ELSE 0 END" : "NULL, NULL, NULL"
+        let error =
+            contents.contains(.error) ? "p.error_code, CASE WHEN p.error_code IS NULL THEN NULL ELSE p.closed_detail END" : "NULL, NULL"
+        return try ForwardRows(
+            "SELECT p.sequence, p.guid, p.use_case, \(times), \(outcome), \(error) FROM parts p", key: ("p.source", "p.sequence"),
+            connection)
+    }
+
+    private func transaction(_ key: Key, _ row: Row) -> Transaction {
+        var transaction = Transaction(key, row.int(2))
+        if contents.contains(.times) {
+            transaction.at = row.int(3)
+            transaction.closing = row.isNull(4) ? nil : (row.int(4), row.int(5))
+            transaction.begun = row.int(6)
+        }
+        if contents.contains(.outcome) {
+            transaction.outcome = Outcome(stored: row.int(7), lastActivity: row.int(9), timeout: row.int(8), now: wall)
+        }
+        if contents.contains(.error) {
+            transaction.error = row.optionalInt(10).map { RecordedError(domain: Detail(row.optionalText(11)).errorDomain, code: $0) }
+        }
+        return transaction
+    }
+}
+
+extension AskedTransactions.Transaction {
+    fileprivate init(_ key: AskedTransactions.Key, _ useCase: Int) {
+        self.init(source: Int(key.source), sequence: key.sequence, useCase: useCase, segment: key.segment < 0 ? nil : Int(key.segment))
+    }
+}
+
+extension Segmentation {
+    /// The order of values: none first.
+    static func precedes(_ left: String?, _ right: String?) -> Bool {
+        guard let left, let right else { return left == nil && right != nil }
+        return left < right
+    }
+
+    /// Where it stands, or what it is made of, in the leading part `p`; NULL where the source says it.
+    var column: String {
+        // Rounded down, also before 1970.
+        let seconds = "p.listed_us / 1000000 - (p.listed_us % 1000000 < 0)"
+        return switch self {
+        case .attribute: "p.opened_detail"
+        case .hour: "strftime('%Y-%m-%dT%H:00Z', \(seconds), 'unixepoch')"
+        case .day: "strftime('%Y-%m-%d', \(seconds), 'unixepoch')"
+        case .app, .appVersion, .device, .os, .osVersion: "NULL"
+        }
+    }
+
+    fileprivate func value(in source: AskedSources.Entry?, column: String?) -> String? {
+        switch self {
+        case .attribute(let name): Detail(column).attributes[name]?.description
+        case .hour, .day: column
+        case .app: source?.app
+        case .appVersion: source?.appVersion
+        case .device: source?.device
+        case .os: source?.os
+        case .osVersion: source?.osVersion
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import WaybillCore
+import WaybillReading
+
+/// What is collected of the exchanges of one group.
+struct CollectedExchanges {
+    private(set) var count = 0
+    private var statuses = NetworkGroup.StatusCounts()
+    private var states: [ExchangeRecord.State: Int] = [:]
+    private var errors: [RecordedError: Int] = [:]
+    private var firstByte = Durations()
+    private var whole = Durations()
+    private var sentByteCount = 0
+    private var receivedByteCount = 0
+    private var slowest: [NetworkGroup.Example] = []
+    private var failing: [NetworkGroup.Example] = []
+    private let exampleCount: Int
+
+    init(exampleCount: Int) { self.exampleCount = exampleCount }
+
+    mutating func add(_ exchange: AskedExchange) {
+        count += 1
+        statuses.add(exchange.status)
+        states[exchange.state, default: 0] += 1
+        sentByteCount += exchange.sentByteCount ?? 0
+        receivedByteCount += exchange.receivedByteCount ?? 0
+        if exchange.state == .failed, let error = exchange.error {
+            // The same reason may be worded differently each time.
+            errors[RecordedError(domain: error.domain, code: error.code), default: 0] += 1
+        }
+        guard exchange.state != .mocked else { return }
+        if let time = exchange.firstByteAfter { firstByte.append(time) }
+        let example = NetworkGroup.Example(exchange)
+        if exchange.state == .completed, let duration = exchange.duration {
+            whole.append(duration)
+            slowest.insert(example, upTo: exampleCount, before: NetworkGroup.Example.isSlower)
+        }
+        if exchange.state == .failed || exchange.status ?? 0 >= 400 {
+            failing.insert(example, upTo: exampleCount, before: NetworkGroup.Example.isLater)
+        }
+    }
+
+    /// What becomes of it, which leaves its durations in another order.
+    mutating func group(_ key: NetworkKey) -> NetworkGroup {
+        NetworkGroup(
+            role: key.role, host: key.host, path: key.path, method: key.method, count: count, statuses: statuses, states: states,
+            errors: errorCounts, firstByte: DurationStatistics(&firstByte), whole: DurationStatistics(&whole),
+            sentByteCount: sentByteCount, receivedByteCount: receivedByteCount, slowest: slowest, failing: failing)
+    }
+
+    private var errorCounts: [UseCaseSummary.ErrorCount] {
+        errors.map { UseCaseSummary.ErrorCount(domain: $0.key.domain, code: $0.key.code, count: $0.value) }
+            .sorted { (-$0.count, $0.domain, $0.code) < (-$1.count, $1.domain, $1.code) }
+    }
+}
+
+extension NetworkGroup.Example {
+    fileprivate init(_ exchange: AskedExchange) {
+        self.init(
+            id: exchange.id, transaction: exchange.transaction, openedMicroseconds: exchange.opened,
+            durationMicroseconds: exchange.duration, status: exchange.status, error: exchange.error)
+    }
+
+    fileprivate static func isSlower(_ left: Self, _ right: Self) -> Bool {
+        let (time, otherTime) = (left.durationMicroseconds ?? 0, right.durationMicroseconds ?? 0)
+        return time == otherTime ? left.hasLesserID(than: right) : time > otherTime
+    }
+
+    fileprivate static func isLater(_ left: Self, _ right: Self) -> Bool {
+        left.openedMicroseconds == right.openedMicroseconds
+            ? left.hasLesserID(than: right) : left.openedMicroseconds > right.openedMicroseconds
+    }
+
+    private func hasLesserID(than other: Self) -> Bool { (id.source, id.sequence) < (other.id.source, other.id.sequence) }
+}
+
+extension [NetworkGroup.Example] {
+    /// Puts one where it belongs, and lets go of the last where they are too many.
+    fileprivate mutating func insert(_ example: Element, upTo limit: Int, before precedes: (Element, Element) -> Bool) {
+        if count == limit {
+            guard let last, precedes(example, last) else { return }
+            removeLast()
+        }
+        insert(example, at: firstIndex { precedes(example, $0) } ?? endIndex)
+    }
+}

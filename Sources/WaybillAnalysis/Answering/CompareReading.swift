@@ -1,0 +1,107 @@
+import Foundation
+import WaybillCore
+import WaybillReading
+import WaybillStore
+
+/// Answers a ``CompareQuery``: reads once what both groups have.
+struct CompareReading {
+    private let connection: Connection
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    func answer(_ query: CompareQuery, now wall: Int) throws(WaybillError) -> CompareAnswer {
+        try query.groups.check()
+        let sources = try AskedSources(connection)
+        let points = try AskedPoints([query.from, query.to], of: query.filter.useCase, sources: sources, connection)
+        let events = try AskedEvents(
+            query.filter, codes: points.codes, reading: [.times, .outcome], segmentation: query.groups.segmentation, sources: sources,
+            now: wall, connection)
+        let members = try GroupMembers(query.groups, events.transactions)
+        var (a, b) = (ComparedSample(value: query.groups.names.a), ComparedSample(value: query.groups.names.b))
+        try events.forEach { transaction, events, sources in
+            let (isInA, isInB) = (members.isInA(transaction), members.isInB(transaction))
+            guard isInA || isInB else { return }
+            let duration = query.duration(of: transaction, events, points, sources)
+            if isInA { a.add(transaction.outcome, duration: duration) } else { b.add(transaction.outcome, duration: duration) }
+        }
+        return CompareAnswer(a, b)
+    }
+}
+
+extension CompareQuery {
+    /// As ``DurationQuery`` has it; nil where a transaction lacks one of the points, or has them the other way round.
+    fileprivate func duration(
+        of transaction: AskedTransactions.Transaction, _ events: [AskedEvent], _ points: AskedPoints, _ sources: AskedSources
+    ) -> Int? {
+        guard let start = points.occurrence(occurrence, of: 0, in: transaction, events, sources),
+            let end = points.occurrence(occurrence, of: 1, in: transaction, events, sources),
+            !start.isAfter(end, sources)
+        else { return nil }
+        return end.microseconds(since: start)
+    }
+}
+
+/// Which transactions belong to which of two groups.
+private struct GroupMembers {
+    let isInA: (AskedTransactions.Transaction) -> Bool
+    let isInB: (AskedTransactions.Transaction) -> Bool
+
+    /// - Throws: `.notFound` for a value that none of the transactions has, though there are some.
+    init(_ groups: CompareQuery.Groups, _ transactions: AskedTransactions) throws(WaybillError) {
+        switch groups {
+        case .values(let segmentation, let a, let b):
+            let segments = try [a, b].map { value throws(WaybillError) in try transactions.segment(of: value, segmentation) }
+            isInA = { $0.segment == segments[0] }
+            isInB = { $0.segment == segments[1] }
+        case .windows(let a, let b):
+            isInA = { a.contains($0.begun) }
+            isInB = { b.contains($0.begun) }
+        }
+    }
+}
+
+extension AskedTransactions {
+    /// The number of a value; nil for that of those that have none.
+    fileprivate func segment(of value: String?, _ segmentation: Segmentation) throws(WaybillError) -> Int? {
+        guard let value else { return nil }
+        if let segment = segmentValues.firstIndex(of: value) { return segment }
+        // An answer says better why it is empty.
+        guard count > 0 else { return -1 }
+        let hint = value.hint(among: segmentValues.sorted(), none: "none of them has any.")
+        throw WaybillError(.notFound, "No transaction that counts has the \(segmentation) “\(value)”: \(hint)")
+    }
+}
+
+extension CompareQuery.Groups {
+    fileprivate var segmentation: Segmentation? {
+        switch self {
+        case .values(let segmentation, _, _): segmentation
+        case .windows: nil
+        }
+    }
+
+    fileprivate var names: (a: String?, b: String?) {
+        switch self {
+        case .values(_, let a, let b): (a, b)
+        case .windows(let a, let b): (a.interval, b.interval)
+        }
+    }
+
+    fileprivate func check() throws(WaybillError) {
+        switch self {
+        case .values(_, let a, let b):
+            guard a != b else { throw WaybillError(.setting, "Both groups are the same; say two values.") }
+        case .windows(let a, let b):
+            guard !a.overlaps(b) else { throw WaybillError(.setting, "The two stretches of time overlap, so they cannot be compared.") }
+        }
+    }
+}
+
+extension Range<Int> {
+    /// `2026-03-01T00:00:00Z/2026-03-08T00:00:00Z`: an interval of ISO 8601, to the second.
+    fileprivate var interval: String {
+        [lowerBound, upperBound].map { bound in
+            Date(timeIntervalSince1970: Double(bound.quotientAndRemainder(flooringBy: 1_000_000).quotient)).formatted(.iso8601)
+        }.joined(separator: "/")
+    }
+}

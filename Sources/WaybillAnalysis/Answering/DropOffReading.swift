@@ -1,0 +1,39 @@
+import WaybillCore
+import WaybillReading
+import WaybillStore
+
+/// Answers a ``DropOffQuery``.
+struct DropOffReading {
+    private let connection: Connection
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    func answer(_ query: DropOffQuery, now wall: Int) throws(WaybillError) -> DropOffAnswer {
+        guard query.filter.useCase != nil else { throw WaybillError(.setting, "A last event is one of a use case; say of which.") }
+        let events = try AskedEvents(
+            query.unfinished, codes: nil, reading: .times, sources: try AskedSources(connection), now: wall, connection)
+        var durations: [Int?: Durations] = [:]
+        try events.forEachInOrder { transaction, ordered, _ in
+            durations[ordered.last?.name, default: Durations()].append(ordered.last?.microseconds(since: transaction.begin) ?? 0)
+        }
+        let names = events.sources.names
+        let last = durations.map { name, durations in
+            var taken = name == nil ? Durations() : durations
+            return DropOffAnswer.LastEvent(event: name.map { names[$0] }, count: durations.count, statistics: DurationStatistics(&taken))
+        }
+        return DropOffAnswer(
+            transactions: events.transactions.count,
+            lastEvents: last.sorted {
+                $0.count == $1.count ? Segmentation.precedes($0.event, $1.event) : $0.count > $1.count
+            })
+    }
+}
+
+extension DropOffQuery {
+    /// Its filter, with the outcomes of those who did not finish where it names none.
+    var unfinished: TransactionFilter {
+        var filter = filter
+        if filter.outcomes.isEmpty { filter.outcomes = [.abandoned, .interrupted, .timedOut] }
+        return filter
+    }
+}

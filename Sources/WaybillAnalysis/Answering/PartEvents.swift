@@ -1,0 +1,41 @@
+import WaybillCore
+import WaybillStore
+
+/// Reads the events of parts.
+struct PartEvents {
+    private var rows: ForwardRows
+    private let sources: AskedSources
+    private var source = -1
+    private var useCase = 0
+    private var clock = WallClock([])
+    private var names = NameCodes()
+
+    /// - Parameters:
+    ///   - codes: Of the events that are wanted; nil: all.
+    ///   - purpose: Tells apart the statements of two that read in turn.
+    init(_ codes: [Int]?, _ sources: AskedSources, _ purpose: String, _ connection: Connection) throws(WaybillError) {
+        rows = try ForwardRows(
+            "SELECT part, after, at_us, code FROM events AS \(purpose)", key: ("source", "part"), only: codes.map { ("code", $0) },
+            connection)
+        self.sources = sources
+    }
+
+    func stop() { rows.stop() }
+
+    mutating func read(_ part: JoinedParts.Part, into events: inout [AskedEvent]) throws(WaybillError) {
+        if part.source != source || part.useCase != useCase {
+            (source, useCase) = (part.source, part.useCase)
+            clock = sources.entries[source]?.clock ?? WallClock([])
+            names = try sources.codes(of: useCase, in: source)
+        }
+        var next = try rows.row(from: source, part.sequence)
+        while let row = next, row.int(0) == part.sequence {
+            let (at, code) = (row.int(2), row.int(3))
+            events.append(
+                AskedEvent(
+                    source: source, sequence: part.sequence + row.int(1), at: at, wall: clock.wall(at),
+                    name: names[code] ?? sources.number(ofUnnamed: code)))
+            next = try rows.next()
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import WaybillCore
+import WaybillReading
+import WaybillStore
+
+/// Answers a ``SummaryQuery``: one pass over the transactions.
+struct SummaryReading {
+    private let connection: Connection
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    func answer(_ query: SummaryQuery, now wall: Int) throws(WaybillError) -> SummaryAnswer {
+        let sources = try AskedSources(connection)
+        let transactions = try AskedTransactions(
+            query.filter, reading: [.times, .outcome, .error], sources: sources, now: wall, connection)
+        var counts: [UseCaseCounts] = []
+        var places: [Int: Int] = [:]
+        let step = max(1, query.stepMicroseconds)
+        try transactions.forEach { (transaction, _) throws(WaybillError) in
+            let place = places[transaction.useCase] ?? counts.count
+            if place == counts.count {
+                places[transaction.useCase] = place
+                counts.append(UseCaseCounts())
+            }
+            counts[place].add(transaction, step: transaction.begun.quotientAndRemainder(flooringBy: step).quotient)
+        }
+        let names = NameTable(connection)
+        var summaries: [UseCaseSummary] = []
+        for (useCase, place) in places {
+            summaries.append(counts[place].summary(of: useCase, named: try names.useCase(useCase), step: step, sources))
+        }
+        return SummaryAnswer(useCases: summaries.sorted { (-$0.runs, $0.useCase) < (-$1.runs, $1.useCase) })
+    }
+}
+
+/// What is counted of one use case.
+private struct UseCaseCounts {
+    private var outcomes: [Outcome: Int] = [:]
+    private var errors: [RecordedError: Int] = [:]
+    private var sources: Set<Int> = []
+    private var durations = Durations()
+    private var rates: [Rate] = []
+    private var places: [Int: Int] = [:]
+    /// What began shortly after each other stands together.
+    private var latest = 0
+
+    private struct Rate {
+        var step: Int
+        var outcomes: [Outcome: Int] = [:]
+    }
+
+    mutating func add(_ transaction: AskedTransactions.Transaction, step: Int) {
+        outcomes[transaction.outcome, default: 0] += 1
+        if let error = transaction.error { errors[error, default: 0] += 1 }
+        sources.insert(transaction.source)
+        if let closing = transaction.closing, closing.sequence >= transaction.sequence { durations.append(closing.at - transaction.at) }
+        if latest >= rates.count || rates[latest].step != step { latest = place(of: step) }
+        rates[latest].outcomes[transaction.outcome, default: 0] += 1
+    }
+
+    private mutating func place(of step: Int) -> Int {
+        if let place = places[step] { return place }
+        places[step] = rates.count
+        rates.append(Rate(step: step))
+        return rates.count - 1
+    }
+
+    /// Leaves the durations in another order.
+    mutating func summary(of useCase: Int, named name: String, step: Int, _ known: AskedSources) -> UseCaseSummary {
+        UseCaseSummary(
+            useCase: useCase, name: name, runs: outcomes.values.reduce(0, +), outcomes: outcomes,
+            errors: errors.map { .init(domain: $0.key.domain, code: $0.key.code, count: $0.value) }
+                .sorted { (-$0.count, $0.domain, $0.code) < (-$1.count, $1.domain, $1.code) },
+            installations: Set(sources.compactMap { known.entries[$0]?.installation }).count,
+            rates: rates.sorted { $0.step < $1.step }.map {
+                .init(startMicroseconds: $0.step * step, outcomes: $0.outcomes)
+            }, duration: DurationStatistics(&durations))
+    }
+}

@@ -1,0 +1,105 @@
+import WaybillCore
+import WaybillReading
+import WaybillStore
+
+/// Answers a ``TransitionsQuery``: one pass over all events of the use case, half of it on a second thread.
+struct TransitionsReading {
+    private let connection: Connection
+    private let second: Connection?
+    private let soonRead: Int
+
+    /// - Parameters:
+    ///   - second: A connection that sees the same state, for another thread; nil: there is none.
+    ///   - soonRead: Up to so many transactions are read by one thread.
+    init(_ connection: Connection, _ second: Connection?, soonRead: Int = 5_000) {
+        (self.connection, self.second, self.soonRead) = (connection, second, soonRead)
+    }
+
+    func answer(_ query: TransitionsQuery, now wall: Int) throws(WaybillError) -> TransitionsAnswer {
+        guard query.filter.useCase != nil else {
+            throw WaybillError(.setting, "Events follow each other within a use case; say which.")
+        }
+        let events = try AskedEvents(query.filter, codes: nil, sources: try AskedSources(connection), now: wall, connection, second)
+        var collected = try collect(from: events)
+        let transitions = try collected.take()
+        return TransitionsAnswer(
+            transitions: transitions.sorted {
+                (-$0.statistics.count, $0.from, $0.to) < (-$1.statistics.count, $1.from, $1.to)
+            })
+    }
+
+    private func collect(from events: AskedEvents) throws(WaybillError) -> PairedDurations {
+        guard let second, events.transactions.count > soonRead else { return try PairedDurations(events) }
+        let (first, last) = events.halves(by: second)
+        var (all, rest) = try onTwoThreads(
+            { () throws(WaybillError) in try PairedDurations(first) }, { () throws(WaybillError) in try PairedDurations(last) })
+        all.append(&rest)
+        return all
+    }
+}
+
+/// The durations from each event to the one after it, by the two names.
+private struct PairedDurations {
+    private let sources: AskedSources
+    private var durations: [Durations] = []
+    private var places: [Pair: Int] = [:]
+    /// By the first name, what followed it last time: mostly it is the same again.
+    private var latest: [(to: Int, place: Int)] = []
+
+    private struct Pair: Hashable {
+        var from: Int
+        var to: Int
+    }
+
+    init(_ events: AskedEvents) throws(WaybillError) {
+        sources = events.sources
+        try events.forEachInOrder { _, ordered, _ in
+            for index in ordered.indices.dropFirst() {
+                add(ordered[index].microseconds(since: ordered[index - 1]), from: ordered[index - 1].name, to: ordered[index].name)
+            }
+        }
+    }
+
+    private mutating func add(_ duration: Int, from: Int, to: Int) {
+        while latest.count <= from { latest.append((-1, -1)) }
+        if latest[from].to != to { latest[from] = (to, place(of: Pair(from: from, to: to))) }
+        durations[latest[from].place].append(duration)
+    }
+
+    private mutating func place(of pair: Pair) -> Int {
+        if let place = places[pair] { return place }
+        places[pair] = durations.count
+        durations.append(Durations())
+        return durations.count - 1
+    }
+
+    /// Numbers of names are another half's own.
+    mutating func append(_ other: inout PairedDurations) {
+        for (pair, place) in other.places {
+            let (from, to) = (sources.number(of: other.sources.names[pair.from]), sources.number(of: other.sources.names[pair.to]))
+            durations[self.place(of: Pair(from: from, to: to))].append(&other.durations[place])
+        }
+    }
+
+    /// Gives the durations up, so that they are in memory once.
+    mutating func take() throws(WaybillError) -> [TransitionsAnswer.Transition] {
+        // The frequent ones take the time: in turns by two threads.
+        var (even, odd): ([Followed], [Followed]) = ([], [])
+        for (index, entry) in places.sorted(by: { durations[$0.value].count > durations[$1.value].count }).enumerated() {
+            var followed = Followed(from: sources.names[entry.key.from], to: sources.names[entry.key.to])
+            swap(&followed.durations, &durations[entry.value])
+            if index.isMultiple(of: 2) { even.append(followed) } else { odd.append(followed) }
+        }
+        let (first, second) = try onTwoThreads({ Followed.transitions(&even) }, { Followed.transitions(&odd) })
+        return first + second
+    }
+
+    private struct Followed {
+        var from, to: String
+        var durations = Durations()
+
+        static func transitions(_ all: inout [Followed]) -> [TransitionsAnswer.Transition] {
+            all.indices.map { .init(from: all[$0].from, to: all[$0].to, statistics: DurationStatistics(&all[$0].durations)) }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+public import WaybillReading
+
+/// How many transactions get how far, step by step.
+public struct FunnelQuery: Hashable, Sendable, Codable {
+    /// Which transactions count; has to name a use case where a step is an event.
+    public var filter: TransactionFilter
+    /// In order. A step is reached by its first occurrence after the step before was.
+    public var steps: [TransactionPoint]
+    /// The longest that it may take from the first step to any other, in microseconds; nil: any time.
+    public var windowMicroseconds: Int?
+    /// Whether no other event may lie between two steps.
+    public var isStrict: Bool
+    /// By what to tell the transactions apart; nil: not at all.
+    public var segmentation: Segmentation?
+
+    /// Makes a query.
+    public init(
+        filter: TransactionFilter, steps: [TransactionPoint], windowMicroseconds: Int? = nil, isStrict: Bool = false,
+        segmentation: Segmentation? = nil
+    ) {
+        self.filter = filter
+        self.steps = steps
+        self.windowMicroseconds = windowMicroseconds
+        self.isStrict = isStrict
+        self.segmentation = segmentation
+    }
+}
+
+extension FunnelQuery {
+    /// Reads a query; what is left out is as by default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter(),
+            steps: try container.decode([TransactionPoint].self, forKey: .steps),
+            windowMicroseconds: try container.decodeIfPresent(Int.self, forKey: .windowMicroseconds),
+            isStrict: try container.decodeIfPresent(Bool.self, forKey: .isStrict) ?? false,
+            segmentation: try container.decodeIfPresent(Segmentation.self, forKey: .segmentation))
+    }
+}
+
+/// How many got how far, over all and for each segment.
+public struct FunnelAnswer: Hashable, Sendable, Codable {
+    /// Over all transactions.
+    public var total: FunnelSegment
+    /// By value, in order; empty where nothing was to be told apart.
+    public var segments: [FunnelSegment]
+    /// One sentence on why no transaction reaches the first step; nil where one does.
+    public var whyEmpty: String?
+
+    /// Makes an answer.
+    public init(total: FunnelSegment, segments: [FunnelSegment], whyEmpty: String? = nil) {
+        self.total = total
+        self.segments = segments
+        self.whyEmpty = whyEmpty
+    }
+}
+
+/// The funnel of one segment.
+public struct FunnelSegment: Hashable, Sendable, Codable {
+    /// What its transactions have in common; nil for those that have no such value, and for all.
+    public var value: String?
+    /// Transactions looked at, whether they reached a step or not.
+    public var transactions: Int
+    /// One for each step of the query.
+    public var steps: [Step]
+
+    /// Makes a segment.
+    public init(value: String?, transactions: Int, steps: [Step]) {
+        self.value = value
+        self.transactions = transactions
+        self.steps = steps
+    }
+
+    /// One step.
+    public struct Step: Hashable, Sendable, Codable {
+        public var point: TransactionPoint
+        /// Transactions that got here.
+        public var reached: Int
+        /// Transactions that got to the step before, and not here; of the first step: that never began the funnel.
+        public var lost: Int
+        /// From the step before to here.
+        public var statistics: DurationStatistics
+
+        /// Makes a step.
+        public init(point: TransactionPoint, reached: Int, lost: Int, statistics: DurationStatistics) {
+            self.point = point
+            self.reached = reached
+            self.lost = lost
+            self.statistics = statistics
+        }
+    }
+}
+
+/// What those did last who did not finish.
+public struct DropOffQuery: Hashable, Sendable, Codable {
+    /// Which transactions count; where it names no outcomes, those that were abandoned, interrupted or timed out.
+    public var filter: TransactionFilter
+
+    /// Makes a query.
+    public init(filter: TransactionFilter) { self.filter = filter }
+}
+
+extension DropOffQuery {
+    /// Reads a query; what is left out is as by default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter())
+    }
+}
+
+/// The last events of those who did not finish.
+public struct DropOffAnswer: Hashable, Sendable, Codable {
+    /// Transactions that count.
+    public var transactions: Int
+    /// The most frequent first, then by name.
+    public var lastEvents: [LastEvent]
+    /// One sentence on why no transaction counts; nil where one does.
+    public var whyEmpty: String?
+
+    /// Makes an answer.
+    public init(transactions: Int, lastEvents: [LastEvent], whyEmpty: String? = nil) {
+        self.transactions = transactions
+        self.lastEvents = lastEvents
+        self.whyEmpty = whyEmpty
+    }
+
+    /// An event after which nothing came.
+    public struct LastEvent: Hashable, Sendable, Codable {
+        /// nil: there was no event at all.
+        public var event: String?
+        public var count: Int
+        /// From the beginning to it.
+        public var statistics: DurationStatistics
+
+        /// Makes a last event.
+        public init(event: String?, count: Int, statistics: DurationStatistics) {
+            self.event = event
+            self.count = count
+            self.statistics = statistics
+        }
+    }
+}

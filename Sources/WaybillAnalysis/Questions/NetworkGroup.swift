@@ -1,0 +1,118 @@
+public import WaybillCore
+public import WaybillReading
+
+/// The exchanges of one host and path, as one end recorded them.
+public struct NetworkGroup: Hashable, Sendable, Codable {
+    /// Which end recorded them; both are never mixed, since they measure different things.
+    public var role: Fact.Role
+    /// In small letters; nil where it is not known.
+    public var host: String?
+    /// With IDs folded: `/users/{id}`; nil where hosts are not told apart by it.
+    public var path: String?
+    /// nil where paths are not told apart by it.
+    public var method: String?
+    /// Exchanges.
+    public var count: Int
+    /// By status code.
+    public var statuses: StatusCounts
+    /// How many stand how; a state that none has is left out.
+    public var states: [ExchangeRecord.State: Int]
+    /// How many ended without a whole response for which reason, the most frequent first; cancelations do not count.
+    public var errors: [UseCaseSummary.ErrorCount]
+    /// From the opening to the first byte of the response, where one came; what a rule answered does not count.
+    public var firstByte: DurationStatistics
+    /// From the opening to the closing, of those that were completed; what a rule answered does not count.
+    public var whole: DurationStatistics
+    /// Of all bodies, as far as it was recorded.
+    public var sentByteCount: Int
+    /// Of all bodies, as far as it was recorded.
+    public var receivedByteCount: Int
+    /// The slowest of those that ``whole`` is of, the slowest first.
+    public var slowest: [Example]
+    /// The latest of those that failed or have a status code of 400 or above, the latest first.
+    public var failing: [Example]
+
+    /// Makes a group.
+    public init(
+        role: Fact.Role, host: String?, path: String?, method: String?, count: Int, statuses: StatusCounts,
+        states: [ExchangeRecord.State: Int], errors: [UseCaseSummary.ErrorCount], firstByte: DurationStatistics,
+        whole: DurationStatistics, sentByteCount: Int, receivedByteCount: Int, slowest: [Example], failing: [Example]
+    ) {
+        self.role = role
+        self.host = host
+        self.path = path
+        self.method = method
+        self.count = count
+        self.statuses = statuses
+        self.states = states
+        self.errors = errors
+        self.firstByte = firstByte
+        self.whole = whole
+        self.sentByteCount = sentByteCount
+        self.receivedByteCount = receivedByteCount
+        self.slowest = slowest
+        self.failing = failing
+    }
+
+    /// How many have a status code of which class (RFC 9110, section 15).
+    public struct StatusCounts: Hashable, Sendable, Codable {
+        /// 200 to 299.
+        public var successful = 0
+        /// 300 to 399.
+        public var redirection = 0
+        /// 400 to 499.
+        public var clientError = 0
+        /// 500 to 599.
+        public var serverError = 0
+        /// Any other number.
+        public var other = 0
+        /// No response came, or none yet.
+        public var none = 0
+
+        /// Counts nothing yet.
+        public init() {}
+
+        /// Counts one more; nil: it has none.
+        package mutating func add(_ status: Int?) {
+            guard let status else {
+                none += 1
+                return
+            }
+            switch status {
+            case 200..<300: successful += 1
+            case 300..<400: redirection += 1
+            case 400..<500: clientError += 1
+            case 500..<600: serverError += 1
+            default: other += 1
+            }
+        }
+    }
+
+    /// One exchange, to look at.
+    public struct Example: Hashable, Sendable, Codable, Identifiable {
+        /// The source and the sequence of its `exchange_opened` fact.
+        public var id: Fact.ID
+        /// The transaction that it belongs to; nil outside any.
+        public var transaction: GUID?
+        /// Microseconds since 1970.
+        public var openedMicroseconds: Int
+        /// Microseconds; nil where it was not closed.
+        public var durationMicroseconds: Int?
+        /// The status code; nil where no response came.
+        public var status: Int?
+        /// Why there was no whole response; nil where there was, or nothing was said.
+        public var error: RecordedError?
+
+        /// Makes an example.
+        public init(
+            id: Fact.ID, transaction: GUID?, openedMicroseconds: Int, durationMicroseconds: Int?, status: Int?, error: RecordedError?
+        ) {
+            self.id = id
+            self.transaction = transaction
+            self.openedMicroseconds = openedMicroseconds
+            self.durationMicroseconds = durationMicroseconds
+            self.status = status
+            self.error = error
+        }
+    }
+}

@@ -1,0 +1,110 @@
+public import WaybillCore
+public import WaybillReading
+
+/// How often each use case was run, and how it ended.
+public struct SummaryQuery: Hashable, Sendable, Codable {
+    /// Which transactions count.
+    public var filter: TransactionFilter
+    /// The length of the steps of ``UseCaseSummary/rates``, in microseconds. Default: a day.
+    public var stepMicroseconds: Int
+
+    /// Makes a query.
+    public init(filter: TransactionFilter = TransactionFilter(), stepMicroseconds: Int = 86_400_000_000) {
+        self.filter = filter
+        self.stepMicroseconds = stepMicroseconds
+    }
+}
+
+extension SummaryQuery {
+    /// Reads a query; what is left out is as by default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init()
+        filter = try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? filter
+        stepMicroseconds = try container.decodeIfPresent(Int.self, forKey: .stepMicroseconds) ?? stepMicroseconds
+    }
+}
+
+/// One entry for each use case, the most frequent first.
+public struct SummaryAnswer: Hashable, Sendable, Codable {
+    /// By number of runs, then by code.
+    public var useCases: [UseCaseSummary]
+    /// One sentence on why no transaction counts; nil where one does.
+    public var whyEmpty: String?
+
+    /// Makes an answer.
+    public init(useCases: [UseCaseSummary], whyEmpty: String? = nil) {
+        self.useCases = useCases
+        self.whyEmpty = whyEmpty
+    }
+}
+
+/// What is said of one use case.
+public struct UseCaseSummary: Hashable, Sendable, Codable {
+    /// The code.
+    public var useCase: Int
+    /// The name that most of its runs have; `use case 17` where none is known.
+    public var name: String
+    /// Transactions.
+    public var runs: Int
+    /// How many ended how; an outcome that none has is left out.
+    public var outcomes: [Outcome: Int]
+    /// How many gave which error, the most frequent first.
+    public var errors: [ErrorCount]
+    /// Different installations that began them; those that told none do not count.
+    public var installations: Int
+    /// By time of beginning, in order; steps without runs are left out.
+    public var rates: [Rate]
+    /// How long those took that were closed, from beginning to outcome, as a ``DurationQuery`` says it by default.
+    public var duration: DurationStatistics
+
+    /// Makes a summary.
+    public init(
+        useCase: Int, name: String, runs: Int, outcomes: [Outcome: Int], errors: [ErrorCount], installations: Int, rates: [Rate],
+        duration: DurationStatistics
+    ) {
+        self.useCase = useCase
+        self.name = name
+        self.runs = runs
+        self.outcomes = outcomes
+        self.errors = errors
+        self.installations = installations
+        self.rates = rates
+        self.duration = duration
+    }
+
+    /// Transactions that were closed with an error.
+    public struct ErrorCount: Hashable, Sendable, Codable {
+        /// Empty for a mere number.
+        public var domain: String
+        public var code: Int
+        public var count: Int
+
+        /// Makes a count.
+        public init(domain: String, code: Int, count: Int) {
+            self.domain = domain
+            self.code = code
+            self.count = count
+        }
+    }
+
+    /// What began in one step of time.
+    public struct Rate: Hashable, Sendable, Codable {
+        /// When the step starts, in microseconds since 1970; a multiple of its length.
+        public var startMicroseconds: Int
+        public var runs: Int
+        public var failed: Int
+        public var abandoned: Int
+        /// How many ended how; an outcome that none has is left out.
+        public var outcomes: [Outcome: Int]
+
+        /// Makes a rate, which counts what the outcomes say.
+        public init(startMicroseconds: Int, outcomes: [Outcome: Int]) {
+            self.startMicroseconds = startMicroseconds
+            self.outcomes = outcomes
+            runs = outcomes.values.reduce(0, +)
+            failed = outcomes[.failed] ?? 0
+            abandoned = outcomes[.abandoned] ?? 0
+        }
+    }
+}

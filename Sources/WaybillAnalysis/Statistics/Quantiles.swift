@@ -1,0 +1,95 @@
+import WaybillCore
+
+/// What many durations look like: exact, by nearest rank.
+///
+/// A quantile p of n values is the value at rank ⌈p·n⌉ of the sorted values (the inverse of the empirical distribution function: definition 1 of
+/// Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996; `quantile_disc` in DuckDB). So each is a value that occurred.
+public struct DurationStatistics: Hashable, Sendable, Codable {
+    /// How many values; the others are nil without any.
+    public var count: Int
+    /// Microseconds.
+    public var minimumMicroseconds, p50Microseconds, p75Microseconds, p90Microseconds, p95Microseconds, p99Microseconds: Int?
+    /// Microseconds.
+    public var maximumMicroseconds: Int?
+    /// Microseconds, rounded down.
+    public var meanMicroseconds: Int?
+
+    /// Looks at durations, and leaves them in another order.
+    package init(_ durations: inout Durations) {
+        count = durations.count
+        guard count > 0 else { return }
+        let values = durations.values(atRanks: [50, 75, 90, 95, 99].map { [count] in ($0 * count + 99) / 100 - 1 })
+        (p50Microseconds, p75Microseconds, p90Microseconds) = (values[0], values[1], values[2])
+        (p95Microseconds, p99Microseconds) = (values[3], values[4])
+        (minimumMicroseconds, maximumMicroseconds) = (durations.minimum, durations.maximum)
+        var sum = 0
+        durations.forEach { sum &+= $0 }
+        meanMicroseconds = sum.quotientAndRemainder(flooringBy: count).quotient
+    }
+
+    /// Of values in microseconds.
+    package init(_ values: inout [Int]) {
+        var durations = Durations()
+        for value in values { durations.append(value) }
+        self.init(&durations)
+    }
+}
+
+/// Puts some ranks of values into their places without sorting the rest: Hoare's quickselect, for several ranks at once.
+enum Selection {
+    /// Afterwards the value at each rank is the one that sorting would put there.
+    ///
+    /// - Parameter ranks: In order.
+    static func place(_ ranks: ArraySlice<Int>, in values: UnsafeMutableBufferPointer<Int32>) {
+        place(ranks, in: values, values.startIndex..<values.endIndex, roundsLeft: 2 * (Int.bitWidth - values.count.leadingZeroBitCount))
+    }
+
+    /// - Parameter roundsLeft: After so many rounds that bring little it is quicker to sort, so that no order of values makes it quadratic.
+    private static func place(
+        _ ranks: ArraySlice<Int>, in values: UnsafeMutableBufferPointer<Int32>, _ range: Range<Int>, roundsLeft: Int
+    ) {
+        guard !ranks.isEmpty, range.count > 1 else { return }
+        guard range.count > 32, roundsLeft > 0 else {
+            var slice = UnsafeMutableBufferPointer(rebasing: values[range])
+            return slice.sort()
+        }
+        let (less, greater) = partition(values, range)
+        // The ranks between are where all values equal the pivot.
+        place(ranks.prefix { $0 < less }, in: values, range.lowerBound..<less, roundsLeft: roundsLeft - 1)
+        place(ranks.drop { $0 < greater }, in: values, greater..<range.upperBound, roundsLeft: roundsLeft - 1)
+    }
+
+    /// Three ways, around the median of nine spread over the range: what is less, equal, greater.
+    ///
+    /// - Returns: Where the equal ones begin, and where they end.
+    private static func partition(_ values: UnsafeMutableBufferPointer<Int32>, _ range: Range<Int>) -> (Int, Int) {
+        let pivot = pivot(values, range)
+        var less = range.lowerBound
+        var greater = range.upperBound
+        var index = less
+        while index < greater {
+            let value = values[index]
+            if value < pivot {
+                values.swapAt(index, less)
+                less += 1
+                index += 1
+            } else if value > pivot {
+                greater -= 1
+                values.swapAt(index, greater)
+            } else {
+                index += 1
+            }
+        }
+        return (less, greater)
+    }
+
+    private static func pivot(_ values: UnsafeMutableBufferPointer<Int32>, _ range: Range<Int>) -> Int32 {
+        let step = range.count / 9
+        func median(_ first: Int) -> Int32 {
+            let (a, b, c) = (values[first], values[first + step], values[first + 2 * step])
+            return max(min(a, b), min(max(a, b), c))
+        }
+        let (a, b, c) = (median(range.lowerBound), median(range.lowerBound + 3 * step), median(range.lowerBound + 6 * step))
+        return max(min(a, b), min(max(a, b), c))
+    }
+}

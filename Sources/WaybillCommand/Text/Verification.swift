@@ -1,0 +1,63 @@
+#if Collector
+import WaybillCollector
+import WaybillCore
+import WaybillExport
+import WaybillReading
+import WaybillStore
+
+/// What `waybill verify` has found.
+struct Verification: Encodable {
+    /// Sentences, each saying what is wrong; empty: nothing.
+    var problems: [String] = []
+    /// What is worth knowing, and no fault.
+    var remarks: [String] = []
+    /// nil where they were not counted.
+    var transactionCount: Int?
+    var factCount: Int?
+    var sources: [Source] = []
+    /// Sums of the sources that were folded; only of a store.
+    var totals: [AppTotal]?
+    /// How large the tables are; nil where that cannot be told.
+    var tables: [StoreVerification.TableSize]?
+
+    /// One source's ledger, and what is missing of it.
+    struct Source: Encodable {
+        var id: GUID
+        var ledger: Ledger?
+        var gaps: [SourceRecord.Gap]
+    }
+
+    var isSound: Bool { problems.isEmpty }
+
+    /// A store, recounted.
+    init(_ store: StoreVerification) {
+        problems = store.problems
+        remarks = store.remarks
+        transactionCount = store.transactionCount
+        factCount = store.factCount
+        sources = store.sources.map { Source(id: $0.id, ledger: $0.ledger, gaps: $0.gaps) }
+        totals = store.totals.isEmpty ? nil : store.totals
+        tables = store.tables.isEmpty ? nil : store.tables
+    }
+
+    /// What a collector tells of its sources.
+    init(_ records: [SourceRecord]) {
+        factCount = records.reduce(0) { $0 + $1.ledger.delivered }
+        sources = records.map { Source(id: $0.id, ledger: $0.ledger, gaps: $0.gaps) }
+        problems = records.filter { !$0.ledger.isBalanced }.map { "The ledger of source \($0.id) does not balance." }
+        remarks = ["Ledgers and gaps were checked. To have the file checked too, verify the collector's folder."]
+    }
+
+    /// The bytes of a set.
+    init(set bytes: [UInt8]) {
+        do throws(SetDecodingFailure) {
+            let decoded = try TransactionSet.decode(bytes)
+            factCount = decoded.set.factCount
+            sources = decoded.set.sources.map { Source(id: $0.source.id, ledger: nil, gaps: []) }
+            problems = decoded.rejections.map(Words.rejection)
+        } catch {
+            problems = ["This is no transaction set: \(error)."]
+        }
+    }
+}
+#endif

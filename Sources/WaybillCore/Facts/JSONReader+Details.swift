@@ -1,0 +1,74 @@
+/// What ``JSONWriter`` writes of attributes, errors and header fields, with their limits.
+extension JSONReader {
+    /// Names and values; of a name that comes twice, the last.
+    package mutating func attributes() throws(JSONFailure) -> Attributes {
+        _ = next
+        let start = offset
+        var attributes: Attributes = [:]
+        try beginObject()
+        while let key = try nextKey() {
+            let name = key.string
+            guard !name.isLonger(than: Limits.nameLength) else {
+                throw invalid(key, "an attribute's name is longer than \(Limits.nameLength) characters")
+            }
+            attributes[name] = try attributeValue()
+            guard attributes.count <= Limits.attributes else {
+                throw JSONFailure(.invalid, at: start, "more than \(Limits.attributes) attributes")
+            }
+        }
+        return attributes
+    }
+
+    /// An object with `code` and perhaps `domain` and `text`.
+    package mutating func error() throws(JSONFailure) -> RecordedError {
+        _ = next
+        let start = offset
+        var code: Int?
+        var error = RecordedError(code: 0)
+        try beginObject()
+        while let key = try nextKey() {
+            switch key {
+            case "domain": error.domain = try string(limit: Limits.labelLength)
+            case "code": code = try integer(in: -Limits.largestInteger...Limits.largestInteger)
+            case "text": error.text = try string(limit: Limits.textLength)
+            default: try skipValue()
+            }
+        }
+        error.code = try required(code, "code", at: start)
+        return error
+    }
+
+    /// Pairs of name and value, in order.
+    package mutating func headerFields() throws(JSONFailure) -> [Fact.HeaderField] {
+        _ = next
+        let start = offset
+        var fields: [Fact.HeaderField] = []
+        try beginArray()
+        while try nextElement() {
+            guard fields.count < Limits.headerFields else {
+                throw JSONFailure(.invalid, at: start, "more than \(Limits.headerFields) header fields")
+            }
+            fields.append(try headerField())
+        }
+        return fields
+    }
+
+    private mutating func headerField() throws(JSONFailure) -> Fact.HeaderField {
+        _ = next
+        let start = offset
+        var parts: [String] = []
+        try beginArray()
+        while try nextElement() {
+            guard parts.count < 2 else { throw JSONFailure(.invalid, at: start, "a pair of name and value was expected") }
+            parts.append(try string(limit: parts.isEmpty ? Limits.nameLength : Limits.fieldLength, atLeast: parts.isEmpty ? 1 : 0))
+        }
+        guard parts.count == 2 else { throw JSONFailure(.invalid, at: start, "a pair of name and value was expected") }
+        return Fact.HeaderField(name: parts[0], value: parts[1])
+    }
+
+    /// The value of a member that must be there.
+    package func required<Value>(_ value: Value?, _ name: StaticString, at start: Int) throws(JSONFailure) -> Value {
+        guard let value else { throw JSONFailure(.invalid, at: start, "`\(name)` is missing") }
+        return value
+    }
+}

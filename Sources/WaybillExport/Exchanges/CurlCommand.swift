@@ -1,0 +1,126 @@
+import WaybillCore
+package import WaybillReading
+package import WaybillStore
+
+/// The request of an exchange as a command for a POSIX shell and curl 7.55 or later.
+package struct CurlCommand: Sendable {
+    private let lines: [String]
+    /// What the command lacks, in a sentence: the body or a part of it; nil where it is whole.
+    private let lack: String?
+
+    /// nil for what curl cannot send again: what a server received, a URL that is not HTTP, a method or the name of a field that is none.
+    package init?(_ exchange: TransactionRecord.Exchange, body: ExchangeBody? = nil) {
+        let scheme = exchange.url.prefix { $0 != ":" }.lowercased()
+        guard exchange.role == .client, scheme == "http" || scheme == "https", Self.isToken(exchange.method),
+            exchange.requestHeaderFields.allSatisfy({ Self.isToken($0.name) })
+        else { return nil }
+        let isHead = exchange.method == "HEAD"
+        let data = isHead || body?.bytes.isEmpty != false ? nil : body.map { CurlData($0.bytes) }
+        var options = Self.method(exchange.method, hasBody: data != nil) + Self.fields(exchange.requestHeaderFields, hasBody: data != nil)
+        if let data { options.append(data.option) }
+        lines = ["\(data?.source ?? "")curl \(Self.flags(exchange))\(exchange.url.shellQuoted)"] + options
+        lack = Self.lack(exchange, body)
+    }
+
+    /// One option on a line; what it lacks is a comment behind it, so that it is known wherever the command is taken.
+    package var text: String { lines.joined(separator: " \\\n  ") + (lack.map { "\n# \($0)" } ?? "") }
+
+    /// Methods whose requests usually have one (RFC 9110, section 9.3; RFC 5789).
+    private static let methodsWithBody: Set<String> = ["POST", "PUT", "PATCH"]
+
+    private static func flags(_ exchange: TransactionRecord.Exchange) -> String {
+        var flags = ""
+        // Brackets and braces in a URL mean something to curl unless it is told otherwise.
+        if exchange.url.contains(where: { "[]{}".contains($0) }) { flags += "--globoff " }
+        if exchange.url.contains("/.") { flags += "--path-as-is " }
+        if !exchange.transfer.redirects.isEmpty { flags += "--location " }
+        if exchange.requestHeaderFields.value(for: "Accept-Encoding") != nil { flags += "--compressed " }
+        return flags
+    }
+
+    private static func method(_ method: String, hasBody: Bool) -> [String] {
+        switch method {
+        case "HEAD": ["--head"]
+        case "GET" where !hasBody: []
+        default: ["-X \(method.allSatisfy { $0.isASCII && $0.isLetter } ? method : method.shellQuoted)"]
+        }
+    }
+
+    private static func fields(_ fields: [Fact.HeaderField], hasBody: Bool) -> [String] {
+        // Those that frame the message are for curl to write: with another length, a server would wait for what never comes.
+        let kept = fields.filter { !["content-length", "transfer-encoding"].contains($0.name.lowercased()) }
+        var options = kept.map { field in
+            let value = field.value.onOneLine
+            // A field without a value is written with a semicolon; with a colon, curl would leave it out.
+            return "-H \((value.isEmpty ? "\(field.name);" : "\(field.name): \(value)").shellQuoted)"
+        }
+        // Else curl calls every body a form.
+        if hasBody, kept.value(for: "Content-Type") == nil { options.append("-H 'Content-Type:'") }
+        return options
+    }
+
+    private static func lack(_ exchange: TransactionRecord.Exchange, _ body: ExchangeBody?) -> String? {
+        if let lack = body?.lack { return lack }
+        guard body == nil else { return nil }
+        switch exchange.sentByteCount {
+        case 0: return nil
+        case let count?: return "The body of \(Words.byteCount(count)) was not kept."
+        case nil: return methodsWithBody.contains(exchange.method) ? "A body was not kept; whether there was one is not known." : nil
+        }
+    }
+
+    /// A method or the name of a field: RFC 9110, section 5.6.2. Nothing else, since curl gives `@file` a meaning.
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.unicodeScalars.allSatisfy {
+                $0.isASCII && ($0.properties.isAlphabetic || "0123456789!#$%&*+-.^_|~".unicodeScalars.contains($0))
+            }
+    }
+}
+
+/// The body of a request on a command line.
+private struct CurlData {
+    /// What stands before the command; empty where nothing has to.
+    let source: String
+    let option: String
+
+    /// Linux takes no argument longer than 128 KiB.
+    private static let longestArgument = 60_000
+
+    init(_ bytes: [UInt8]) {
+        // A text goes as it is. An argument cannot hold a NUL, and is text for the clipboard: everything else comes from printf, which is part
+        // of the shell and takes any length.
+        if bytes.count <= Self.longestArgument, !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) {
+            source = ""
+            // Not --data-binary, which takes what begins with @ for the name of a file.
+            option = "--data-raw \(text.shellQuoted)"
+        } else {
+            source = "printf '\(Self.escaped(bytes))' | "
+            option = "--data-binary @-"
+        }
+    }
+
+    /// As the format of `printf` (IEEE 1003.1), between single quotation marks.
+    private static func escaped(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(2 * bytes.count)
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "%"): text += "%%".utf8
+            case 0x20..<0x7F where byte != UInt8(ascii: "\\") && byte != UInt8(ascii: "'"): text.append(byte)
+            default: text += [UInt8(ascii: "\\")] + [6, 3, 0].map { UInt8(ascii: "0") + (byte >> $0) & 7 }
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension String {
+    /// Between single quotation marks a POSIX shell leaves everything as it is (IEEE 1003.1, section 2.2.2).
+    fileprivate var shellQuoted: String { "'\(replacing("'", with: "'\\''"))'" }
+
+    /// A line's end in the value of a field would begin another field.
+    fileprivate var onOneLine: String {
+        String(String.UnicodeScalarView(unicodeScalars.map { $0 == "\r" || $0 == "\n" || $0 == "\0" ? " " : $0 }))
+    }
+}

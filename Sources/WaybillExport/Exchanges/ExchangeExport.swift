@@ -1,0 +1,69 @@
+package import Foundation
+package import WaybillCore
+package import WaybillReading
+package import WaybillStore
+
+/// Exchanges as one document, a file as a rule.
+package struct ExchangeExport: Sendable {
+    /// Hands its argument one exchange after the other.
+    package typealias Source = ((ExchangeRecord, ExchangeBodies) throws -> Void) throws -> Void
+
+    package var format: ExchangeFormat
+    package var isCompressed: Bool
+    package var redactor: Redactor
+
+    package init(as format: ExchangeFormat, isCompressed: Bool = false, redactor: Redactor = Redactor()) {
+        self.format = format
+        self.isCompressed = isCompressed
+        self.redactor = redactor
+    }
+
+    /// Writes the file, in place of one of that name.
+    ///
+    /// - Throws: `.setting` where it cannot be written, `.notFound` where there is nothing to export: then there is no file.
+    package func write(_ source: Source, to file: URL) throws -> ExportSummary {
+        let partial = try PartialFile(file)
+        let factCount = try write(source, to: partial.write)
+        try partial.finish()
+        return ExportSummary(file: file, factCount: factCount, byteCount: partial.byteCount)
+    }
+
+    /// Hands the bytes over in pieces.
+    ///
+    /// - Returns: How many facts are in them.
+    /// - Throws: `.notFound` where there is nothing to export, before anything was handed over.
+    @discardableResult
+    package func write(_ source: Source, to put: @escaping ([UInt8]) throws -> Void) throws -> Int {
+        let gzip = isCompressed ? try Gzip() : nil
+        let write = { (bytes: [UInt8]) in try put(gzip?.compress(bytes) ?? bytes) }
+        var writer = ExchangeWriter(as: format, redactor: redactor)
+        var factCount = 0
+        try source { record, bodies in
+            let isFirst = writer.count == 0
+            let bytes = writer.next(record, bodies: bodies)
+            guard !bytes.isEmpty else { return }
+            try write(isFirst ? writer.beginning + bytes : bytes)
+            factCount += record.exchange.state == nil ? 1 : 2
+        }
+        guard writer.count > 0 else { throw WaybillError(.notFound, "Nothing was exported: no exchange matches.") }
+        try write(writer.end)
+        if let gzip { try put(gzip.finish()) }
+        return factCount
+    }
+}
+
+extension StoreReader {
+    /// The exchanges that pass a filter, the oldest first, with what was kept of their bodies.
+    ///
+    /// - Parameter now: Microseconds since 1970: decides which transactions have timed out.
+    package func exchanges(matching filter: ExchangeFilter, now: Int) -> ExchangeExport.Source {
+        { body in
+            var count = 0
+            try self.forEachExchange(matching: filter, now: now) { record in
+                count += 1
+                try body(record, try self.bodies(of: record.id))
+            }
+            if count == 0 { throw WaybillError(.notFound, "Nothing was exported. \(try self.whyEmpty(filter))") }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import WaybillCore
+package import WaybillReading
+import WaybillStore
+
+/// An exchange as lines for people: what was asked and answered, where the time went, header fields, bodies.
+package struct ExchangeText {
+    /// A line, told apart by what it is, for those who can show that.
+    package enum Line: Sendable, Hashable {
+        /// The first: method and URL.
+        case title(String)
+        /// What follows belongs together.
+        case heading(String)
+        /// A name and its value, and whether that tells of something wrong.
+        case fact(String, String, isBad: Bool = false)
+        /// A header field.
+        case field(String, String)
+        /// A phase of the time: its name, how long it took, and a bar.
+        case phase(String, String, bar: String)
+        /// A line of a body, or a remark on it.
+        case text(String)
+        case empty
+    }
+
+    private let record: ExchangeRecord
+    private let bodies: ExchangeBodies
+    private var exchange: TransactionRecord.Exchange { record.exchange }
+
+    /// - Parameters:
+    ///   - record: Redacted: nothing is taken out here.
+    ///   - bodies: Redacted.
+    package init(_ record: ExchangeRecord, bodies: ExchangeBodies = ExchangeBodies()) {
+        self.record = record
+        self.bodies = bodies
+    }
+
+    /// All lines.
+    package var lines: [Line] {
+        [.title("\(exchange.method) \(exchange.url)"), .empty] + facts + timing
+            + message("REQUEST", exchange.requestHeaderFields, bodies.request, exchange.sentByteCount)
+            + message("RESPONSE", exchange.responseHeaderFields, bodies.response, exchange.receivedByteCount)
+    }
+
+    /// The lines in one piece, without emphasis.
+    package var text: String {
+        let width = names.map(\.count).max() ?? 0
+        return lines.map { line in
+            switch line {
+            case .title(let text), .heading(let text), .text(let text): text
+            case .fact(let name, let value, _): "\(name.padded(to: width))  \(value)"
+            case .field(let name, let value): "\(name): \(value)"
+            case .phase(let name, let duration, let bar): "\(name.padded(to: 8))\(duration.padded(to: 9, onLeft: true))  \(bar)"
+            case .empty: ""
+            }
+        }.joined(separator: "\n")
+    }
+
+    /// The names of the facts, which stand in a column.
+    package var names: [String] {
+        facts.compactMap { line in if case .fact(let name, _, _) = line { name } else { nil } }
+    }
+
+    private var facts: [Line] {
+        var facts: [Line] = [.fact("state", state, isBad: exchange.hasFailed)]
+        if let error = exchange.error { facts.append(.fact("error", Words.error(error), isBad: true)) }
+        facts.append(.fact("opened", "\(Words.time(exchange.openedMicroseconds)) UTC"))
+        for redirect in exchange.transfer.redirects {
+            let after = Words.duration(redirect.atMicroseconds - exchange.openedMicroseconds)
+            facts.append(.fact("redirect", "\(redirect.status) after \(after) to \(redirect.url)"))
+        }
+        let sizes = sizes
+        if !sizes.isEmpty { facts.append(.fact("sizes", sizes.joined(separator: " · "))) }
+        let connection = connection
+        if !connection.isEmpty { facts.append(.fact("connection", connection.joined(separator: " · "))) }
+        if let rule = exchange.transfer.rule { facts.append(.fact("rule", rule)) }
+        if let transaction = record.transaction {
+            facts.append(.fact("transaction", "\(record.useCaseName ?? "") \(transaction.supportCode)  \(transaction)"))
+        } else {
+            facts.append(.fact("transaction", "none"))
+        }
+        let app = [record.source.app, record.source.appVersion].filter { !$0.isEmpty }.joined(separator: " ")
+        facts.append(.fact("source", app + (exchange.role == .server ? ", as the server" : "")))
+        facts.append(.fact("exchange", "\(exchange.id.code)  \(exchange.id)"))
+        return facts
+    }
+
+    private var state: String {
+        let state = Words.state(record.state)
+        let duration = ExchangeTiming(exchange).map { " after \(Words.duration($0.total))" } ?? ""
+        return exchange.status.map { "\($0), \(state)\(duration)" } ?? state + duration
+    }
+
+    private var sizes: [String] {
+        let wire = exchange.transfer.receivedWireByteCount.map { ", \(Words.byteCount($0)) on the wire" } ?? ""
+        return [
+            exchange.sentByteCount.map { "sent \(Words.byteCount($0))" },
+            exchange.receivedByteCount.map { "received \(Words.byteCount($0))\(wire)" },
+        ].compactMap(\.self)
+    }
+
+    private var connection: [String] {
+        [exchange.transfer.httpVersion.map { "HTTP/\($0)" }, exchange.transfer.isConnectionReused.map { $0 ? "reused" : "new" }]
+            .compactMap(\.self)
+    }
+
+    private var timing: [Line] {
+        guard let timing = ExchangeTiming(exchange), timing.total > 0, timing.phases.count > 1 else { return [] }
+        var before = 0
+        let phases = timing.phases.map { phase -> Line in
+            defer { before += phase.duration }
+            let bar = Self.bar(from: before, to: before + phase.duration, of: timing.total)
+            return .phase(phase.name, Words.duration(phase.duration), bar: bar)
+        }
+        return [.empty, .heading("TIME")] + phases
+    }
+
+    /// Forty columns are the whole.
+    private static func bar(from start: Int, to end: Int, of total: Int) -> String {
+        let left = start * 40 / total
+        let right = max(left + 1, end * 40 / total)
+        return String(repeating: " ", count: left) + String(repeating: "█", count: right - left)
+    }
+
+    private func message(_ title: String, _ fields: [Fact.HeaderField], _ body: ExchangeBody?, _ byteCount: Int?) -> [Line] {
+        let body = lines(of: body)
+        guard !fields.isEmpty || !body.isEmpty else { return [] }
+        return [.empty, .heading(title)] + fields.map { .field($0.name, $0.value) } + (body.isEmpty ? [] : [.empty] + body)
+    }
+
+    private func lines(of body: ExchangeBody?) -> [Line] {
+        guard let body else { return [] }
+        let lack = body.lack.map { [Line.text("(\($0))")] } ?? []
+        guard !body.bytes.isEmpty else { return lack }
+        guard let text = body.text else { return [.text("(\(Words.byteCount(body.bytes.count)) that are no text)")] + lack }
+        let shown = PrettyJSON.text(text) ?? text
+        return shown.split(separator: "\n", omittingEmptySubsequences: false).map { .text(String($0)) } + lack
+    }
+}
+
+extension String {
+    /// Filled up with spaces.
+    package func padded(to width: Int, onLeft: Bool = false) -> String {
+        let padding = String(repeating: " ", count: max(0, width - count))
+        return onLeft ? padding + self : self + padding
+    }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import WaybillCore
+import WaybillReading
+import WaybillStore
+
+/// An exchange as an entry of an HTTP Archive: http://www.softwareishard.com/blog/har-12-spec.
+///
+/// Sizes that are not known are -1. What HAR has no place for stands under `_waybill`, in the words and units of an export. Cookies are never listed:
+/// their fields are redacted whole, names and all.
+struct HAREntry {
+    /// Redacted.
+    let record: ExchangeRecord
+    /// Redacted.
+    let bodies: ExchangeBodies
+
+    private var exchange: TransactionRecord.Exchange { record.exchange }
+
+    func write(to writer: inout JSONWriter) {
+        let timing = ExchangeTiming(exchange)
+        writer.beginObject()
+        writer.member("startedDateTime", Words.iso8601(exchange.openedMicroseconds))
+        writer.member("time", milliseconds: timing?.total ?? 0)
+        writer.key("request")
+        writeRequest(to: &writer)
+        writer.key("response")
+        writeResponse(to: &writer)
+        writer.key("cache")
+        writer.beginObject()
+        writer.endObject()
+        writer.key("timings")
+        write(timing, to: &writer)
+        writer.member("comment", comment)
+        writer.key("_waybill")
+        writeOwn(to: &writer)
+        writer.endObject()
+    }
+
+    // MARK: Request
+
+    private func writeRequest(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("method")
+        writer.string(exchange.method)
+        writer.key("url")
+        writer.string(absoluteURL)
+        writeHead(exchange.requestHeaderFields, to: &writer)
+        writer.key("queryString")
+        writer.pairs(query)
+        if let body = bodies.request, body.isKept {
+            writer.key("postData")
+            writer.beginObject()
+            writer.key("mimeType")
+            writer.string(body.contentType ?? "")
+            write(body, to: &writer)
+            writer.endObject()
+        }
+        writer.member("headersSize", -1)
+        writer.member("bodySize", exchange.sentByteCount ?? -1)
+        writer.endObject()
+    }
+
+    /// A server may know neither scheme nor host of what it received; HAR wants both.
+    private var absoluteURL: String {
+        if exchange.url.contains("://") { return exchange.url }
+        return exchange.url.hasPrefix("/") ? "http://unknown.invalid\(exchange.url)" : "http://\(exchange.url)"
+    }
+
+    private var query: [(String, String)] {
+        guard let mark = exchange.url.firstIndex(of: "?") else { return [] }
+        return exchange.url[exchange.url.index(after: mark)...].utf8.split(separator: UInt8(ascii: "&")).map { item in
+            let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            return (Self.decoded(parts[0]), parts.count == 2 ? Self.decoded(parts[1]) : "")
+        }
+    }
+
+    private static func decoded(_ text: Substring.UTF8View) -> String {
+        String(decoding: PercentEncoding.decoded(Array(text)[...], plusIsSpace: true), as: UTF8.self)
+    }
+
+    // MARK: Response
+
+    private func writeResponse(to writer: inout JSONWriter) {
+        let wireByteCount = exchange.transfer.receivedWireByteCount
+        writer.beginObject()
+        // Browsers, too, say 0 where no response came.
+        writer.member("status", exchange.status ?? 0)
+        writer.key("statusText")
+        writer.string("")
+        writeHead(exchange.responseHeaderFields, to: &writer)
+        writer.key("content")
+        writer.beginObject()
+        writer.member("size", exchange.receivedByteCount ?? -1)
+        if let size = exchange.receivedByteCount, let wireByteCount { writer.member("compression", size - wireByteCount) }
+        writer.key("mimeType")
+        writer.string(bodies.response?.contentType ?? exchange.responseHeaderFields.value(for: "Content-Type") ?? "")
+        if let body = bodies.response { write(body, to: &writer) }
+        writer.endObject()
+        writer.key("redirectURL")
+        writer.string((300..<400).contains(exchange.status ?? 0) ? exchange.responseHeaderFields.value(for: "Location") ?? "" : "")
+        writer.member("headersSize", -1)
+        writer.member("bodySize", wireByteCount ?? -1)
+        if let error = exchange.error { writer.member("_error", Words.error(error)) }
+        writer.endObject()
+    }
+
+    // MARK: Both
+
+    private func writeHead(_ fields: [Fact.HeaderField], to writer: inout JSONWriter) {
+        writer.key("httpVersion")
+        writer.string(exchange.transfer.httpVersion.map { "HTTP/\($0)" } ?? "")
+        writer.key("cookies")
+        writer.pairs([])
+        writer.key("headers")
+        writer.pairs(fields.map { ($0.name, $0.value) })
+    }
+
+    private func write(_ body: ExchangeBody, to writer: inout JSONWriter) {
+        if body.isKept {
+            writer.key("text")
+            if let text = body.text {
+                writer.string(text)
+            } else {
+                writer.string(Data(body.bytes).base64EncodedString())
+                writer.member("encoding", word: "base64")
+            }
+        }
+        writer.member("comment", body.lack)
+        writer.member("_omission", body.omission?.rawValue)
+    }
+
+    private func write(_ timing: ExchangeTiming?, to writer: inout JSONWriter) {
+        let connecting = [timing?.connect, timing?.secure].compactMap(\.self)
+        writer.beginObject()
+        writer.member("blocked", -1)
+        writer.member("dns", milliseconds: timing?.lookup)
+        // With TLS, as HAR has it for the sake of its version 1.1.
+        writer.member("connect", milliseconds: connecting.isEmpty ? nil : connecting.reduce(0, +))
+        writer.member("ssl", milliseconds: timing?.secure)
+        // These three are never left out; what was not measured is in the one that follows.
+        writer.member("send", milliseconds: timing?.send ?? 0)
+        writer.member("wait", milliseconds: timing?.wait ?? 0)
+        writer.member("receive", milliseconds: timing?.receive ?? 0)
+        writer.endObject()
+    }
+
+    // MARK: What HAR has no place for
+
+    private var comment: String? {
+        switch record.state {
+        case .completed: nil
+        case .mocked: exchange.transfer.rule.map { "Answered by the rule \($0); no server was asked." } ?? "No server was asked."
+        case .failed: exchange.error.map { "Failed: \(Words.error($0))" } ?? "Failed."
+        case .canceled: "Canceled."
+        case .inProgress: "Still in progress."
+        case .interrupted: "No end was recorded: the process ended before."
+        }
+    }
+
+    private func writeOwn(to writer: inout JSONWriter) {
+        writer.beginObject()
+        if let transaction = record.transaction {
+            writer.member("transaction", transaction)
+            writer.member("support_code", transaction.supportCode.description)
+        }
+        writer.member("use_case", record.useCase)
+        writer.member("use_case_name", record.useCaseName)
+        writer.member("source", exchange.id.source)
+        writer.member("app", record.source.app)
+        writer.member("app_version", record.source.appVersion)
+        writer.member("sequence", exchange.id.sequence)
+        writer.member("part", exchange.part)
+        writer.member("role", exchange.role.name)
+        writer.member("state", record.state.rawValue)
+        writer.member("opened_us", exchange.openedMicroseconds)
+        writer.member("first_byte_us", exchange.firstByteMicroseconds)
+        writer.member("closed_us", exchange.closedMicroseconds)
+        writer.member("error", exchange.error)
+        writer.members(exchange.transfer)
+        writer.endObject()
+    }
+}
+
+extension JSONWriter {
+    /// `[{"name": ..., "value": ...}]`
+    fileprivate mutating func pairs(_ pairs: [(String, String)]) {
+        beginArray()
+        for (name, value) in pairs {
+            beginObject()
+            key("name")
+            string(name)
+            key("value")
+            string(value)
+            endObject()
+        }
+        endArray()
+    }
+
+    /// Exact: whole milliseconds without a fraction, others with the three digits of their microseconds; -1 for nil.
+    fileprivate mutating func member(_ name: StaticString, milliseconds microseconds: Int?) {
+        guard let microseconds else { return member(name, -1) }
+        key(name)
+        // The double nearest to the quotient is the one that the decimal digits stand for.
+        if microseconds.isMultiple(of: 1000) { integer(microseconds / 1000) } else { double(Double(microseconds) / 1000) }
+    }
+}

@@ -1,0 +1,122 @@
+import WaybillCore
+import WaybillReading
+import WaybillStore
+
+/// Reads parts that have become spans since an export's scope begins: each closed part, and each exchange of one that has ended, once.
+///
+/// A span is made of two to four facts: its opening and closing, and for an exchange those of its part. It is wanted where all of them are there
+/// and the scope holds at least one: then an earlier export, which ended where this one begins, did not have them all. Parts are read in the
+/// order of their rows, one at a time.
+struct SpanScan {
+    private let selection: ExportSelection
+    private let connection: Connection
+    private let redactor: Redactor
+    private let parts: Statement
+    private let names: NameTable
+    private var share = 0
+    private var nextPart = Int.min
+
+    init(_ selection: ExportSelection, redactor: Redactor, _ connection: Connection) throws(WaybillError) {
+        self.selection = selection
+        self.connection = connection
+        self.redactor = redactor
+        parts = try connection.statement(selection.isFiltered ? FactScan.chosenParts : FactScan.allParts)
+        names = NameTable(connection)
+    }
+
+    /// Hands spans over until the writer is full; false when there are no more.
+    mutating func run(_ writer: inout SpanWriter) throws(WaybillError) -> Bool {
+        while share < selection.shares.count {
+            if let source = try ScannedSource(selection.shares[share], connection) {
+                let newcomers = try newcomers(of: source)
+                let window = source.share.window
+                try parts.forRows(
+                    source.share.row, nextPart, window.upperBound, window.lowerBound,
+                    while: { (row) throws(WaybillError) in
+                        let part = FactScan.part(row)
+                        nextPart = part.sequence + 1
+                        if let part = try closedPart(part, of: source, without: newcomers) { writer.write(part) }
+                        return !writer.isFull
+                    })
+                if writer.isFull { return true }
+            }
+            share += 1
+            nextPart = .min
+        }
+        return false
+    }
+
+    /// Facts that came after the export began, and belong to the next one.
+    private func newcomers(of source: ScannedSource) throws(WaybillError) -> SequenceRanges {
+        if let recorded = selection.cursor.recorded[source.source.id] { return SequenceRanges([(recorded + 1)...Int.max - 1]) }
+        let later = try connection.statement("SELECT first, last FROM arrivals WHERE id > ? AND source = ?")
+            .rows(selection.cursor.arrival, source.share.row) { row in row.int(0)...max(row.int(0), row.int(1)) }
+        return SequenceRanges(later)
+    }
+
+    /// A part with those of its exchanges that are wanted; nil where nothing is.
+    private func closedPart(
+        _ scanned: ScannedPart, of source: ScannedSource, without newcomers: SequenceRanges
+    ) throws(WaybillError) -> ClosedPart? {
+        guard scanned.opened != nil, scanned.closed != nil else { return nil }
+        let facts = try PartFacts(connection: connection).facts(of: scanned.sequence, in: source.share.row)
+            .filter { !newcomers.contains($0.sequence) }
+        guard var part = try closedPart(of: facts, scanned, of: source) else { return nil }
+        part.isWanted = source.includes(part.opened) || source.includes(part.closed)
+        if !part.isWanted { part.exchanges.removeAll { !source.includes($0.opened) && !source.includes($0.closed) } }
+        return part.isWanted || !part.exchanges.isEmpty ? part : nil
+    }
+
+    /// nil where the part is not closed, or its transaction's ID is none that a trace can have.
+    private func closedPart(
+        of facts: [Fact], _ scanned: ScannedPart, of source: ScannedSource
+    ) throws(WaybillError) -> ClosedPart? {
+        var ends: (opened: (Fact, Fact.Opened)?, closed: (Fact, Fact.Closed)?)
+        var events: [(Fact, Fact.Event)] = []
+        var openings: [(Fact, Fact.ExchangeOpened)] = []
+        var closings: [Int: (Fact, Fact.ExchangeClosed)] = [:]
+        for fact in facts {
+            let fact = redactor.fact(fact)
+            switch fact.content {
+            case .opened(let content): ends.opened = (fact, content)
+            case .closed(let content): ends.closed = (fact, content)
+            case .event(let content): events.append((fact, content))
+            case .exchangeOpened(let content): openings.append((fact, content))
+            case .exchangeClosed(let content): closings[content.exchange] = (fact, content)
+            }
+        }
+        guard let opened = ends.opened, let closed = ends.closed, opened.1.transaction.traceID != nil else { return nil }
+        let useCase = opened.1.useCase
+        var part = ClosedPart(
+            source: redactor.source(source.source), transaction: opened.1.transaction, useCase: useCase,
+            useCaseName: redactor.text(scanned.useCaseName ?? "use case \(useCase)"), opened: opened.0, opening: opened.1,
+            closed: closed.0, closing: closed.1, openedMicroseconds: source.clock.wall(opened.0.atMicroseconds))
+        for (fact, content) in events {
+            part.events.append(
+                ClosedPart.Event(fact: fact, content: content, name: try name(of: content.code, useCase, in: source.source)))
+        }
+        part.exchanges = openings.compactMap { fact, content in
+            closings[fact.sequence].map { ClosedPart.Exchange(opened: fact, opening: content, closed: $0.0, closing: $0.1) }
+        }
+        if opened.1.isJoined, opened.1.cause == nil { part.beginner = try beginner(of: opened.1.transaction) }
+        return part
+    }
+
+    private func name(of event: Int, _ useCase: Int, in source: Source) throws(WaybillError) -> String {
+        redactor.text(
+            try names.event(
+                event, of: useCase,
+                in: TransactionRecord.Source(
+                    id: source.id, app: source.app, appVersion: source.appVersion, device: source.device, os: source.os,
+                    osVersion: source.osVersion)))
+    }
+
+    private func beginner(of transaction: GUID) throws(WaybillError) -> Fact.ID? {
+        try connection.statement(
+            """
+            SELECT s.uuid, p.sequence FROM parts p JOIN sources s ON s.id = p.source \
+            WHERE p.guid = ? AND p.listed_us IS NOT NULL AND NOT p.joined
+            """
+        ).first(transaction) { row in Fact.ID(source: row.guid(0), sequence: row.int(1)) }
+    }
+}

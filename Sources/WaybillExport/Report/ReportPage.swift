@@ -1,0 +1,82 @@
+import Foundation
+import WaybillCore
+import WaybillReading
+
+/// How a report is laid out: what it is about, how the transactions ended, then one after the other under the day on which they began.
+struct ReportPage {
+    private let report: TransactionReport
+
+    /// - Parameter report: Redacted and in order.
+    init(_ report: TransactionReport) { self.report = report }
+
+    var page: HTMLPage {
+        HTMLPage(title: report.title, style: ReportStyle.css, script: ReportScript.javaScript, body: body)
+    }
+
+    private var body: HTML {
+        """
+        \(ReportStyle.icons)
+        <header><p class=brand>Waybill</p><h1>\(report.title)</h1>
+        <dl>\(cells)</dl>
+        \(OutcomeBar(report.records.map(\.summary.outcome)).html)</header>
+        \(notes)<search hidden><input type=search aria-label="Search in this report" placeholder="Search: support code, name, host, error ..."><button type=button>\
+        Unfold all</button><output></output></search>
+        <main>
+        \(days)</main>
+        <footer><p>Values under names of secrets, and what looks like a token or a card number, were replaced by \(Redactor.placeholder). \
+        \(report.bodies.isEmpty ? "Bodies of requests are not recorded." : "Bodies are shown where the app keeps them, as far as it keeps them.")</footer>
+        """
+    }
+
+    private var cells: HTML {
+        let sources = report.records.flatMap(\.sources)
+        let zone = WallTime(report.madeMicroseconds, in: report.timeZone).zone
+        let cells: [(String, HTML)] = [
+            ("Selection", "\(report.selection ?? "all")"),
+            ("Begun", period),
+            ("Apps", "\(Self.listed(sources.map { "\($0.app) \($0.appVersion)" }))"),
+            ("Devices", "\(Self.listed(sources.map { "\($0.device) \($0.os) \($0.osVersion)" }))"),
+            (
+                "Report made",
+                "\(HTML.moment(report.madeMicroseconds, .dateAndMinute, in: report.timeZone)), times in <span id=zone>\(zone)</span>"
+            ),
+        ]
+        return "\(cells.filter { !$0.1.bytes.isEmpty }.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML })"
+    }
+
+    /// From the oldest to the newest.
+    private var period: HTML {
+        guard let first = report.records.last, let last = report.records.first else { return "" }
+        // The date stands twice even where it is the same: by another clock it need not be.
+        let ends = [first, last].map { HTML.moment($0.summary.begunMicroseconds, .dateAndTime, in: report.timeZone) }
+        return "\(ends[0]) to \(ends[1])"
+    }
+
+    /// Different ones in the order in which they come; a few of many.
+    private static func listed(_ texts: [String]) -> String {
+        var seen: Set<String> = []
+        let different = texts.map { $0.split(separator: " ").joined(separator: " ") }.filter { !$0.isEmpty && seen.insert($0).inserted }
+        let short = different.prefix(4).map { $0.cut(to: 60).map { "\($0)…" } ?? $0 }
+        return short.joined(separator: ", ") + (different.count > 4 ? " and \(different.count - 4) more" : "")
+    }
+
+    private var notes: HTML {
+        guard !report.notes.isEmpty, !report.records.isEmpty else { return "" }
+        return "<aside>\(report.notes.map { "<p>\($0)</p>" as HTML })</aside>\n"
+    }
+
+    private var days: HTML {
+        var html = HTML()
+        var day: String?
+        for record in report.records {
+            let date = WallTime(record.summary.begunMicroseconds, in: report.timeZone).date
+            if date != day {
+                html += "\(day == nil ? HTML() : "</section>")<section><h2>\(date)</h2>\n"
+                day = date
+            }
+            html += TransactionSection(record, bodies: report.bodies, timeZone: report.timeZone).html
+        }
+        guard day != nil else { return "<div class=none><b>No transactions</b>\(report.notes.map { "<p>\($0)" as HTML })</div>\n" }
+        return "\(html)</section>\n"
+    }
+}

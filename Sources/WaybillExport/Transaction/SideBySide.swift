@@ -1,0 +1,123 @@
+import WaybillCore
+package import WaybillReading
+import WaybillStore
+
+/// Two transactions, fact by fact: what both have, what one has alone, and what is different.
+///
+/// Facts are joined by their names: events by that of the event, exchanges by method and path with its IDs folded, openings and closings as such; what
+/// the beginner did with what the other beginner did, and what joined sources did with the same. Of one that comes several times, the first
+/// belongs to the first, and so on.
+package struct SideBySide {
+    /// With the times that are compared.
+    package let first: TransactionRecord
+    /// With the times that are compared.
+    package let second: TransactionRecord
+    /// In the order of the first, with what the second has alone behind what came before it there.
+    package private(set) var rows: [Row] = []
+    /// Of the longer one, as far as something is known to have happened; in microseconds.
+    let length: Int
+
+    /// Joins two records.
+    ///
+    /// - Parameter clocks: By which times.
+    package init(_ first: TransactionRecord, _ second: TransactionRecord, clocks: ShownClocks = .aligned) {
+        self.first = clocks.times(of: first)
+        self.second = clocks.times(of: second)
+        length =
+            (self.first.timeline.map { $0.timeMicroseconds - first.summary.begunMicroseconds }
+            + self.second.timeline.map { $0.timeMicroseconds - second.summary.begunMicroseconds }).max() ?? 0
+        let sides = (Side(self.first, clocks), Side(self.second, clocks))
+        // Of each name, where it stands in the second, and how many of these have been joined.
+        var places: [Name: (all: [Int], used: Int)] = [:]
+        for (index, name) in sides.1.names.enumerated() { places[name, default: ([], 0)].all.append(index) }
+        var partners = [Int?](repeating: nil, count: sides.0.names.count)
+        var owners = [Int?](repeating: nil, count: sides.1.names.count)
+        for (index, name) in sides.0.names.enumerated() {
+            guard let place = places[name], place.used < place.all.count else { continue }
+            partners[index] = place.all[place.used]
+            owners[place.all[place.used]] = index
+            places[name]?.used += 1
+        }
+        // What the second has alone, by the row of the first that it follows; -1: in front of all.
+        var following: [Int: [Int]] = [:]
+        var last = -1
+        for (index, owner) in owners.enumerated() {
+            if let owner { last = owner } else { following[last, default: []].append(index) }
+        }
+        func alone(after row: Int) -> [Row] { (following[row] ?? []).map { Row(nil, sides.1.fact(at: $0)) } }
+        rows = alone(after: -1)
+        for (index, partner) in partners.enumerated() {
+            rows.append(Row(sides.0.fact(at: index), partner.map { sides.1.fact(at: $0) }))
+            rows += alone(after: index)
+        }
+    }
+
+    /// What a fact is joined by.
+    struct Name: Hashable {
+        var kind: TransactionRecord.Kind
+        /// Whether it was recorded by a source that joined the transaction.
+        var isJoined: Bool
+        /// Of the event; `client POST /orders/{id}` of an exchange; nothing for openings and closings.
+        var text: String
+    }
+
+    /// One fact of one of the two.
+    package struct Fact {
+        package var entry: TransactionRecord.Entry
+        /// Microseconds since the transaction was begun.
+        package var time: Int
+        /// By how many microseconds that may be wrong.
+        package var uncertainty: Int
+        var name: Name
+        package var exchange: TransactionRecord.Exchange?
+        /// The place of its source among the sources.
+        package var lane: Int
+    }
+
+    /// A fact of the first beside the same fact of the second; one of them may be missing.
+    package struct Row {
+        package var first: Fact?
+        package var second: Fact?
+
+        init(_ first: Fact?, _ second: Fact?) { (self.first, self.second) = (first, second) }
+    }
+}
+
+/// One of the two, ready to be joined.
+private struct Side {
+    private let record: TransactionRecord
+    private let lanes: SourceNames
+    private let clocks: ShownClocks
+    private let exchanges: [Fact.ID: TransactionRecord.Exchange]
+    /// Of each entry of the timeline.
+    let names: [SideBySide.Name]
+
+    init(_ record: TransactionRecord, _ clocks: ShownClocks) {
+        self.record = record
+        self.clocks = clocks
+        lanes = SourceNames(record.sources)
+        let exchanges = Dictionary(record.exchanges.map { ($0.id, $0) }) { first, _ in first }
+        let joined = Set(record.parts.filter(\.isJoined).map(\.id))
+        self.exchanges = exchanges
+        names = record.timeline.map { entry in
+            let exchange = entry.exchange.flatMap { exchanges[$0] }
+            let text =
+                switch entry.kind {
+                case .event: entry.label
+                case .opened, .closed: ""
+                case .exchangeOpened, .exchangeClosed:
+                    exchange.map { "\($0.role) \($0.method) \(PathTemplate($0.path))" } ?? ""
+                }
+            return SideBySide.Name(
+                kind: entry.kind, isJoined: joined.contains(Fact.ID(source: entry.id.source, sequence: entry.part)), text: text)
+        }
+    }
+
+    func fact(at index: Int) -> SideBySide.Fact {
+        let entry = record.timeline[index]
+        return SideBySide.Fact(
+            entry: entry, time: entry.timeMicroseconds - record.summary.begunMicroseconds,
+            uncertainty: clocks.uncertainty(of: entry.id.source, in: record) ?? 0, name: names[index],
+            exchange: entry.exchange.flatMap { exchanges[$0] }, lane: lanes.lane(of: entry.id.source))
+    }
+}

@@ -1,0 +1,112 @@
+package import Foundation
+package import WaybillCore
+package import WaybillReading
+
+/// One transaction: a line of the list that unfolds into a waterfall, what happened, and the requests; or these alone.
+package struct TransactionSection {
+    private let record: TransactionRecord
+    private let raw: TransactionRecord
+    private let clocks: ShownClocks
+    private let names: SourceNames
+    private let timeZone: TimeZone
+    private let bodies: [Fact.ID: ExchangeBodies]
+    private let hasAnchors: Bool
+
+    /// - Parameters:
+    ///   - record: Redacted: nothing is taken out here.
+    ///   - bodies: By exchange, redacted.
+    ///   - clocks: By which times it is shown.
+    ///   - hasAnchors: Whether bars and rows lead to the requests that they show: only where it is alone on a page.
+    package init(
+        _ record: TransactionRecord, bodies: [Fact.ID: ExchangeBodies] = [:], clocks: ShownClocks = .aligned, timeZone: TimeZone,
+        hasAnchors: Bool = false
+    ) {
+        self.record = clocks.times(of: record)
+        raw = record
+        self.clocks = clocks
+        self.bodies = bodies
+        self.timeZone = timeZone
+        self.hasAnchors = hasAnchors
+        names = SourceNames(record.sources)
+    }
+
+    /// A `<details>`, closed.
+    package var html: HTML {
+        """
+        <details class="t \(record.summary.outcome.name)">\(line)
+        \(content)</details>
+
+        """
+    }
+
+    /// What it unfolds into.
+    package var content: HTML {
+        """
+        \(facts)\(Waterfall(raw, names: names, clocks: clocks).html(hasAnchors: hasAnchors))<div>\
+        \(TimelineTable(record: raw, names: names, clocks: clocks, timeZone: timeZone, hasAnchors: hasAnchors).html)\(exchanges)</div>
+        """
+    }
+
+    private var line: HTML {
+        let summary = record.summary
+        let duration = summary.durationMicroseconds.map(Words.duration) ?? "-"
+        return """
+            <summary>\(summary.outcome.icon)<b>\(summary.useCaseName)</b> <em>\(Words.outcome(summary.outcome))</em> <span>\(summary.reason)</span> \
+            \(HTML.moment(summary.begunMicroseconds, .exactTime, in: timeZone)) <data>\(duration)</data> <code>\(summary.id.supportCode.description)</code></summary>
+            """
+    }
+
+    private var facts: HTML {
+        let times: HTML = clocks.words(raw, names).map { "<p>\($0)\n" } ?? ""
+        let note: HTML = record.summary.isWaitingForBeginner ? "<p class=note>The source that began it has not been heard yet.\n" : ""
+        return """
+            <p>ID <code>\(record.summary.id.description)</code>
+            <ul>\(record.parts.map(part))</ul>
+            \(times)\(note)
+            """
+    }
+
+    private func part(_ part: TransactionRecord.Part) -> HTML {
+        let source = record.sources.first { $0.id == part.id.source }
+        let described: [String?] = [
+            source?.appVersion, source?.device, [source?.os, source?.osVersion].compactMap(\.self).joined(separator: " "),
+            (part.isJoined ? "joined, " : "") + Words.outcome(part.outcome), clock(of: part),
+        ]
+        let words = described.compactMap(\.self).filter { !$0.isEmpty && $0 != " " }.joined(separator: " · ")
+        return
+            "<li\(names.laneAttribute(of: part.id.source))><b>\(names[part.id.source])</b> \(words)"
+    }
+
+    /// Nothing for the one that the others are compared with.
+    private func clock(of part: TransactionRecord.Part) -> String? {
+        guard let clocks = raw.clocks, part.id.source != clocks.reference else { return nil }
+        return "clock \(Words.clock(part.id.source, in: clocks))"
+    }
+
+    private var exchanges: HTML {
+        guard !record.exchanges.isEmpty else { return "" }
+        let caused = Dictionary(record.parts.compactMap { part in part.cause.map { ($0, part) } }) { first, _ in first }
+        let details = record.exchanges.map { exchange in
+            ExchangeDetails(
+                exchange: exchange, bodies: bodies[exchange.id] ?? ExchangeBodies(), names: record.sources.count > 1 ? names : nil,
+                caused: caused[exchange.id], anchor: hasAnchors ? names.anchor(of: exchange.id) : nil,
+                page: hasAnchors ? "../network/\(exchange.id.description)" : nil
+            ).html
+        }
+        return "<div><h3>Requests</h3>\(details)</div>"
+    }
+}
+
+extension Outcome {
+    /// Its sign, drawn once for the page; the word stands beside it.
+    package var icon: HTML { "<svg><use href=#\(sign) /></svg>" }
+
+    private var sign: HTML {
+        switch self {
+        case .succeeded: "good"
+        case .failed: "bad"
+        case .canceled, .abandoned, .interrupted, .timedOut: "warn"
+        case .open: "open"
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import WaybillCore
+package import WaybillReading
+
+/// A transaction as bars in time: a line for each part with its events on it, a block for each request, and what the request caused below it.
+package struct Waterfall {
+    /// One line of the picture.
+    package struct Bar {
+        /// A share of a source, or a request as its sender saw it.
+        package enum Kind { case part, exchange }
+
+        package var kind: Kind
+        package var label: String
+        /// How long it took, and how it went.
+        package var note: String
+        /// The place of its source among the sources.
+        package var lane: Int
+        /// How far it is set in: 0 for what nothing caused.
+        package var depth: Int
+        /// Microseconds since 1970.
+        package var start: Int
+        /// Microseconds since 1970.
+        package var end: Int
+        /// When the response began; nil where it was not measured, and for a part.
+        package var firstByte: Int?
+        /// Where the time of an exchange went; nil for a part, and while it is in progress.
+        package var timing: ExchangeTiming?
+        /// By how many microseconds a part may be drawn too early or too late, since its source's clock is known no better; nil where its times
+        /// are what they are.
+        package var uncertainty: Int?
+        /// The exchange that it shows; nil for a part.
+        var exchange: Fact.ID?
+        /// Whether no end was recorded: `end` is then the last that was heard of it.
+        package var isOpen: Bool
+        /// Whether it went wrong.
+        package var hasFailed: Bool
+        /// Its events.
+        package var events: [Mark] = []
+        /// Its events that tell an error.
+        package var errors: [Mark] = []
+    }
+
+    /// An event on a line.
+    package struct Mark {
+        /// Microseconds since 1970.
+        package var time: Int
+        var label: String
+    }
+
+    /// Callers before what they caused.
+    package private(set) var bars: [Bar] = []
+    /// The first and the last moment, in microseconds since 1970; never the same.
+    package private(set) var span: ClosedRange<Int>
+
+    /// With the times that are drawn.
+    let record: TransactionRecord
+    let names: SourceNames
+    let clocks: ShownClocks
+    /// By part, and what was caused by exchange: transactions may have thousands of each.
+    private let entries: [Fact.ID: [TransactionRecord.Entry]]
+    private let exchanges: [Fact.ID: [TransactionRecord.Exchange]]
+    private let caused: [Fact.ID: [TransactionRecord.Part]]
+    private var drawn: Set<Fact.ID> = []
+
+    /// Draws a record.
+    ///
+    /// - Parameter clocks: By which times.
+    package init(_ record: TransactionRecord, names: SourceNames, clocks: ShownClocks = .aligned) {
+        let record = clocks.times(of: record)
+        self.record = record
+        self.names = names
+        self.clocks = clocks
+        let times = record.timeline.map(\.timeMicroseconds)
+        let start = times.min() ?? record.summary.begunMicroseconds
+        span = start...max(times.max() ?? start, start + 1)
+        entries = Dictionary(grouping: record.timeline) { Fact.ID(source: $0.id.source, sequence: $0.part) }
+        exchanges = Dictionary(grouping: record.exchanges) { Fact.ID(source: $0.id.source, sequence: $0.part) }
+        let known = Set(record.exchanges.map(\.id))
+        let roots = record.parts.filter { part in part.cause.map { !known.contains($0) } ?? true }
+        caused = Dictionary(grouping: record.parts.filter { $0.cause != nil }) { $0.cause ?? $0.id }
+        // Whoever was caused by a request that is not known, or by one that it caused itself, stands alone.
+        for part in roots { draw(part, depth: 0) }
+        for part in record.parts { draw(part, depth: 0) }
+    }
+
+    /// The first and the last moment, in microseconds since the transaction was begun.
+    package var reach: ClosedRange<Int> {
+        let begun = record.summary.begunMicroseconds
+        return span.lowerBound - begun...span.upperBound - begun
+    }
+
+    /// As much time as another one shows, so that both have one scale.
+    package mutating func widen(to reach: ClosedRange<Int>) {
+        let begun = record.summary.begunMicroseconds
+        span = min(span.lowerBound, begun + reach.lowerBound)...max(span.upperBound, begun + reach.upperBound)
+    }
+
+    /// Round times since the first moment: at most four, and none so late that its label would not fit.
+    package var ticks: [Int] {
+        let length = span.upperBound - span.lowerBound
+        let step = Self.steps.first { length / $0 <= 4 } ?? length / 4
+        return Array(stride(from: step, to: length * 92 / 100, by: step))
+    }
+
+    /// 1 µs to 5 s in steps of 1, 2 and 5; then what clocks and calendars have.
+    private static let steps =
+        [1, 10, 100, 1000, 10_000, 100_000, 1_000_000].flatMap { [$0, 2 * $0, 5 * $0] }
+        + [10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21_600, 43_200, 86_400].map { $0 * 1_000_000 }
+
+    private mutating func draw(_ part: TransactionRecord.Part, depth: Int) {
+        guard drawn.insert(part.id).inserted else { return }
+        let entries = entries[part.id] ?? []
+        let exchanges = exchanges[part.id] ?? []
+        let last = entries.map(\.timeMicroseconds).max() ?? part.openedMicroseconds
+        let events = entries.filter { $0.kind == .event }
+        let request = exchanges.first { $0.role == .server }.map { " · \($0.method) \($0.path)" } ?? ""
+        let end = part.closedMicroseconds
+        bars.append(
+            Bar(
+                kind: .part, label: names[part.id.source] + request,
+                note: end.map { Words.duration($0 - part.openedMicroseconds) } ?? Words.outcome(part.outcome),
+                lane: names.lane(of: part.id.source), depth: depth, start: part.openedMicroseconds,
+                end: max(part.openedMicroseconds, end ?? last), uncertainty: clocks.uncertainty(of: part.id.source, in: record),
+                isOpen: end == nil, hasFailed: part.outcome == .failed,
+                events: events.filter { $0.error == nil }.map { Mark(time: $0.timeMicroseconds, label: $0.label) },
+                errors: events.filter { $0.error != nil }.map { Mark(time: $0.timeMicroseconds, label: $0.label) }))
+        for exchange in exchanges where exchange.role == .client {
+            draw(exchange, depth: depth + 1, last: last)
+            for part in caused[exchange.id] ?? [] { draw(part, depth: depth + 2) }
+        }
+    }
+
+    private mutating func draw(_ exchange: TransactionRecord.Exchange, depth: Int, last: Int) {
+        let end = exchange.closedMicroseconds
+        let took = end.map { Words.duration($0 - exchange.openedMicroseconds) }
+        bars.append(
+            Bar(
+                kind: .exchange, label: "\(exchange.method) \(exchange.path)",
+                note: [exchange.result, took].compactMap(\.self).joined(separator: " · "), lane: names.lane(of: exchange.id.source),
+                depth: depth, start: exchange.openedMicroseconds, end: max(exchange.openedMicroseconds, end ?? last),
+                firstByte: exchange.firstByteMicroseconds, timing: ExchangeTiming(exchange), exchange: exchange.id, isOpen: end == nil,
+                hasFailed: exchange.hasFailed))
+    }
+}

@@ -1,0 +1,61 @@
+public import Foundation
+package import WaybillCore
+public import WaybillReading
+
+/// Transactions as one HTML file to hand to somebody: readable without script or network, everything in it escaped and redacted.
+///
+/// The newest comes first; each unfolds into a waterfall of its events and exchanges, what happened in words, and its requests as cURL commands.
+/// Its script adds a search, filters by outcome, and copying. The inspector shows transactions by the same pieces.
+///
+/// ## Usage
+///
+/// ```swift
+/// var report = TransactionReport(records: records)
+/// report.selection = "failed, begun in the last 15 minutes"
+/// try report.html.write(to: file)
+/// ```
+public struct TransactionReport: Sendable {
+    /// What it shows, in any order.
+    public var records: [TransactionRecord]
+    /// The heading.
+    public var title = "Transactions"
+    /// Which transactions were asked for, in words; nil: all.
+    public var selection: String?
+    /// What a reader should know first, a sentence each: that there are more, or why there are none.
+    public var notes: [String] = []
+    /// When it was made, in microseconds since 1970.
+    public var madeMicroseconds: Int
+    /// Times are shown in this zone, and the report says so. Where it is UTC, a browser that runs the report's script shows them in its own zone,
+    /// with UTC on hover.
+    public var timeZone = TimeZone.current
+    /// Names of header fields, query items and attributes whose values are secret, besides the well-known ones.
+    public var additionalSecretNames: [String] = []
+
+    /// What was kept of bodies, by exchange.
+    package var bodies: [Fact.ID: ExchangeBodies] = [:]
+
+    /// Makes a report.
+    ///
+    /// - Parameter madeMicroseconds: Microseconds since 1970; nil: now.
+    public init(records: [TransactionRecord], madeMicroseconds: Int? = nil) {
+        self.records = records
+        self.madeMicroseconds = madeMicroseconds ?? SystemClock().wallMicroseconds()
+    }
+
+    /// The whole file, UTF-8.
+    public var html: Data {
+        let redactor = Redactor(additionalNames: additionalSecretNames)
+        var report = self
+        report.records = records.sorted(by: Self.precedes).map(redactor.record)
+        report.bodies = bodies.mapValues(redactor.bodies)
+        report.title = redactor.text(title)
+        report.selection = selection.map(redactor.text)
+        report.notes = notes.map(redactor.text)
+        return Data(ReportPage(report).page.html.bytes)
+    }
+
+    /// The newest first; ties by ID.
+    private static func precedes(_ left: TransactionRecord, _ right: TransactionRecord) -> Bool {
+        (left.summary.begunMicroseconds, left.summary.id) > (right.summary.begunMicroseconds, right.summary.id)
+    }
+}

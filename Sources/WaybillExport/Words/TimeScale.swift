@@ -1,0 +1,44 @@
+/// One unit for a column of times, so that they line up and can be compared at a glance.
+package struct TimeScale {
+    /// `ms`; nil where the times are too different for one unit, and each has its own.
+    package let unit: String?
+    private let divisor: Int
+    private let decimals: Int
+
+    /// - Parameter longest: The longest of the times, in microseconds.
+    package init(longest: Int) {
+        switch longest {
+        case ..<10_000: (unit, divisor, decimals) = ("µs", 1, 0)
+        case ..<100_000: (unit, divisor, decimals) = ("ms", 1000, 2)
+        case ..<10_000_000: (unit, divisor, decimals) = ("ms", 1000, 1)
+        case ..<600_000_000: (unit, divisor, decimals) = ("s", 1_000_000, 3)
+        default: (unit, divisor, decimals) = (nil, 1, 0)
+        }
+    }
+
+    /// One unit whatever comes, in hours at most.
+    ///
+    /// - Parameter typical: One of the longer times, in microseconds.
+    package init(column typical: Int) {
+        switch typical {
+        case ..<600_000_000: self.init(longest: typical)
+        case ..<36_000_000_000: self.init(unit: "min", divisor: 60_000_000, decimals: 1)
+        default: self.init(unit: "h", divisor: 3_600_000_000, decimals: 1)
+        }
+    }
+
+    private init(unit: String, divisor: Int, decimals: Int) {
+        (self.unit, self.divisor, self.decimals) = (unit, divisor, decimals)
+    }
+
+    /// `38.0`.
+    package func text(_ microseconds: Int) -> String {
+        guard unit != nil else { return Words.duration(microseconds) }
+        guard decimals > 0 else { return String(microseconds) }
+        let power = [1, 10, 100, 1000][decimals]
+        let magnitude = min(microseconds.magnitude, UInt.max / 2000)
+        let scaled = (magnitude * UInt(power) + UInt(divisor / 2)) / UInt(divisor)
+        let (whole, fraction) = scaled.quotientAndRemainder(dividingBy: UInt(power))
+        return "\(microseconds < 0 ? "-" : "")\(whole).\(String(UInt(power) + fraction).dropFirst())"
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+package import WaybillCore
+package import WaybillReading
+
+/// How values are written for people: times, durations, sizes, errors, attributes.
+package enum Words {
+    /// `850 µs`, `12.3 ms`, `1.25 s`, `3 min 20 s`, `5 h 10 min`, `2 d 4 h`.
+    package static func duration(_ microseconds: Int) -> String { microseconds.durationText }
+
+    /// `20 ms` rather than `20.0 ms`, `2 min` rather than `2 min 0 s`.
+    package static func roundDuration(_ time: Int) -> String {
+        var words = duration(time).split(separator: " ")
+        if words[0].contains(".") {
+            while words[0].last == "0" { words[0].removeLast() }
+            if words[0].last == "." { words[0].removeLast() }
+        }
+        if words.count == 4, words[2] == "0" { words.removeLast(2) }
+        return words.joined(separator: " ")
+    }
+
+    /// `2026-03-01 12:00:00.250`, in UTC.
+    package static func time(_ microsecondsSince1970: Int) -> String {
+        let time = WallTime(microsecondsSince1970, in: .gmt)
+        return "\(time.date) \(time.time)"
+    }
+
+    /// `2026-03-01T12:00:00.250017Z`: RFC 3339, to the microsecond.
+    package static func iso8601(_ microsecondsSince1970: Int) -> String {
+        let time = WallTime(microsecondsSince1970, in: .gmt)
+        let microseconds = (microsecondsSince1970 % 1000 + 1000) % 1000
+        return "\(time.date)T\(time.time)\(String(1000 + microseconds).dropFirst())Z"
+    }
+
+    /// `310 B`, `4.2 kB`, `1.3 MB`.
+    package static func byteCount(_ count: Int) -> String {
+        switch count {
+        case ..<1000: "\(count) B"
+        case ..<1_000_000: "\(count.decimalText(per: 1000, digits: 1)) kB"
+        default: "\(count.decimalText(per: 1_000_000, digits: 1)) MB"
+        }
+    }
+
+    /// `3 events`, `1 event`.
+    package static func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
+    /// `timed out`.
+    package static func outcome(_ outcome: Outcome) -> String { outcome.name.replacing("_", with: " ") }
+
+    /// `in progress`.
+    package static func state(_ state: ExchangeRecord.State) -> String { state.rawValue.replacing("_", with: " ") }
+
+    /// `LoginError 3: no such user`.
+    package static func error(_ error: RecordedError) -> String {
+        let name = error.domain.isEmpty ? "error \(error.code)" : "\(error.domain) \(error.code)"
+        return error.text.map { "\(name): \($0)" } ?? name
+    }
+
+    /// `variant=B wide=true`, by name.
+    package static func attributes(_ attributes: Attributes) -> String {
+        attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+    }
+}

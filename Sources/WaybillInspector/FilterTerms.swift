@@ -1,0 +1,53 @@
+import WaybillAnalysis
+import WaybillCore
+import WaybillReading
+import WaybillStore
+
+/// Terms of a filter that a search field offers: every key, with the values that are known.
+struct FilterTerms {
+    /// As they are written, by key.
+    let all: [String]
+
+    /// More values of one key, or of one attribute, are no choice for people; names of use cases and events are what they look for.
+    private static let limit = 12
+    private static let nameLimit = 200
+
+    /// - Parameters:
+    ///   - seen: Redacted.
+    ///   - names: Of use cases and events; those that redaction would change are left out.
+    ///   - hosts: Of requests.
+    init(_ seen: SeenValues, names: [RecordedName], about subject: FilterExpression.Subject = .transactions, hosts: [String] = []) {
+        let redactor = Redactor()
+        func known(_ names: [RecordedName]) -> [String] {
+            Set(names.map(\.name)).filter { !$0.isEmpty && redactor.text($0) == $0 }.sorted()
+        }
+        let values: [(FilterExpression.Key, [String])] = [
+            (.useCase, known(names.filter { $0.event == nil })), (.outcome, Outcome.allCases.map(\.name)),
+            (.event, known(names.filter { $0.event != nil })), (.error, ["*"]), (.host, hosts), (.method, ["GET", "POST"]),
+            (.status, ["4xx", "5xx"]), (.state, ExchangeRecord.State.allCases.map(\.rawValue)),
+            (.exchange, ExchangeRecord.State.allCases.map(\.rawValue)), (.app, seen.values(of: .app)),
+            (.version, seen.values(of: .appVersion)), (.device, seen.values(of: .device)), (.os, seen.values(of: .os)),
+            (.osVersion, seen.values(of: .osVersion)), (.since, ["15m", "1h", "24h", "7d"]),
+            (.sort, TransactionFilter.Order.allCases.map(\.rawValue)),
+        ]
+        let attributes = seen.attributes.flatMap { name in
+            seen.values(of: .attribute(name)).prefix(Self.limit).map { TransactionCondition.attribute(name, value: $0) }
+        }
+        let lengths = [TransactionCondition.tookMoreThan(1_000_000), .tookLessThan(100_000)]
+        var all = values.filter { $0.0.goes(with: subject) }.flatMap { key, values in
+            values.prefix(key == .useCase || key == .event ? Self.nameLimit : Self.limit)
+                .map { FilterExpression.Term(key, .equal, $0).description }
+        }
+        all += (attributes.prefix(4 * Self.limit) + lengths).map { FilterExpression.Term($0).description }
+        if subject == .exchanges { all.append(FilterExpression.Term(.receivedMoreThan(100_000)).description) }
+        self.all = all
+    }
+}
+
+extension [RecordedName] {
+    /// Names of use cases, each once.
+    var useCases: [String] {
+        var seen: Set<String> = []
+        return filter { $0.event == nil }.map(\.name).filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,105 @@
+import WaybillCore
+import WaybillExport
+import WaybillReading
+
+/// What became of a source's facts: a bar in proportion, and the same in words.
+struct LedgerBar {
+    /// Facts that share their fate.
+    struct Share {
+        var word: String
+        var count: Int
+        /// The class of its colour.
+        var tone: String
+        /// What the word means, for who does not know it.
+        var meaning: String
+    }
+
+    private let ledger: Ledger
+    private let gapCount: Int
+    /// Those that became something, in the order in which that is better news.
+    let shares: [Share]
+
+    /// - Parameters:
+    ///   - missing: How many of the pending ones lie before others that have arrived.
+    ///   - gapCount: In how many gaps those are; 0: nobody asked.
+    init(_ ledger: Ledger, missing: Int = 0, gapCount: Int = 0) {
+        self.ledger = ledger
+        self.gapCount = gapCount
+        let dropped = ledger.dropped.filter { $0.value > 0 }.sorted { $0.key < $1.key }
+        shares =
+            [
+                Share(word: "delivered", count: ledger.delivered, tone: "succeeded", meaning: "A collector took them."),
+                Share(
+                    word: "pending", count: ledger.pending - missing, tone: "open",
+                    meaning: "They were recorded, and have not come in yet."),
+                Share(word: "missing", count: missing, tone: "interrupted", meaning: "They have not come in, although later ones have."),
+                Share(word: "quarantined", count: ledger.quarantined, tone: "failed", meaning: "A collector rejected them."),
+            ].filter { $0.count > 0 }
+            + dropped.map { Share(word: "dropped: \($0.key)", count: $0.value, tone: "canceled", meaning: Self.meaning(of: $0.key)) }
+    }
+
+    /// What the reason of a drop means.
+    private static func meaning(of reason: String) -> String {
+        switch DropReason(rawValue: reason) {
+        case .quota: "Given up before they were delivered: the store had no room."
+        case .age: "Given up before they were delivered: they were too old."
+        case .erased: "Erased because somebody asked for it."
+        case .damaged: "Given up: they could not be read any more."
+        case nil: "Given up before they were delivered."
+        }
+    }
+
+    /// For what cannot see it, the words are there.
+    var html: HTML {
+        let total = max(1, shares.reduce(0) { $0 + $1.count })
+        // A single fact of a million is seen all the same.
+        let widths = shares.map { max(12, Int(Double($0.count) / Double(total) * 1000)) }
+        let scale = Double(1000) / Double(max(1000, widths.reduce(0, +)))
+        var start = 0
+        var rects: [HTML] = []
+        for (index, share) in shares.enumerated() {
+            let width = index == shares.count - 1 ? 1000 - start : Int(Double(widths[index]) * scale)
+            rects.append("<rect class=\(share.tone) x=\(percent: start)% width=\(percent: width)% />")
+            start += width
+        }
+        return "<svg class=strip aria-hidden=true>\(rects)</svg>"
+    }
+
+    /// `6 delivered, 2 missing`; `nothing recorded`.
+    var words: String {
+        let parts =
+            shares.map { "\($0.count) \($0.word)\($0.word == "missing" ? gaps : "")" }
+            + (ledger.refused > 0 ? ["\(ledger.refused) refused"] : [])
+            + (imbalance == nil ? [] : ["does not balance"])
+        return parts.isEmpty ? "nothing recorded" : parts.joined(separator: ", ")
+    }
+
+    private var gaps: String { gapCount == 0 ? "" : " in \(Words.count(gapCount, "gap"))" }
+
+    /// What is wrong with the sums; nil: nothing.
+    var imbalance: String? {
+        guard !ledger.isBalanced else { return nil }
+        return "The ledger does not balance: \(Words.count(ledger.recorded, "fact")) recorded, \(ledger.accountedFor) accounted for."
+    }
+
+    /// The class of the colour of it all.
+    var tone: String {
+        if imbalance != nil { return "failed" }
+        return ["failed", "interrupted", "open"].first { tone in shares.contains { $0.tone == tone } } ?? "succeeded"
+    }
+}
+
+extension LedgerBar {
+    init(_ record: SourceRecord) { self.init(record.ledger, missing: record.missingCount, gapCount: record.gaps.count) }
+}
+
+extension SourceRecord {
+    /// Facts in its gaps.
+    var missingCount: Int { gaps.reduce(0) { $0 + $1.last - $1.first + 1 } }
+
+    /// `com.example.shop`; `source` where it did not tell.
+    var appName: String { app.isEmpty ? "source" : app }
+
+    /// `iOS 18.5`; empty where it did not tell.
+    var system: String { [os, osVersion].filter { !$0.isEmpty }.joined(separator: " ") }
+}

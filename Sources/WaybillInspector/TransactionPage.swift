@@ -1,0 +1,108 @@
+package import WaybillCore
+package import WaybillExport
+package import WaybillReading
+
+/// One transaction, from all its sources: what happened when, and which request led to what.
+package struct TransactionPage {
+    private let record: TransactionRecord
+    private let bodies: [Fact.ID: ExchangeBodies]
+    private let clocks: ShownClocks
+    private let around: Around
+    private let notes: [String]
+    private let frame: InspectorFrame
+
+    /// The transactions that the same source began before and after.
+    package struct Around: Sendable {
+        var before: TransactionSummary?
+        var after: TransactionSummary?
+
+        /// Redacted; nil where there is none.
+        package init(before: TransactionSummary?, after: TransactionSummary?) {
+            self.before = before
+            self.after = after
+        }
+    }
+
+    /// - Parameters:
+    ///   - record: Redacted.
+    ///   - bodies: By exchange, redacted.
+    ///   - clocks: By which times it is shown.
+    ///   - notes: What a reader should know first, a sentence each.
+    package init(
+        _ record: TransactionRecord, bodies: [Fact.ID: ExchangeBodies], clocks: ShownClocks = .aligned, around: Around, notes: [String],
+        in frame: InspectorFrame
+    ) {
+        (self.record, self.bodies, self.clocks, self.around, self.notes, self.frame) = (record, bodies, clocks, around, notes, frame)
+    }
+
+    /// The whole document.
+    package var html: HTML {
+        frame.page("\(record.summary.useCaseName) \(code)", .transactions, depth: 2, main: main)
+    }
+
+    private var code: String { record.summary.id.supportCode.description }
+
+    private var main: HTML {
+        let told: HTML = "<aside>\(notes.map { "<p>\($0)</p>" as HTML })</aside>"
+        let section = TransactionSection(record, bodies: bodies, clocks: clocks, timeZone: frame.timeZone, hasAnchors: true)
+        return """
+            <nav class=around aria-label="Around it"><a rel=up href="../transactions">All transactions</a>\(neighbors)</nav>
+            <header class="what \(record.summary.outcome.name)"><h1>\(record.summary.outcome.icon)\(record.summary.useCaseName) \
+            <em>\(Words.outcome(record.summary.outcome))</em></h1><p>\(record.summary.reason)</p>
+            <dl>\(cells)</dl>
+            <p class=actions><button type=button class=copier data-copy=link hidden>Copy link</button>\
+            \(TransactionFile.allCases.map(download))</p>\(ClockChoice(of: [record], shown: clocks) { "?clocks=\($0.rawValue)" }.html)\
+            \(BesideForm(first: record.summary, clocks: clocks, root: "../").html)</header>
+            \(told, if: !notes.isEmpty)
+            <article class="t \(record.summary.outcome.name)"><h2 class=unseen>What happened</h2>\(section.content)</article>
+
+            """
+    }
+
+    private var cells: HTML {
+        let summary = record.summary
+        let cells: [(String, HTML)] = [
+            ("Begun", HTML.moment(summary.begunMicroseconds, .exact, in: frame.timeZone)),
+            ("Duration", "\(summary.durationMicroseconds.map(Words.duration) ?? "not closed")"), ("Support code", "\(code)"),
+            ("Events", "\(summary.eventCount)"), ("Requests", "\(summary.exchangeCount)"),
+            ("Sources", "\(record.sources.map { "\($0.app) \($0.appVersion)" }.joined(separator: ", "))"),
+        ]
+        return "\(cells.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML })"
+    }
+
+    private func download(_ file: TransactionFile) -> HTML {
+        "<a class=copier download href=\"\(record.summary.id.description)/\(file.rawValue)\">\(file.name)</a>"
+    }
+
+    private var neighbors: HTML {
+        guard let first = record.sources.first, around.before != nil || around.after != nil else { return "" }
+        return """
+            <span>Same launch of \(first.app):</span>\(neighbor(around.before, "prev", "before"))\(neighbor(around.after, "next", "after"))
+            """
+    }
+
+    private func neighbor(_ summary: TransactionSummary?, _ relation: HTML, _ word: HTML) -> HTML {
+        guard let summary else { return "<span>nothing \(word)</span>" }
+        return """
+            <a rel=\(relation) class=\(summary.outcome.name) href="\(summary.id.description)\(clocks.query)">\(word): \(summary.outcome.icon)\
+            \(summary.useCaseName) \(HTML.moment(summary.begunMicroseconds, .time, in: frame.timeZone))</a>
+            """
+    }
+}
+
+/// What a transaction can be taken away as.
+package enum TransactionFile: String, Sendable, CaseIterable {
+    /// The record, merged from all sources.
+    case json
+    /// Its exchanges, as an HTTP Archive 1.2.
+    case har
+    /// Its closed parts and exchanges as spans, a request of OTLP/HTTP in JSON on each line.
+    case otlp
+
+    var name: String { rawValue.uppercased() }
+
+    /// What the file's name ends with.
+    package var suffix: String { self == .otlp ? "otlp.jsonl" : rawValue }
+    /// Of the answer.
+    package var mediaType: String { self == .otlp ? "application/x-ndjson" : "application/json" }
+}

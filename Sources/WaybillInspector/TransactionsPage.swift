@@ -1,0 +1,129 @@
+package import WaybillAnalysis
+package import WaybillCore
+package import WaybillExport
+package import WaybillReading
+import WaybillStore
+
+/// The list of transactions: a line for each, the newest first.
+package struct TransactionsPage {
+    private let page: Page<TransactionSummary>
+    private let errorCounts: [GUID: Int]
+    private let address: ListAddress
+    private let useCases: [String]
+    private let terms: [String]
+    private let meant: String?
+    private let version: Int
+    private let progress: SearchProgress?
+    private let frame: InspectorFrame
+
+    /// - Parameters:
+    ///   - page: Redacted; where it is empty, with the reason.
+    ///   - errorCounts: How many events and exchanges of a transaction tell an error.
+    ///   - names: Of use cases and events, to choose from.
+    ///   - seen: Values to choose from, redacted.
+    ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
+    ///   - version: Of the store, before the page was read: what is live follows from there.
+    ///   - progress: How far the list was looked through; nil: as far as there is anything to be seen.
+    package init(
+        _ page: Page<TransactionSummary>, errorCounts: [GUID: Int], at address: ListAddress, names: [RecordedName],
+        seen: SeenValues = SeenValues(), meant: String? = nil, version: Int, progress: SearchProgress? = nil, in frame: InspectorFrame
+    ) {
+        (self.page, self.errorCounts, self.address, self.progress) = (page, errorCounts, address, progress)
+        (self.version, self.meant, self.frame) = (version, meant, frame)
+        useCases = names.useCases
+        terms = FilterTerms(seen, names: names).all
+    }
+
+    /// The whole document.
+    package var html: HTML { frame.page("Transactions", .transactions, main: main) }
+
+    private static let hint = "Any word, or outcome:failed event:requestSent took>2s"
+
+    private var main: HTML {
+        """
+        <h1>Transactions</h1>
+        \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: useCases, terms: terms).html)\
+        <div class=line>\(outcomes)\(live, if: address.isFirstPage)</div>
+        \(list)\(ListPaging(address: address, next: page.next, progress: told).html)
+        """
+    }
+
+    private var outcomes: HTML {
+        let words = Outcome.allCases.map { outcome in
+            (word: outcome.name, content: "\(outcome.icon)\(Words.outcome(outcome))" as HTML, tone: outcome.name)
+        }
+        return ListChips(address: address, name: "outcome", label: "Outcomes", words: words).html
+    }
+
+    /// For the script, which shows it.
+    private var live: HTML {
+        "<p class=live data-live=\"live?version=\(version)\" hidden><output aria-live=polite></output><button type=button>Pause</button></p>"
+    }
+
+    private var told: ListProgress? { progress.map { ListProgress($0, of: "transaction", timeZone: frame.timeZone) } }
+
+    private var list: HTML {
+        guard !page.rows.isEmpty else {
+            let word = progress == nil ? "No transactions" : "Nothing yet"
+            return "<ol class=rows></ol>\(NoRows(title: word, why: page.whyEmpty ?? "", meant: meant, address: address).html)"
+        }
+        // One of another use case takes a second where this one takes a millisecond, and nothing follows from that.
+        let useCases = Dictionary(grouping: page.rows, by: \.useCase).mapValues { rows in
+            (scale: DurationStrip.Scale(rows.compactMap(\.durationMicroseconds)), telling: TellingAttributes(rows.map(\.attributes)))
+        }
+        let rows = page.rows.map { summary in
+            useCases[summary.useCase].map { row(summary, $0.scale, reason: summary.reason($0.telling)) } ?? ""
+        }
+        return "<ol class=rows>\(rows)</ol>\n"
+    }
+
+    private func row(_ summary: TransactionSummary, _ scale: DurationStrip.Scale, reason: String) -> HTML {
+        """
+        <li id="t-\(summary.id.description)" class=\(summary.outcome.name)><a href="transactions/\(summary.id.description)">\
+        \(summary.outcome.icon)<b>\(summary.useCaseName)</b> <em>\(Words.outcome(summary.outcome))</em> <span title="\(reason)">\(reason)</span> \
+        <small>\(counts(summary))</small> \(DurationStrip(summary.durationMicroseconds, scale).html)\
+        <data>\(summary.durationMicroseconds.map(Words.duration) ?? "-")</data> \
+        \(HTML.moment(summary.begunMicroseconds, .row, in: frame.timeZone)) \
+        <code>\(summary.id.supportCode.description)</code></a>
+
+        """
+    }
+
+    private func counts(_ summary: TransactionSummary) -> String {
+        let errors = errorCounts[summary.id] ?? 0
+        let counts = [
+            summary.sourceCount > 1 ? Words.count(summary.sourceCount, "source") : nil,
+            summary.exchangeCount > 0 ? Words.count(summary.exchangeCount, "request") : nil,
+            errors > 0 ? Words.count(errors, "error") : nil,
+        ]
+        return counts.compactMap(\.self).joined(separator: " · ")
+    }
+}
+
+/// A duration as a bar, to be compared with those above and below it.
+struct DurationStrip {
+    /// What the whole width stands for.
+    struct Scale {
+        let microseconds: Int
+
+        /// The longest, unless it is an outlier beside which all others would be nothing: then eight times the median, and its bar is broken.
+        init(_ durations: [Int]) {
+            let sorted = durations.sorted()
+            microseconds = max(1, min(sorted.last ?? 1, 8 * (sorted.isEmpty ? 1 : max(1, sorted[sorted.count / 2]))))
+        }
+    }
+
+    private let tenths: Int?
+    private let isBroken: Bool
+
+    init(_ duration: Int?, _ scale: Scale) {
+        tenths = duration.map { min(1000, max(4, Int(Double($0) / Double(scale.microseconds) * 1000))) }
+        isBroken = (duration ?? 0) > scale.microseconds
+    }
+
+    var html: HTML {
+        guard let tenths else { return "<svg class=strip aria-hidden=true></svg>" }
+        let bar: HTML = isBroken ? "<rect width=82% /><rect x=88% width=12% />" : "<rect width=\(percent: tenths)% />"
+        return "<svg class=strip aria-hidden=true>\(bar)</svg>"
+    }
+}

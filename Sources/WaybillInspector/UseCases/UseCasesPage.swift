@@ -1,0 +1,115 @@
+package import WaybillAnalysis
+package import WaybillCore
+package import WaybillExport
+import WaybillReading
+import WaybillStore
+
+/// The list of use cases: how often each was run, when, how it ended, and how long it took.
+package struct UseCasesPage {
+    private let answer: SummaryAnswer
+    private let step: Int
+    private let meant: String?
+    private let seen: SeenValues
+    private let names: [RecordedName]
+    private let address: ListAddress
+    private let frame: InspectorFrame
+    private let links: UseCaseLinks
+
+    /// - Parameters:
+    ///   - answer: Redacted; where it is empty, with the reason.
+    ///   - step: Of its rates, in microseconds, at most an hour.
+    ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
+    ///   - names: What is called how in the store.
+    ///   - seen: Values to choose from, redacted.
+    package init(
+        _ answer: SummaryAnswer, each step: Int = 3_600_000_000, meant: String? = nil, names: [RecordedName],
+        seen: SeenValues = SeenValues(), at address: ListAddress, in frame: InspectorFrame
+    ) {
+        (self.answer, self.step, self.meant, self.names, self.seen) = (answer, step, meant, names, seen)
+        (self.address, self.frame) = (address, frame)
+        links = UseCaseLinks(address, depth: 1)
+    }
+
+    /// The whole document.
+    package var html: HTML { frame.page("Use cases", .useCases, main: main) }
+
+    /// What is written in the empty field of every page of use cases.
+    static let hint = "All, or a filter: version:4.2 os:iOS took>2s"
+
+    private var main: HTML {
+        let times = answer.useCases.flatMap(\.rates).map(\.startMicroseconds)
+        let steps = TimeSteps(covering: times, each: step, atLeast: TimeSteps.leastCount, in: frame.timeZone)
+        let file: HTML = """
+            <a class=copier download href="use-cases.csv\(UseCaseLinks.query(address.items))">CSV</a>
+            """
+        return """
+            <h1>Use cases</h1>
+            \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: nil, terms: FilterTerms(seen, names: names).all).html)\
+            <div class=line><p class=hint>\(period(steps))</p>\(file, if: !answer.useCases.isEmpty)</div>
+            \(list(steps))
+            """
+    }
+
+    private func period(_ steps: TimeSteps) -> HTML {
+        guard steps.count > 0 else { return "" }
+        return "From \(steps.title(0)) on, a column for each \(steps.length)."
+    }
+
+    private func list(_ steps: TimeSteps) -> HTML {
+        guard !answer.useCases.isEmpty else {
+            return NoRows(title: "No use cases", why: answer.whyEmpty ?? "", meant: meant, address: address).html
+        }
+        return "<ol class=cases>\(answer.useCases.map { item($0, steps) })</ol>\n"
+    }
+
+    private func item(_ summary: UseCaseSummary, _ steps: TimeSteps) -> HTML {
+        let useCase = UseCaseReference(code: summary.useCase, among: names)
+        let outcomes = OutcomeBar(summary.outcomes) { links.transactions(of: useCase, [("outcome", $0.name)]) }
+        let over = OutcomeSteps(summary.rates, steps: steps)
+        let columns = over.outcomes.indices.map { index in
+            ColumnChart.Column(title: "\(steps.title(index)): \(over.told(index))", parts: over.parts(index))
+        }
+        return """
+            <li><h2><a href="\(links.useCase(useCase))">\(useCase.name)</a></h2>
+            \(ColumnChart(columns: columns, hasScale: false).html)
+            <div>\(outcomes.html)</div>
+            <dl>\(UseCaseNumbers(summary, useCase, links).html)</dl></li>
+
+            """
+    }
+}
+
+/// The numbers that say most about a use case.
+struct UseCaseNumbers {
+    private let summary: UseCaseSummary
+    private let useCase: UseCaseReference
+    private let links: UseCaseLinks
+
+    init(_ summary: UseCaseSummary, _ useCase: UseCaseReference, _ links: UseCaseLinks) {
+        (self.summary, self.useCase, self.links) = (summary, useCase, links)
+    }
+
+    var html: HTML {
+        func time(_ microseconds: Int?) -> String { microseconds.map(Words.duration) ?? "-" }
+        let failed = Words.percent(summary.outcomes[.failed] ?? 0, of: summary.ended)
+        return """
+            <div><dt>Runs<dd><a href="\(links.transactions(of: useCase))">\(summary.runs)</a></div>\
+            <div><dt title="Of those that are over">Failed<dd>\(failed)</div>\
+            <div><dt title="Half take no longer">p50<dd>\(time(summary.duration.p50Microseconds))</div>\
+            <div><dt title="19 of 20 take no longer">p95<dd>\(time(summary.duration.p95Microseconds))</div>
+            """
+    }
+}
+
+extension OutcomeSteps {
+    /// Of a column, what went well at the bottom.
+    func parts(_ index: Int) -> [(tone: String, count: Int)] {
+        OutcomeBar.order.compactMap { outcome in outcomes[index][outcome].map { (outcome.name, $0) } }
+    }
+
+    /// `12 succeeded, 3 failed`.
+    func told(_ index: Int) -> String {
+        let words = OutcomeBar.order.compactMap { outcome in outcomes[index][outcome].map { "\($0) \(Words.outcome(outcome))" } }
+        return words.isEmpty ? "none" : words.joined(separator: ", ")
+    }
+}

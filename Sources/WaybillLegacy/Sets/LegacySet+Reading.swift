@@ -1,0 +1,165 @@
+package import WaybillCore
+
+/// How a set of version 0.0.1 is read: leniently, since the clients that write it cannot be changed any more, and send again without end what is
+/// refused.
+extension LegacySet {
+    /// Reads a set; members that are not known are ignored. A transaction without an ID, a use case or the code of an event is set apart.
+    ///
+    /// - Throws: `.malformed` for what is not JSON, `.invalid` for what has no list of transactions.
+    package static func decode(_ bytes: [UInt8]) throws(SetDecodingFailure) -> LegacySet {
+        try SetDecodingFailure.decoding(bytes) { reader throws(JSONFailure) in
+            reader.skipWhitespace()
+            let start = reader.offset
+            var set: LegacySet?
+            try reader.beginObject()
+            while let key = try reader.nextKey() {
+                switch key {
+                case "apptxns": set = try LegacySet(sorting: &reader)
+                default: try reader.skipValue()
+                }
+            }
+            return try reader.required(set, "apptxns", at: start)
+        }
+    }
+
+    /// Reads the list of transactions, and sets apart those that are JSON but no transactions.
+    private init(sorting reader: inout JSONReader) throws(JSONFailure) {
+        var unread: [Unread] = []
+        var index = 0
+        let transactions = try reader.legacyList { (reader) throws(JSONFailure) -> Transaction? in
+            reader.skipWhitespace()
+            defer { index += 1 }
+            let before = reader
+            do throws(JSONFailure) { return try Transaction(&reader) } catch {
+                reader = before
+                try reader.skipValue()
+                let bytes = UnsafeBufferPointer(rebasing: before.bytes[before.offset..<reader.offset])
+                let pointer = JSONPointer.path(to: error.offset - before.offset, in: bytes)
+                unread.append(
+                    Unread(
+                        transaction: Transaction.id(of: before), reason: "/apptxns/\(index)\(pointer): \(error.message)",
+                        json: Array(bytes)))
+                return nil
+            }
+        }
+        self.init(transactions: transactions.compactMap(\.self), unread: unread)
+    }
+}
+
+extension LegacySet.Transaction {
+    fileprivate init(_ reader: inout JSONReader) throws(JSONFailure) {
+        reader.skipWhitespace()
+        let start = reader.offset
+        var name: LegacyID?
+        var told: Int?
+        self.init(id: GUID(high: 0, low: 0), useCase: 0)
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "apptxn/id":
+                let text = try reader.text()
+                name = LegacyID(text.string)
+                if name == nil { throw reader.invalid(text, "an ID like TXN17-586AB00B-F16E-4AE6-8A91-0210264925C7 was expected") }
+            case "apptxn/usecase": told = try reader.legacyCode()
+            case "apptxn/user-agent-device-make": deviceMake = try reader.legacyText(limit: Limits.valueLength)
+            case "apptxn/user-agent-device-os": deviceOS = try reader.legacyText(limit: Limits.valueLength)
+            case "apptxn/user-agent-device-os-version": deviceOSVersion = try reader.legacyText(limit: Limits.valueLength)
+            case "apptxn/logs": logs = try reader.legacyList { (reader) throws(JSONFailure) in try LegacySet.Log(&reader) }
+            default: try reader.skipValue()
+            }
+        }
+        let id = try reader.required(name, "apptxn/id", at: start)
+        self.id = id.transaction
+        useCase = try reader.required(told ?? id.useCase, "apptxn/usecase", at: start)
+    }
+
+    /// The ID that a transaction claims, if it can be read.
+    fileprivate static func id(of reader: JSONReader) -> GUID? {
+        var reader = reader
+        do throws(JSONFailure) {
+            try reader.beginObject()
+            while let key = try reader.nextKey() {
+                if case "apptxn/id" = key { return LegacyID(try reader.text().string)?.transaction }
+                try reader.skipValue()
+            }
+        } catch {}  // the transaction is being set apart for that very reason; only its ID is wanted here
+        return nil
+    }
+}
+
+extension LegacySet.Log {
+    fileprivate init(_ reader: inout JSONReader) throws(JSONFailure) {
+        reader.skipWhitespace()
+        let start = reader.offset
+        var code: Int?
+        self.init(event: 0, timestamp: "")
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "apptxnlog/usecase-event": code = try reader.legacyCode()
+            case "apptxnlog/timestamp": timestamp = try reader.legacyText(limit: Limits.valueLength) ?? ""
+            case "apptxnlog/in-ctx-err-code": errorCode = try reader.legacyErrorCode()
+            case "apptxnlog/in-ctx-err-desc": errorDescription = try reader.legacyText(limit: Limits.textLength)
+            case "apptxnlog/edn-ctx": context = try reader.legacyText(limit: Limits.valueLength)
+            default: try reader.skipValue()
+            }
+        }
+        event = try reader.required(code, "apptxnlog/usecase-event", at: start)
+    }
+}
+
+/// The values of that version: each may be null, which is as if it were missing.
+extension JSONReader {
+    private mutating func isNull() throws(JSONFailure) -> Bool {
+        guard next == UInt8(ascii: "n") else { return false }
+        try skipValue()
+        return true
+    }
+
+    /// Empty for null.
+    fileprivate mutating func legacyList<Element>(
+        _ element: (inout JSONReader) throws(JSONFailure) -> Element
+    ) throws(JSONFailure) -> [Element] {
+        var elements: [Element] = []
+        if try isNull() { return elements }
+        try beginArray()
+        while try nextElement() { elements.append(try element(&self)) }
+        return elements
+    }
+
+    /// A code, which may be a text of digits.
+    fileprivate mutating func legacyCode() throws(JSONFailure) -> Int? {
+        if try isNull() { return nil }
+        guard next == UInt8(ascii: "\"") else { return try count() }
+        let text = try text()
+        guard let code = Int(text.string), (0...Limits.largestInteger).contains(code) else {
+            throw invalid(text, "a code from 0 was expected")
+        }
+        return code
+    }
+
+    fileprivate mutating func legacyErrorCode() throws(JSONFailure) -> LegacySet.ErrorCode? {
+        if try isNull() { return nil }
+        guard next == UInt8(ascii: "\"") else {
+            return .number(try integer(in: -Limits.largestInteger...Limits.largestInteger))
+        }
+        let text = try text().string
+        guard let code = Int(text), code.magnitude <= UInt(Limits.largestInteger) else {
+            return text.isEmpty ? nil : .text(text.cut(to: Limits.valueLength) ?? text)
+        }
+        return .number(code)
+    }
+
+    /// A text, cut where it is longer; a number, true or false as it is written.
+    fileprivate mutating func legacyText(limit: Int) throws(JSONFailure) -> String? {
+        if try isNull() { return nil }
+        guard next == UInt8(ascii: "\"") else {
+            let start = offset
+            try skipValue()
+            let value = String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
+            return value.cut(to: limit) ?? value
+        }
+        let text = try text().string
+        return text.cut(to: limit) ?? text
+    }
+}

@@ -1,0 +1,109 @@
+package import WaybillCore
+package import WaybillStore
+
+/// A client's exchange with the part that it caused.
+package struct TiedExchange {
+    /// The sequence of its part, and its own.
+    var part: Int
+    var sequence: Int
+    /// By the client's clock.
+    package var opened: Int
+    /// By the client's clock; nil while it is in progress.
+    package var closed: Int?
+    /// When the response began, or else when it was whole; nil where none came.
+    var responded: Int?
+    /// nil: none is known, or several are.
+    package var server: Server?
+
+    /// The server's share, by its own clock.
+    package struct Server {
+        /// `sources.id`.
+        var source: Int
+        /// The sequence of its part.
+        var part: Int
+        package var opened: Int
+        /// When it had made its response: the end of its own exchange, or without one of its part.
+        var answered: Int
+
+        package var duration: Int { max(0, answered - opened) }
+    }
+
+    /// What it says of the two clocks; nil where it says nothing.
+    var interval: OffsetInterval? {
+        guard let server, let responded, responded >= opened else { return nil }
+        // Times are rounded down, so that each may be later by less than a microsecond.
+        let interval = OffsetInterval(low: opened - server.opened - 1, high: responded - server.answered + 1)
+        // A part that was closed after the response had gone says nothing.
+        return interval.low <= interval.high ? interval.after(microseconds: responded - opened) : nil
+    }
+}
+
+/// The exchanges of one client, each with the part that it caused, and what they say of its clock.
+package struct OffsetExchanges {
+    /// In order of (part, sequence).
+    private(set) var exchanges: [TiedExchange] = []
+    /// By the `sources.id` of the server.
+    private let samples: [Int: OffsetSamples]
+
+    /// - Parameters:
+    ///   - source: The client's `sources.id`.
+    ///   - times: When they were opened, by the client's clock.
+    package init(of source: Int, id: GUID, opened times: ClosedRange<Int>, _ connection: Connection) throws(WaybillError) {
+        var found: [TiedExchange] = []
+        try connection.statement(Self.sql).forEachRow(
+            source, id, times.lowerBound, times.upperBound
+        ) { row in
+            if let last = found.last, last.part == row.int(0), last.sequence == row.int(1) {
+                // Several parts name it.
+                found[found.count - 1].server = nil
+                return
+            }
+            let closed = row.optionalInt(3)
+            let isCompleted = row.int(5) == Fact.ExchangeState.completed.rawValue
+            var exchange = TiedExchange(
+                part: row.int(0), sequence: row.int(1), opened: row.int(2), closed: closed,
+                responded: isCompleted ? row.optionalInt(4) ?? closed : nil)
+            if let answered = row.optionalInt(9) {
+                exchange.server = TiedExchange.Server(source: row.int(6), part: row.int(7), opened: row.int(8), answered: answered)
+            }
+            found.append(exchange)
+        }
+        var samples: [Int: [OffsetSamples.Sample]] = [:]
+        for exchange in found {
+            guard let server = exchange.server, let interval = exchange.interval else { continue }
+            samples[server.source, default: []].append(
+                OffsetSamples.Sample(at: exchange.opened, sequence: exchange.sequence, interval: interval))
+        }
+        self.samples = samples.mapValues(OffsetSamples.init)
+        exchanges = found.sorted { ($0.part, $0.sequence) < ($1.part, $1.sequence) }
+    }
+
+    private static let sql = """
+        SELECT l.part, l.sequence, l.at_us, l.closed_at_us, l.first_byte_us, l.state, q.source, q.sequence, q.at_us, \
+        ifnull((SELECT min(x.closed_at_us) FROM network_logs x WHERE x.source = q.source AND x.part = q.sequence AND x.role = 1), q.closed_at_us) \
+        FROM network_logs l JOIN parts p ON p.source = l.source AND p.sequence = l.part \
+        LEFT JOIN parts q ON q.guid = p.guid AND q.cause = l.sequence AND q.cause_source = ?2 \
+        WHERE l.source = ?1 AND l.method IS NOT NULL AND l.role = 0 AND l.part > 0 AND l.at_us BETWEEN ?3 AND ?4
+        """
+
+    /// Those of a part, in order.
+    package func exchanges(of part: Int) -> ArraySlice<TiedExchange> {
+        var (low, high) = (0, exchanges.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if exchanges[middle].part < part { low = middle + 1 } else { high = middle }
+        }
+        return exchanges[low...].prefix { $0.part == part }
+    }
+
+    /// What other exchanges with the same server say of the clocks at the time of one, as far as it agrees itself; nil where they are too few.
+    package func estimate(for exchange: TiedExchange) -> OffsetEstimate? {
+        guard let server = exchange.server,
+            let others = samples[server.source]?.estimate(at: exchange.opened, besides: exchange.sequence)
+        else { return nil }
+        let length = max(0, (exchange.closed ?? exchange.opened) - exchange.opened)
+        let around = OffsetEstimate(interval: others.interval.after(microseconds: length), sampleCount: others.sampleCount)
+        guard let own = exchange.interval else { return around }
+        return around.interval.intersection(own).map { OffsetEstimate(interval: $0, sampleCount: around.sampleCount) }
+    }
+}

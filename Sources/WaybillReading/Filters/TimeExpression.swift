@@ -1,0 +1,42 @@
+import Foundation
+import WaybillCore
+
+/// A time as people and programs write it: `24h` ago, `2026-03-01`, `2026-03-01T12:00:00Z`, or microseconds since 1970.
+package enum TimeExpression {
+    /// The forms that can be read, for messages and help texts.
+    package static let forms = "24h, 30m or 7d ago, an ISO 8601 date or time, or microseconds since 1970"
+
+    /// Microseconds since 1970; nil for anything that is none of the forms.
+    ///
+    /// - Parameter now: microseconds since 1970, for the times that are so long ago.
+    package static func microseconds(_ text: String, now: Int) -> Int? {
+        if let microseconds = Int(text), text.utf8.allSatisfy({ $0.isDigit }) { return microseconds }
+        if let age = length(text) { return now - age }
+        return instant(text)
+    }
+
+    /// A stretch of time, `48h..24h` or `2026-03-01..2026-03-02`, in microseconds since 1970; nil for anything else.
+    ///
+    /// - Parameter now: microseconds since 1970.
+    package static func window(_ text: String, now: Int) -> Range<Int>? {
+        let ends = text.components(separatedBy: "..").map { microseconds($0, now: now) }
+        guard ends.count == 2, let since = ends[0], let until = ends[1], since <= until else { return nil }
+        return since..<until
+    }
+
+    /// Microseconds of `30s`, `10m`, `24h`, `7d` or `2w`; nil for anything else.
+    package static func length(_ text: String) -> Int? {
+        let units = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
+        guard let unit = text.last.flatMap({ units[String($0)] }), let count = Int(text.dropLast()), count >= 0 else { return nil }
+        let (seconds, isTooLong) = count.multipliedReportingOverflow(by: unit)
+        let (microseconds, isFarTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        return isTooLong || isFarTooLong ? nil : microseconds
+    }
+
+    private static func instant(_ text: String) -> Int? {
+        let styles: [Date.ISO8601FormatStyle] = [
+            .iso8601, Date.ISO8601FormatStyle(includingFractionalSeconds: true), .iso8601.year().month().day(),
+        ]
+        return styles.lazy.compactMap { try? $0.parse(text) }.first.map { Int(($0.timeIntervalSince1970 * 1_000_000).rounded()) }
+    }
+}

@@ -1,0 +1,71 @@
+public import WaybillCore
+import WaybillStore
+
+/// Which transactions a list shows or an answer counts; every condition that is set must hold.
+///
+/// People write one as text: see ``FilterExpression``.
+public struct TransactionFilter: Hashable, Sendable, Codable {
+    /// The use case's code.
+    public var useCase: Int?
+    /// Any of these outcomes; empty: all.
+    public var outcomes: Set<Outcome> = []
+    /// Begun at or after this time, in microseconds since 1970.
+    public var sinceMicroseconds: Int?
+    /// Begun before this time, in microseconds since 1970.
+    public var untilMicroseconds: Int?
+    /// Found in any case in the ID, support code, names, attributes, errors, or in the host or path of an exchange.
+    public var text: String?
+    /// What else must hold, each of them. Default: nothing.
+    public var conditions: [TransactionCondition] = []
+    /// In which order a list shows them; what is no list has no order. Default: the newest first.
+    public var order = Order.newest
+
+    /// A filter that lets everything through.
+    public init() {}
+
+    /// An order of transactions; ties have an order, too, which stays the same.
+    public enum Order: String, Hashable, Sendable, Codable, CaseIterable {
+        /// By time of beginning.
+        case newest, oldest
+        /// By the time from opening to closing; those without a closing come last.
+        case longest, shortest
+    }
+}
+
+extension TransactionFilter {
+    /// Reads a filter; a condition that is left out lets everything through.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init()
+        useCase = try container.decodeIfPresent(Int.self, forKey: .useCase)
+        outcomes = try container.decodeIfPresent(Set<Outcome>.self, forKey: .outcomes) ?? []
+        sinceMicroseconds = try container.decodeIfPresent(Int.self, forKey: .sinceMicroseconds)
+        untilMicroseconds = try container.decodeIfPresent(Int.self, forKey: .untilMicroseconds)
+        text = try container.decodeIfPresent(String.self, forKey: .text)
+        conditions = try container.decodeIfPresent([TransactionCondition].self, forKey: .conditions) ?? []
+        order = try container.decodeIfPresent(Order.self, forKey: .order) ?? .newest
+    }
+}
+
+/// Some rows of a list, and where the next ones start.
+public struct Page<Row: Sendable & Codable>: Sendable, Codable {
+    /// In the order of the list.
+    public var rows: [Row]
+    /// Hand it back for the rows that follow; nil when there are none.
+    public var next: String?
+    /// One sentence on why there are no rows; nil where there are some, or where nobody asked.
+    public var whyEmpty: String?
+    /// Hand it back for what has changed since; nil where nobody asked.
+    public var position: String?
+    /// One sentence on where nobody looked for what may be missing; nil where everything was looked at.
+    public var note: String?
+
+    /// Makes a page.
+    public init(rows: [Row], next: String?, whyEmpty: String? = nil, position: String? = nil, note: String? = nil) {
+        self.rows = rows
+        self.next = next
+        self.whyEmpty = whyEmpty
+        self.position = position
+        self.note = note
+    }
+}

@@ -1,0 +1,131 @@
+package import WaybillCore
+package import WaybillStore
+
+/// Transactions as lines of a list, as far as patience goes.
+extension StoreReader {
+    /// Transactions that pass a filter, in its order: a page that may be short although there are more.
+    ///
+    /// What a text means by its ID or support code comes first, wherever it is in the list.
+    ///
+    /// - Parameters:
+    ///   - cursor: ``Page/next`` of the page before; nil for the first.
+    ///   - wall: Now, in microseconds since 1970: decides what has timed out.
+    /// - Returns: Also how far it got; nil where the page is full or the list at its end.
+    /// - Throws: `.format` for a cursor that no list gave, or one in another order.
+    package func transactions(
+        matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int, patience: Patience
+    ) throws(WaybillError) -> (page: Page<TransactionSummary>, progress: SearchProgress?) {
+        guard filter.isSearch else { return (try transactions(matching: filter, limit: limit, after: cursor, now: wall), nil) }
+        let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text, of: filter.order) }
+        return try read { () throws(WaybillError) in
+            if place == nil, let page = try transactionsByID(matching: filter, limit: limit, now: wall) { return (page, .foundByID) }
+            return try search(filter, limit: min(max(1, limit), Int(Int32.max)), after: place, now: wall, patience)
+        }
+    }
+
+    private func search(
+        _ filter: TransactionFilter, limit: Int, after cursor: ListCursor?, now wall: Int, _ patience: Patience
+    ) throws(WaybillError) -> (Page<TransactionSummary>, SearchProgress?) {
+        var (place, lookedAt) = (cursor, 0)
+        var found: [ListCursor] = []
+        repeat {
+            let milestone = ListQuery(filter.byIndex, limit: 1, after: place, skipping: patience.stretch - 1, now: wall)
+            let end = try leaders(milestone, filter.order).first
+            found += try leaders(
+                ListQuery(filter, limit: limit + 1 - found.count, after: place, through: end, now: wall), filter.order)
+            guard found.count <= limit, let end else {
+                let next = found.count > limit ? found[limit - 1].description : nil
+                return (Page(rows: try summaries(of: found.prefix(limit), now: wall), next: next), nil)
+            }
+            (place, lookedAt) = (end, lookedAt + patience.stretch)
+        } while !patience.isOver()
+        let page = Page(rows: try summaries(of: found, now: wall), next: place?.description)
+        return (page, place.map { .lookedAt(lookedAt, through: $0.place) })
+    }
+
+    /// nil where no text of the filter is an ID or a support code that a transaction has.
+    private func transactionsByID(
+        matching filter: TransactionFilter, limit: Int, now wall: Int
+    ) throws(WaybillError) -> Page<TransactionSummary>? {
+        var named: [GUID] = []
+        for text in filter.texts {
+            if let id = GUID(text) { named.append(id) }
+            if let code = SupportCode(text) { named += try transactionIDs(with: code) }
+        }
+        guard !named.isEmpty else { return nil }
+        let found = try leaders(ListQuery(filter, limit: limit, after: nil, now: wall, in: .few(named)), filter.order)
+        guard !found.isEmpty else { return nil }
+        return Page(rows: try summaries(of: found, now: wall), next: ListCursor.beginning(of: filter.order).description)
+    }
+}
+
+/// Network exchanges, as far as patience goes.
+extension StoreReader {
+    /// Exchanges that pass a filter, the newest first: a page that may be short although there are more.
+    ///
+    /// - Parameters:
+    ///   - cursor: ``Page/next`` of the page before; nil for the first.
+    ///   - wall: Now, in microseconds since 1970: decides which transactions have timed out.
+    /// - Returns: Also how far it got; nil where the page is full or the list at its end.
+    /// - Throws: `.format` for a cursor that no list gave.
+    package func exchanges(
+        matching filter: ExchangeFilter, limit: Int, after cursor: String?, now wall: Int, patience: Patience
+    ) throws(WaybillError) -> (page: Page<ExchangeRecord>, progress: SearchProgress?) {
+        let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text) }
+        let limit = min(max(1, limit), Int(Int32.max))
+        return try read { () throws(WaybillError) in
+            let (found, lookedAt) = try ExchangeList(filter, now: wall, connection).keys(limit: limit + 1, after: place, patience: patience)
+            let rows = ExchangeRows(connection)
+            var records: [ExchangeRecord] = []
+            for key in found.prefix(limit) { if let record = try rows.record(at: key) { records.append(record) } }
+            if found.count > limit {
+                let last = found[limit - 1]
+                let next = ListCursor(listed: last.opened, source: last.source, sequence: last.sequence).description
+                return (Page(rows: records, next: next), nil)
+            }
+            // Everything since then was looked at, whatever its source.
+            let last = ListCursor.places.upperBound
+            let next = lookedAt.map { ListCursor(listed: $0.from - 1, source: last, sequence: last).description }
+            return (Page(rows: records, next: next), lookedAt.map { .lookedAt($0.count, through: .time($0.from)) })
+        }
+    }
+}
+
+extension TransactionFilter {
+    /// Whether it asks what no index finds.
+    fileprivate var isSearch: Bool { self != byIndex }
+
+    /// What of it an index in its order finds.
+    fileprivate var byIndex: TransactionFilter {
+        var filter = self
+        filter.text = nil
+        filter.conditions = conditions.filter { condition in if case .useCase = condition { true } else { false } }
+        if order == .longest || order == .shortest {
+            (filter.useCase, filter.sinceMicroseconds, filter.untilMicroseconds) = (nil, nil, nil)
+            filter.conditions = []
+        }
+        // Whether something timed out is asked of each that is open.
+        if outcomes.contains(.open) || outcomes.contains(.timedOut) { filter.outcomes.formUnion([.open, .timedOut]) }
+        return filter
+    }
+
+    fileprivate var texts: [String] {
+        let others = conditions.compactMap { condition in if case .text(let text) = condition { text } else { nil } }
+        return others + [text].compactMap(\.self)
+    }
+}
+
+extension ListCursor {
+    fileprivate var place: SearchProgress.Place {
+        switch order {
+        case .newest, .oldest: .time(listed)
+        case .longest, .shortest: .duration(Self.places.lowerBound < listed && listed < Self.places.upperBound ? listed : nil)
+        }
+    }
+
+    /// Before everything that a list holds.
+    fileprivate static func beginning(of order: TransactionFilter.Order) -> ListCursor {
+        let place = order.isDescending ? places.upperBound : places.lowerBound
+        return ListCursor(order: order, listed: place, source: place, sequence: place)
+    }
+}

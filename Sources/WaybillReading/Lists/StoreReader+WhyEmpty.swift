@@ -1,0 +1,104 @@
+import Foundation
+package import WaybillCore
+package import WaybillStore
+
+/// Why a list shows nothing.
+extension StoreReader {
+    /// One sentence on why no transaction passes a filter, by the first of its conditions that lets none through.
+    ///
+    /// Where some do pass it says how many.
+    ///
+    /// - Parameters:
+    ///   - wall: Now, in microseconds since 1970: decides what has timed out.
+    ///   - patience: Once it has run out, no condition is looked for any more, and the sentence names none; nil: there is time.
+    package func whyEmpty(_ filter: TransactionFilter, now wall: Int, patience: Patience? = nil) throws(WaybillError) -> String {
+        try read { () throws(WaybillError) in
+            var passed = TransactionFilter()
+            var selection = "transaction"
+            guard try isAny(passed, now: wall) else { return "There is no transaction here: the store is empty." }
+            if let useCase = filter.useCase {
+                passed.useCase = useCase
+                guard try isAny(passed, now: wall) else { return try noSuchUseCase(useCase) }
+                selection = "transaction of \(try NameTable(connection).useCase(useCase))"
+            }
+            if !filter.outcomes.isEmpty {
+                let before = passed
+                passed.outcomes = filter.outcomes
+                let words = filter.outcomes.sorted { $0.rawValue < $1.rawValue }.map { $0.name.replacing("_", with: " ") }
+                let outcomes = words.joined(separator: " or ")
+                guard try isAny(passed, now: wall) else {
+                    let found = try count(before, now: wall)
+                    return found == 1
+                        ? "The only \(selection) here is not \(outcomes)."
+                        : "None of the \(found.of(selection)) here is \(outcomes)."
+                }
+                selection = "\(outcomes) \(selection)"
+            }
+            if filter.sinceMicroseconds != nil || filter.untilMicroseconds != nil {
+                let before = passed
+                passed.sinceMicroseconds = filter.sinceMicroseconds
+                passed.untilMicroseconds = filter.untilMicroseconds
+                guard try isAny(passed, now: wall) else { return try noneInTime(of: selection, before, passed, now: wall) }
+            }
+            let texts = (filter.text.map { [$0] } ?? []).filter { !$0.isEmpty }.map(TransactionCondition.text)
+            for condition in texts + filter.conditions {
+                if let patience, patience.isOver() { return "No \(selection) here passes the whole filter." }
+                let (place, before) = (passed == TransactionFilter() ? "here" : "under the other conditions", passed)
+                passed.conditions.append(condition)
+                guard try !isAny(passed, now: wall) else { continue }
+                let found = try count(before, now: wall)
+                let subject = found == 1 ? "The only \(selection) \(place) does not" : "None of the \(found.of(selection)) \(place)"
+                guard case .text(let text) = condition else { return "\(subject) \(found == 1 ? "pass" : "passes") \(condition)." }
+                return "\(subject) \(found == 1 ? "mention" : "mentions") “\(text)”."
+            }
+            return "\(try count(passed, now: wall).of(selection)) can be listed."
+        }
+    }
+
+    /// How many transactions pass a filter.
+    package func count(_ filter: TransactionFilter, now wall: Int) throws(WaybillError) -> Int {
+        let query = ListQuery(all: "1", filter, now: wall)
+        var count = 0
+        try connection.statement("SELECT count(*) FROM (\(query.sql))").forEachRow(arguments: query.arguments) { row in count = row.int(0) }
+        return count
+    }
+
+    /// Whether one passes at all, which is sooner known than how many.
+    private func isAny(_ filter: TransactionFilter, now wall: Int) throws(WaybillError) -> Bool {
+        try !leaders(ListQuery(filter, limit: 1, after: nil, now: wall), filter.order).isEmpty
+    }
+
+    private func noSuchUseCase(_ code: Int) throws(WaybillError) -> String {
+        let codes = try connection.statement("SELECT DISTINCT use_case FROM parts WHERE listed_us IS NOT NULL ORDER BY use_case LIMIT 20")
+            .rows { row in row.int(0) }
+        var known: [String] = []
+        for code in codes { known.append(try NameTable(connection).useCase(code)) }
+        return "There is no transaction of use case \(code) here; there are some of \(known.joined(separator: ", "))."
+    }
+
+    private func noneInTime(
+        of selection: String, _ before: TransactionFilter, _ filter: TransactionFilter, now wall: Int
+    ) throws(WaybillError) -> String {
+        let found = try count(before, now: wall)
+        let times = [
+            filter.sinceMicroseconds.map { "since \(Self.text($0))" }, filter.untilMicroseconds.map { "before \(Self.text($0))" },
+        ].compactMap(\.self).joined(separator: " and ")
+        let query = ListQuery(before, limit: 1, after: nil, now: wall)
+        var newest = 0
+        try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in newest = row.int(0) }
+        return
+            "There \(found == 1 ? "is" : "are") \(found.of(selection)) here, but none began \(times); the newest began at \(Self.text(newest))."
+    }
+
+    /// `2026-03-01T12:00:00Z`.
+    private static func text(_ microseconds: Int) -> String {
+        Date(timeIntervalSince1970: Double(microseconds / 1_000_000)).formatted(.iso8601)
+    }
+}
+
+extension Int {
+    /// `3 failed transactions of login`.
+    fileprivate func of(_ selection: String) -> String {
+        "\(self) " + (self == 1 ? selection : selection.replacing("transaction", with: "transactions", maxReplacements: 1))
+    }
+}

@@ -1,0 +1,65 @@
+public import WaybillCore
+
+/// What a store knows of one source: who it is, what became of its facts, and what is missing.
+public struct SourceRecord: Hashable, Sendable, Codable, Identifiable {
+    /// The recorder's ID.
+    public var id: GUID
+    /// The app on its device; nil where none was told.
+    public var installation: GUID?
+    /// The app's or service's name.
+    public var app: String
+    /// The app's version.
+    public var appVersion: String
+    /// The model.
+    public var device: String
+    /// `iOS`, `Linux`.
+    public var os: String
+    /// The system's version.
+    public var osVersion: String
+    /// What the app said about this launch.
+    public var attributes: Attributes
+    /// Microseconds since 1970 when it started; nil where no clock anchor is known.
+    public var startedMicroseconds: Int?
+    /// Microseconds since 1970 when a set of it last arrived; nil for a source that recorded into this very store.
+    public var heardMicroseconds: Int?
+    /// Whether it runs no longer: what it left open was interrupted.
+    public var hasEnded: Bool
+    /// At a collector, `delivered` is what has arrived and `pending` what has not (yet).
+    public var ledger: Ledger
+    /// Sequences that were recorded and have not arrived, although later ones have; empty for a source of this very store.
+    public var gaps: [Gap]
+
+    /// First and last sequence, both inside.
+    public struct Gap: Hashable, Sendable, Codable {
+        /// The first sequence that is missing.
+        public var first: Int
+        /// The last sequence that is missing.
+        public var last: Int
+
+        /// Makes a gap.
+        public init(first: Int, last: Int) {
+            self.first = first
+            self.last = last
+        }
+    }
+
+    /// Makes a record.
+    public init(
+        id: GUID, installation: GUID?, app: String, appVersion: String, device: String, os: String, osVersion: String,
+        attributes: Attributes, startedMicroseconds: Int?, heardMicroseconds: Int?, hasEnded: Bool, ledger: Ledger, gaps: [Gap]
+    ) {
+        self.id = id
+        self.installation = installation
+        self.app = app
+        self.appVersion = appVersion
+        self.device = device
+        self.os = os
+        self.osVersion = osVersion
+        self.attributes = attributes
+        self.startedMicroseconds = startedMicroseconds
+        self.heardMicroseconds = heardMicroseconds
+        self.hasEnded = hasEnded
+        self.ledger = ledger
+        self.gaps = gaps
+    }
+}

@@ -1,0 +1,205 @@
+public import WaybillCore
+
+/// What is stored of one transaction, merged from all the sources that took part.
+///
+/// Times are raw, each source's as its own clock said, unless it is ``aligned``.
+public struct TransactionRecord: Hashable, Sendable, Codable {
+    /// The transaction as a line of a list.
+    public var summary: TransactionSummary
+    /// The sources that took part, in the order of ``parts``.
+    public var sources: [Source]
+    /// The beginner's part first, then the joined ones by time.
+    public var parts: [Part]
+    /// Everything that happened, in one order: by sequence within a source, always; across sources by wall time as far as that allows;
+    /// ties by (source, sequence).
+    public var timeline: [Entry]
+    /// The network exchanges, by time of opening.
+    public var exchanges: [Exchange]
+    /// What is to be added to the times of each source to get those of one clock; nil where a single source took part. See ``aligned``.
+    public var clocks: ClockAlignment?
+
+    /// Makes a record.
+    public init(
+        summary: TransactionSummary, sources: [Source], parts: [Part], timeline: [Entry], exchanges: [Exchange],
+        clocks: ClockAlignment? = nil
+    ) {
+        self.summary = summary
+        self.sources = sources
+        self.parts = parts
+        self.timeline = timeline
+        self.exchanges = exchanges
+        self.clocks = clocks
+    }
+
+    /// Who took part: what a list needs of a source.
+    public struct Source: Hashable, Sendable, Codable {
+        /// The recorder's ID.
+        public var id: GUID
+        /// The app's or service's name.
+        public var app: String
+        /// The app's version.
+        public var appVersion: String
+        /// The model.
+        public var device: String
+        /// `iOS`, `Linux`.
+        public var os: String
+        /// The system's version.
+        public var osVersion: String
+
+        /// Makes a description.
+        public init(id: GUID, app: String, appVersion: String, device: String, os: String, osVersion: String) {
+            self.id = id
+            self.app = app
+            self.appVersion = appVersion
+            self.device = device
+            self.os = os
+            self.osVersion = osVersion
+        }
+    }
+
+    /// One source's share.
+    public struct Part: Hashable, Sendable, Codable {
+        /// The source and the sequence of its `opened` fact.
+        public var id: Fact.ID
+        /// Whether another source began the transaction.
+        public var isJoined: Bool
+        /// The exchange that caused a joined part; nil where none was told.
+        public var cause: Fact.ID?
+        /// Microseconds since 1970.
+        public var openedMicroseconds: Int
+        /// Microseconds since 1970; nil where it was not closed.
+        public var closedMicroseconds: Int?
+        /// How this part ended; it decides the transaction's outcome only where it began it.
+        public var outcome: Outcome
+        /// Why it did not succeed; nil where nothing was said.
+        public var error: RecordedError?
+        /// What was said about it when it was opened.
+        public var attributes: Attributes
+
+        /// Makes a part.
+        public init(
+            id: Fact.ID, isJoined: Bool, cause: Fact.ID?, openedMicroseconds: Int, closedMicroseconds: Int?, outcome: Outcome,
+            error: RecordedError?, attributes: Attributes
+        ) {
+            self.id = id
+            self.isJoined = isJoined
+            self.cause = cause
+            self.openedMicroseconds = openedMicroseconds
+            self.closedMicroseconds = closedMicroseconds
+            self.outcome = outcome
+            self.error = error
+            self.attributes = attributes
+        }
+    }
+
+    /// The five kinds of facts, as words.
+    public enum Kind: String, Hashable, Sendable, Codable {
+        case opened
+        case event
+        case closed
+        case exchangeOpened = "exchange_opened"
+        case exchangeClosed = "exchange_closed"
+    }
+
+    /// One fact on the timeline.
+    public struct Entry: Hashable, Sendable, Codable, Identifiable {
+        /// The source and the fact's sequence.
+        public var id: Fact.ID
+        /// Which of the five it is.
+        public var kind: Kind
+        /// The sequence of its part.
+        public var part: Int
+        /// Microseconds since 1970, by its source's clock anchors.
+        public var timeMicroseconds: Int
+        /// What to show: the event's name, `begun`, `joined`, the outcome, `POST /login`, `200`.
+        public var label: String
+        /// The event's code; nil for the other kinds.
+        public var code: Int?
+        /// What went wrong; nil when nothing did.
+        public var error: RecordedError?
+        /// What was said about it.
+        public var attributes: Attributes
+        /// The exchange of the two exchange kinds.
+        public var exchange: Fact.ID?
+        /// Recorded after its part was closed.
+        public var isLate: Bool
+
+        /// Makes an entry.
+        public init(
+            id: Fact.ID, kind: Kind, part: Int, timeMicroseconds: Int, label: String, code: Int? = nil, error: RecordedError? = nil,
+            attributes: Attributes = [:], exchange: Fact.ID? = nil, isLate: Bool = false
+        ) {
+            self.id = id
+            self.kind = kind
+            self.part = part
+            self.timeMicroseconds = timeMicroseconds
+            self.label = label
+            self.code = code
+            self.error = error
+            self.attributes = attributes
+            self.exchange = exchange
+            self.isLate = isLate
+        }
+    }
+
+    /// One HTTP exchange, from one end.
+    public struct Exchange: Hashable, Sendable, Codable, Identifiable {
+        /// The source and the sequence of its `exchange_opened` fact.
+        public var id: Fact.ID
+        /// The sequence of its part; 0 outside any transaction.
+        public var part: Int
+        /// Which end recorded it.
+        public var role: Fact.Role
+        /// `GET`, `POST`.
+        public var method: String
+        /// As far as it is known, redacted: `https://api.example.com/login?page=1`.
+        public var url: String
+        /// nil while it is in progress.
+        public var state: Fact.ExchangeState?
+        /// The status code; nil where no response came.
+        public var status: Int?
+        /// Microseconds since 1970.
+        public var openedMicroseconds: Int
+        /// Microseconds since 1970; nil where it was not measured.
+        public var firstByteMicroseconds: Int?
+        /// Microseconds since 1970; nil while it is in progress.
+        public var closedMicroseconds: Int?
+        /// Bytes of the request's body; nil where it is not known.
+        public var sentByteCount: Int?
+        /// Bytes of the response's body; nil where it is not known.
+        public var receivedByteCount: Int?
+        /// Redacted, in the order in which they were recorded.
+        public var requestHeaderFields: [Fact.HeaderField]
+        /// Redacted, in the order in which they were recorded.
+        public var responseHeaderFields: [Fact.HeaderField]
+        /// Why it failed; nil when it did not.
+        public var error: RecordedError?
+        /// How it went on its way; times in microseconds since 1970.
+        public var transfer: Fact.Transfer
+
+        /// Makes an exchange.
+        public init(
+            id: Fact.ID, part: Int, role: Fact.Role, method: String, url: String, state: Fact.ExchangeState?, status: Int?,
+            openedMicroseconds: Int, firstByteMicroseconds: Int?, closedMicroseconds: Int?, sentByteCount: Int?, receivedByteCount: Int?,
+            requestHeaderFields: [Fact.HeaderField], responseHeaderFields: [Fact.HeaderField], error: RecordedError?,
+            transfer: Fact.Transfer = Fact.Transfer()
+        ) {
+            self.id = id
+            self.part = part
+            self.role = role
+            self.method = method
+            self.url = url
+            self.state = state
+            self.status = status
+            self.openedMicroseconds = openedMicroseconds
+            self.firstByteMicroseconds = firstByteMicroseconds
+            self.closedMicroseconds = closedMicroseconds
+            self.sentByteCount = sentByteCount
+            self.receivedByteCount = receivedByteCount
+            self.requestHeaderFields = requestHeaderFields
+            self.responseHeaderFields = responseHeaderFields
+            self.error = error
+            self.transfer = transfer
+        }
+    }
+}

@@ -1,0 +1,50 @@
+public import WaybillCore
+
+/// A transaction as a line of a list.
+///
+/// It stands for the part that began it; a part that was joined and whose beginner is not known yet stands in until it is.
+public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
+    /// The transaction's ID.
+    public var id: GUID
+    /// The use case's code.
+    public var useCase: Int
+    /// As the beginner's app called it; `use case 17` where no name is known.
+    public var useCaseName: String
+    /// How it ended, or that it has not.
+    public var outcome: Outcome
+    /// Microseconds since 1970.
+    public var begunMicroseconds: Int
+    /// From opening to closing; nil while there is no closing.
+    public var durationMicroseconds: Int?
+    /// Why it did not succeed; nil where nothing was said.
+    public var error: RecordedError?
+    /// What was said about it when it was begun.
+    public var attributes: Attributes
+    /// How many sources took part.
+    public var sourceCount: Int
+    /// Events of all its parts.
+    public var eventCount: Int
+    /// Exchanges of all its parts; one seen from both ends counts twice.
+    public var exchangeCount: Int
+    /// Whether only joined parts are known: the beginner has not flushed yet, or this is a server's own store.
+    public var isWaitingForBeginner: Bool
+
+    /// Makes a summary.
+    public init(
+        id: GUID, useCase: Int, useCaseName: String, outcome: Outcome, begunMicroseconds: Int, durationMicroseconds: Int?,
+        error: RecordedError?, attributes: Attributes, sourceCount: Int, eventCount: Int, exchangeCount: Int, isWaitingForBeginner: Bool
+    ) {
+        self.id = id
+        self.useCase = useCase
+        self.useCaseName = useCaseName
+        self.outcome = outcome
+        self.begunMicroseconds = begunMicroseconds
+        self.durationMicroseconds = durationMicroseconds
+        self.error = error
+        self.attributes = attributes
+        self.sourceCount = sourceCount
+        self.eventCount = eventCount
+        self.exchangeCount = exchangeCount
+        self.isWaitingForBeginner = isWaitingForBeginner
+    }
+}

@@ -1,0 +1,94 @@
+package import WaybillCore
+package import WaybillStore
+
+/// The sources, and what became of their facts.
+extension StoreReader {
+    /// All sources, oldest in this store first.
+    package func sources() throws(WaybillError) -> [SourceRecord] {
+        try read { () throws(WaybillError) in try sourceRecords() }
+    }
+
+    /// A page of the sources that pass a filter, in its order.
+    ///
+    /// - Parameter cursor: ``Page/next`` of the page before; nil for the first.
+    /// - Throws: `.format` for a cursor that no list in that order gave.
+    package func sources(matching filter: SourceFilter, limit: Int, after cursor: String?) throws(WaybillError) -> Page<SourceRecord> {
+        var place: SourceList.Cursor?
+        if let cursor { place = try SourceList.Cursor(cursor, filter.order) }
+        return try read { () throws(WaybillError) in
+            // One more tells whether there is another page.
+            let found = try records(SourceList(filter, after: place, limit: limit + 1))
+            let shown = found.prefix(limit)
+            let last = found.count > limit ? shown.last : nil
+            let next = last.map { SourceList.Cursor(row: $0.row, heard: $0.record.heardMicroseconds).text(filter.order) }
+            return Page(rows: try counted(shown), next: next)
+        }
+    }
+
+    /// One sentence on why no source passes a filter.
+    package func whyEmpty(_ filter: SourceFilter) throws(WaybillError) -> String {
+        let count = try connection.integer("SELECT count(*) FROM sources")
+        guard count > 0 else { return "There is no source here: the store is empty." }
+        return count == 1 ? "The only source here does not pass the filter." : "None of the \(count) sources here passes the filter."
+    }
+
+    /// The names of the apps that have sources here, in order.
+    package func apps(limit: Int) throws(WaybillError) -> [String] {
+        try connection.statement("SELECT DISTINCT app FROM sources WHERE app <> '' ORDER BY app LIMIT ?").rows(limit) { row in row.text(0) }
+    }
+
+    /// One source; nil where there is none.
+    package func source(_ id: GUID) throws(WaybillError) -> SourceRecord? {
+        try read { () throws(WaybillError) in try counted(records("WHERE uuid = ?1", [id])[...]).first }
+    }
+
+    /// All, within a read that sees one state of the store.
+    func sourceRecords() throws(WaybillError) -> [SourceRecord] {
+        try counted(records(SourceList(SourceFilter(), after: nil, limit: -1))[...])
+    }
+
+    private func records(_ list: SourceList) throws(WaybillError) -> [(row: Int, record: SourceRecord)] {
+        try records(list.sql, list.arguments)
+    }
+
+    /// Those of a condition on `sources`, without ledgers and gaps.
+    private func records(_ condition: String, _ arguments: [any SQLValue]) throws(WaybillError) -> [(row: Int, record: SourceRecord)] {
+        var found: [(row: Int, record: SourceRecord)] = []
+        try connection.statement(
+            """
+            SELECT id, uuid, installation, app, app_version, device, os, os_version, attributes, \
+            (SELECT at_us + offset_us FROM clocks WHERE source = id ORDER BY at_us LIMIT 1), heard_us, ended FROM sources \(condition)
+            """
+        ).forEachRow(arguments: arguments) { row in
+            let record = SourceRecord(
+                id: row.guid(1), installation: row.optionalGUID(2), app: row.text(3), appVersion: row.text(4), device: row.text(5),
+                os: row.text(6), osVersion: row.text(7), attributes: Attributes(columnText: row.optionalText(8)),
+                startedMicroseconds: row.optionalInt(9), heardMicroseconds: row.optionalInt(10), hasEnded: row.bool(11),
+                ledger: Ledger(), gaps: [])
+            found.append((row.int(0), record))
+        }
+        return found
+    }
+
+    /// With what became of their facts.
+    private func counted(_ found: ArraySlice<(row: Int, record: SourceRecord)>) throws(WaybillError) -> [SourceRecord] {
+        var records: [SourceRecord] = []
+        for (row, record) in found {
+            var record = record
+            record.ledger = try Ledgers(connection: connection).ledger(of: row)
+            if record.heardMicroseconds != nil { record.gaps = try gaps(of: row) }
+            records.append(record)
+        }
+        return records
+    }
+
+    /// What lies between the received and the dropped.
+    private func gaps(of source: Int) throws(WaybillError) -> [SourceRecord.Gap] {
+        let rows = RangeRows(connection: connection)
+        let booked = try rows.booked(of: source).union(try rows.dropped(of: source).sequences)
+        guard let last = booked.ranges.last else { return [] }
+        return SequenceRanges([1...last.upperBound]).subtracting(booked).ranges.map {
+            SourceRecord.Gap(first: $0.lowerBound, last: $0.upperBound)
+        }
+    }
+}

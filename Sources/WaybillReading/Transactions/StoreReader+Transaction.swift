@@ -1,0 +1,86 @@
+package import WaybillCore
+package import WaybillStore
+
+/// One transaction, merged from all its sources.
+extension StoreReader {
+    /// Everything that is stored of a transaction; nil where there is nothing.
+    ///
+    /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
+    package func transaction(_ id: GUID, now wall: Int) throws(WaybillError) -> TransactionRecord? {
+        try read { () throws(WaybillError) in
+            let shares = try shares(of: id)
+            guard let leader = shares.first(where: \.isLeader),
+                let summary = try summary(leader: leader.id.sequence, of: leader.row, now: wall)
+            else { return nil }
+            let lastActivity = try connection.integer("SELECT \(SQL.lastActivity(guid: "?1"))", id)
+            let sorted = shares.sorted(by: PartShare.precedes)
+            let timeline = Timeline(sorted, names: NameTable(connection))
+            var sources: [TransactionRecord.Source] = []
+            for share in sorted where !sources.contains(where: { $0.id == share.source.id }) { sources.append(share.source) }
+            return TransactionRecord(
+                summary: summary, sources: sources, parts: sorted.map { $0.record(lastActivity: lastActivity, now: wall) },
+                timeline: try timeline.entries(), exchanges: timeline.exchanges(),
+                clocks: sources.count > 1 ? try clockAlignment(of: id) : nil)
+        }
+    }
+
+    private func shares(of transaction: GUID) throws(WaybillError) -> [PartShare] {
+        var shares = try connection.statement(
+            """
+            SELECT p.source, p.sequence, p.listed_us IS NOT NULL, p.outcome, s.uuid, s.app, s.app_version, s.device, s.os, s.os_version \
+            FROM parts p JOIN sources s ON s.id = p.source WHERE p.guid = ?
+            """
+        ).rows(transaction) { row in
+            let source = TransactionRecord.Source(
+                id: row.guid(4), app: row.text(5), appVersion: row.text(6), device: row.text(7), os: row.text(8), osVersion: row.text(9))
+            return PartShare(
+                row: row.int(0), id: Fact.ID(source: source.id, sequence: row.int(1)), isLeader: row.bool(2), storedOutcome: row.int(3),
+                source: source)
+        }
+        for index in shares.indices {
+            shares[index].clock = try WallClock(of: shares[index].row, connection)
+            shares[index].facts = try PartFacts(connection: connection).facts(of: shares[index].id.sequence, in: shares[index].row)
+        }
+        return shares
+    }
+}
+
+/// One part of a transaction, with all that was recorded of it.
+struct PartShare {
+    /// The `sources.id` of its source.
+    var row: Int
+    var id: Fact.ID
+    var isLeader: Bool
+    var storedOutcome: Int
+    var source: TransactionRecord.Source
+    var clock = WallClock([])
+    /// In order of sequence.
+    var facts: [Fact] = []
+
+    var opened: Fact.Opened? {
+        for fact in facts { if case .opened(let opened) = fact.content { return opened } }
+        return nil
+    }
+
+    var begun: Int { facts.first { $0.sequence == id.sequence }.map { clock.wall($0.atMicroseconds) } ?? 0 }
+
+    var closing: (fact: Fact, content: Fact.Closed)? {
+        for fact in facts { if case .closed(let closed) = fact.content { return (fact, closed) } }
+        return nil
+    }
+
+    func record(lastActivity: Int, now wall: Int) -> TransactionRecord.Part {
+        let timeout = opened?.timeoutMicroseconds ?? 0
+        return TransactionRecord.Part(
+            id: id, isJoined: opened?.isJoined ?? false, cause: opened?.cause, openedMicroseconds: begun,
+            closedMicroseconds: closing.map { clock.wall($0.fact.atMicroseconds) },
+            outcome: Outcome(stored: storedOutcome, lastActivity: lastActivity, timeout: timeout, now: wall), error: closing?.content.error,
+            attributes: opened?.attributes ?? [:])
+    }
+
+    /// The leader first, then by time; ties by (source, sequence).
+    static func precedes(_ left: PartShare, _ right: PartShare) -> Bool {
+        guard left.isLeader == right.isLeader else { return left.isLeader }
+        return (left.begun, left.id.source, left.id.sequence) < (right.begun, right.id.source, right.id.sequence)
+    }
+}

@@ -1,0 +1,21 @@
+public import WaybillCore
+
+/// A fact that the collector rejected, or that was too large for it all by itself. It is settled, and blocks nothing.
+public struct QuarantinedFact: Hashable, Sendable {
+    /// Who recorded it, and its number there.
+    public var id: Fact.ID
+    /// Why, in the collector's words.
+    public var reason: String
+    /// When it was rejected, in microseconds since 1970.
+    public var rejectedAtMicroseconds: Int
+    /// The fact itself; nil where it is no longer there, erased or taken by retention.
+    public var fact: Fact?
+
+    /// Makes a description.
+    public init(id: Fact.ID, reason: String, rejectedAtMicroseconds: Int, fact: Fact? = nil) {
+        self.id = id
+        self.reason = reason
+        self.rejectedAtMicroseconds = rejectedAtMicroseconds
+        self.fact = fact
+    }
+}

@@ -1,0 +1,93 @@
+package import WaybillCore
+
+/// The table `bodies`. A trigger deletes an exchange's with its row of `network_logs`.
+package struct BodyRows {
+    package let connection: Connection
+
+    package init(connection: Connection) { self.connection = connection }
+
+    /// More than a piece can ever hold: what a row of a damaged store says is not believed.
+    package static let pieceLimit = 16 << 20
+    /// Pieces that are deleted together.
+    private static let chunk = 16
+
+    /// Adds a piece, unless its exchange is gone, or a piece before it.
+    ///
+    /// - Returns: The bytes that it takes in the store.
+    package func insert(_ piece: BodyPiece, compressed: [UInt8], of source: Int) throws(WaybillError) -> Int {
+        try connection.statement(Self.insert).run(
+            source, piece.exchange, piece.direction.rawValue, piece.number, piece.contentType, piece.bytes.count,
+            ColumnValue.blob(compressed), piece.end?.byteCount, piece.end?.omission?.rawValue,
+            try piece.end?.hash.map { hash throws(WaybillError) in ColumnValue.blob(try keyed(hash)) }, piece.part)
+        return connection.changeCount > 0 ? compressed.count : 0
+    }
+
+    /// Deletes the oldest bodies, a few at a time; false: there are none.
+    package func removeOldest() throws(WaybillError) -> Bool {
+        var count = 0
+        return try removeOldest { _ in
+            count += 1
+            return count <= Self.chunk
+        }
+    }
+
+    /// Deletes the oldest until the rest takes no more than so many bytes.
+    package func shrink(to byteCount: Int) throws(WaybillError) {
+        var excess = try self.byteCount() - byteCount
+        _ = try removeOldest { pieceByteCount in
+            defer { excess -= pieceByteCount }
+            return excess > 0
+        }
+    }
+
+    /// Deletes the oldest, as long as a piece of so many bytes is to go; gives whether any did.
+    private func removeOldest(while isNeeded: (Int) -> Bool) throws(WaybillError) -> Bool {
+        var oldest: [(source: Int, exchange: Int, direction: Int)] = []
+        try connection.statement("SELECT source, exchange, direction, length(bytes) FROM bodies ORDER BY id").forRows { row in
+            guard isNeeded(row.int(3)) else { return false }
+            oldest.append((row.int(0), row.int(1), row.int(2)))
+            return true
+        }
+        // All pieces of each: without its beginning nobody can read the rest.
+        let delete = try connection.statement("DELETE FROM bodies WHERE source = ? AND exchange = ? AND direction = ?")
+        for body in oldest { try delete.run(body.source, body.exchange, body.direction) }
+        return !oldest.isEmpty
+    }
+
+    /// Bytes that all bodies take, but for what belongs to their rows.
+    package func byteCount() throws(WaybillError) -> Int { try connection.integer("SELECT ifnull(sum(length(bytes)), 0) FROM bodies") }
+
+    // MARK: The key
+
+    package static let keySetting = "body_key"
+
+    /// The hash under the store's own key, which is drawn when it is first needed.
+    private func keyed(_ hash: SipHash.Value) throws(WaybillError) -> [UInt8] {
+        var keyed = SipHash(key: try key())
+        keyed.update(hash.0)
+        keyed.update(hash.1)
+        let (first, second) = keyed.value
+        return [first, second].flatMap { withUnsafeBytes(of: $0.littleEndian, Array.init) }
+    }
+
+    private func key() throws(WaybillError) -> SipHash.Value {
+        let known = try connection.statement("SELECT value FROM settings WHERE key = ?").first(Self.keySetting) { row in row.text(0) }
+        if let known, let first = UInt64(known.prefix(16), radix: 16), let second = UInt64(known.dropFirst(16), radix: 16) {
+            return (first, second)
+        }
+        let key = (UInt64.random(in: 0...(.max)), UInt64.random(in: 0...(.max)))
+        let digits = [key.0, key.1].map { word in
+            let digits = String(word, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }
+        try connection.statement("INSERT OR REPLACE INTO settings(key, value) VALUES (?, ?)").run(Self.keySetting, digits.joined())
+        return key
+    }
+
+    private static let insert = """
+        INSERT OR IGNORE INTO bodies(source, exchange, direction, piece, content_type, kept_bytes, bytes, byte_count, omission, hash) \
+        SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 \
+        WHERE EXISTS(SELECT 1 FROM network_logs WHERE source = ?1 AND part = ?11 AND sequence = ?2 AND method IS NOT NULL) \
+        AND (?4 = 0 OR EXISTS(SELECT 1 FROM bodies WHERE source = ?1 AND exchange = ?2 AND direction = ?3 AND piece = ?4 - 1))
+        """
+}

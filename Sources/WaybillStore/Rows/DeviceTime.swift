@@ -1,0 +1,56 @@
+package import WaybillCore
+
+/// How long the device was seen running since the store was made: what age goes by, because nobody can turn it.
+///
+/// Within a boot it passes as the uptime does. Over boots only what the uptime proves is added, not what lay between the last look and the end of
+/// that boot: it is never ahead of the time that has really passed.
+package struct DeviceTime: Equatable {
+    /// Microseconds until now.
+    package private(set) var now = 0
+    /// What it was when the device was last started: a source that was born later belongs to this boot.
+    package private(set) var bootBegan = 0
+
+    private var uptime = 0
+    private var boot = ""
+
+    /// What a store that is looked at for the first time says at this moment.
+    package init(_ moment: Moment) {
+        uptime = moment.uptime
+        boot = moment.boot
+        bootBegan = -moment.uptime
+    }
+
+    /// Passes on to a moment.
+    package mutating func pass(to moment: Moment) {
+        if moment.boot != boot || moment.uptime < uptime {
+            // Behind all that was born before.
+            bootBegan = now + 1
+            now = bootBegan + moment.uptime
+        } else {
+            now += moment.uptime - uptime
+        }
+        uptime = moment.uptime
+        boot = moment.boot
+    }
+}
+
+extension DeviceTime {
+    /// As the store last said; nil where nobody has looked yet.
+    package init?(_ connection: Connection) throws(WaybillError) {
+        let row = try connection.statement("SELECT seen_us, boot_us, uptime_us, boot FROM device_time").first { row in
+            (now: row.int(0), bootBegan: row.int(1), uptime: row.int(2), boot: row.text(3))
+        }
+        guard let row else { return nil }
+        (now, bootBegan, uptime, boot) = row
+    }
+
+    /// Keeps it.
+    package func save(_ connection: Connection) throws(WaybillError) {
+        try connection.statement(
+            """
+            INSERT INTO device_time(id, seen_us, boot_us, uptime_us, boot) VALUES (1, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET \
+            seen_us = excluded.seen_us, boot_us = excluded.boot_us, uptime_us = excluded.uptime_us, boot = excluded.boot
+            """
+        ).run(now, bootBegan, uptime, boot)
+    }
+}

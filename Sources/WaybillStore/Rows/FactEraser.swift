@@ -1,0 +1,193 @@
+package import WaybillCore
+
+/// Takes facts out of their rows and books those that were not delivered as dropped.
+///
+/// A fact is erased with what it belongs to: its part or, outside of one, its exchange. The sequence of that opening is its root.
+package struct FactEraser {
+    /// Transactions of which something was erased.
+    package private(set) var transactions: Set<GUID> = []
+    /// Facts that had a row.
+    package private(set) var count = 0
+
+    private let connection: Connection
+    private let ranges: RangeRows
+    private let retired: RetiredRows
+    private let reason: DropReason?
+    /// Transactions that have to be decided again.
+    private var undecided: Set<GUID> = []
+
+    /// - Parameter reason: nil: facts that were received are retired.
+    package init(_ connection: Connection, because reason: DropReason? = .erased) {
+        self.connection = connection
+        self.reason = reason
+        ranges = RangeRows(connection: connection)
+        retired = RetiredRows(connection: connection)
+    }
+
+    /// Erases the facts of these sequences, and all that belong to them.
+    ///
+    /// - Parameter includesSingles: Whether there may be facts among them that are no roots; to find those costs a look at every fact of the source.
+    package mutating func erase(_ sequences: SequenceRanges, includesSingles: Bool = false, of source: SourceRow) throws(WaybillError) {
+        var erased: [Int] = []
+        for range in sequences.ranges {
+            try removeRoots(range, of: source.id, into: &erased)
+            if includesSingles { try removeSingles(range, of: source, into: &erased) }
+        }
+        count += erased.count
+        try book(sequences.union(SequenceRanges(erased.sorted().lazy.map { $0...$0 })), of: source)
+    }
+
+    /// Brings up to date what is derived from the facts that are left.
+    package mutating func finish() throws(WaybillError) {
+        let leaders = Leaders(connection: connection)
+        for transaction in undecided { try leaders.decide(transaction) }
+        undecided = []
+    }
+
+    // MARK: Rows
+
+    private mutating func removeRoots(_ range: ClosedRange<Int>, of source: Int, into erased: inout [Int]) throws(WaybillError) {
+        let (first, last) = (range.lowerBound, range.upperBound)
+        var isOutsideTouched = false
+        try connection.statement("DELETE FROM events WHERE source = ? AND part BETWEEN ? AND ? RETURNING sequence")
+            .forEachRow(source, first, last) { row in erased.append(row.int(0)) }
+        for place in ["part BETWEEN ? AND ?", "part = 0 AND sequence BETWEEN ? AND ?"] {
+            try connection.statement(
+                "DELETE FROM network_logs WHERE source = ? AND \(place) RETURNING part, method IS NOT NULL, sequence, closed"
+            )
+            .forEachRow(source, first, last) { row in
+                if row.int(0) == 0 { isOutsideTouched = true }
+                if row.bool(1) { erased.append(row.int(2)) }
+                if let closed = row.optionalInt(3) { erased.append(closed) }
+            }
+        }
+        try connection.statement("DELETE FROM parts WHERE source = ? AND sequence BETWEEN ? AND ? RETURNING guid, sequence, closed")
+            .forEachRow(source, first, last) { row in
+                if let guid = row.optionalGUID(0) {
+                    erased.append(row.int(1))
+                    transactions.insert(guid)
+                    undecided.insert(guid)
+                }
+                if let closed = row.optionalInt(2) { erased.append(closed) }
+            }
+        if isOutsideTouched { try refresh(0, of: source) }
+    }
+
+    /// Facts in parts that stay. An exchange goes whole with its opening.
+    private mutating func removeSingles(_ range: ClosedRange<Int>, of source: SourceRow, into erased: inout [Int]) throws(WaybillError) {
+        let (first, last) = (range.lowerBound, range.upperBound)
+        var touched: Set<Int> = []
+        try connection.statement("DELETE FROM events WHERE source = ? AND sequence BETWEEN ? AND ? RETURNING part, sequence")
+            .forEachRow(source.id, first, last) { row in
+                touched.insert(row.int(0))
+                erased.append(row.int(1))
+            }
+        try connection.statement(
+            "DELETE FROM network_logs WHERE source = ? AND sequence BETWEEN ? AND ? RETURNING part, method IS NOT NULL, sequence, closed"
+        )
+        .forEachRow(source.id, first, last) { row in
+            touched.insert(row.int(0))
+            if row.bool(1) { erased.append(row.int(2)) }
+            if let closed = row.optionalInt(3) { erased.append(closed) }
+        }
+        let closings = try connection.statement(
+            """
+            SELECT 0, part, sequence, closed FROM network_logs WHERE source = ?1 AND closed BETWEEN ?2 AND ?3 \
+            UNION ALL SELECT 1, sequence, sequence, closed FROM parts WHERE source = ?1 AND closed BETWEEN ?2 AND ?3
+            """
+        ).rows(source.id, first, last) { row in (isPart: row.bool(0), part: row.int(1), sequence: row.int(2), closed: row.int(3)) }
+        for closing in closings {
+            touched.insert(closing.part)
+            erased.append(closing.closed)
+            if closing.isPart {
+                let outcome: Outcome = source.hasEnded ? .interrupted : .open
+                try connection.statement(
+                    """
+                    UPDATE parts SET closed = NULL, closed_at_us = NULL, error_code = NULL, closed_detail = NULL, outcome = ? \
+                    WHERE source = ? AND sequence = ?
+                    """
+                ).run(outcome.rawValue, source.id, closing.sequence)
+            } else {
+                try connection.statement(
+                    """
+                    UPDATE network_logs SET closed = NULL, closed_at_us = NULL, state = NULL, status = NULL, first_byte_us = NULL, \
+                    sent_bytes = NULL, received_bytes = NULL, error_code = NULL, closed_detail = NULL WHERE source = ? AND part = ? AND sequence = ?
+                    """
+                ).run(source.id, closing.part, closing.sequence)
+                try connection.statement("DELETE FROM network_logs WHERE source = ? AND part = ? AND sequence = ? AND method IS NULL")
+                    .run(source.id, closing.part, closing.sequence)
+            }
+        }
+        for part in touched { try refresh(part, of: source.id) }
+    }
+
+    /// Derives a part's row again; one that is left without any fact goes.
+    private func refresh(_ part: Int, of source: Int) throws(WaybillError) {
+        try connection.statement(Self.deleteEmptyPart).run(source, part)
+        try connection.statement(Self.deriveLatest).run(source, part)
+    }
+
+    private static let deleteEmptyPart = """
+        DELETE FROM parts WHERE source = ?1 AND sequence = ?2 AND guid IS NULL AND closed IS NULL \
+        AND NOT EXISTS(SELECT 1 FROM events WHERE source = ?1 AND part = ?2) \
+        AND NOT EXISTS(SELECT 1 FROM network_logs WHERE source = ?1 AND part = ?2)
+        """
+
+    private static let deriveLatest = """
+        UPDATE parts SET (beyond, beyond_at_us) = (SELECT nullif(max(sequence), closed), nullif(max(at_us), closed_at_us) FROM ( \
+        SELECT CASE WHEN guid IS NULL THEN 0 ELSE sequence END AS sequence, ifnull(at_us, 0) AS at_us \
+        UNION ALL SELECT ifnull(closed, 0), ifnull(closed_at_us, 0) \
+        UNION ALL SELECT e.sequence, e.at_us FROM events e WHERE e.source = ?1 AND e.part = ?2 \
+        UNION ALL SELECT CASE WHEN l.method IS NULL THEN 0 ELSE l.sequence END, ifnull(l.at_us, 0) FROM network_logs l \
+        WHERE l.source = ?1 AND l.part = ?2 \
+        UNION ALL SELECT ifnull(l.closed, 0), ifnull(l.closed_at_us, 0) FROM network_logs l WHERE l.source = ?1 AND l.part = ?2)) \
+        WHERE source = ?1 AND sequence = ?2
+        """
+
+    // MARK: Bookings
+
+    private func book(_ erased: SequenceRanges, of source: SourceRow) throws(WaybillError) {
+        let before = try ranges.booked(of: source.id)
+        guard let reason else {
+            let received = erased.subtracting(erased.subtracting(before))
+            return try retired.replace(with: retired.sequences(of: source.id).union(received), of: source.id)
+        }
+        var after = before
+        if source.isOwn {
+            for set in try connection.statement("SELECT lease, first, last FROM ranges WHERE source = ? AND lease IS NOT NULL").rows(
+                source.id, transform: { row in (id: row.guid(0), claimed: SequenceRanges([row.int(1)...row.int(2)])) })
+            where set.claimed.subtracting(erased) != set.claimed { try LeaseRows(connection: connection).end(set.id) }
+            // What the collector said of a fact may repeat a piece of it.
+            for range in erased.ranges where reason == .erased {
+                try connection.statement("UPDATE quarantine SET reason = 'erased' WHERE source = ? AND sequence BETWEEN ? AND ?")
+                    .run(source.id, range.lowerBound, range.upperBound)
+            }
+        } else {
+            after = before.subtracting(erased)
+            try ranges.replace(before, with: after, of: source.id)
+            let gone = try retired.sequences(of: source.id)
+            if !gone.isEmpty { try retired.replace(with: gone.subtracting(erased), of: source.id) }
+            try connection.statement("UPDATE sources SET delivered = delivered - ? WHERE id = ?").run(before.count - after.count, source.id)
+        }
+        // What was given up for another reason stays so; only an erasure is said of it, too.
+        let given = reason == .erased ? SequenceRanges() : try ranges.dropped(of: source.id).sequences
+        guard try ranges.drop(erased.subtracting(given).dropped(reason), except: after, of: source.id), source.isOwn else { return }
+        try SourceRows(connection: connection).announce(source.id)
+        try ranges.settleParts(of: source.id, recorded: source.recorded)
+    }
+}
+
+extension Fact {
+    /// Whether it was given up for that reason, or goes with what was. What is left of something that was damaged stays.
+    package func isAmong(_ dropped: SequenceRanges, because reason: DropReason) -> Bool {
+        reason == .damaged ? dropped.contains(sequence) : isAmong(dropped)
+    }
+
+    /// Whether it, or what it belongs to, is among these.
+    package func isAmong(_ erased: SequenceRanges) -> Bool {
+        if erased.isEmpty { return false }
+        if erased.contains(sequence) || erased.contains(part) { return true }
+        if case .exchangeClosed(let content) = content { return erased.contains(content.exchange) }
+        return false
+    }
+}

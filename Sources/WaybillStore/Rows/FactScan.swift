@@ -1,0 +1,144 @@
+package import WaybillCore
+
+/// What a scan hands its facts to.
+package protocol FactVisitor {
+    /// Facts of this source follow; also called again when a scan goes on within it.
+    mutating func enter(_ source: ScannedSource) throws(WaybillError)
+    /// Facts of this part follow; also called again when a scan goes on within it.
+    mutating func enter(_ part: ScannedPart) throws(WaybillError)
+    /// A fact, and for a closing the fact that it closes; nil where that has not arrived.
+    mutating func visit(_ fact: Fact, closing opening: Fact?) throws(WaybillError)
+    /// Whether the scan should stop here.
+    var isFull: Bool { get }
+}
+
+/// Reads facts in the order of their rows, which is that of the primary keys: nothing is sorted and nothing is kept, however much there is.
+///
+/// By source, then by part: its opening, its events, its exchanges (each with its closing), its closing. It can stop after any row and go on from
+/// there, also on a later state of the store, since facts do not change.
+package struct FactScan {
+    private enum Stage: Comparable { case opening, events, exchanges, closing }
+
+    private let connection: Connection
+    private let shares: [ScannedShare]
+    private let parts: Statement
+    private let events: Statement
+    private let exchanges: Statement
+
+    private var share = 0
+    private var part = Int.min
+    private var stage = Stage.opening
+    /// Of the events or exchanges of the part, those before are done.
+    private var sequence = Int.min
+
+    /// - Parameter isFiltered: Whether only transactions of the temporary table `chosen` are read.
+    package init(_ shares: [ScannedShare], isFiltered: Bool, _ connection: Connection) throws(WaybillError) {
+        self.connection = connection
+        self.shares = shares
+        parts = try connection.statement(isFiltered ? Self.chosenParts : Self.allParts)
+        events = try connection.statement(Self.selectEvents)
+        exchanges = try connection.statement(Self.selectExchanges)
+    }
+
+    /// Hands facts over until the visitor is full; false when there are no more.
+    package mutating func run(_ visitor: inout some FactVisitor) throws(WaybillError) -> Bool {
+        while share < shares.count {
+            if let source = try ScannedSource(shares[share], connection) {
+                try visitor.enter(source)
+                let window = source.share.window
+                try parts.forRows(
+                    source.share.row, part, window.upperBound, window.lowerBound,
+                    while: { (row) throws(WaybillError) in try scan(Self.part(row), of: source, &visitor) })
+                if visitor.isFull { return true }
+            }
+            share += 1
+            begin(part: .min)
+        }
+        return false
+    }
+
+    /// Whether to go on with the next part.
+    private mutating func scan(_ part: ScannedPart, of source: ScannedSource, _ visitor: inout some FactVisitor) throws(WaybillError)
+        -> Bool
+    {
+        if part.sequence != self.part { begin(part: part.sequence) }
+        try visitor.enter(part)
+        if stage == .opening {
+            if let opened = part.opened, source.includes(opened) { try visitor.visit(opened, closing: nil) }
+            go(to: .events)
+        }
+        if stage == .events {
+            try scanEvents(of: source, &visitor)
+            if visitor.isFull { return false }
+            go(to: .exchanges)
+        }
+        if stage == .exchanges {
+            try scanExchanges(of: source, &visitor)
+            if visitor.isFull { return false }
+        }
+        if let closed = part.closed, source.includes(closed) { try visitor.visit(closed, closing: part.opened) }
+        begin(part: part.sequence + 1)
+        return !visitor.isFull
+    }
+
+    private mutating func scanEvents(of source: ScannedSource, _ visitor: inout some FactVisitor) throws(WaybillError) {
+        let window = source.share.window
+        try events.forRows(
+            source.share.row, part, max(sequence, window.lowerBound), window.upperBound,
+            while: { (row) throws(WaybillError) in
+                let event = FactRows.event(row)
+                if source.includes(event) { try visitor.visit(event, closing: nil) }
+                sequence = event.sequence + 1
+                return !visitor.isFull
+            })
+    }
+
+    private mutating func scanExchanges(of source: ScannedSource, _ visitor: inout some FactVisitor) throws(WaybillError) {
+        let window = source.share.window
+        try exchanges.forRows(
+            source.share.row, part, sequence, window.upperBound, window.lowerBound,
+            while: { (row) throws(WaybillError) in
+                let opened = row.isNull(4) ? nil : FactRows.exchangeOpened(row)
+                if let opened, source.includes(opened) { try visitor.visit(opened, closing: nil) }
+                if !row.isNull(8) {
+                    let closed = FactRows.exchangeClosed(row.dropFirst(8))
+                    if source.includes(closed) { try visitor.visit(closed, closing: opened) }
+                }
+                sequence = row.int(0) + 1
+                return !visitor.isFull
+            })
+    }
+
+    private mutating func begin(part: Int) {
+        self.part = part
+        go(to: .opening)
+    }
+
+    private mutating func go(to stage: Stage) {
+        self.stage = stage
+        sequence = .min
+    }
+
+    package static func part(_ row: Row) -> ScannedPart {
+        ScannedPart(
+            sequence: row.int(0), opened: row.isNull(2) ? nil : FactRows.opened(row),
+            closed: row.isNull(9) ? nil : FactRows.closed(row.dropFirst(9)), useCaseName: row.optionalText(15))
+    }
+}
+
+extension FactScan {
+    package static let allParts = """
+        SELECT \(FactRows.openedColumns), \(FactRows.closedColumns), CASE WHEN p.guid IS NOT NULL THEN \
+        \(SQL.name(useCase: "p.use_case", event: "-1", app: "s.app", version: "s.app_version", otherwise: "'use case ' || p.use_case")) END \
+        FROM sources s CROSS JOIN parts p ON p.source = s.id WHERE s.id = ?1 AND p.sequence BETWEEN ?2 AND ?3 AND p.last >= ?4
+        """
+    package static let chosenParts = "\(allParts) AND p.guid IN (SELECT guid FROM temp.chosen) ORDER BY p.sequence"
+
+    package static let selectEvents =
+        "SELECT \(FactRows.eventColumns) FROM events e WHERE e.source = ?1 AND e.part = ?2 AND e.after BETWEEN ?3 - ?2 AND ?4 - ?2 ORDER BY e.after"
+
+    private static let selectExchanges = """
+        SELECT \(FactRows.exchangeOpenedColumns), \(FactRows.exchangeClosedColumns) FROM network_logs l \
+        WHERE l.source = ?1 AND l.part = ?2 AND l.sequence BETWEEN ?3 AND ?4 AND (l.sequence >= ?5 OR l.closed >= ?5) ORDER BY l.sequence
+        """
+}

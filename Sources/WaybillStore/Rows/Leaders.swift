@@ -1,0 +1,62 @@
+package import WaybillCore
+
+/// Decides which part stands for a transaction in lists: the one that has `listed_us`.
+///
+/// The part that began it, of several the least by (source, sequence); without any, the joined part that began first. So the rows do not depend on
+/// the order of arrival.
+package struct Leaders {
+    package let connection: Connection
+
+    package init(connection: Connection) { self.connection = connection }
+
+    /// Whether any opened part of the transaction is there.
+    package func hasPart(_ transaction: GUID) throws(WaybillError) -> Bool {
+        try connection.integer("SELECT EXISTS(SELECT 1 FROM parts WHERE guid = ?)", transaction) != 0
+    }
+
+    /// Decides again, after a part has come or a clock has changed.
+    package func decide(_ transaction: GUID) throws(WaybillError) {
+        let statement = try connection.statement(
+            """
+            SELECT p.source, p.sequence, p.joined, p.listed_us, s.uuid, \(SQL.wall("p.at_us", source: "p.source")) \
+            FROM parts p JOIN sources s ON s.id = p.source WHERE p.guid = ?
+            """)
+        let parts = try statement.rows(transaction) { row in
+            Part(
+                source: row.int(0), id: Fact.ID(source: row.guid(4), sequence: row.int(1)), isJoined: row.bool(2),
+                listed: row.optionalInt(3),
+                begun: row.int(5))
+        }
+        guard let leader = parts.min(by: Part.leads) else { return }
+        for part in parts {
+            let listed = part.id == leader.id ? part.begun : nil
+            guard listed != part.listed else { continue }
+            try connection.statement("UPDATE parts SET listed_us = ? WHERE source = ? AND sequence = ?")
+                .run(listed, part.source, part.id.sequence)
+        }
+    }
+
+    /// Decides again for the transactions whose beginning in a source depends on an anchor that was not known before.
+    package func decideAfterAnchor(at microseconds: Int, of source: Int) throws(WaybillError) {
+        // Times before the first anchor go by the first.
+        let isFirst = try connection.integer("SELECT min(at_us) FROM clocks WHERE source = ?", source) >= microseconds
+        let statement = try connection.statement("SELECT DISTINCT guid FROM parts WHERE source = ? AND guid IS NOT NULL AND at_us >= ?")
+        for transaction in try statement.rows(source, isFirst ? Int.min : microseconds, transform: { row in row.guid(0) }) {
+            try decide(transaction)
+        }
+    }
+
+    private struct Part {
+        var source: Int
+        var id: Fact.ID
+        var isJoined: Bool
+        var listed: Int?
+        var begun: Int
+
+        static func leads(_ left: Part, _ right: Part) -> Bool {
+            guard left.isJoined == right.isJoined else { return !left.isJoined }
+            if left.isJoined, left.begun != right.begun { return left.begun < right.begun }
+            return (left.id.source, left.id.sequence) < (right.id.source, right.id.sequence)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package import WaybillCore
+
+/// The rows of `quarantine`, and the facts that they are about.
+package struct QuarantineRows {
+    package let connection: Connection
+
+    package init(connection: Connection) { self.connection = connection }
+
+    /// Which facts of which source, by `sources.id`.
+    package func shares() throws(WaybillError) -> [ScannedShare] {
+        var ranges: [Int: SequenceRanges] = [:]
+        try connection.statement("SELECT source, sequence FROM quarantine ORDER BY source, sequence").forEachRow { row in
+            ranges[row.int(0), default: SequenceRanges()].insert(row.int(1)...row.int(1))
+        }
+        return ranges.sorted { $0.key < $1.key }.map { ScannedShare(row: $0.key, sequences: $0.value) }
+    }
+
+    /// The facts of a share that are still there.
+    package func facts(of share: ScannedShare) throws(WaybillError) -> [Fact] {
+        var scan = try FactScan([share], isFiltered: false, connection)
+        var collector = Collector()
+        while try scan.run(&collector) {}
+        return collector.facts
+    }
+
+    private struct Collector: FactVisitor {
+        var facts: [Fact] = []
+        var isFull: Bool { false }
+
+        mutating func enter(_ source: ScannedSource) {}
+        mutating func enter(_ part: ScannedPart) {}
+        mutating func visit(_ fact: Fact, closing opening: Fact?) { facts.append(fact) }
+    }
+}
+
+extension StoreReader {
+    /// What is in quarantine, oldest source first, in order of sequence.
+    package func quarantined(limit: Int) throws(WaybillError) -> [QuarantinedFact] {
+        try read { () throws(WaybillError) in
+            let rows = try connection.statement(
+                """
+                SELECT q.source, s.uuid, q.sequence, q.reason, q.at_us FROM quarantine q JOIN sources s ON s.id = q.source \
+                ORDER BY q.source, q.sequence LIMIT ?
+                """
+            ).rows(limit) { row in
+                (
+                    source: row.int(0),
+                    entry: QuarantinedFact(
+                        id: Fact.ID(source: row.guid(1), sequence: row.int(2)), reason: row.text(3), rejectedAtMicroseconds: row.int(4))
+                )
+            }
+            var result = rows.map(\.entry)
+            let sequences = Dictionary(grouping: rows.indices, by: { rows[$0].source })
+            for (source, indices) in sequences {
+                let ranges = SequenceRanges(indices.lazy.map { result[$0].id.sequence...result[$0].id.sequence })
+                let facts = try QuarantineRows(connection: connection).facts(of: ScannedShare(row: source, sequences: ranges))
+                let bySequence = Dictionary(facts.map { ($0.sequence, $0) }, uniquingKeysWith: { first, _ in first })
+                for index in indices { result[index].fact = bySequence[result[index].id.sequence] }
+            }
+            return result
+        }
+    }
+}
+
+extension Store {
+    /// Makes facts pending again that are in quarantine; what is no longer there stays.
+    ///
+    /// - Parameter wanted: Which; nil: all.
+    /// - Returns: How many.
+    package func releaseQuarantined(_ wanted: Set<Fact.ID>? = nil) throws(WaybillError) -> Int {
+        try write { () throws(WaybillError) in
+            let quarantine = QuarantineRows(connection: connection)
+            let ranges = RangeRows(connection: connection)
+            var count = 0
+            for share in try quarantine.shares() {
+                let uuid = try connection.statement("SELECT uuid FROM sources WHERE id = ?").first(share.row) { row in row.guid(0) }
+                guard let uuid else { continue }
+                let facts = try quarantine.facts(of: share)
+                    .filter { wanted?.contains(Fact.ID(source: uuid, sequence: $0.sequence)) ?? true }
+                for fact in facts {
+                    try connection.statement("DELETE FROM quarantine WHERE source = ? AND sequence = ?").run(share.row, fact.sequence)
+                }
+                for part in Set(facts.map(\.part)) {
+                    try connection.statement("UPDATE parts SET settled = 0 WHERE source = ? AND sequence = ?").run(share.row, part)
+                }
+                let before = try ranges.booked(of: share.row)
+                let freed = SequenceRanges(facts.lazy.map { $0.sequence...$0.sequence })
+                try ranges.replace(before, with: before.subtracting(freed), of: share.row)
+                count += facts.count
+            }
+            return count
+        }
+    }
+}

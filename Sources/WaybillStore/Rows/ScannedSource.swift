@@ -1,0 +1,68 @@
+package import WaybillCore
+
+/// Which facts of a source are exported.
+package struct ScannedShare: Sendable {
+    /// The `sources.id`.
+    package var row: Int
+    /// By sequence; nil: all that are there.
+    package var sequences: SequenceRanges?
+    /// Only facts from this time on, in microseconds since 1970; nil: of any time.
+    package var earliest: Int?
+
+    package init(row: Int, sequences: SequenceRanges? = nil, earliest: Int? = nil) {
+        self.row = row
+        self.sequences = sequences
+        self.earliest = earliest
+    }
+
+    /// No fact of a sequence outside is exported.
+    package var window: ClosedRange<Int> {
+        guard let ranges = sequences?.ranges, let first = ranges.first, let last = ranges.last else { return 0...Int.max }
+        return first.lowerBound...last.upperBound
+    }
+}
+
+/// A source whose facts are exported.
+package struct ScannedSource: Sendable {
+    package var share: ScannedShare
+    package var source: Source
+    package var clock: WallClock
+
+    package init(share: ScannedShare, source: Source, clock: WallClock) {
+        self.share = share
+        self.source = source
+        self.clock = clock
+    }
+
+    package func includes(_ fact: Fact) -> Bool {
+        if let sequences = share.sequences, !sequences.contains(fact.sequence) { return false }
+        if let earliest = share.earliest, clock.wall(fact.atMicroseconds) < earliest { return false }
+        return true
+    }
+}
+
+extension ScannedSource {
+    /// Reads what is known of a source; nil where it has gone.
+    package init?(_ share: ScannedShare, _ connection: Connection) throws(WaybillError) {
+        let source = try connection.statement(
+            "SELECT uuid, installation, app, app_version, device, os, os_version, attributes FROM sources WHERE id = ?"
+        ).first(share.row) { row in
+            Source(
+                id: row.guid(0), installation: row.optionalGUID(1), app: row.text(2), appVersion: row.text(3), device: row.text(4),
+                os: row.text(5), osVersion: row.text(6), attributes: Attributes(columnText: row.optionalText(7)))
+        }
+        guard let source else { return nil }
+        self.init(share: share, source: source, clock: try WallClock(of: share.row, connection))
+    }
+}
+
+/// A part whose facts are exported.
+package struct ScannedPart {
+    /// Its sequence; 0: outside any transaction.
+    package var sequence: Int
+    /// nil: outside any transaction, or the fact `opened` has not arrived.
+    package var opened: Fact?
+    package var closed: Fact?
+    /// nil where `opened` is.
+    package var useCaseName: String?
+}

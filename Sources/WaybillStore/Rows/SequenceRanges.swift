@@ -1,0 +1,89 @@
+/// A set of sequences as ranges: in order, apart from each other by at least one.
+package struct SequenceRanges: Hashable, Sendable {
+    package private(set) var ranges: [ClosedRange<Int>] = []
+
+    package init() {}
+
+    package init(_ ranges: some Sequence<ClosedRange<Int>>) {
+        for range in ranges { insert(range) }
+    }
+
+    package var isEmpty: Bool { ranges.isEmpty }
+    /// How many sequences it holds.
+    package var count: Int { ranges.reduce(0) { $0 + $1.count } }
+
+    package func contains(_ sequence: Int) -> Bool {
+        let index = firstIndex(endingAtOrAfter: sequence)
+        return index < ranges.count && ranges[index].lowerBound <= sequence
+    }
+
+    /// Whether it holds a sequence of that range.
+    package func meets(_ range: ClosedRange<Int>) -> Bool {
+        let index = firstIndex(endingAtOrAfter: range.lowerBound)
+        return index < ranges.count && ranges[index].lowerBound <= range.upperBound
+    }
+
+    /// Adds a range, merged with those that it meets.
+    package mutating func insert(_ range: ClosedRange<Int>) {
+        // Facts mostly come in order.
+        if let last = ranges.last, last.lowerBound <= range.lowerBound {
+            if range.lowerBound > last.upperBound + 1 { return ranges.append(range) }
+            ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+            return
+        }
+        let start = firstIndex(endingAtOrAfter: range.lowerBound - 1)
+        var end = start
+        var merged = range
+        while end < ranges.count, ranges[end].lowerBound <= range.upperBound + 1 {
+            merged = min(merged.lowerBound, ranges[end].lowerBound)...max(merged.upperBound, ranges[end].upperBound)
+            end += 1
+        }
+        ranges.replaceSubrange(start..<end, with: [merged])
+    }
+
+    /// What is in this set and not in the other.
+    package func subtracting(_ other: SequenceRanges) -> SequenceRanges {
+        var result = SequenceRanges()
+        for range in ranges {
+            var next = range.lowerBound
+            var index = other.firstIndex(endingAtOrAfter: next)
+            while index < other.ranges.count, other.ranges[index].lowerBound <= range.upperBound {
+                let hole = other.ranges[index]
+                if hole.lowerBound > next { result.insert(next...(hole.lowerBound - 1)) }
+                next = hole.upperBound + 1
+                index += 1
+            }
+            if next <= range.upperBound { result.insert(next...range.upperBound) }
+        }
+        return result
+    }
+
+    /// What is in either set.
+    package func union(_ other: SequenceRanges) -> SequenceRanges {
+        var result = self
+        for range in other.ranges { result.insert(range) }
+        return result
+    }
+
+    /// The sequence at a place, counted from 0; nil beyond the last.
+    package func element(at index: Int) -> Int? {
+        guard index >= 0 else { return nil }
+        var left = index
+        for range in ranges {
+            if left < range.count { return range.lowerBound + left }
+            left -= range.count
+        }
+        return nil
+    }
+
+    /// By bisection: the first range that does not end before `sequence`.
+    private func firstIndex(endingAtOrAfter sequence: Int) -> Int {
+        var low = 0
+        var high = ranges.count
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].upperBound < sequence { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,90 @@
+package import WaybillCore
+
+/// What the writer has to know of a source.
+package struct SourceRow {
+    package var id: Int
+    /// Recorded into this very store, rather than received.
+    package var isOwn: Bool
+    package var hasEnded: Bool
+    package var recorded: Int
+}
+
+/// The rows of `sources`, `clocks` and `names`.
+package struct SourceRows {
+    package let connection: Connection
+
+    package init(connection: Connection) { self.connection = connection }
+
+    /// The row of a source; nil where there is none.
+    package func find(_ source: GUID) throws(WaybillError) -> SourceRow? {
+        try connection.statement("SELECT id, heard_us IS NULL, ended, recorded FROM sources WHERE uuid = ?").first(source) { row in
+            SourceRow(id: row.int(0), isOwn: row.bool(1), hasEnded: row.bool(2), recorded: row.int(3))
+        }
+    }
+
+    /// The row of that number; nil where there is none.
+    package func find(_ id: Int) throws(WaybillError) -> SourceRow? {
+        try connection.statement("SELECT id, heard_us IS NULL, ended, recorded FROM sources WHERE id = ?").first(id) { row in
+            SourceRow(id: row.int(0), isOwn: row.bool(1), hasEnded: row.bool(2), recorded: row.int(3))
+        }
+    }
+
+    /// Removes a source, and every row that belongs to it.
+    package func remove(_ id: Int) throws(WaybillError) {
+        for table in Tables.bySource { try connection.statement("DELETE FROM \(table) WHERE source = ?").run(id) }
+        try connection.statement("DELETE FROM sources WHERE id = ?").run(id)
+    }
+
+    /// Adds a source.
+    ///
+    /// - Parameter heard: When it was first heard of, in microseconds since 1970; nil for a source of this store.
+    package func insert(_ source: Source, heard: Int?) throws(WaybillError) -> SourceRow {
+        try connection.statement(
+            """
+            INSERT INTO sources(uuid, installation, app, app_version, device, os, os_version, attributes, heard_us) \
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """
+        ).run(
+            source.id, source.installation, source.app, source.appVersion, source.device, source.os, source.osVersion,
+            source.attributes.columnText, heard)
+        return SourceRow(id: connection.lastInsertedID, isOwn: heard == nil, hasEnded: false, recorded: 0)
+    }
+
+    /// Marks a source as ended: what it left open was interrupted.
+    package func end(_ source: Int) throws(WaybillError) {
+        try connection.statement("UPDATE sources SET ended = 1 WHERE id = ?").run(source)
+        try connection.statement("UPDATE parts SET outcome = \(Outcome.interrupted.rawValue) WHERE source = ? AND closed IS NULL").run(
+            source)
+    }
+
+    /// The collector has something to learn about an own source, apart from facts.
+    package func announce(_ source: Int) throws(WaybillError) {
+        try connection.statement("UPDATE sources SET news = 1 WHERE id = ? AND recorded > 0").run(source)
+    }
+
+    /// Adds anchors; gives the earliest that was not known.
+    package func add(_ clocks: [ClockAnchor], to source: Int) throws(WaybillError) -> Int? {
+        // Of two offsets for one moment, which an honest source does not send, the same one stands in any order of arrival.
+        let statement = try connection.statement(
+            """
+            INSERT INTO clocks(source, at_us, offset_us) VALUES (?, ?, ?) \
+            ON CONFLICT(source, at_us) DO UPDATE SET offset_us = excluded.offset_us WHERE excluded.offset_us > offset_us
+            """)
+        var earliest: Int?
+        for clock in clocks {
+            try statement.run(source, clock.atMicroseconds, clock.offsetMicroseconds)
+            if connection.changeCount > 0 { earliest = min(earliest ?? .max, clock.atMicroseconds) }
+        }
+        return earliest
+    }
+
+    /// Adds names, as the app of that source calls the codes.
+    package func add(_ names: [RecordedName], of source: Int) throws(WaybillError) {
+        let statement = try connection.statement(
+            """
+            INSERT INTO names(use_case, event, app, app_version, name) \
+            SELECT ?2, ?3, app, app_version, ?4 FROM sources WHERE id = ?1 ON CONFLICT DO NOTHING
+            """)
+        for name in names { try statement.run(source, name.useCase, name.event ?? -1, name.name) }
+    }
+}

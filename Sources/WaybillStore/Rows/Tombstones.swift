@@ -1,0 +1,32 @@
+package import WaybillCore
+
+/// Installations and transactions of which nothing more is taken in.
+///
+/// Kept where facts of others come in, so that the order of erasing and arriving does not matter; never in a store that holds its own
+/// recordings only, which has nothing to refuse and must not remember what was erased.
+package struct Tombstones {
+    private let connection: Connection
+    private let wall: Int
+    private let isKept: Bool
+
+    package init(_ connection: Connection, at wall: Int) throws(WaybillError) {
+        self.connection = connection
+        self.wall = wall
+        isKept =
+            try connection.integer(
+                """
+                SELECT EXISTS(SELECT 1 FROM sources WHERE heard_us IS NOT NULL) OR EXISTS(SELECT 1 FROM erased) \
+                OR NOT EXISTS(SELECT 1 FROM sources)
+                """) != 0
+    }
+
+    package func bury(_ ids: some Sequence<GUID>) throws(WaybillError) {
+        guard isKept else { return }
+        let statement = try connection.statement("INSERT INTO erased(guid, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING")
+        for id in ids { try statement.run(id, wall) }
+    }
+
+    package func contains(_ id: GUID) throws(WaybillError) -> Bool {
+        try connection.integer("SELECT EXISTS(SELECT 1 FROM erased WHERE guid = ?)", id) != 0
+    }
+}

@@ -1,0 +1,23 @@
+package import WaybillCore
+
+/// A source's clock anchors: turns times in the source into microseconds since 1970.
+package struct WallClock {
+    /// In order of time.
+    package private(set) var anchors: [ClockAnchor]
+
+    package init(_ anchors: [ClockAnchor]) { self.anchors = anchors.sorted { $0.atMicroseconds < $1.atMicroseconds } }
+
+    /// By the latest anchor before, else by the first; a source without any starts in 1970.
+    package func wall(_ atMicroseconds: Int) -> Int {
+        let anchor = anchors.last { $0.atMicroseconds <= atMicroseconds } ?? anchors.first
+        return atMicroseconds + (anchor?.offsetMicroseconds ?? 0)
+    }
+}
+
+extension WallClock {
+    /// Reads those of a source.
+    package init(of source: Int, _ connection: Connection) throws(WaybillError) {
+        let statement = try connection.statement("SELECT at_us, offset_us FROM clocks WHERE source = ? ORDER BY at_us")
+        anchors = try statement.rows(source) { row in ClockAnchor(atMicroseconds: row.int(0), offsetMicroseconds: row.int(1)) }
+    }
+}

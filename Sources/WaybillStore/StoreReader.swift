@@ -1,0 +1,103 @@
+import Foundation
+package import WaybillCore
+
+/// The reading end of a store: lists, whole transactions, ledgers, and a check of it all.
+///
+/// A read-only connection, confined to one serial thread (``StoreThread``); it never makes, migrates or repairs anything. Each call sees one state
+/// of the store, however much is written meanwhile.
+package final class StoreReader {
+    package let connection: Connection
+    private let place: StorePlace
+    /// What a person should know before trusting what is read; each one sentence. Empty: nothing.
+    package let warnings: [String]
+
+    /// Opens a store to read.
+    ///
+    /// - Throws: `.notFound` where there is nothing; `.store` for what is not a store, cannot be read, or comes from a newer version.
+    package init(_ place: StorePlace) throws(WaybillError) {
+        self.place = place
+        guard let path = place.path else {
+            connection = try Connection(place.uri(), .readOnly, at: place.description)
+            warnings = []
+            try Schema.check(connection)
+            return
+        }
+        try Self.checkPresence(of: place, path)
+        if FileManager.default.fileExists(atPath: path + "-wal") {
+            (connection, warnings) = try Self.openBesideWriter(place)
+        } else {
+            (connection, warnings) = try Self.openWithoutWAL(place)
+        }
+    }
+
+    private static func checkPresence(of place: StorePlace, _ path: String) throws(WaybillError) {
+        if StorePlace.isFolder(URL(filePath: path)) {
+            throw WaybillError(.store, "\(path) is a folder, and a store's file was expected.")
+        }
+        guard !FileManager.default.fileExists(atPath: path) else { return }
+        if case .folder(let folder) = place, StorePlace.isFolder(folder) {
+            throw WaybillError(
+                .notFound,
+                "The folder \(folder.path(percentEncoded: false)) holds no Waybill store: there is no \(URL(filePath: path).lastPathComponent) in it."
+            )
+        }
+        throw WaybillError(.notFound, "There is no store at \(path).")
+    }
+
+    /// The store of a writer that runs, or has run here.
+    private static func openBesideWriter(_ place: StorePlace) throws(WaybillError) -> (Connection, [String]) {
+        let connection = try Connection(place.uri(), .readOnly, at: place.description)
+        do throws(WaybillError) {
+            try Schema.check(connection)
+            return (connection, [])
+        } catch {
+            // A WAL is read through a shared-memory file, which cannot be made in a folder that cannot be written (sqlite.org/wal.html, "Read-Only
+            // Databases").
+            guard connection.lacksSideFiles else { throw error }
+            let immutable = try Connection(place.uri(isImmutable: true), .readOnly, at: place.description)
+            try Schema.check(immutable)
+            let warning =
+                "The folder of \(place.description) cannot be written, so its WAL file cannot be read: the latest facts may be missing."
+            return (immutable, [warning])
+        }
+    }
+
+    /// A snapshot, or a copy of a store that lost its WAL. Opened so that SQLite makes no files beside it.
+    private static func openWithoutWAL(_ place: StorePlace) throws(WaybillError) -> (Connection, [String]) {
+        let connection = try Connection(place.uri(isImmutable: true), .readOnly, at: place.description)
+        try Schema.check(connection)
+        guard connection.isWriteAheadLogged else { return (connection, []) }
+        // Another program that was the last to close the store has taken the WAL away, too, and then nothing is missing.
+        let warning =
+            "\(place.description) has no WAL file (\(place.description)-wal) beside it. If it was copied without, the latest facts are missing: "
+            + "copy both, or make a snapshot."
+        return (connection, [warning])
+    }
+
+    /// Runs `body` on one state of the store; within a read that is under way, on the state of that.
+    package func read<Result>(_ body: () throws(WaybillError) -> Result) throws(WaybillError) -> Result {
+        connection.isInTransaction ? try body() : try connection.transaction("BEGIN", body)
+    }
+
+    /// As `read`, for a body that throws more than the store does.
+    package func reading<Result>(_ body: () throws -> Result) throws -> Result {
+        try read { () throws(WaybillError) in Swift.Result(catching: body) }.get()
+    }
+
+    /// Runs `body` on one state of the store, with a second connection that sees the same one, for another thread.
+    ///
+    /// - Parameter body: Given nil where there is no second one: in memory, within a read that is under way, and where somebody has written while it was
+    ///   opened.
+    package func readByTwo<Result>(_ body: (Connection?) throws(WaybillError) -> Result) throws(WaybillError) -> Result {
+        guard !connection.isInTransaction, place.path != nil else { return try read { () throws(WaybillError) in try body(nil) } }
+        let second = try connection.another()
+        // What the second one sees before the first one's state is taken, and after: where nothing was committed between, that is what the first sees.
+        let before = try second.dataVersion()
+        return try read { () throws(WaybillError) in
+            _ = try connection.dataVersion()
+            return try second.transaction("BEGIN") { () throws(WaybillError) in
+                try body(try second.dataVersion() == before ? second : nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import Testing
+
+@testable import WaybillAnalysis
+@testable import WaybillCore
+@testable import WaybillReading
+
+/// The JSON of questions and answers is public: it is what `POST /v1/answers` takes and gives.
+@Suite(.timeLimit(.minutes(5))) struct QueryJSONTests {
+    private static var logins: TransactionFilter {
+        var filter = TransactionFilter()
+        filter.useCase = 0
+        filter.outcomes = [.timedOut]
+        filter.sinceMicroseconds = 5
+        filter.text = "x"
+        filter.conditions = [.not(.event("paid"))]
+        return filter
+    }
+
+    private static var failed: ExchangeFilter {
+        var filter = ExchangeFilter()
+        filter.methods = ["GET"]
+        filter.statuses = 400...499
+        filter.states = [.inProgress]
+        filter.conditions = [.not(.host("example.com"))]
+        return filter
+    }
+
+    private static let filter =
+        #""filter":{"conditions":["-event:paid"],"order":"newest","outcomes":["timed_out"],"since_us":5,"text":"x","use_case":0}"#
+
+    static var questions: [(Query, String)] {
+        [
+            (.summary(SummaryQuery(filter: logins, stepMicroseconds: 7)), #"{\#(filter),"question":"summary","step_us":7}"#),
+            (
+                .duration(
+                    DurationQuery(filter: logins, from: .event("sent"), to: .finished, occurrence: .last, segmentation: .attribute("app"))),
+                #"{\#(filter),"from":"sent","occurrence":"last","question":"duration","segmentation":"attribute.app","to":"$"}"#
+            ),
+            (.transitions(TransitionsQuery(filter: logins)), #"{\#(filter),"question":"transitions"}"#),
+            (
+                .funnel(FunnelQuery(filter: logins, steps: [.begun, .event("sent")], windowMicroseconds: 9, isStrict: true)),
+                #"{\#(filter),"is_strict":true,"question":"funnel","steps":["^","sent"],"window_us":9}"#
+            ),
+            (.dropOff(DropOffQuery(filter: logins)), #"{\#(filter),"question":"dropoff"}"#),
+            (.legs(LegsQuery(filter: logins, segmentation: .os)), #"{\#(filter),"question":"legs","segmentation":"os"}"#),
+            (
+                .network(NetworkQuery(filter: failed, grouping: .method, exampleCount: 1)),
+                #"{"example_count":1,"filter":{"conditions":["-host:example.com"],"methods":["GET"],"outcomes":[],"states":["in_progress"],"statuses":[400,499]},"#
+                    + #""grouping":"method","question":"network"}"#
+            ),
+            (
+                .compare(CompareQuery(filter: logins, groups: .values(of: .appVersion, nil, "2.0"))),
+                #"{\#(filter),"from":"^","groups":{"b":"2.0","segmentation":"version"},"occurrence":"first","question":"compare","to":"$"}"#
+            ),
+            (
+                .compare(CompareQuery(filter: logins, groups: .windows(1..<2, 3..<4))),
+                #"{\#(filter),"from":"^","groups":{"a_since_us":1,"a_until_us":2,"b_since_us":3,"b_until_us":4},"occurrence":"first","#
+                    + #""question":"compare","to":"$"}"#
+            ),
+        ]
+    }
+
+    @Test(arguments: questions) func aQuestionIsWrittenAndReadAsThis(query: Query, json: String) throws {
+        #expect(String(decoding: try JSONEncoder.waybill().encode(query), as: UTF8.self) == json)
+        #expect(try JSONDecoder.waybill().decode(Query.self, from: Data(json.utf8)) == query)
+    }
+
+    @Test(arguments: [
+        (#"{"question":"summary"}"#, Query.summary(SummaryQuery())),
+        (#"{"question":"duration"}"#, .duration(DurationQuery(filter: TransactionFilter()))),
+        (#"{"question":"transitions","filter":{}}"#, .transitions(TransitionsQuery(filter: TransactionFilter()))),
+        (#"{"question":"funnel","steps":["^"]}"#, .funnel(FunnelQuery(filter: TransactionFilter(), steps: [.begun]))),
+        (#"{"question":"dropoff"}"#, .dropOff(DropOffQuery(filter: TransactionFilter()))),
+        (#"{"question":"legs"}"#, .legs(LegsQuery(filter: TransactionFilter()))),
+        (#"{"question":"network","filter":{}}"#, .network(NetworkQuery())),
+        (
+            #"{"question":"compare","groups":{"segmentation":"day"}}"#,
+            .compare(CompareQuery(filter: TransactionFilter(), groups: .values(of: .day, nil, nil)))
+        ),
+    ])
+    func whatIsLeftOutIsAsByDefault(json: String, query: Query) throws {
+        #expect(try JSONDecoder.waybill().decode(Query.self, from: Data(json.utf8)) == query)
+    }
+
+    private static let statistics: DurationStatistics = {
+        var values = [1, 2, 3]
+        return DurationStatistics(&values)
+    }()
+    private static let numbers =
+        #"{"count":3,"maximum_us":3,"mean_us":2,"minimum_us":1,"p50_us":2,"p75_us":3,"p90_us":3,"p95_us":3,"p99_us":3}"#
+
+    static var answers: [(Answer, String)] {
+        let useCase = UseCaseSummary(
+            useCase: 0, name: "login", runs: 2, outcomes: [.failed: 1, .timedOut: 1], errors: [.init(domain: "E", code: 3, count: 1)],
+            installations: 1, rates: [.init(startMicroseconds: 5, outcomes: [.failed: 1, .timedOut: 1])], duration: statistics)
+        let segment = DurationSegment(
+            value: "B", statistics: statistics, withoutEnd: 1, reversed: 0,
+            histogram: [.init(fromMicroseconds: 1, toMicroseconds: 2, count: 3)])
+        let segmentJSON =
+            #""histogram":[{"count":3,"from_us":1,"to_us":2}],"reversed":0,"statistics":\#(numbers),"value":"B","without_end":1"#
+        let steps = FunnelSegment(
+            value: nil, transactions: 4, steps: [.init(point: .finished, reached: 3, lost: 1, statistics: statistics)])
+        let stepsJSON = #"{"steps":[{"lost":1,"point":"$","reached":3,"statistics":\#(numbers)}],"transactions":4}"#
+        let legs = LegsSegment(
+            value: nil, legs: [.init(leg: .clientBefore, totalMicroseconds: 6, statistics: statistics)], duration: statistics,
+            withoutEnd: 1,
+            withoutExchange: 2, withoutServer: 3, withoutSplit: 4, uncertainty: statistics)
+        let legsJSON =
+            #"{"duration":\#(numbers),"legs":[{"leg":"client_before","statistics":\#(numbers),"total_us":6}],"uncertainty":\#(numbers),"#
+            + #""without_end":1,"without_exchange":2,"without_server":3,"without_split":4}"#
+        let compared = CompareAnswer(
+            a: .init(value: "A", transactions: 4, ended: 3, statistics: statistics),
+            b: .init(value: nil, transactions: 3, ended: 3, statistics: statistics),
+            rates: [
+                RateComparison(
+                    measure: .failed, aCount: 1, bCount: 2, a: Estimate(value: 0.25, low: 0.125, high: 0.5),
+                    b: Estimate(value: 0.5, low: 0.25, high: 0.75), difference: Estimate(value: 0.25, low: -0.5, high: 0.5),
+                    verdict: .noise,
+                    sentence: "As often.")
+            ],
+            quantiles: [
+                QuantileComparison(
+                    percent: 50, aMicroseconds: Estimate(value: 2, low: 1, high: nil),
+                    bMicroseconds: Estimate(value: 3, low: nil, high: nil),
+                    differenceMicroseconds: Estimate(value: 1, low: nil, high: nil), verdict: .tooFew, sentence: "Too few.")
+            ])
+        let comparedJSON =
+            #""a":{"ended":3,"statistics":\#(numbers),"transactions":4,"value":"A"},"b":{"ended":3,"statistics":\#(numbers),"transactions":3},"#
+            + #""quantiles":[{"a_us":{"low":1,"value":2},"b_us":{"value":3},"difference_us":{"value":1},"percent":50,"sentence":"Too few.","#
+            + #""verdict":"too_few"}],"question":"compare","rates":[{"a":{"high":0.5,"low":0.125,"value":0.25},"a_count":1,"#
+            + #""b":{"high":0.75,"low":0.25,"value":0.5},"b_count":2,"difference":{"high":0.5,"low":-0.5,"value":0.25},"measure":"failed","#
+            + #""sentence":"As often.","verdict":"noise"}]"#
+        return [
+            (.compare(compared), "{\(comparedJSON)}"),
+            (.legs(LegsAnswer(total: legs, segments: [])), #"{"question":"legs","segments":[],"total":\#(legsJSON)}"#),
+            (
+                .summary(SummaryAnswer(useCases: [useCase])),
+                #"{"question":"summary","use_cases":[{"duration":\#(numbers),"errors":[{"code":3,"count":1,"domain":"E"}],"#
+                    + #""installations":1,"name":"login","outcomes":{"failed":1,"timed_out":1},"rates":[{"abandoned":0,"failed":1,"#
+                    + #""outcomes":{"failed":1,"timed_out":1},"runs":2,"start_us":5}],"runs":2,"use_case":0}]}"#
+            ),
+            (
+                .duration(DurationAnswer(total: segment, segments: [])),
+                #"{"question":"duration","segments":[],"total":{\#(segmentJSON)}}"#
+            ),
+            (
+                .transitions(TransitionsAnswer(transitions: [.init(from: "a", to: "b", statistics: statistics)])),
+                #"{"question":"transitions","transitions":[{"from":"a","statistics":\#(numbers),"to":"b"}]}"#
+            ),
+            (
+                .funnel(FunnelAnswer(total: steps, segments: [steps])),
+                #"{"question":"funnel","segments":[\#(stepsJSON)],"total":\#(stepsJSON)}"#
+            ),
+            (
+                .dropOff(DropOffAnswer(transactions: 3, lastEvents: [.init(event: nil, count: 3, statistics: statistics)])),
+                #"{"last_events":[{"count":3,"statistics":\#(numbers)}],"question":"dropoff","transactions":3}"#
+            ),
+            (
+                .network(NetworkAnswer(exchanges: 0, groups: [], whyEmpty: "None.")),
+                #"{"exchanges":0,"groups":[],"question":"network","why_empty":"None."}"#
+            ),
+        ]
+    }
+
+    @Test(arguments: answers) func anAnswerIsWrittenAndReadAsThis(answer: Answer, json: String) throws {
+        #expect(String(decoding: try JSONEncoder.waybill().encode(answer), as: UTF8.self) == json)
+        #expect(try JSONDecoder.waybill().decode(Answer.self, from: Data(json.utf8)) == answer)
+    }
+
+    @Test(arguments: Outcome.allCases) func countsByOutcomeComeBack(outcome: Outcome) throws {
+        let data = try JSONEncoder.waybill().encode([outcome: 1])
+        #expect(String(decoding: data, as: UTF8.self) == "{\"\(outcome.name)\":1}")
+        #expect(try JSONDecoder.waybill().decode([Outcome: Int].self, from: data) == [outcome: 1])
+    }
+
+    @Test(arguments: ExchangeRecord.State.allCases) func countsByStateComeBack(state: ExchangeRecord.State) throws {
+        let data = try JSONEncoder.waybill().encode([state: 1])
+        #expect(String(decoding: data, as: UTF8.self) == "{\"\(state.rawValue)\":1}")
+        #expect(try JSONDecoder.waybill().decode([ExchangeRecord.State: Int].self, from: data) == [state: 1])
+    }
+
+    @Test(arguments: [
+        "{}", "[]", #"{"question":"why"}"#, #"{"question":"funnel"}"#, #"{"question":"compare","groups":{}}"#,
+        #"{"question":"compare","groups":{"a_since_us":2,"a_until_us":1,"b_since_us":3,"b_until_us":4}}"#,
+        #"{"question":"duration","occurrence":"middle"}"#, #"{"question":"network","filter":{"statuses":[499,400]}}"#,
+    ])
+    func whatIsNoQuestionIsAnError(json: String) {
+        #expect(throws: DecodingError.self) { try JSONDecoder.waybill().decode(Query.self, from: Data(json.utf8)) }
+    }
+}

@@ -1,0 +1,42 @@
+import TestSupport
+import Testing
+
+@testable import WaybillAnalysis
+@testable import WaybillCore
+
+/// A quantile that is off by one rank is a wrong answer to every question about time.
+@Suite(.timeLimit(.minutes(5))) struct QuantileTests {
+    /// Many equal values, sorted ones, reversed ones and small ranges are what partitions stumble over; and values that take more than four bytes,
+    /// among those that do not.
+    @Test(arguments: 0..<200) func everyQuantileIsTheOneThatSortingGives(seed: Int) {
+        var random = RandomNumbers(seed: seed)
+        let range = [
+            0...0, 0...3, -5...5, -1_000_000...1_000_000_000, -10_000_000_000...10_000_000_000, -2_200_000_000...1_000_000,
+            2_100_000_000...2_200_000_000,
+        ][seed % 7]
+        var values = (0..<Int.random(in: 1...3_000, using: &random)).map { _ in Int.random(in: range, using: &random) }
+        if seed % 5 == 1 { values.sort() }
+        if seed % 5 == 2 { values.sort(by: >) }
+        let sorted = values.sorted()
+        var durations = Durations()
+        for value in values { durations.append(value) }
+        let statistics = DurationStatistics(&durations)
+        var left: [Int] = []
+        durations.forEach { left.append($0) }
+        #expect(left.sorted() == sorted, "nothing is lost")
+        for (percent, value) in [
+            (50, statistics.p50Microseconds), (75, statistics.p75Microseconds), (90, statistics.p90Microseconds),
+            (95, statistics.p95Microseconds), (99, statistics.p99Microseconds),
+        ] {
+            let index = (percent * sorted.count + 99) / 100 - 1
+            #expect(value == sorted[index], "p\(percent) of \(sorted.count)")
+        }
+        #expect((statistics.minimumMicroseconds, statistics.maximumMicroseconds) == (sorted.first, sorted.last))
+    }
+
+    @Test func ofNothingThereIsNothingToSay() {
+        var none = Durations()
+        let statistics = DurationStatistics(&none)
+        #expect(statistics.count == 0 && statistics.p50Microseconds == nil && statistics.meanMicroseconds == nil)
+    }
+}

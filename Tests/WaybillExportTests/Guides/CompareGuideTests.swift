@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+import Waybill
+import WaybillAnalysis
+import WaybillCore
+import WaybillReading
+import WaybillTesting
+
+private enum Login: Int, UseCase {
+    static let code = 0
+    case requestSent = 1
+}
+
+/// The samples of CompareTwoGroups.md, compiled and run.
+@Suite(.timeLimit(.minutes(5))) struct CompareGuideTests {
+    @Test func theSamplesDoWhatTheySay() async throws {
+        let clock = ManualClock()
+        let transactions = TransactionManager.testing(clock: clock)
+        for run in 0..<200 {
+            let login = transactions.begin(Login.self, attributes: ["variant": .string(run % 2 == 0 ? "A" : "B")])
+            clock.advance(by: .milliseconds(run % 2 == 0 ? 10 : 30))
+            login.finish()
+        }
+        var logins = TransactionFilter()
+        logins.useCase = Login.code
+        let hourAgo = 0
+        var printed: [String] = []
+        func print(_ items: any CustomStringConvertible...) { printed.append(items.map(\.description).joined(separator: " ")) }
+
+        let variants = CompareQuery(filter: logins, groups: .values(of: .attribute("variant"), "A", "B"))
+        if case .compare(let answer) = try await transactions.answer(.compare(variants)) {
+            for sentence in answer.sentences { print(sentence) }
+        }
+        #expect(printed.count == 6)
+        #expect(
+            printed[3]
+                == "The p50 of “B” is longer than that of “A”: 30.0 ms against 10.0 ms, a difference of +20.0 ms (95 % interval +20.0 ms to +20.0 ms). That is more than noise."
+        )
+
+        var lastHour = ExchangeFilter()
+        lastHour.sinceMicroseconds = hourAgo
+        if case .network(let answer) = try await transactions.answer(.network(NetworkQuery(filter: lastHour))) {
+            for group in answer.groups { print(group.host ?? "-", group.path ?? "-", group.count, group.whole.p99Microseconds ?? 0) }
+            #expect(answer.whyEmpty == "There is no exchange here.")
+        }
+    }
+
+    @Test func theGuideShowsTheSamplesThatAreTested() throws {
+        let here = URL(filePath: #filePath)
+        let guide = try String(
+            contentsOf: here.deletingLastPathComponent().appending(path: "../../../Sources/Waybill/Waybill.docc/CompareTwoGroups.md")
+                .standardizedFileURL, encoding: .utf8)
+        let tested = Set(
+            try String(contentsOf: here, encoding: .utf8).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
+        let blocks = guide.components(separatedBy: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "\n```").first }
+        #expect(blocks.count == 2)
+        for line in blocks.joined(separator: "\n").split(separator: "\n") {
+            #expect(tested.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
+        }
+    }
+}

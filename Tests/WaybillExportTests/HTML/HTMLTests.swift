@@ -1,0 +1,52 @@
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillExport
+
+@Suite(.timeLimit(.minutes(5))) struct HTMLTests {
+    @Test func textStaysTextAndMarkupStaysMarkup() {
+        let name = "<b title='x' & \"y\">"
+        let inner: HTML = "<i>\(name)</i>"
+        let html: HTML = "<p title=\"\(name)\">\(inner)\([inner, inner])\(17)\(" class=bad", if: true)\(" class=good", if: false)"
+        let escaped = "&lt;b title='x' &amp; &quot;y&quot;&gt;"
+        #expect(html.text == "<p title=\"\(escaped)\"><i>\(escaped)</i><i>\(escaped)</i><i>\(escaped)</i>17 class=bad")
+    }
+
+    @Test func whatWouldDeceiveTheReaderIsReplaced() {
+        let html: HTML = "\("a\u{0}b\u{1B}c\u{7F}d\u{85}e\u{202E}f\u{2066}g\r")"
+        #expect(html.text == "a\u{FFFD}b\u{FFFD}c\u{FFFD}d\u{FFFD}e\u{FFFD}f\u{FFFD}g\u{FFFD}")
+        let kept: HTML = "\("tab\tline\n\u{A0}é\u{2014}\u{2028}漢😀\u{200F}")"
+        #expect(kept.text == "tab\tline\n\u{A0}é\u{2014}\u{2028}漢😀\u{200F}")
+    }
+
+    @Test(arguments: HostileText.corpus)
+    func noHostileTextKeepsAMarkThatMeansSomething(_ text: String) {
+        let html: HTML = "\(text)"
+        #expect(html.text.allSatisfy { !"<>\"".contains($0) })
+        #expect(html.text.unicodeScalars.allSatisfy { $0.value >= 0x20 || $0 == "\n" || $0 == "\t" })
+    }
+
+    @Test(arguments: [(0, "0"), (1, "0.1"), (234, "23.4"), (1000, "100"), (-15, "-1.5")])
+    func tenthsOfAPercentAreWrittenShort(_ tenths: Int, _ text: String) {
+        let html: HTML = "\(percent: tenths)"
+        #expect(html.text == text)
+    }
+
+    /// The examples of FIPS 180-4's own test vectors, and one at each length around the end of a block.
+    @Test func theHashIsSHA256() {
+        #expect(SHA256.base64([]) == "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
+        #expect(SHA256.base64(Array("abc".utf8)) == "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")
+        #expect(
+            SHA256.base64(Array("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq".utf8))
+                == "JI1qYdIGOLjlwCaTDD5gOaM85Flk/yFn9uzt1BnbBsE=")
+    }
+
+    @Test func aPageAllowsNothingButItsOwnStyleAndScript() {
+        let page = HTMLPage(title: "<x>", style: "p{}", script: "1", body: "<p>").html.text
+        #expect(page.hasPrefix("<!DOCTYPE html>\n"))
+        #expect(page.contains("<title>&lt;x&gt;</title>"))
+        let (style, script) = (SHA256.base64(Array("p{}".utf8)), SHA256.base64(Array("1".utf8)))
+        #expect(page.contains("default-src 'none'; style-src 'sha256-\(style)'; script-src 'sha256-\(script)'; base-uri 'none'"))
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+import Waybill
+import WaybillAnalysis
+import WaybillCore
+import WaybillReading
+import WaybillTesting
+
+private enum Login: Int, UseCase {
+    static let code = 0
+    case requestSent = 1, responseReceived = 2
+}
+
+/// The library's call answers by the names of Swift's own cases, from what was recorded a moment ago.
+@Suite(.timeLimit(.minutes(5))) struct ManagerAnswerTests {
+    let clock = ManualClock()
+    let tx: TransactionManager
+    var logins: TransactionFilter {
+        var filter = TransactionFilter()
+        filter.useCase = Login.code
+        return filter
+    }
+
+    init() { tx = .testing(clock: clock) }
+
+    private func logIn(_ variant: String, milliseconds: Int) {
+        let login = tx.begin(Login.self, attributes: ["variant": .string(variant), "version": 1])
+        login.log(.requestSent)
+        clock.advance(by: .milliseconds(milliseconds))
+        login.log(.responseReceived)
+        login.finish()
+    }
+
+    @Test func variantsAreToldApart() async throws {
+        for time in [10, 30, 20] { logIn("A", milliseconds: time) }
+        logIn("B", milliseconds: 5)
+        let query = DurationQuery(
+            filter: logins, from: .event("requestSent"), to: .event("responseReceived"), segmentation: .attribute("variant"))
+        guard case .duration(let answer) = try await tx.answer(.duration(query)) else { throw Unexpected() }
+        #expect(answer.total.statistics.count == 4)
+        #expect(answer.segments.map(\.value) == ["A", "B"])
+        #expect(answer.segments.map(\.statistics.p50Microseconds) == [20_000, 5_000])
+        #expect(answer.segments.map(\.statistics.maximumMicroseconds) == [30_000, 5_000])
+    }
+
+    @Test func aNameThatNothingHasSuggestsTheNearest() async throws {
+        logIn("A", milliseconds: 1)
+        let query = DurationQuery(filter: logins, from: .begun, to: .event("requestSend"))
+        let error = await #expect(throws: WaybillError.self) { try await tx.answer(.duration(query)) }
+        #expect(error?.code == .notFound)
+        #expect(error?.message == "No event here is called “requestSend”: did you mean “requestSent”?")
+    }
+
+    @Test func anEventNeedsItsUseCase() async throws {
+        logIn("A", milliseconds: 1)
+        let query = DurationQuery(filter: TransactionFilter(), from: .begun, to: .event("requestSent"))
+        let error = await #expect(throws: WaybillError.self) { try await tx.answer(.duration(query)) }
+        #expect(error?.message == "“requestSent” is an event of some use case; say of which.")
+    }
+
+    @Test func questionsAndAnswersComeBackFromJSONAsTheyWere() async throws {
+        logIn("A", milliseconds: 10)
+        let queries: [Query] = [
+            .summary(SummaryQuery()), .duration(DurationQuery(filter: logins, segmentation: .attribute("version"))),
+            .transitions(TransitionsQuery(filter: logins)),
+            .funnel(FunnelQuery(filter: logins, steps: [.begun, .event("requestSent"), .finished], windowMicroseconds: 5, isStrict: true)),
+            .dropOff(DropOffQuery(filter: logins)),
+            .network(NetworkQuery(transactions: logins, grouping: .method)),
+            .compare(CompareQuery(filter: logins, groups: .windows(0..<1, 1..<Int(Int32.max)))),
+            .compare(CompareQuery(filter: logins, groups: .values(of: .attribute("variant"), "A", nil))),
+        ]
+        for query in queries {
+            #expect(try JSONDecoder().decode(Query.self, from: JSONEncoder().encode(query)) == query)
+            let answer = try await tx.answer(query)
+            #expect(try JSONDecoder().decode(Answer.self, from: JSONEncoder().encode(answer)) == answer)
+        }
+    }
+}
+
+private struct Unexpected: Error {}

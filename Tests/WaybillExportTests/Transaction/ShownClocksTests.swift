@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+import WaybillCore
+
+@testable import WaybillExport
+@testable import WaybillReading
+
+/// Raw and aligned times, as people see them.
+@Suite(.timeLimit(.minutes(5))) struct ShownClocksTests {
+    /// A server that is five minutes ahead, to 1.2 ms; its 4 ms lie from the third to the seventh of ten.
+    private func run(offset: ClockAlignment.Offset?) -> TransactionRecord {
+        var run = Run(begun: 1_000_000_000)
+        run.exchange("POST", "/login", 200, from: 1000, to: 9000)
+        run.join(at: 300_003_000, offset: offset)
+        run.event("checked", at: 300_007_000, joined: true)
+        run.close("succeeded", at: 10_000)
+        return run.record
+    }
+
+    private var ahead: ClockAlignment.Offset {
+        ClockAlignment.Offset(source: GUID(), microseconds: -300_000_000, uncertaintyMicroseconds: 1200, sampleCount: 6)
+    }
+
+    @Test func alignedTheServersShareLiesInsideTheRequest() throws {
+        let record = run(offset: ahead)
+        let names = SourceNames(record.sources)
+        let aligned = Waterfall(record, names: names)
+        #expect(aligned.span == 1_000_000_000...1_000_010_000)
+        #expect(aligned.bars.map(\.label) == ["shop", "POST /login", "server"])
+        #expect(aligned.bars.map(\.start) == [1_000_000_000, 1_000_001_000, 1_000_003_000])
+        #expect(aligned.bars.map(\.uncertainty) == [nil, nil, 1200])
+        let raw = Waterfall(record, names: names, clocks: .raw)
+        #expect(raw.span.upperBound == 1_300_007_000)
+        #expect(raw.bars.allSatisfy { $0.uncertainty == nil })
+        #expect(raw.gaps.isEmpty, "Nobody waited: the clocks are apart.")
+    }
+
+    @Test func theUncertaintyIsDrawnWithItsWidth() {
+        let record = run(offset: ahead)
+        let names = SourceNames(record.sources)
+        let html = Waterfall(record, names: names).figure(hasAnchors: false).text
+        #expect(html.contains("<g class=u><title>Its beginning ± 1.20 ms</title><rect x=18% width=24% /><rect x=18% /><rect x=42% /></g>"))
+        #expect(html.matches(of: #/class=u>/#).count == 1)
+        #expect(!Waterfall(record, names: names, clocks: .raw).figure(hasAnchors: false).text.contains("class=u>"))
+    }
+
+    @Test func aPageSaysWhoseTimesItHasAndWhatTheClocksSaid() {
+        let record = run(offset: ahead)
+        let aligned = TransactionSection(record, timeZone: .gmt).content.text
+        #expect(aligned.contains("Times are aligned to the clock of shop."))
+        #expect(aligned.contains("clock +300.000 s ± 1.20 ms, by 6 exchanges"))
+        #expect(aligned.contains("00:21:40.003</time> by its own clock</small>"))
+        let raw = TransactionSection(record, clocks: .raw, timeZone: .gmt).content.text
+        #expect(raw.contains("Times are raw: as each source's own clock said.") && raw.contains("by 6 exchanges"))
+        #expect(!raw.contains("by its own clock</small>"))
+    }
+
+    @Test func whatIsUnknownIsSaidToBe() {
+        let record = run(offset: nil)
+        let html = TransactionSection(record, timeZone: .gmt).content.text
+        #expect(html.contains("clock unknown"))
+        #expect(html.contains("The clocks of the sources could not be compared: times are raw"))
+        #expect(record.aligned.timeline == record.timeline)
+        var alone = record
+        alone.clocks = nil
+        #expect(
+            !TransactionSection(alone, timeZone: .gmt).content.text.contains("clock"), "A single source has nothing to be compared with.")
+    }
+
+    @Test func someKnownAndSomeNotAreToldApart() {
+        var record = run(offset: ahead)
+        record.sources.append(TransactionRecord.Source(id: GUID(), app: "printer", appVersion: "", device: "", os: "", osVersion: ""))
+        let words = ShownClocks.aligned.words(record, SourceNames(record.sources))
+        #expect(words == "Times are aligned to the clock of shop; those of printer are raw.")
+    }
+
+    @Test(arguments: [
+        (-312_000, 4000, 18, "+312.0 ms ± 4.00 ms, by 18 exchanges"), (40, 900, 1, "-40 µs ± 900 µs, by 1 exchange"),
+        (300_000_312, 1200, 6, "-300.000 s ± 1.20 ms, by 6 exchanges"), (0, 7, 0, "+0 µs ± 7 µs, by its own exchange alone"),
+        (-90_000_000_000, 10, 3, "+1 d 1 h ± 10 µs, by 3 exchanges"),
+    ])
+    func aClockIsAheadWhereItsTimesAreTakenBack(_ microseconds: Int, _ uncertainty: Int, _ count: Int, _ words: String) {
+        let (app, server) = (GUID(), GUID())
+        let offset = ClockAlignment.Offset(
+            source: server, microseconds: microseconds, uncertaintyMicroseconds: uncertainty, sampleCount: count)
+        let clocks = ClockAlignment(reference: app, offsets: [offset])
+        #expect(Words.clock(server, in: clocks) == words)
+        #expect(Words.clock(app, in: clocks) == "reference")
+        #expect(Words.clock(GUID(), in: clocks) == "unknown")
+    }
+
+    @Test func aReportIsAlignedAndSaysSo() {
+        let html = String(decoding: TransactionReport(records: [run(offset: ahead)]).html, as: UTF8.self)
+        #expect(html.contains("Times are aligned to the clock of shop.") && html.contains("Its beginning ± 1.20 ms"))
+        #expect(html.contains("by its own clock"), "Raw times stand in the table.")
+    }
+}

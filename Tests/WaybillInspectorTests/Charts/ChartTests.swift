@@ -1,0 +1,123 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillAnalysis
+@testable import WaybillExport
+@testable import WaybillInspector
+
+/// The marks of charts, and the steps of time that they stand for.
+@Suite(.timeLimit(.minutes(5))) struct ChartTests {
+    private static let hour = 3_600_000_000
+
+    @Test func hoursAreDaysWhereThereAreManyOfThem() throws {
+        let few = TimeSteps(covering: [0, 71 * Self.hour], in: .gmt)
+        #expect(few.length == "hour" && few.title(1) == "1970-01-01 01:00")
+        #expect(few.count == 72 && few.days == 0)
+        let days = TimeSteps(covering: [0, 72 * Self.hour], in: .gmt)
+        #expect(days.count == 4 && days.days == 1)
+        #expect(TimeSteps(covering: [], in: .gmt).count == 0)
+    }
+
+    /// Clocks were put forward on 2026-03-29 at 2 o'clock: that day has 23 hours.
+    @Test func daysAreThoseOfTheTimeZone() throws {
+        let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
+        let start = 1_774_566_000_000_000  // 2026-03-27T00:00:00 there
+        let hours = (0..<100).map { start + $0 * Self.hour }
+        let steps = TimeSteps(covering: hours, in: zone)
+        #expect((0..<steps.count).map(steps.title) == ["2026-03-27", "2026-03-28", "2026-03-29", "2026-03-30", "2026-03-31"])
+        #expect(zip(steps.borders, steps.borders.dropFirst()).map { ($1 - $0) / Self.hour } == [24, 24, 23, 24, 24])
+        for hour in hours {
+            let index = steps.index(of: hour)
+            #expect(steps.borders[index] <= hour && hour < steps.borders[index + 1])
+        }
+    }
+
+    @Test(arguments: [[0], [LoginHistory.begun], [0, LoginHistory.begun], [-400 * 24 * hour, 0, 9_000_000 * hour]])
+    func howeverFarApartTimesAreThereAreFewColumns(times: [Int]) {
+        let steps = TimeSteps(covering: times, in: .gmt)
+        #expect((1...97).contains(steps.count))
+        for time in times {
+            let index = steps.index(of: time)
+            #expect(steps.borders[index] <= time && time < steps.borders[index + 1])
+        }
+    }
+
+    @Test func everyRunIsInOneColumnAndInOneRow() {
+        let rates = (0..<500).map {
+            UseCaseSummary.Rate(startMicroseconds: LoginHistory.begun + $0 * 5 * Self.hour, outcomes: [.succeeded: $0, .failed: 1])
+        }
+        let steps = OutcomeSteps(rates, steps: TimeSteps(covering: rates.map(\.startMicroseconds), in: .gmt))
+        #expect(steps.outcomes.reduce(0) { $0 + ($1[.succeeded] ?? 0) } == 499 * 250)
+        #expect(steps.outcomes.reduce(0) { $0 + ($1[.failed] ?? 0) } == 500)
+        #expect(steps.csv.rows.count == steps.steps.count)
+        #expect(steps.csv.rows.allSatisfy { $0.count == steps.csv.columns.count })
+    }
+
+    /// Minutes of data in steps of an hour would be one column as wide as the page.
+    @Test(arguments: [
+        (0, 1, "second"), (71, 1, "second"), (72, 5, "5 seconds"), (359, 5, "5 seconds"), (600, 15, "15 seconds"), (3_600, 60, "minute"),
+        (4 * 3_600, 300, "5 minutes"), (12 * 3_600, 900, "15 minutes"), (18 * 3_600, 3_600, "hour"), (400 * 86_400, 3_600, "hour"),
+    ])
+    func stepsFitTheTimeThatTheDataTakes(seconds: Int, step: Int, length: String) {
+        let (first, last) = (LoginHistory.begun, LoginHistory.begun + seconds * 1_000_000)
+        let chosen = TimeSteps.step(from: first, to: last)
+        #expect(chosen == step * 1_000_000)
+        guard seconds < 86_400 else { return }
+        let times = [first, last].map { $0 / chosen * chosen }
+        let steps = TimeSteps(covering: times, each: chosen, atLeast: TimeSteps.leastCount, in: .gmt)
+        #expect((12...73).contains(steps.count), "\(steps.count) columns")
+        #expect(steps.length == length)
+        for time in times { #expect(steps.borders[steps.index(of: time)] == time) }
+        #expect(TimeSteps(covering: times, each: 1_000_000, in: .gmt).count <= 73, "However short the steps of the data are.")
+    }
+
+    @Test(arguments: [
+        (0, 2), (1, 2), (2, 2), (3, 4), (7, 8), (10, 10), (11, 20), (57, 60), (95, 100), (100, 100), (101, 200), (4321, 6000),
+    ])
+    func theScaleEndsWithARoundNumberThatHasAHalf(greatest: Int, top: Int) {
+        #expect(ColumnChart.round(greatest) == top)
+        #expect(top % 2 == 0)
+    }
+
+    @Test func aColumnIsAsHighAsItsShareAndNeverGone() {
+        let columns = [("a", 50), ("b", 1), ("c", 0)].map { ColumnChart.Column(title: $0.0, parts: [("failed", $0.1)]) }
+        let html = ColumnChart(columns: columns, hasScale: false).html.text
+        #expect(html.contains("y=0% height=100%"))
+        #expect(html.contains("y=98% height=2%"))
+        #expect(html.matches(of: #/<rect/#).count == 2, "Nothing is no mark.")
+        let small = ColumnChart(
+            columns: [.init(title: "", parts: [("", 1_000_000)]), .init(title: "", parts: [("", 1)])], hasScale: false
+        ).html.text
+        #expect(small.contains("height=0.400%"), "What is there can be seen.")
+    }
+
+    @Test func quantilesStandWhereTheyAreInTheirStep() {
+        var durations = Durations()
+        for value in [10_000, 15_000, 15_000, 45_000] { durations.append(value) }
+        let segment = DurationSegment(
+            value: nil, statistics: DurationStatistics(&durations), withoutEnd: 0, reversed: 0,
+            histogram: [DurationSegment.Bar](of: durations))
+        let html = Histogram(segment).html.text
+        // From 10 to 20 and from 20 to 50 ms: half of the first of two columns, 25/30 of the second.
+        #expect(html.contains("x=25% y=57 text-anchor=end dx=-5>p50<"))
+        #expect(html.contains("x=91.666% y=42 text-anchor=end dx=-5>p90<"))
+        #expect(html.contains("x=91.666% y=12 text-anchor=end dx=-5>p99<"), "The last stands on top: no line of another goes through it.")
+        #expect(html.contains(">10 ms</text>") && html.contains(">50 ms</text>"))
+        #expect(
+            Histogram(DurationSegment(value: nil, statistics: DurationStatistics(&durations), withoutEnd: 0, reversed: 0, histogram: []))
+                .html.text.isEmpty)
+    }
+
+    @Test func anIntervalWithoutAnEndGoesToTheEdge() {
+        let whole = Whisker(value: 0.5, low: -0.5, high: 1, reach: 1, tone: "failed").html.text
+        #expect(whole.contains("x1=26.500% x2=97% y1=10"))
+        #expect(whole.matches(of: #/y1=5 y2=15/#).count == 2)
+        let open = Whisker(value: 0.5, low: nil, high: 1, reach: 1, tone: "").html.text
+        #expect(open.contains("x1=0% x2=97% y1=10"))
+        #expect(open.matches(of: #/y1=5 y2=15/#).count == 1)
+        #expect(!Whisker(value: nil, low: nil, high: nil, reach: 1, tone: "").html.text.contains("circle"))
+        #expect(!Whisker(value: 0, low: 0, high: 0, reach: Whisker.reach([]), tone: "").html.text.contains("nan"))
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+import WaybillStore
+
+@testable import WaybillAnalysis
+@testable import WaybillExport
+@testable import WaybillInspector
+@testable import WaybillReading
+
+/// The pieces that only pages have.
+@Suite(.timeLimit(.minutes(5))) struct InspectorPieceTests {
+    private let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: .gmt)
+
+    /// Breaks when a page says by which offset it shows times as another clock has it: wrong for half of the year.
+    @Test(arguments: [(1_767_225_600_000_000, "+01:00"), (1_782_864_000_000_000, "+02:00")])  // 1 January, 1 July 2026
+    func theOffsetOfTheTimesIsThatOfTheClock(wall: Int, offset: String) throws {
+        struct Fixed: TransactionClock {
+            var wall: Int
+            func uptimeMicroseconds() -> Int { 0 }
+            func wallMicroseconds() -> Int { wall }
+        }
+        let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
+        let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: zone, clock: Fixed(wall: wall))
+        let page = frame.page("A", .transactions, main: "").text
+        #expect(page.contains("Times in <span id=zone>UTC\(offset)</span>"))
+    }
+
+    @Test func whateverWasRecordedStaysTextOnEveryPage() {
+        let records = HostileText.records
+        let names = HostileText.corpus
+        let recorded = names.map { RecordedName(useCase: 0, name: $0) } + names.map { RecordedName(useCase: 0, event: 1, name: $0) }
+        var seen = SeenValues()
+        for name in names {
+            for segmentation in [Segmentation.attribute(name), .app, .device] { seen.add(name, of: segmentation) }
+        }
+        let address = ListAddress([("text", names[0]), ("use_case", names[3]), ("limit", names[9])])
+        var pages = [
+            TransactionsPage(
+                Page(rows: records.map(\.summary), next: names[1]), errorCounts: [:], at: address, names: recorded, seen: seen, version: 1,
+                in: frame
+            ).html.text,
+            TransactionsPage(
+                Page(rows: [], next: nil, whyEmpty: names[0]), errorCounts: [:], at: address, names: [], meant: names[3], version: 1,
+                in: frame
+            ).html.text,
+            MessagePage("Not Found", names[0], depth: 1, in: frame).html.text, LoginPage(to: names[3], problem: names[2]).html.text,
+        ]
+        for record in records {
+            let exchange = record.exchanges[0]
+            let found = ExchangeRecord(
+                exchange: exchange, state: .failed, source: record.sources[0], transaction: record.summary.id, useCase: 0,
+                useCaseName: record.summary.useCaseName)
+            let text = Array(record.summary.useCaseName.utf8)
+            let body = ExchangeBody(contentType: record.summary.useCaseName, bytes: text, byteCount: text.count, omission: nil)
+            let bodies = ExchangeBodies(request: body, response: body)
+            let around = TransactionPage.Around(before: record.summary, after: record.summary)
+            pages.append(TransactionPage(record, bodies: [exchange.id: bodies], around: around, notes: [names[0]], in: frame).html.text)
+            let beside = BesidePage(record, clocks: .aligned, in: frame)
+            pages += [beside.html(beside: records[0]).text, beside.without(.before).text, beside.html(without: names[0]).text]
+            pages.append(ExchangePage(found, bodies: bodies, transaction: record, in: frame).html.text)
+            pages.append(ExchangesPage(Page(rows: [found], next: nil), at: address, names: recorded, seen: seen, in: frame).html.text)
+        }
+        for page in pages {
+            #expect(page.matches(of: #/<script/#).count == 1)
+            #expect(page.matches(of: #/<(img|base|iframe|object|style|a href="https)/#).isEmpty)
+            #expect(!page.contains("<svg onload"))
+            #expect(!page.contains("&lt;g&gt;") && !page.contains("&lt;aside&gt;"), "No markup of our own was taken for text.")
+            #expect(!page.contains("\u{202E}"))
+        }
+        #expect(pages.count == 4 + 6 * names.count)
+        #expect(pages[0].contains("&lt;script&gt;alert('hostile-0')&lt;/script&gt;"))
+    }
+
+    @Test func aListKeepsItsParametersWhenOneChanges() {
+        let address = ListAddress([("text", "a b&c"), ("outcome", "failed,open"), ("cursor", "1.2.3"), ("since", "")])
+        #expect(address.items.map(\.name) == ["text", "outcome", "cursor"])
+        #expect(address.with("since", "1h") == "?text=a%20b%26c&outcome=failed%2Copen&since=1h", "It begins with the first page.")
+        #expect(address.toggled("open", in: "outcome") == "?text=a%20b%26c&outcome=failed")
+        #expect(address.toggled("canceled", in: "outcome") == "?text=a%20b%26c&outcome=failed%2Copen%2Ccanceled")
+        #expect(ListAddress([("outcome", "open")]).toggled("open", in: "outcome") == "?")
+        #expect(!address.isFirstPage)
+    }
+
+    @Test func anOutlierDoesNotFlattenAllOtherStrips() {
+        #expect(DurationStrip.Scale([10, 20, 30]).microseconds == 30)
+        #expect(DurationStrip.Scale([10, 20, 30, 40, 1_000_000]).microseconds == 240)
+        #expect(DurationStrip.Scale([]).microseconds == 1)
+        let scale = DurationStrip.Scale([10, 20, 30, 40, 1_000_000])
+        #expect(DurationStrip(1_000_000, scale).html.text.matches(of: #/<rect/#).count == 2, "What is longer than the scale is broken.")
+        #expect(DurationStrip(240, scale).html.text.contains("<rect width=100% />"))
+        #expect(DurationStrip(nil, .init([])).html.text == "<svg class=strip aria-hidden=true></svg>")
+    }
+
+    private func list(_ summaries: [TransactionSummary]) -> [Substring] {
+        let html = TransactionsPage(
+            Page(rows: summaries, next: nil), errorCounts: [:], at: ListAddress([]), names: [], version: 1, in: frame
+        ).html.text
+        return html.split(separator: "<li id=\"t-").dropFirst().map { $0.prefix(while: { $0 != "\n" }) }
+    }
+
+    private func summary(useCase: Int = 0, took duration: Int = 1000, _ attributes: Attributes = [:]) -> TransactionSummary {
+        TransactionSummary(
+            id: GUID(), useCase: useCase, useCaseName: "case \(useCase)", outcome: .failed, begunMicroseconds: LoginHistory.begun,
+            durationMicroseconds: duration, error: RecordedError(domain: "ShopError", code: 3), attributes: attributes, sourceCount: 1,
+            eventCount: 1, exchangeCount: 0, isWaitingForBeginner: false)
+    }
+
+    /// Breaks when bars of 2 ms and of 200 ms are equally full because a third use case takes minutes, or none.
+    @Test func aBarIsComparedWithThoseOfItsUseCaseAlone() {
+        let rows = list([
+            summary(useCase: 1, took: 2_000), summary(useCase: 1, took: 4_000), summary(useCase: 2, took: 100_000),
+            summary(useCase: 2, took: 200_000), summary(useCase: 3, took: 60_000_000), summary(useCase: 1, took: 1_000),
+        ])
+        let widths = rows.compactMap { $0.firstMatch(of: #/<rect width=([0-9.]+)%/#)?.output.1 }
+        #expect(widths == ["50", "100", "50", "100", "100", "25"])
+    }
+
+    /// Breaks when what tells a transaction from its neighbors is cut off behind what they all have, or behind a whole shopping cart.
+    @Test func whatTellsATransactionFromItsNeighborsStandsInFront() {
+        let cart = AttributeValue.string("{\"items\":[{\"sku\":\"A-1\",\"count\":2}],\"currency\":\"EUR\"}")
+        let rows = list([
+            summary(["app": "shop", "cart": cart, "sku": "FLAKY"]), summary(["app": "shop", "cart": cart, "sku": "A-1"]),
+            summary(useCase: 2, ["app": "other", "b": "2", "a": "1"]),
+        ])
+        #expect(rows[0].contains(">ShopError 3 · sku=FLAKY · app=shop · cart={&quot;items"))
+        #expect(rows[1].contains("<span title=\"ShopError 3 · sku=A-1 · app=shop · cart="), "What is cut can be read on hover.")
+        #expect(rows[2].contains(">ShopError 3 · a=1 · app=other · b=2</span>"), "One alone has them by name.")
+    }
+
+    @Test func aRequestThatFailedSaysWithWhatError() {
+        var record = HostileText.records[0]
+        record.exchanges[0].error = RecordedError(domain: "NSURLErrorDomain", code: -1004, text: "refused")
+        let found = ExchangeRecord(
+            exchange: record.exchanges[0], state: .failed, source: record.sources[0], transaction: nil, useCase: nil, useCaseName: nil)
+        let html = ExchangesPage(Page(rows: [found], next: nil), at: ListAddress([]), names: [], in: frame).html.text
+        #expect(html.contains("<i title=\"NSURLErrorDomain -1004: refused\">NSURLErrorDomain -1004: refused</i></span>"))
+    }
+
+    /// Breaks when a page shows a moment that the script cannot name exactly, and so leaves in another zone than all others.
+    @Test func everyMomentOfAPageIsNamedExactly() {
+        let record = HostileText.records[0]
+        let around = TransactionPage.Around(before: record.summary, after: nil)
+        let pages = [
+            TransactionPage(record, bodies: [:], around: around, notes: [], in: frame).html.text,
+            BesidePage(record, clocks: .aligned, in: frame).html(beside: record).text,
+            String(decoding: TransactionReport(records: [record]).html, as: UTF8.self),
+        ]
+        for page in pages {
+            let moments = page.matches(of: #/<time datetime="2026-03-01T[0-9:.]+Z">[^<]+<\/time>/#).count
+            let all = page.matches(of: #/[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}<|[0-9]{2}:[0-9]{2}:[0-9]{2}</#).count
+            #expect(moments == all && moments > 0)
+        }
+    }
+
+    @Test func objectsAndArraysUnfoldAndStringsDoNot() throws {
+        let html = try #require(JSONTree.html(#"{"a":{"b":[1,2],"c":"}","d":{}},"e":"x{"}"#)).text
+        #expect(html.matches(of: #/<details open>/#).count == 3)
+        #expect(html.matches(of: #/<\/details>/#).count == 3)
+        #expect(html.contains("<p><b>&quot;c&quot;</b>: <i>&quot;}&quot;</i>,"))
+        #expect(JSONTree.html("\"text\"") == nil)
+        #expect(JSONTree.html("{") == nil)
+    }
+
+    @Test func aTimeWithoutAnythingIsNamed() {
+        let record = record([(0, "begun"), (1000, "tapped"), (61_000, "confirmed"), (62_000, "succeeded")], exchange: nil)
+        let gaps = Waterfall(record, names: SourceNames(record.sources)).gaps
+        #expect(gaps == [Waterfall.Gap(start: 1000, end: 61_000, after: "tapped", until: "confirmed")])
+        let html = Waterfall(record, names: SourceNames(record.sources)).html(hasAnchors: true).text
+        #expect(html.contains("<svg><g><rect x=1.6% width=96.7% /></g>"), "It is shaded in the picture, too.")
+    }
+
+    @Test func aTimeInWhichARequestWasUnderWayIsNone() {
+        let record = record([(0, "begun"), (62_000, "succeeded")], exchange: 1000...60_000)
+        #expect(Waterfall(record, names: SourceNames(record.sources)).gaps.isEmpty)
+    }
+
+    private func record(_ times: [(Int, String)], exchange: ClosedRange<Int>?) -> TransactionRecord {
+        var record = HostileText.records[0]
+        let source = record.sources[0].id
+        record.timeline = times.enumerated().map { index, entry in
+            TransactionRecord.Entry(
+                id: Fact.ID(source: source, sequence: index + 1), kind: .event, part: 1, timeMicroseconds: entry.0, label: entry.1)
+        }
+        record.parts[0].cause = nil
+        guard let exchange else {
+            record.exchanges = []
+            return record
+        }
+        record.exchanges[0].openedMicroseconds = exchange.lowerBound
+        record.exchanges[0].closedMicroseconds = exchange.upperBound
+        return record
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+import WaybillReading
+
+/// Filters of network exchanges as people write them.
+@Suite(.timeLimit(.minutes(5))) struct ExchangeFilterExpressionTests {
+    private let names = [RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "requestSent")]
+    private let now = 200_000_000_000
+
+    private func filter(_ text: String) throws -> ExchangeFilter {
+        try FilterExpression(text, about: .exchanges).exchangeFilter(names: names, now: now)
+    }
+
+    @Test func everyTermReachesTheFilter() throws {
+        var expected = ExchangeFilter()
+        expected.outcomes = [.failed, .timedOut]
+        expected.sinceMicroseconds = now - 86_400_000_000
+        expected.untilMicroseconds = 150_000_000_000
+        expected.conditions = [
+            .useCase(0), .host("example.com"), .path("/orders"), .method(["GET", "HEAD"]), .status(400...499),
+            .state([.failed, .inProgress]),
+            .error("-1001"), .tookMoreThan(2_000_000), .tookLessThan(3_000_000), .receivedMoreThan(100_000), .receivedLessThan(1_500_000),
+            .app("shop"), .appVersion("1.2"), .device("x"), .os("iOS 18"), .osVersion("18.1"), .event("requestSent"),
+            .not(.attribute("variant", value: "B")), .not(.host("cdn.example.com")), .text("wrong"), .not(.text("a:b")),
+        ]
+        let text = """
+            useCase:login outcome:failed,timed_out since:24h until:150000000000 host:example.com path:/orders method:GET,HEAD status:4xx
+            state:failed,in_progress error:-1001 took>2s took<3s size>100kB size<1.5MB app:shop version:1.2 device:x os:"iOS 18" osVersion:18.1
+            event:requestSent -attribute:variant=B -host:cdn.example.com wrong -"a:b"
+            """
+        #expect(try filter(text) == expected)
+        #expect(try filter("  ") == ExchangeFilter())
+    }
+
+    /// Breaks when a message or its place is another: the marks below are what a person sees.
+    @Test(arguments: [
+        ("hst:x", "^^^", "There is no key “hst”; did you mean “host”?"),
+        ("x state:failed,okay", "               ^^^^", "“okay” is no state of an exchange; they are in_progress"),
+        ("state:faild", "      ^^^^^", "“faild” is no state of an exchange; did you mean “failed”?"),
+        ("exchange:failed", "^^^^^^^^", "An exchange is told by its own state: say state:failed."),
+        ("sort:longest", "^^^^", "Network exchanges come newest first"), ("size:1kB", "^^^^^^^^", "Say size>100kB or size<100kB."),
+        ("size>1kiB", "     ^^^^", "“1kiB” is no size"), ("host>x", "    ^", "Behind host stands “:”"),
+        ("method:,", "       ^", "“,” is no method"),
+        ("a event:requestsend", "        ^^^^^^^^^^^", "No event here is called “requestsend”"),
+        ("useCase:logon", "        ^^^^^", "There is no use case “logon” here; did you mean “login”?"),
+        ("status:4x", "       ^^", "“4x” is no status"), ("-since:24h", "^^^^^^^^^^", "A “-” does not go with since; say until."),
+    ])
+    func aMistakeIsMarkedWhereItIs(text: String, mark: String, message: String) {
+        let mistake = #expect(throws: FilterMistake.self) { try filter(text) }
+        #expect(mistake?.message.hasPrefix(message) == true, "\(mistake?.message ?? "")")
+        #expect(mistake?.marked(in: text) == [text, mark])
+    }
+
+    @Test(arguments: ["host:x", "path:/", "method:GET", "state:failed", "size>1kB"])
+    func aFilterOfTransactionsSaysThatAKeyGoesWithExchanges(text: String) {
+        let mistake = #expect(throws: FilterMistake.self) { try FilterExpression(text) }
+        #expect(mistake?.message.contains("goes with network exchanges") == true)
+        #expect(mistake?.offset == 0)
+    }
+
+    /// Breaks when any text of any term is read back as another.
+    @Test func whatIsWrittenIsReadBack() throws {
+        var random = RandomNumbers(seed: 2)
+        let pieces = ["a", "\"", "\\", ":", "<", ">", "-", "=", " ", "\n", "\u{301}", "event:", "/", ".", "*", "7"]
+        for _ in 0..<3_000 {
+            let value = (0..<Int.random(in: 1...6, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
+            let conditions: [ExchangeCondition] = [
+                .host(value), .path(value), .error(value), .app(value), .appVersion(value), .device(value), .os(value), .osVersion(value),
+                .event(value), .attribute(value, value: String(value.reversed())), .attribute(value, value: nil), .text(value), .useCase(7),
+                .method(["GET", "PURGE"]), .status(400...Int.random(in: 400...999, using: &random)), .state([.mocked, .interrupted]),
+                .tookMoreThan(Int.random(in: 0...9_999_999, using: &random)), .tookLessThan(5_000),
+                .receivedMoreThan(Int.random(in: 0...9_999_999, using: &random)),
+                .receivedLessThan(1_000 * Int.random(in: 0...9_999, using: &random)),
+            ]
+            guard var condition = conditions.randomElement(using: &random) else { continue }
+            if random.oneIn(2) { condition = .not(condition) }
+            #expect(try ExchangeCondition(condition.description) == condition, "\(condition)")
+            let expression = try FilterExpression("\(condition) x", about: .exchanges)
+            #expect(try JSONDecoder().decode(FilterExpression.self, from: JSONEncoder().encode(expression)) == expression)
+        }
+    }
+
+    @Test func whatIsMoreThanAConditionIsRefused() {
+        for text in ["", "outcome:failed", "since:24h", "host:a host:b", "host:a since:1h"] {
+            #expect(throws: FilterMistake.self, "\(text)") { try ExchangeCondition(text) }
+        }
+    }
+
+    @Test(arguments: [("500B", 500), ("100kB", 100_000), ("100KB", 100_000), ("1.5MB", 1_500_000), ("2gb", 2_000_000_000)])
+    func sizesHaveUnits(text: String, byteCount: Int) throws {
+        #expect(try filter("size>\(text)").conditions == [.receivedMoreThan(byteCount)])
+    }
+}
