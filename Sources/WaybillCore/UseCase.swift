@@ -9,7 +9,8 @@
 /// }
 /// ```
 ///
-/// Codes are recorded, names are shown. Both are meant for ever: give every case an explicit raw value, and never use one again for something else.
+/// Codes are recorded, names are shown. Both are permanent: give every case an explicit raw value, and never use one
+/// again for something else.
 public protocol UseCase: RawRepresentable<Int>, CaseIterable, Hashable, Sendable {
     /// The number of this use case, unique in the project; 0 and up.
     static var code: Int { get }

@@ -1,6 +1,7 @@
 /// An immutable record with its own sequence in its source: the unit of recording, delivery and counting.
 ///
-/// (source, sequence) identifies a fact for ever. The source is not repeated in the value: facts are always held by source.
+/// (source, sequence) identifies a fact permanently. The source is not repeated in the value: facts are always held by
+/// source.
 public struct Fact: Hashable, Sendable {
     /// 1 for the first fact of a source, then one more for each.
     public var sequence: Int
@@ -172,7 +173,7 @@ public struct Fact: Hashable, Sendable {
 
     /// How an exchange ended.
     public enum ExchangeState: Int, Hashable, Sendable, CaseIterable {
-        /// A whole response was there, whatever its status.
+        /// A whole response was there, with any status.
         case completed = 1
         /// No whole response: see the error.
         case failed = 2

@@ -25,7 +25,7 @@ struct SensitiveNames: Sendable {
         }
     }
 
-    /// Whole names that somebody added, normalized.
+    /// Whole names that were added, normalized.
     private let additional: Set<[UInt8]>
 
     /// Whether nothing is a secret, nor anything of the shape of one.

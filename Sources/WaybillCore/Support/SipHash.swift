@@ -1,4 +1,5 @@
-/// SipHash-2-4 with 128 bits (Aumasson and Bernstein, 2012), of bytes that come in pieces: without its key nobody can tell what was hashed.
+/// SipHash-2-4 with 128 bits (Aumasson and Bernstein, 2012), of bytes that come in pieces: without its key it cannot be
+/// told what was hashed.
 ///
 /// Ten times as fast as HMAC-SHA256 without help from the processor, which matters where every byte of a download is hashed.
 package struct SipHash: Sendable {

@@ -1,8 +1,9 @@
 /// Takes the secrets out of a body while it comes, piece by piece; what it gives can be kept.
 ///
-/// Where a body was cut into pieces does not matter. What is under way, a string, a line, a member of a form, waits in memory until its end is
-/// known; one of more than ``unitLimit`` bytes is hidden whole, because nobody could say what is in it without gathering it. What is no valid
-/// JSON or XML is read on as text. What has been redacted already stays as it is.
+/// Where a body was cut into pieces does not matter. What is under way, a string, a line, a member of a form, waits in
+/// memory until its end is known; one of more than ``unitLimit`` bytes is hidden whole, because it cannot be known what
+/// is in it without gathering it. What is no valid JSON or XML is read on as text. What has been redacted already stays
+/// as it is.
 ///
 /// ## Usage
 ///

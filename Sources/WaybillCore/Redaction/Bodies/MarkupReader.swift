@@ -34,7 +34,7 @@ struct MarkupReader: BodyReader {
     }
 
     mutating func finish(isWhole: Bool, into output: inout [UInt8]) {
-        // A tag that has no end is none, and nobody could say what it holds.
+        // A tag that has no end is none, and it is not known what it holds.
         guard !isTag else { return }
         if !isWhole { TextReader.removeBeginningOfSecret(&unit) }
         endText(into: &output)

@@ -1,6 +1,6 @@
 /// A body of several parts (RFC 2046, section 5.1; RFC 7578): each is read by its own type, and goes whole where its name is a secret's.
 ///
-/// What stands before the first delimiter and after the last is nobody's, and is left out.
+/// What stands before the first delimiter and after the last belongs to no part, and is left out.
 struct MultipartReader: BodyReader {
     private enum State { case outside, head, content, end }
 
