@@ -25,7 +25,7 @@ package enum StorePlace: Sendable, Hashable {
         }
     }
 
-    /// Whether there is a store; in memory there is one as soon as somebody asks.
+    /// Whether there is a store; in memory there is one as soon as it is asked for.
     var isThere: Bool { path.map { access($0, F_OK) == 0 } ?? true }
 
     /// For sentences.

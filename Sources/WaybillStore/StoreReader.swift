@@ -86,8 +86,8 @@ package final class StoreReader {
 
     /// Runs `body` on one state of the store, with a second connection that sees the same one, for another thread.
     ///
-    /// - Parameter body: Given nil where there is no second one: in memory, within a read that is under way, and where somebody has written while it was
-    ///   opened.
+    /// - Parameter body: Given nil where there is no second one: in memory, within a read that is under way, and where
+    ///   the store was written to while it was opened.
     package func readByTwo<Result>(_ body: (Connection?) throws(WaybillError) -> Result) throws(WaybillError) -> Result {
         guard !connection.isInTransaction, place.path != nil else { return try read { () throws(WaybillError) in try body(nil) } }
         let second = try connection.another()

@@ -1,6 +1,6 @@
 package import WaybillCore
 
-/// Bodies of exchanges, for whoever has this very file: they are in no set, no export and no snapshot.
+/// Bodies of exchanges, for readers of this very file: they are in no set, no export and no snapshot.
 extension StoreReader {
     /// What was kept of a body.
     ///
@@ -17,7 +17,7 @@ extension StoreReader {
                 WHERE b.source = (SELECT id FROM sources WHERE uuid = ?) AND b.exchange = ? AND b.direction = ? ORDER BY b.piece
                 """
             ).forEachRow(exchange.source, exchange.sequence, direction.rawValue) { row in
-                // Without a piece before it, in a damaged store, nobody can read the rest.
+                // Without a piece before it, in a damaged store, the rest cannot be read.
                 guard row.int(6) == pieceCount else { return }
                 pieceCount += 1
                 var known = body ?? ExchangeBody(contentType: row.optionalText(0), bytes: [], byteCount: nil)

@@ -1,7 +1,7 @@
 import WaybillCore
 
-/// Pieces of bodies that wait for the store; and how many bytes may wait, over all exchanges under way, so that memory is bounded whatever the
-/// disk does.
+/// Pieces of bodies that wait for the store; and how many bytes may wait, over all exchanges under way, so that memory
+/// is bounded even where the disk is slow.
 package final class WaitingBodies: Sendable {
     private struct State {
         var pieces: [BodyPiece] = []
@@ -45,7 +45,7 @@ package final class WaitingBodies: Sendable {
 
     /// Has a piece wait for whose bytes there is room.
     ///
-    /// - Returns: Whether somebody has to be told that there is something to store.
+    /// - Returns: Whether the writer has to be told that there is something to store.
     func add(_ piece: BodyPiece) -> Bool {
         state.withLock { state in
             state.pieces.append(piece)

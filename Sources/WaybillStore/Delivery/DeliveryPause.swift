@@ -31,7 +31,7 @@ package struct DeliveryPause: Hashable, Sendable {
     /// As the setting's text says at a time; nil for what is no such text.
     fileprivate init?(_ text: String, now: Int) {
         guard let kept = try? JSONDecoder().decode(Kept.self, from: Data(text.utf8)) else { return nil }
-        // No pause is longer than a day: a damaged one must not silence anybody for good.
+        // No pause is longer than a day: a damaged one must not stop delivery for good.
         guard kept.untilMicroseconds <= now + 86_400_000_000 else { return nil }
         self.init(
             failureCount: max(0, kept.failures), remainingMicroseconds: max(0, kept.untilMicroseconds - now), wasAskedFor: kept.asked)

@@ -16,7 +16,8 @@ struct PendingFacts {
         return facts.sorted { $0.sequence < $1.sequence }
     }
 
-    /// The first sequence behind `sequence` that has a row, whatever its part; nil where there is none. Looks at all of the source's rows.
+    /// The first sequence behind `sequence` that has a row, of any part; nil where there is none. Looks at all of the
+    /// source's rows.
     func first(of source: Int, after sequence: Int) throws(WaybillError) -> Int? {
         try connection.statement(
             """

@@ -1,6 +1,6 @@
 package import WaybillCore
 
-/// Facts are taken away on somebody's demand.
+/// Facts are taken away on demand.
 extension Store {
     /// Erases facts from the rows, and their bytes from the files.
     ///

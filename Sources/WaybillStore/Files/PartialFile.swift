@@ -29,7 +29,8 @@ package final class PartialFile {
         }
         descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.error(file, errno) }
-        // Locked, so that what a dead process left is told from what a living one writes; the name may have moved on before the lock was there.
+        // Locked, so that what a process that has ended left is told from what a running one writes; the name may have
+        // moved on before the lock was there.
         var (opened, named) = (stat(), stat())
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &opened) == 0, stat(path, &named) == 0,
             opened.st_ino == named.st_ino, ftruncate(descriptor, 0) == 0

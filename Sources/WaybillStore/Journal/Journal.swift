@@ -107,7 +107,7 @@ final class Journal: @unchecked Sendable {  // right because words are written b
     /// A closing for which room is kept will never come.
     func forgoClosing() { openCount.subtract(1, ordering: .relaxed) }
 
-    /// Keeps a name for whoever recovers the journal; the reader passes over it.
+    /// Keeps a name for the recovery of the journal; the reader passes over it.
     func append(_ name: RecordedName) {
         var counter = JournalWordCounter()
         name.write(to: &counter)
@@ -178,7 +178,7 @@ final class Journal: @unchecked Sendable {  // right because words are written b
                 let old = head.load(ordering: .acquiring)
                 let current = Int(old & Self.positionMask)
                 let turn = (current - 1) / layout.segmentWordCount
-                guard turn == (position - 1) / layout.segmentWordCount else { return true }  // somebody else was here
+                guard turn == (position - 1) / layout.segmentWordCount else { return true }  // another thread did it
                 let next = (turn + 1) * layout.segmentWordCount
                 guard next + layout.segmentWordCount <= limit.load(ordering: .acquiring) else { return false }
                 let base = Int((words + layout.index(of: turn * layout.segmentWordCount))[1]) + Int(old >> 44)

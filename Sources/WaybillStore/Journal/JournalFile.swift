@@ -64,7 +64,8 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
         touch()
     }
 
-    /// Makes sure that nobody who records waits for a page: the system takes the permission to write from pages that it brings to the disk.
+    /// Makes sure that no call that records waits for a page: the system takes the permission to write from pages that
+    /// it brings to the disk.
     func touch() {
         #if os(Linux)
         if isMapped { waybill_make_writable(words, layout.wordCount * 8) }
@@ -89,7 +90,7 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
     @inline(__always)
     var isWrittenByItself: Bool { isMapped && !isDeleted.load(ordering: .relaxed) }
 
-    /// Notices that somebody deleted the file: then what is in it survives nothing.
+    /// Notices that the file was deleted: then what is in it does not survive the process.
     func checkPresence() {
         var status = stat()
         if fstat(mark.descriptor, &status) == 0, status.st_nlink == 0 { isDeleted.store(true, ordering: .relaxed) }

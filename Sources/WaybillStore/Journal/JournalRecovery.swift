@@ -74,7 +74,8 @@ struct RecoveredJournal {
     /// Goes past the next record, or the next word that is none; gives a fact where that was one.
     private mutating func step(in segment: JournalSegment, _ words: UnsafeBufferPointer<UInt64>) -> Fact? {
         guard let (kind, record) = layout.record(at: offset, in: segment, words) else {
-            // Where a heading should be and is none, a record was reserved and not published: it was promised to nobody.
+            // Where a heading should be and is none, a record was reserved and not published: it was promised to no
+            // caller.
             if last == .record {
                 last = words[segment.index + offset] == 0 ? .unpublished : .damaged
                 if last == .damaged { damagedCount += 1 }
@@ -99,7 +100,7 @@ struct RecoveredJournal {
     }
 
     private mutating func end(_ segment: JournalSegment) {
-        // How many are gone with a damaged end, nobody knows: at least one.
+        // How many are gone with a damaged end is not known: at least one.
         recorded = max(recorded, (lastInSegment ?? segment.base) + (last == .damaged ? 1 : 0))
         segments.removeFirst()
         (offset, last, lastInSegment) = (JournalLayout.segmentHeaderWordCount, .record, nil)

@@ -2,7 +2,8 @@ import CJournal
 import Foundation
 import WaybillCore
 
-/// The journal's file, which is locked for as long as its source runs: that tells the living from the dead, also after SIGKILL.
+/// The journal's file, which is locked for as long as its source runs: that tells sources that run from those that have
+/// ended, also after SIGKILL.
 ///
 /// `flock`, never `fcntl`, whose locks are lost when any descriptor of the file is closed.
 final class LifeMark {
@@ -37,7 +38,8 @@ final class LifeMark {
             let reason = errno
             close(descriptor)
             errno = reason
-            // Before it was locked, somebody took it for a dead process's and away: what is written to it would be gone.
+            // Before it was locked, another process took it for one of a process that had ended, and removed it: what
+            // is written to it would be gone.
             guard status == 0 || (waits && reason == EINTR) else { return -1 }
         }
     }

@@ -2,7 +2,8 @@ package import WaybillCore
 
 /// A bounded buffer in memory.
 ///
-/// When it fills up, openings are refused first, then events; whatever was opened can always be closed, because its opening kept a place.
+/// When it fills up, openings are refused first, then events; what was opened can always be closed, because its opening
+/// kept a place.
 package final class BufferedRecorder: Sendable {
     /// Facts it holds at most, closings that are still to come included.
     package static let defaultCapacity = 16_384

@@ -2,7 +2,7 @@ import WaybillCore
 
 /// Tells those who watch which transactions have changed in the store.
 ///
-/// Whoever records never waits for a watcher: what a slow one has not taken yet is kept as one set of IDs, and beyond
+/// Recording never waits for a watcher: what a slow one has not taken yet is kept as one set of IDs, and beyond
 /// ``maximumCount`` of them as the word `reload`.
 package final class ChangeFeed: Sendable {
     /// IDs that one change names at most.
@@ -18,10 +18,10 @@ package final class ChangeFeed: Sendable {
 
     package init() {}
 
-    /// Whether anybody would hear of a change.
+    /// Whether there are watchers to tell of a change.
     var isWatched: Bool { state.withLock { !$0.watchers.isEmpty } }
 
-    /// Watches from now on, for as long as somebody holds the bell.
+    /// Watches from now on, for as long as the bell is held.
     ///
     /// - Returns: What collects the changes, and what rings when there are some.
     package func watch() -> (ChangeWatcher, bell: AsyncStream<Void>) {
@@ -41,7 +41,7 @@ package final class ChangeFeed: Sendable {
         return (watcher, bell)
     }
 
-    /// Tells everybody.
+    /// Tells all watchers.
     package func tell(_ change: TransactionChange) {
         for watcher in state.withLock({ Array($0.watchers.values) }) { watcher.add(change) }
     }

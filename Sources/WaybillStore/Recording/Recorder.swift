@@ -5,7 +5,8 @@ package import WaybillCore
 ///
 /// Into a journal as soon as there is one, into memory until then.
 ///
-/// The journal is made on the store's thread, a few milliseconds after the first fact: nobody who records waits for a file.
+/// The journal is made on the store's thread, a few milliseconds after the first fact: no call that records waits for a
+/// file.
 package final class Recorder: Sendable {
     private let clock: any TransactionClock
     private let isSystemClock: Bool
@@ -92,7 +93,7 @@ package final class Recorder: Sendable {
         return true
     }
 
-    /// Keeps names for whoever has to recover the journal; they reach the store besides.
+    /// Keeps names for the recovery of the journal; they reach the store besides.
     func keep(_ names: [RecordedName]) {
         guard let journal = owned.withLock({ $0 }) else { return }
         for name in names { journal.append(name) }

@@ -12,7 +12,7 @@ package final class SourceStore {
     private var openingProblem: WaybillError? {
         didSet { if let openingProblem, openingProblem != oldValue { tell(openingProblem) } }
     }
-    /// What was wrong with a journal that an earlier launch left behind; nil: nothing. It hinders nobody now.
+    /// What was wrong with a journal that an earlier launch left behind; nil: nothing. It is in the way of nothing now.
     private(set) var recoveryProblem: WaybillError? {
         didSet { if let recoveryProblem, recoveryProblem != oldValue { tell(recoveryProblem) } }
     }
@@ -141,7 +141,7 @@ package final class SourceStore {
     /// - Returns: nil where the store lies in memory.
     /// - Throws: Where it cannot be made; recording goes on in memory.
     func makeJournal(anchor: ClockAnchor, startMicroseconds: Int) throws(WaybillError) -> JournalFile? {
-        // Where the store fell back to memory, a journal would promise what nobody keeps.
+        // Where the store fell back to memory, a journal would promise what is not kept.
         _ = try opened()
         guard case .folder(let folder) = place else { return nil }
         // What recovery has to know of the source is an empty set of it.

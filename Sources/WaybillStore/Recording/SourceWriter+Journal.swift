@@ -27,7 +27,8 @@ extension SourceWriter {
                 state.journalProblem = nil
                 state.isJournalAskedFor = isBegun  // what waits in memory did not fit: once it is stored
             }
-            // Nobody waits for it. Where it fails, a power cut may take the journal, and the store is synced all the same.
+            // Nothing waits for it. Where it fails, a power cut may take the journal, and the store is synced all the
+            // same.
             try? file.sync()
         } catch {
             state.withLock { state in

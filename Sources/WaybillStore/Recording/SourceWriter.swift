@@ -55,7 +55,7 @@ package final class SourceWriter: Sendable {
     ///   - changes: Told what has reached the store.
     ///   - tell: Told when the store is not the one that was asked for, or not as it was left; on the store's thread.
     ///   - timer: Calls the store's thread when a batch or a sync is due.
-    ///   - writesByItself: false in tests: facts are then written when somebody reads.
+    ///   - writesByItself: false in tests: facts are then written when they are read.
     package init(
         source: Source, place: StorePlace, clock: any TransactionClock, capacity: Int, retention: Retention = Retention(),
         bodyLimit: Int = 0, changes: ChangeFeed = ChangeFeed(), timer: any StoreTimer = SystemTimer(),
@@ -83,7 +83,8 @@ package final class SourceWriter: Sendable {
 
     deinit {
         guard writesByItself else { return }
-        // What is still in memory when the manager goes away is written all the same. Nobody is left to hear of an error.
+        // What is still in memory when the manager goes away is written all the same. There is no caller left to
+        // tell of an error.
         let (recorder, source, anchors, names) = (recorder, source, anchors, state.withLock { $0.newNames })
         let (pieces, bodyLimit) = (bodies.take(), bodyLimit)
         thread.perform { store in
@@ -111,7 +112,7 @@ package final class SourceWriter: Sendable {
             ?? store.problem
     }
 
-    /// Whether there is a store, or something on its way to one: else whoever reads would make it.
+    /// Whether there is a store, or something on its way to one: else reading would make it.
     package var hasStore: Bool { state.withLock { $0.hasTakenFacts } || place.isThere }
 
     /// Adds names to the next batch.
@@ -123,7 +124,7 @@ package final class SourceWriter: Sendable {
         recorder.keep(names)
     }
 
-    /// Runs on the store's thread after everything recorded so far was written: whoever reads, reads their own writes.
+    /// Runs on the store's thread after everything recorded so far was written: callers read their own writes.
     ///
     /// - Throws: What `body` throws, or that there is no store.
     package func run<Result: Sendable>(_ body: @escaping @Sendable (SourceStore, Store) throws -> Result) async throws -> Result {
@@ -213,7 +214,7 @@ package final class SourceWriter: Sendable {
         }
     }
 
-    /// One retry at a time, however many readers and batches stumble over the same trouble meanwhile.
+    /// One retry at a time, however many readers and batches meet the same error meanwhile.
     func scheduleRetry() {
         let isFirst = state.withLock { state in
             defer { state.isRetryScheduled = true }
@@ -292,6 +293,6 @@ package final class SourceWriter: Sendable {
 }
 
 /// Lets the recorder, which is made first, call the writer, which holds it.
-private final class Waker: @unchecked Sendable {  // right because `wake` is set once, before the recorder is handed to anybody
+private final class Waker: @unchecked Sendable {  // right because `wake` is set once, before the recorder is handed out
     var wake: (@Sendable (_ batchIsFull: Bool) -> Void)?
 }

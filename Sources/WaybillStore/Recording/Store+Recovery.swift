@@ -1,7 +1,7 @@
 import Foundation
 import WaybillCore
 
-/// Journals of dead processes come in.
+/// Journals of processes that have ended come in.
 extension Store {
     /// Stores what is left in the journals of a folder whose sources no longer run, and takes those journals away.
     ///
@@ -15,7 +15,7 @@ extension Store {
         var problems: [WaybillError] = []
         for name in names where name.hasPrefix(LifeMark.prefix) && GUID(name.dropFirst(LifeMark.prefix.count)) != nil {
             let path = folder.appending(path: name).path(percentEncoded: false)
-            // Locked: its source runs, or somebody else is recovering it.
+            // Locked: its source runs, or it is being recovered already.
             guard let mark = try? LifeMark(path: path) else { continue }
             do throws(RecoveredJournal.Failure) {
                 var journal = try RecoveredJournal(mark)

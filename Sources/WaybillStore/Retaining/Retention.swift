@@ -7,9 +7,9 @@ public struct Retention: Sendable, Hashable {
     public var maximumBytes = 64 << 20
     /// How long after its last event a transaction is kept. Default: 30 days.
     ///
-    /// Measured by time that nobody can turn: within one boot of the device it is the time that has passed, asleep or not. Of transactions from
-    /// earlier boots, those that were delivered go by the wall clock, too; those that were not go by the time that the device was seen running,
-    /// which is never more than has really passed.
+    /// Measured by a clock that cannot be set: within one boot of the device it is the time that has passed, asleep or
+    /// not. Of transactions from earlier boots, those that were delivered go by the wall clock, too; those that were
+    /// not go by the time that the device was seen running, which is never more than has really passed.
     public var maximumAge: Duration = .seconds(30 * 86_400)
     /// Whether transactions of earlier launches go as soon as they are delivered. Default: false.
     ///

@@ -6,7 +6,8 @@ package struct BodyPiece: Sendable {
     package struct End: Sendable {
         package var byteCount: Int
         package var omission: ExchangeBody.Omission?
-        /// The hash under a key that everybody knows; the store hashes it again under its own. nil: the body was kept whole, or not at all.
+        /// The hash under a key that is no secret; the store hashes it again under its own. nil: the body was kept
+        /// whole, or not at all.
         package var hash: SipHash.Value?
 
         package init(byteCount: Int, omission: ExchangeBody.Omission?, hash: SipHash.Value?) {

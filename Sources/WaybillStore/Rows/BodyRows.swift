@@ -48,7 +48,7 @@ package struct BodyRows {
             oldest.append((row.int(0), row.int(1), row.int(2)))
             return true
         }
-        // All pieces of each: without its beginning nobody can read the rest.
+        // All pieces of each: without its beginning the rest cannot be read.
         let delete = try connection.statement("DELETE FROM bodies WHERE source = ? AND exchange = ? AND direction = ?")
         for body in oldest { try delete.run(body.source, body.exchange, body.direction) }
         return !oldest.isEmpty

@@ -111,6 +111,6 @@ extension SequenceRanges {
 }
 
 extension [DroppedRange] {
-    /// The sequences, whatever the reason.
+    /// The sequences, for every reason.
     package var sequences: SequenceRanges { SequenceRanges(lazy.map { $0.first...Swift.max($0.first, $0.last) }) }
 }

@@ -1,12 +1,14 @@
 package import WaybillCore
 
-/// The table `totals`: what is left of own sources that have ended and of which no row speaks any more, so that launches do not add up for ever.
+/// The table `totals`: what is left of own sources that have ended and of which no row speaks any more, so that the
+/// store does not grow with every launch.
 package struct Totals {
     package let connection: Connection
 
     package init(connection: Connection) { self.connection = connection }
 
-    /// Sources without rows that the collector still has to hear of; more of them, where nobody collects, are folded unheard.
+    /// Sources without rows that the collector still has to hear of; more of them, where there is no collector, are
+    /// folded without that.
     private static let untoldLimit = 256
     /// Sources folded at a time.
     private static let limit = 200

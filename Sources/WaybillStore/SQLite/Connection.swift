@@ -151,7 +151,8 @@ package final class Connection {
         return methods.pointee.xRead?(file, &version, 1, 18) == SQLITE_OK && version == 2
     }
 
-    /// A number that is another one after every commit of anybody else (sqlite.org/pragma.html#pragma_data_version); means nothing to other connections.
+    /// A number that is another one after every commit of another connection
+    /// (sqlite.org/pragma.html#pragma_data_version); means nothing to other connections.
     ///
     /// Within a SQLite transaction it is that of the state which the transaction sees, and has seen from its first read on.
     package func dataVersion() throws(WaybillError) -> Int { try integer("PRAGMA data_version") }

@@ -35,7 +35,7 @@ extension GUID: SQLValue {
     }
 }
 
-/// A value as a column holds it, whatever its type.
+/// A value as a column holds it, of any type.
 package enum ColumnValue: SQLValue {
     case null
     case integer(Int)

@@ -81,7 +81,7 @@ struct SalvagedBooks {
         UNION ALL SELECT closed FROM network_logs WHERE source = ?1 AND closed IS NOT NULL ORDER BY 1
         """
 
-    /// Without its exchange or its beginning a body says nothing to anybody.
+    /// Without its exchange or its beginning a body is of no use.
     private static let removeLostBodies = """
         DELETE FROM bodies WHERE NOT EXISTS(SELECT 1 FROM network_logs l WHERE l.source = bodies.source AND l.sequence = bodies.exchange) \
         OR piece > 0 AND NOT EXISTS(SELECT 1 FROM bodies b WHERE b.source = bodies.source AND b.exchange = bodies.exchange \

@@ -5,7 +5,7 @@ import WaybillCore
 struct StoreFile {
     let path: String
 
-    /// Which file a path leads to, whatever its name.
+    /// Which file a path leads to, under any name.
     struct Identity: Hashable {
         var device: UInt64
         var number: UInt64

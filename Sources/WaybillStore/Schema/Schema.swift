@@ -33,7 +33,7 @@ package enum Schema {
     static func migrate(_ connection: Connection) throws(WaybillError) -> Bool {
         let version = try connection.integer("PRAGMA user_version")
         if version == 0 {
-            // Somebody else's database must not get our tables.
+            // Another program's database must not get our tables.
             guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else { throw try notAStore(connection) }
             try connection.execute("PRAGMA application_id = \(applicationID)")
         } else {
@@ -45,7 +45,7 @@ package enum Schema {
         return true
     }
 
-    /// Makes sure that nothing of somebody else's is in it, before anything is changed.
+    /// Makes sure that nothing of another program's is in it, before anything is changed.
     static func checkOwnership(_ connection: Connection) throws(WaybillError) {
         guard try connection.integer("PRAGMA application_id") != applicationID else { return }
         guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else { throw try notAStore(connection) }

@@ -28,7 +28,8 @@ package enum Tables {
 
         """
 
-    /// What `parts.own_timeout_us` leaves out: 24 hours. Part of the schema, whatever the library's default becomes.
+    /// What `parts.own_timeout_us` leaves out: 24 hours. Part of the schema: it stays where the library's default
+    /// changes.
     static let usualTimeoutMicroseconds = 86_400_000_000
 
     static let script = """

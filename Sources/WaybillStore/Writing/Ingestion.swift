@@ -5,7 +5,7 @@ package struct Ingestion {
     package private(set) var acceptedCount = 0
     private(set) var knownCount = 0
     package private(set) var rejections: [Rejection] = []
-    /// Facts of one transaction, whoever recorded them, beyond which they are rejected; nil: however many come.
+    /// Facts of one transaction, of all its sources, beyond which they are rejected; nil: however many come.
     package var factsPerTransaction: Int?
 
     private let share: TransactionSet.Share
@@ -111,7 +111,8 @@ package struct Ingestion {
         return try ranges.erased(of: source.id)
     }
 
-    /// Takes nothing of a source whose installation was erased; what it began is erased with it, whoever else has recorded of it.
+    /// Takes nothing of a source whose installation was erased; what it began is erased with it, even where others have
+    /// recorded of it.
     private mutating func refuse(at wall: Int) throws(WaybillError) {
         var begun: [GUID] = []
         forEachFact { fact, index, ingestion in

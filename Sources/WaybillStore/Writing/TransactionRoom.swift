@@ -1,6 +1,7 @@
 import WaybillCore
 
-/// How many facts each transaction still takes, so that nobody who has learned the ID of one can make it grow without end.
+/// How many facts each transaction still takes, so that a client that has learned the ID of one cannot make it grow
+/// without end.
 struct TransactionRoom {
     /// Parts of a transaction: each one that comes has all others looked at.
     private static let partLimit = 1_000
