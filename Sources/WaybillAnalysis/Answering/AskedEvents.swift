@@ -28,7 +28,8 @@ extension AskedEvent {
         return id > otherID
     }
 
-    /// How long after another it came: within a source by the clock that nobody can turn, across sources as their wall clocks say.
+    /// How long after another it came: within a source by the clock that cannot be set, across sources as their wall
+    /// clocks say.
     func microseconds(since other: AskedEvent) -> Int { source == other.source ? at - other.at : wall - other.wall }
 }
 

@@ -91,8 +91,9 @@ struct JoinedParts {
 
 /// Places by ID, which the one who has them keeps: a hash table of four bytes for each slot, open addressing (Knuth, TAOCP volume 3, 6.4, algorithm L).
 ///
-/// A dictionary keeps each ID once more, and its hashes took some tenth of an answer's time. IDs come from others, so what they are multiplied by is
-/// random: nobody can make up many that fall into one slot (Dietzfelbinger et al. 1997, multiply-shift).
+/// A dictionary keeps each ID once more, and its hashes took some tenth of an answer's time. IDs come from others, so
+/// what they are multiplied by is random: many that fall into one slot cannot be made up (Dietzfelbinger et al. 1997,
+/// multiply-shift).
 private struct PlaceTable {
     /// Below 0: free. A power of two of them.
     private var slots = [Int32](repeating: -1, count: 1 << 12)

@@ -55,7 +55,7 @@ struct LegsDivision {
             return (opened, closed)
         }
         uncertainties.append(estimate.interval.uncertainty)
-        // Whatever the clocks say, the server's share lies within.
+        // The server's share lies within, even where the clocks say otherwise.
         let arrival = min(max(opened, server.opened + estimate.interval.middle), closed - duration)
         add(.request, from: opened, to: arrival)
         add(.server, from: arrival, to: arrival + duration)

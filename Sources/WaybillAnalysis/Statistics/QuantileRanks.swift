@@ -1,7 +1,8 @@
 /// Between which of the sorted values of a sample a quantile of the whole lies.
 ///
-/// Of n independent values, as many as a binomial variable of n and p says are below the quantile p, whatever their distribution; where it has
-/// steps, the limits are only surer (David and Nagaraja, "Order Statistics", 3rd edition 2003, section 7.1).
+/// Of n independent values, as many as a binomial variable of n and p says are below the quantile p, for every
+/// distribution; where it has steps, the limits are only surer (David and Nagaraja, "Order Statistics", 3rd edition
+/// 2003, section 7.1).
 struct QuantileRanks {
     /// Counted from 1; nil: even below the least value it may lie.
     let low: Int?

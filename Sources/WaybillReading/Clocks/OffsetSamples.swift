@@ -1,9 +1,10 @@
 /// The exchanges between two sources that say how far their clocks are apart.
 ///
-/// It is the clocks that facts carry which are compared, and not what they tell of wall time: those nobody sets, so that they drift and do not jump.
-/// Each exchange bounds the offset: its request cannot have come before it was sent, its response not before it was answered (RFC 5905, section 8).
-/// What all of them allow is narrower than what the quickest one does, as soon as one has the quickest request and another the quickest
-/// response; and an exchange that was slow, because it had to connect first, say, is one that bounds little. So none has to be preferred.
+/// It is the clocks that facts carry which are compared, and not what they tell of wall time: those are never set, so
+/// that they drift and do not jump. Each exchange bounds the offset: its request cannot have come before it was sent,
+/// its response not before it was answered (RFC 5905, section 8). What all of them allow is narrower than what the
+/// quickest one does, as soon as one has the quickest request and another the quickest response; and an exchange that
+/// was slow, because it had to connect first, say, is one that bounds little. So none has to be preferred.
 package struct OffsetSamples {
     struct Sample {
         /// When the request was sent, by the client's clock.
@@ -28,8 +29,8 @@ package struct OffsetSamples {
 
     /// What the exchanges around one say, without itself.
     ///
-    /// The nearest first, until one contradicts those before: then the machine was suspended between the two, or its clock restarted, and whatever
-    /// lies beyond is of no use.
+    /// The nearest first, until one contradicts those before: then the machine was suspended between the two, or its
+    /// clock restarted, and what lies beyond is of no use.
     ///
     /// - Returns: nil where there are too few.
     func estimate(at time: Int, besides sequence: Int) -> OffsetEstimate? {

@@ -22,7 +22,7 @@ extension ListCursor: CustomStringConvertible {
         let order = words.first.flatMap { TransactionFilter.Order(rawValue: String($0)) }
         if order != nil { words.removeFirst() }
         let numbers = words.map { Int($0) }
-        // Somebody may have made it up: what is reckoned with stays in range.
+        // It may be made up: what is calculated with stays in range.
         guard numbers.count == 3, let listed = numbers[0], Self.places.contains(listed), let source = numbers[1],
             let sequence = numbers[2]
         else {

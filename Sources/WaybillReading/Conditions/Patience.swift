@@ -1,7 +1,8 @@
 /// How long a list is looked through for one page of it.
 ///
-/// Indexes find what use cases, outcomes and times ask for. Every other condition is asked of one transaction after the other, which takes seconds
-/// where there are a million and hardly any passes. Whoever waits for a page would rather be told how far it got.
+/// Indexes find what use cases, outcomes and times ask for. Every other condition is asked of one transaction after the
+/// other, which takes seconds where there are a million and hardly any passes. A page that takes longer than this ends
+/// early, and says how far it got.
 package struct Patience: Sendable {
     /// How many rows are looked at before it is asked again.
     let stretch: Int

@@ -53,11 +53,11 @@ public struct Page<Row: Sendable & Codable>: Sendable, Codable {
     public var rows: [Row]
     /// Hand it back for the rows that follow; nil when there are none.
     public var next: String?
-    /// One sentence on why there are no rows; nil where there are some, or where nobody asked.
+    /// One sentence on why there are no rows; nil where there are some, or where it was not asked for.
     public var whyEmpty: String?
-    /// Hand it back for what has changed since; nil where nobody asked.
+    /// Hand it back for what has changed since; nil where it was not asked for.
     public var position: String?
-    /// One sentence on where nobody looked for what may be missing; nil where everything was looked at.
+    /// One sentence on what was not looked at, where rows may be missing; nil where everything was looked at.
     public var note: String?
 
     /// Makes a page.

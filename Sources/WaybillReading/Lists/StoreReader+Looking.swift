@@ -1,9 +1,9 @@
 package import WaybillCore
 package import WaybillStore
 
-/// What somebody who looks at lists and goes from one transaction to the next asks besides.
+/// What a person who looks at lists and goes from one transaction to the next needs besides.
 extension StoreReader {
-    /// A number that is another one after every commit of anybody else; means nothing to other readers.
+    /// A number that is another one after every commit of another connection; means nothing to other readers.
     package func version() throws(WaybillError) -> Int { try connection.dataVersion() }
 
     /// How many events and exchanges of each transaction tell an error; those that have none are left out.

@@ -83,7 +83,7 @@ extension StoreReader {
                 let next = ListCursor(listed: last.opened, source: last.source, sequence: last.sequence).description
                 return (Page(rows: records, next: next), nil)
             }
-            // Everything since then was looked at, whatever its source.
+            // Everything since then was looked at, of every source.
             let last = ListCursor.places.upperBound
             let next = lookedAt.map { ListCursor(listed: $0.from - 1, source: last, sequence: last).description }
             return (Page(rows: records, next: next), lookedAt.map { .lookedAt($0.count, through: .time($0.from)) })

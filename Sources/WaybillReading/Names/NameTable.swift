@@ -19,7 +19,7 @@ package final class NameTable {
         return name
     }
 
-    /// The least of what anybody calls a use case, else `use case 7`: for what is said of runs of several versions.
+    /// The least of all names of a use case, else `use case 7`: for what is said of runs of several versions.
     package func useCase(_ code: Int) throws(WaybillError) -> String {
         try connection.statement("SELECT coalesce((SELECT min(name) FROM names WHERE use_case = ?1 AND event = -1), 'use case ' || ?1)")
             .first(code) { row in row.text(0) } ?? "use case \(code)"

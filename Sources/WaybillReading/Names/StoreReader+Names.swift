@@ -4,7 +4,7 @@ package import WaybillStore
 
 /// What codes are called.
 extension StoreReader {
-    /// The names of use cases and of events; each once, whoever calls it so.
+    /// The names of use cases and of events; each once, even where several apps call it so.
     package func names() throws(WaybillError) -> [RecordedName] {
         try connection.statement("SELECT DISTINCT use_case, event, name FROM names ORDER BY use_case, event, name").rows { row in
             RecordedName(useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: row.text(2))

@@ -41,7 +41,7 @@ extension StoreReader {
 }
 
 extension ExchangeBody {
-    /// Whether there is something to show, and be it that it was empty.
+    /// Whether there is something to show: bytes, or that the whole body is empty.
     package var isKept: Bool { !bytes.isEmpty || isWhole }
 
     /// What was kept, as text; nil for what is not UTF-8.

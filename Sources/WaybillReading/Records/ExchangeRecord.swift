@@ -37,7 +37,7 @@ public struct ExchangeRecord: Hashable, Sendable, Codable, Identifiable {
     public enum State: String, Hashable, Sendable, Codable, CodingKeyRepresentable, CaseIterable {
         /// It was opened and not closed yet.
         case inProgress = "in_progress"
-        /// A whole response was there, whatever its status.
+        /// A whole response was there, with any status.
         case completed
         /// No whole response: see the error.
         case failed

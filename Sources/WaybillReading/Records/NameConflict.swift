@@ -1,6 +1,6 @@
 /// A code that has had several names: in versions of one app, or in several apps.
 ///
-/// Nothing is wrong with what was recorded, but one of the names misleads whoever reads it.
+/// Nothing is wrong with what was recorded, but one of the names misleads its readers.
 public struct NameConflict: Hashable, Sendable, Codable {
     /// The use case's code.
     public var useCase: Int

@@ -105,7 +105,7 @@ private struct PathSegment {
         while index < bytes.endIndex {
             let byte = bytes[index]
             if byte == UInt8(ascii: "%") {
-                // A byte of a letter that a URL cannot hold, whatever digits it is written with.
+                // A byte of a letter that a URL cannot hold: its digits do not count as digits.
                 words[words.count - 1].append(UInt8(ascii: "a"))
                 index += 3
                 continue

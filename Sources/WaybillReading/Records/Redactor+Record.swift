@@ -1,8 +1,8 @@
 package import WaybillCore
 import WaybillStore
 
-/// Redacts what was stored once more, before it leaves the device: rules may have been added since it was captured, and what a collector
-/// received was redacted by somebody else.
+/// Redacts what was stored once more, before it leaves the device: rules may have been added since it was captured, and
+/// what a collector received was redacted elsewhere.
 extension Redactor {
     /// Every string of a record.
     package func record(_ record: TransactionRecord) -> TransactionRecord {

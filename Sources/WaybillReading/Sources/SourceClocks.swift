@@ -29,7 +29,7 @@ package struct SourceClocks: Hashable, Sendable {
         }
     }
 
-    /// A time at which somebody set the wall clock while the source ran.
+    /// A time at which the wall clock was set while the source ran.
     package struct Change: Hashable, Sendable {
         /// Microseconds since 1970, by the clock as it was before.
         package var atMicroseconds: Int
