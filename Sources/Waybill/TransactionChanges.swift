@@ -3,9 +3,9 @@ public import WaybillStore
 
 /// What is being recorded, as it reaches the store; ends with the manager.
 ///
-/// Watches from the moment it was asked for, so that nothing is missed between a first list and the first change. What happens while its
-/// reader is busy comes as one change, and where that are many transactions, as ``TransactionChange/reload``: recording waits for nobody.
-/// Each reader asks the manager for its own.
+/// Watches from the moment it was asked for, so that nothing is missed between a first list and the first change. What
+/// happens while its reader is busy comes as one change, and where that are many transactions, as
+/// ``TransactionChange/reload``: recording waits for no reader. Each reader asks the manager for its own.
 public struct TransactionChanges: AsyncSequence, Sendable {
     public typealias Failure = Never
 

@@ -1,18 +1,19 @@
 import WaybillCore
 public import WaybillStore
 
-// Clearing what was recorded, and starting over as somebody else.
+// Clearing what was recorded, and starting over as another installation.
 extension TransactionManager {
     /// Erases what was recorded until now: the rows at once, and their bytes from the files.
     ///
-    /// What was not delivered yet is told to the collector as a count, no more. What was delivered is not taken back: erase it there, too. A
-    /// transaction that is still open goes as well, and what its handle records later is booked as erased; unless its beginning was delivered
-    /// already: then what follows is recorded and delivered as before, or the collector would see it open for ever. Another process that
-    /// records into the same store keeps what it recorded in its own journal for up to five seconds.
+    /// What was not delivered yet is told to the collector as a count, no more. What was delivered is not taken back:
+    /// erase it there, too. A transaction that is still open goes as well, and what its handle records later is booked
+    /// as erased; unless its beginning was delivered already: then what follows is recorded and delivered as before, or
+    /// the collector would never see it end. Another process that records into the same store keeps what it recorded in
+    /// its own journal for up to five seconds.
     ///
     /// - Returns: What was there to erase.
-    /// - Throws: ``WaybillError`` when the store cannot be written; or when the rows are gone, and somebody who reads the store keeps the bytes:
-    ///   then erase once more.
+    /// - Throws: ``WaybillError`` when the store cannot be written; or when the rows are gone, and a reader of the
+    ///   store keeps the bytes: then erase once more.
     @discardableResult
     public func erase(_ selection: ErasureSelection) async throws -> Erasure {
         guard let source = await sink.drainedSource() else { return Erasure() }

@@ -6,9 +6,10 @@ import WaybillStore
 extension TransactionManager {
     /// Delivers everything that was recorded until now.
     ///
-    /// Never throws: what went wrong is in the report, and what could not be delivered stays pending. Flushes run one after the other. Whoever
-    /// asks for one does not wait for the end of a pause that the library makes after failures; one that the collector asked for
-    /// (`Retry-After`) holds for everybody, and so does a token that it does not take.
+    /// Never throws: what went wrong is in the report, and what could not be delivered stays pending. Flushes run one
+    /// after the other. One that is asked for does not wait for the end of a pause that the library makes after
+    /// failures; a pause that the collector asked for (`Retry-After`) holds for every flush, and so does a token that
+    /// it does not take.
     @discardableResult
     public func flush() async -> FlushReport {
         await flusher.start(sink, isAsked: true)?.value ?? FlushReport()

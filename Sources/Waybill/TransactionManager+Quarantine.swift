@@ -3,7 +3,7 @@ public import WaybillCore
 import WaybillReading
 public import WaybillStore
 
-// What a collector rejected is kept, and can be looked at, sent again or handed to somebody.
+// What a collector rejected is kept, and can be looked at, sent again or handed on.
 extension TransactionManager {
     /// The facts in quarantine, with the reasons.
     ///

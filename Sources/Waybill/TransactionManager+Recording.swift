@@ -2,7 +2,7 @@ public import WaybillCore
 
 // Beginning and joining transactions: none of this throws or waits.
 extension TransactionManager {
-    /// Begins a transaction, for the lifetime of a screen or whatever else has no closure around it.
+    /// Begins a transaction, for the lifetime of a screen or of anything else that has no closure around it.
     ///
     /// - Parameter attributes: What describes the transaction, e.g. the variant of a test.
     /// - Returns: The handle. Keep it: letting go of it unfinished records `abandoned`.
@@ -61,7 +61,7 @@ extension TransactionManager {
         return UseCaseTransaction(part: join(told, useCase: U.code, timeout: U.timeout, attributes: attributes, in: source))
     }
 
-    /// Joins whatever transaction an incoming request belongs to, before anything is known of its use case.
+    /// Joins the transaction that an incoming request belongs to, before anything is known of its use case.
     ///
     /// - Returns: nil without a valid header field: such a request leaves no trace.
     public func join(attributes: Attributes = [:], header: (String) -> String?) -> UseCaseTransaction<Int>? {

@@ -61,7 +61,8 @@ public final class TransactionManager: Sendable {
         public var obeysLaunchSettings = false
         /// Which exchanges are recorded, and what of them. Default: all of every one, redacted, but no bodies.
         public var network = NetworkOptions()
-        /// Asked before each set that is delivered, whoever asked for the flush; no: it stays pending. For policies such as Wi-Fi only.
+        /// Asked before each set that is delivered, in flushes that were asked for, too; false: it stays pending. For
+        /// policies such as Wi-Fi only.
         ///
         /// ```swift
         /// options.canFlush = { await power.isCharging }

@@ -18,7 +18,7 @@ extension TransactionManager {
     ///   - clock: Move it to let time pass.
     ///   - delivery: Where `flush()` sends to, e.g. an ``InMemoryTransport``.
     ///   - correlatedHosts: The hosts whose requests carry the header field.
-    ///   - options: What is seldom needed; nil: the defaults, and diagnostics are told to nobody.
+    ///   - options: What is seldom needed; nil: the defaults, and diagnostics are not told.
     public static func testing(
         clock: ManualClock = ManualClock(), delivery: Delivery? = nil, correlatedHosts: [String] = [], options: Options? = nil
     ) -> TransactionManager {

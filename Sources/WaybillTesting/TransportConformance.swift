@@ -3,8 +3,8 @@ import WaybillCore
 
 /// Tries a transport out: whether it does what delivery relies on.
 ///
-/// It sends sets that every collector takes, some of them large, odd, repeated or at the same time, and says what it found. It needs no testing
-/// library: expect the findings to be empty, in whichever you use.
+/// It sends sets that every collector takes, some of them large, odd, repeated or at the same time, and says what it
+/// found. It needs no testing library: expect the findings to be empty, in the one that you use.
 ///
 /// ## Usage
 ///

@@ -31,7 +31,7 @@ final class BodyDraft: @unchecked Sendable {  // right because everything that c
         probe = head.isEncoded ? [] : nil
     }
 
-    /// What waits of a body whose exchange nobody has ended gives back its room.
+    /// Gives back the room of what waits of a body whose exchange was never ended.
     deinit { keeper.writer.bodies.adjust(by: -kept.count) }
 
     func append(_ bytes: [UInt8]) {

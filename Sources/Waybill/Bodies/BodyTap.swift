@@ -2,7 +2,8 @@ import Foundation
 import WaybillCore
 import WaybillStore
 
-/// One body as it passes: its beginning is kept, all of it is counted, and what is not kept is hashed. Nobody waits for anything here.
+/// One body as it passes: its beginning is kept, all of it is counted, and what is not kept is hashed. No call waits
+/// for anything here.
 final class BodyTap: Sendable {
     private struct State {
         var byteCount = 0

@@ -47,7 +47,7 @@ package final class BodyTaps: Sendable {
             state.hasEnded = true
             return state
         }
-        // Whoever has answered has read the request.
+        // A server that has answered has read the request.
         last.taps[.request]?.finish(isWhole: isWhole || last.heads[.response] != nil)
         last.taps[.response]?.finish(isWhole: isWhole)
     }
@@ -65,7 +65,7 @@ struct BodyHead {
     var contentType: String?
     /// Whether it was compressed on its way (RFC 9110, section 8.4); it may be decoded by now.
     var isEncoded = false
-    /// Whether there was a head before the body came: without one nobody knows how to look for secrets in it.
+    /// Whether there was a head before the body came: without one it is not known how to look for secrets in it.
     var isKnown: Bool
 
     init(_ fields: [Fact.HeaderField]?) {

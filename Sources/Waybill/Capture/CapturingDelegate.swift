@@ -22,7 +22,7 @@ public import FoundationNetworking
 /// Tasks with a completion handler, and those behind the asynchronous methods, tell a session's delegate too little on Linux: those are for
 /// ``CapturedSession``. Rules do not apply here, as it is not this object that sends.
 public final class CapturingDelegate: NSObject, URLSessionDelegate, Sendable {
-    /// Where everything is passed on to; nil for nobody. (`session.delegate` is the capturing one.)
+    /// Where everything is passed on to; nil: nowhere. (`session.delegate` is the capturing one.)
     public let delegate: (any URLSessionDelegate)?
     private let recording: Recording
     private let running = Locked<[ObjectIdentifier: Running]>([:])
@@ -114,14 +114,15 @@ extension CapturingDelegate {
         if let response = ExchangeResponse(response) { exchange.responded(response) }
     }
 
-    /// A redirect without our header field, if it goes to another host (rule 7 of the design).
+    /// A redirect without our header field, if it goes to another host: the field was given for the first
+    /// host alone.
     func withoutField(_ request: URLRequest, of task: URLSessionTask) -> URLRequest {
         guard let exchange = exchange(of: task), let first = task.originalRequest else { return request }
         let policy = RedirectPolicy.follow(droppingFieldsForOtherHosts: Array(exchange.headers.keys))
         return policy.request(after: request, of: first) ?? request
     }
 
-    /// What to tell the session about a redirect, once somebody has decided.
+    /// What to tell the session about a redirect, once it is decided what to do with it.
     func noting(
         _ response: HTTPURLResponse, of task: URLSessionTask, _ answer: @escaping @Sendable (URLRequest?) -> Void
     ) -> @Sendable (URLRequest?) -> Void {

@@ -83,7 +83,8 @@ extension CapturingProtocol {
         ObservedSessions.note(session.configuration, as: capture)
         let classes = session.configuration.protocolClasses ?? []
         guard !classes.contains(where: { $0 == Self.self }) else { return }
-        // Just before the native one, which comes last where it is not listed: whatever the caller has put there is asked first, as before.
+        // Just before the native one, which comes last where it is not listed: the classes that the caller has put
+        // there are asked first, as before.
         let index = classes.firstIndex { $0 == NativeProtocol.class } ?? classes.endIndex
         session.configuration.protocolClasses = classes[..<index] + [Self.self] + classes[index...]
     }

@@ -8,7 +8,7 @@ enum NativeProtocol {
     /// The class that does HTTP.
     static let `class` = find(in: URLSessionConfiguration.default.protocolClasses ?? [])
 
-    /// The class that does HTTP among others, of which some may be somebody else's.
+    /// The class that does HTTP among others, of which some may not be Foundation's.
     static func find(in classes: [AnyClass]) -> URLProtocol.Type? {
         guard let url = URL(string: "http://127.0.0.1/") else { return nil }
         return classes.lazy.compactMap { $0 as? URLProtocol.Type }.first {

@@ -33,7 +33,7 @@ public final class PassiveCapture: Sendable {
 
     /// Captures the requests of `URLSession.shared` and of what was included, from now on.
     ///
-    /// Call it at start-up: on Linux before anybody sends by `URLSession.shared`.
+    /// Call it at start-up: on Linux before anything is sent by `URLSession.shared`.
     public func start() {
         guard recording.settings != nil, !isOn.exchange(true, ordering: .relaxed) else { return }
         CapturingProtocol.start(self)

@@ -35,6 +35,6 @@ final class AnnouncedParts: Sendable {
         }
     }
 
-    /// The part of a transaction, as long as somebody holds its handle.
+    /// The part of a transaction, as long as its handle is held.
     func part(of transaction: GUID) -> OpenPart? { state.withLock { $0.entries[transaction]?.part } }
 }

@@ -46,7 +46,7 @@ struct AnswerPolicy {
         return DeliveryFailure(error, remedy: remedy)
     }
 
-    /// A collector that wants to be left alone says so with an error (4xx, 5xx). What answers a set with any other status is none, perhaps a network's
-    /// sign-in page, and silences nobody.
+    /// A collector that asks for a pause does so with an error (4xx, 5xx). What answers a set with any other status is
+    /// no collector, perhaps a network's sign-in page, and its `Retry-After` is not obeyed.
     private var isAnError: Bool { statuses.lowerBound >= 400 }
 }

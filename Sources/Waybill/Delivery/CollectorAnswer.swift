@@ -41,7 +41,7 @@ package struct CollectorAnswer {
         return receipt
     }
 
-    /// What a server of version 0.0.1 says: any 2xx, whatever stands in it, takes the facts of a set that were sent.
+    /// What a server of version 0.0.1 says: any 2xx, with any content, takes the facts of a set that were sent.
     ///
     /// - Parameter leftOut: The facts of the set that were not.
     package func acceptance(of set: OutgoingSet, but leftOut: [Rejection], now: Date) throws(DeliveryFailure) -> Receipt {
@@ -60,7 +60,7 @@ package struct CollectorAnswer {
         RetryAfter.duration(field("Retry-After"), answeredAt: field("Date"), now: now)
     }
 
-    /// What is no receipt of ours silences nobody by a `Retry-After` either.
+    /// The `Retry-After` of what is no receipt of ours is not obeyed either.
     private func unknown(_ sentence: String) -> DeliveryFailure { DeliveryFailure(WaybillError(.transport, sentence)) }
 
     private func field(_ name: String) -> String? { (response as? HTTPURLResponse)?.value(forHTTPHeaderField: name) }

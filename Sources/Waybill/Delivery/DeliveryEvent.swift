@@ -18,7 +18,7 @@ public enum DeliveryEvent: Sendable, Hashable {
     case ended(FlushReport)
 }
 
-/// Hands events to everybody who listens.
+/// Hands events to all listeners.
 final class DeliveryEvents: Sendable {
     private struct State {
         var next = 0
@@ -27,7 +27,8 @@ final class DeliveryEvents: Sendable {
 
     private let state = Locked(State())
 
-    /// A stream of its own for each listener, from now on. Who does not keep up misses the oldest: delivery waits for nobody.
+    /// A stream of its own for each listener, from now on. One that does not keep up misses the oldest: delivery waits
+    /// for no listener.
     func stream() -> AsyncStream<DeliveryEvent> {
         let (stream, continuation) = AsyncStream.makeStream(of: DeliveryEvent.self, bufferingPolicy: .bufferingNewest(100))
         let number = state.withLock { state in

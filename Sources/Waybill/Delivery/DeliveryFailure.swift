@@ -10,7 +10,7 @@ public import WaybillCore
 /// throw DeliveryFailure(WaybillError(.refused, "The queue takes 256 KB at most."), remedy: .sendLess)
 /// ```
 public struct DeliveryFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is to be done. Whichever it is, the facts stay pending.
+    /// What is to be done. The facts stay pending in every case.
     public enum Remedy: Sendable, Hashable {
         /// The same facts go out again: after this time, a day at most; nil: after a pause that grows with each failure.
         case retry(after: Duration? = nil)

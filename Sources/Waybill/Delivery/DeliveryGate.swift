@@ -21,7 +21,8 @@ struct DeliveryGate {
 
     /// Why nothing may go out now; nil: it may.
     ///
-    /// - Parameter isAsked: Whether somebody asked for the flush, who need not wait for a guess of ours.
+    /// - Parameter isAsked: Whether the flush was asked for: then it does not wait for a pause that is only a guess of
+    ///   ours.
     func hindrance(at uptime: Int, isAsked: Bool) -> WaybillError? {
         if let refusal { return refusal }
         guard uptime < heldUntil, wasAskedFor || !isAsked else { return nil }

@@ -155,7 +155,7 @@ struct Flush {
 }
 
 extension Receipt {
-    /// The receipt itself, where it is one of this set and of all its facts: a transport may be anybody's.
+    /// The receipt itself, where it is one of this set and of all its facts: a transport need not be ours.
     fileprivate func checked(for set: OutgoingSet) throws(DeliveryFailure) -> Receipt {
         guard self.set == set.id, factCount == set.factCount else {
             throw DeliveryFailure(

@@ -6,8 +6,8 @@ public import WaybillCore
 /// then nothing is settled, and the same facts are sent again later, in a set of another ID. The receipt lists the facts that were refused;
 /// with an empty list all are accepted. A transport that cannot tell new facts from known ones says that all were accepted.
 ///
-/// Whatever it throws, sets are tried again after a pause that grows; a ``DeliveryFailure`` says more. `TransportConformance` of the module
-/// `WaybillTesting` tries a transport out.
+/// After every error that it throws, sets are tried again after a pause that grows; a ``DeliveryFailure`` says more.
+/// `TransportConformance` of the module `WaybillTesting` tries a transport out.
 ///
 /// ## Usage
 ///
@@ -28,6 +28,6 @@ public import WaybillCore
 public protocol FlushTransport: Sendable {
     /// Hands a set over, and returns what was said about it.
     ///
-    /// - Throws: Whatever says why the facts are not known to have arrived. They stay pending.
+    /// - Throws: Any error that says why the facts are not known to have arrived. They stay pending.
     func send(_ set: OutgoingSet) async throws -> Receipt
 }

@@ -36,10 +36,11 @@ final class Flusher: Sendable {
         }
     }
 
-    /// What the last flush stumbled over; nil when it did not.
+    /// Why the last flush failed; nil when it did not.
     var problem: WaybillError? { state.withLock { $0.problem } }
 
-    /// Why what waits may never arrive, though nothing has failed: nobody has said where to or when; nil where they have, or nothing waits.
+    /// Why what waits may never arrive, though nothing has failed: it was not set where to or when; nil where it was,
+    /// or nothing waits.
     ///
     /// Writes what was recorded until now.
     func hint(on source: RunningSource?) -> String? {
@@ -85,7 +86,7 @@ final class Flusher: Sendable {
         _ = start(recording, isAsked: true)
     }
 
-    /// A flush that nobody asked for: where it would do nothing, it costs a lock and a look at the clock.
+    /// A flush that was not asked for: where it would do nothing, it costs a lock and a look at the clock.
     func flushIfDue(_ recording: Recording) async {
         guard let uptime = recording.readableSource?.settings.clock.uptimeMicroseconds(),
             state.withLock({ $0.gate.hindrance(at: uptime, isAsked: false) == nil })
@@ -97,7 +98,7 @@ final class Flusher: Sendable {
 
     /// Starts a flush behind those that are under way: facts recorded until now are part of it.
     ///
-    /// - Parameter isAsked: Whether somebody asked for it, who need not wait for a pause of our own.
+    /// - Parameter isAsked: Whether it was asked for: then it does not wait for a pause of our own.
     /// - Returns: nil where there is nothing to deliver from.
     func start(_ recording: Recording, isAsked: Bool) -> Task<FlushReport, Never>? {
         guard let source = recording.readableSource else { return nil }

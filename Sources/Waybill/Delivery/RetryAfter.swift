@@ -2,7 +2,7 @@ package import Foundation
 
 /// HTTP's `Retry-After`: in seconds, or as a date (RFC 9110, section 10.2.3).
 package enum RetryAfter {
-    /// Nobody is silenced for longer, whatever an answer says.
+    /// Delivery pauses for no longer, even where an answer asks for more.
     static let longest = Duration.seconds(86_400)
 
     /// How long to wait; nil for what is neither a number nor a date. A date in the past is no wait.

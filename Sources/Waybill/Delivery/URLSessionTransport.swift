@@ -132,7 +132,7 @@ public final class URLSessionTransport: FlushTransport {
         case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
             .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired:
             insecure
-        // swift-corelibs-foundation has no code for what TLS stumbles over; the words, which are libcurl's, tell.
+        // swift-corelibs-foundation has no code for errors of TLS; the words, which are libcurl's, tell.
         case .unknown where ["SSL", "certificate"].contains(where: error.localizedDescription.contains): insecure
         case .notConnectedToInternet: "could not be reached: there is no network"
         default: "could not be reached"

@@ -28,7 +28,8 @@ final class MemorySink: BodySink {
     func ended(_ answer: Result<URLResponse, URLError>) { completion(answer.map { (data, $0) }) }
 }
 
-/// Writes the body to a new file, which belongs to whoever gets it; a body that does not come whole leaves none.
+/// Writes the body to a new file, which belongs to the caller that gets it; a body that does not come whole leaves
+/// none.
 final class FileSink: BodySink {
     private let completion: @Sendable (Result<(URL, URLResponse), URLError>) -> Void
     private let url = FileManager.default.temporaryDirectory.appending(
@@ -55,7 +56,7 @@ final class FileSink: BodySink {
 
     private func opened() throws -> FileHandle {
         if let file { return file }
-        // For nobody else to read, whatever the process's mask: the folder may be everybody's.
+        // No other user may read it, even where the process's mask allows it: all users may share the folder.
         guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
             throw URLError(.cannotCreateFile)
         }

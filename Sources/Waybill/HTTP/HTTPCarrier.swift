@@ -32,12 +32,14 @@ protocol HTTPEvents: AnyObject, Sendable {
     func ended(_ error: URLError?)
 }
 
-/// Carries one request and tells what happens to it: URLSession does, and whatever takes its place or stands in its way.
+/// Carries one request and tells what happens to it: URLSession does, and so does what takes its place or stands before
+/// it.
 protocol HTTPCarrier: AnyObject, Sendable {
     /// Begins; called once.
     func start(telling events: any HTTPEvents)
 
-    /// Nobody wants the answer any more. Called once at most, after `start`, from any thread; must not wait. What is told afterwards is ignored.
+    /// The answer is no longer wanted. Called once at most, after `start`, from any thread; must not wait. What is told
+    /// afterwards is ignored.
     func cancel()
 }
 

@@ -6,7 +6,7 @@ import WaybillCore
 import FoundationNetworking
 #endif
 
-/// One request and what became of it: answered, failed, canceled or too late, whichever is first, and told exactly once.
+/// One request and what became of it, told exactly once: the first of answered, failed, canceled and too late.
 ///
 /// It stands between the carrier and those who want to know: the record, the progress, and the sink that makes of the answer what was asked for.
 final class HTTPExchange: HTTPEvents {
@@ -44,7 +44,7 @@ final class HTTPExchange: HTTPEvents {
     ///   - deadline: The longest it may take from its start; nil for no limit but the carrier's own.
     ///   - record: Told all that happens.
     ///   - sentBytes: The bytes of the request's body, for the record; nil: it is told their number.
-    ///   - progress: Called after each step, where the carrier tells of it; nil for nobody.
+    ///   - progress: Called after each step, where the carrier tells of it; nil: not called.
     init(
         of outgoing: OutgoingRequest, by carrier: any HTTPCarrier, redirects: RedirectPolicy = .follow(), deadline: Duration? = nil,
         record: OpenExchange = OpenExchange(), sentBytes: SentBytes? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -66,7 +66,7 @@ final class HTTPExchange: HTTPEvents {
     /// - Parameter sink: Gets the answer. Its `ended` is called once: on the carrier's thread, the one that cancels, or the deadline's queue.
     func start(into sink: any BodySink) {
         let timer = deadline.map(makeTimer)
-        nonisolated(unsafe) let sink = sink  // nobody else has it yet
+        nonisolated(unsafe) let sink = sink  // nothing else has it yet
         let carrier: (any HTTPCarrier)? = state.withLock { state in
             guard state.stage == .prepared else { return nil }
             (state.stage, state.sink, state.timer) = (.starting, sink, timer)

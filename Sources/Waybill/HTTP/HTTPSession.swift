@@ -7,10 +7,10 @@ package import FoundationNetworking
 
 /// A `URLSession` of our own, used only in the ways that survive cancellation on every platform.
 ///
-/// With swift-corelibs-foundation `URLSession.data(for:)` can deadlock every session of the process when a cancellation meets the end of a
-/// request, and can trap when it comes early. So all requests are delegate tasks, canceled from a queue where nobody waits for anybody, and the
-/// session has no cache there: it is the look-up in the cache that early cancellations trip over. It lives until its last request has ended and
-/// nobody holds it.
+/// With swift-corelibs-foundation `URLSession.data(for:)` can deadlock every session of the process when a cancellation
+/// meets the end of a request, and can trap when it comes early. So all requests are delegate tasks, canceled from a
+/// queue on which nothing waits, and the session has no cache there: it is the look-up in the cache that traps when a
+/// cancellation comes early. It lives until its last request has ended and no reference to it is left.
 package final class HTTPSession: Sendable {
     private let session: URLSession
     private let hub = TaskHub()

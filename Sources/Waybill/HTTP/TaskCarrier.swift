@@ -58,8 +58,8 @@ final class TaskCarrier: HTTPCarrier {
         if !isCanceled { answer(events?.redirected(by: response, to: request)) }
     }
 
-    /// Takes a 401 as the answer. swift-corelibs-foundation holds it back until somebody has a password, for ever where nobody has, and past
-    /// every time-out; declined, the task ends as canceled.
+    /// Takes a 401 as the answer. swift-corelibs-foundation holds it back until there is a password, without end where
+    /// there is none, and past every time-out; declined, the task ends as canceled.
     func declineChallenge(_ answer: @escaping @Sendable () -> Void) {
         state.withLock { $0.hasDeclined = true }
         session.later(answer)

@@ -72,7 +72,7 @@ public final class OpenExchange: Sendable {
         (sequence, part, source, bodies, self.headers) = (0, 0, nil, nil, headers)
     }
 
-    /// Whether it is recorded: where it is not, nobody needs to look at bytes for it.
+    /// Whether it is recorded: where it is not, its bytes need not be looked at.
     package var isRecorded: Bool { source != nil }
 
     /// Whether its bodies are kept, as far as they have to be seen for that.
@@ -84,7 +84,7 @@ public final class OpenExchange: Sendable {
         sent(byteCount: bytes.count)
     }
 
-    /// More bytes of the request's body were handed over, which nobody has looked at.
+    /// More bytes of the request's body were handed over, and not looked at.
     package func sent(byteCount: Int) {
         update { progress, now in
             progress.sentByteCount = (progress.sentByteCount ?? 0) + byteCount
@@ -112,7 +112,7 @@ public final class OpenExchange: Sendable {
         }
     }
 
-    /// The head of the response is known now, but nobody saw it come.
+    /// The head of the response is known now, but not when it came.
     package func respondedUntimed(_ response: ExchangeResponse) {
         bodies?.responded(response)
         update { progress, _ in progress.response = response }
@@ -124,7 +124,7 @@ public final class OpenExchange: Sendable {
         received(byteCount: bytes.count)
     }
 
-    /// More bytes of the response's body came, which nobody has looked at.
+    /// More bytes of the response's body came, and were not looked at.
     package func received(byteCount: Int) {
         update { progress, _ in progress.receivedByteCount = (progress.receivedByteCount ?? 0) + byteCount }
     }
@@ -146,7 +146,7 @@ public final class OpenExchange: Sendable {
         }
     }
 
-    /// All of the response is there, whatever its status. Only the first call that ends an exchange counts.
+    /// All of the response is there, with any status. Only the first call that ends an exchange counts.
     public func finish() { end(.completed, error: nil) }
 
     /// There will be no whole response; `URLError.cancelled` and `CancellationError` count as canceled.

@@ -6,7 +6,7 @@ import FoundationNetworking
 
 /// The body of an answer in pieces, as they come; see ``CapturedSession/bytes(for:in:deadline:progress:)``.
 ///
-/// It can be read once. Its end is the end of the body; whatever kept the body from coming whole is thrown.
+/// It can be read once. Its end is the end of the body; the error that kept the body from coming whole is thrown.
 public struct CapturedBytes: AsyncSequence, Sendable {
     private let pieces: AsyncThrowingStream<Data, any Error>
 

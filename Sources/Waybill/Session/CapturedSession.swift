@@ -17,8 +17,8 @@ import FoundationNetworking
 ///
 /// - A canceled call ends at once, with `URLError.cancelled`; the connection is closed after that.
 /// - The configuration's `timeoutIntervalForResource` is obeyed on Linux, too.
-/// - On Linux there is no cache, and a 401 that asks for a name and a password is the answer: where `URLSession` waits for ever, since nobody
-///   has one, and the configuration's `urlCredentialStorage` is not asked.
+/// - On Linux there is no cache, and a 401 that asks for a name and a password is the answer: where `URLSession` waits
+///   without end, since it has neither, and the configuration's `urlCredentialStorage` is not asked.
 /// - Completion handlers and progress come on a serial queue of the session; from there it can be used again.
 /// - ``bytes(for:in:deadline:progress:)`` gives the body in pieces as they come, not byte by byte.
 /// - A request without a URL fails with `URLError.badURL`.

@@ -2,7 +2,7 @@ import Synchronization
 import WaybillCore
 import WaybillStore
 
-/// This source's part in one transaction, for as long as somebody holds a handle to it.
+/// This source's part in one transaction, for as long as a handle to it is held.
 ///
 /// Closed once; when the last handle goes away before that, closed as abandoned.
 @usableFromInline

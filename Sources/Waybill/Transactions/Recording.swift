@@ -62,7 +62,7 @@ package final class Recording: Sendable {
         return readableSource
     }
 
-    /// Sources from before the installation was reset, for as long as somebody holds a handle of theirs.
+    /// Sources from before the installation was reset, for as long as a handle of theirs is held.
     package var liveForerunners: [RunningSource] {
         forerunners.withLock { forerunners in
             forerunners.removeAll { $0.source == nil }
@@ -115,7 +115,7 @@ package final class Recording: Sendable {
         return power.isOn ? nil : "Recording is off: set `recording` to `.on`."
     }
 
-    /// What turning recording on or off stumbled over; nil when it did not.
+    /// Why turning recording on or off failed; nil when it did not.
     var problem: WaybillError? { switchProblem.withLock { $0 } }
 
     /// What turning recording on or off means for the disk; gives what went wrong.

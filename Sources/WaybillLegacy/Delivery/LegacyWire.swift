@@ -13,7 +13,7 @@ package struct LegacyWire: SetWire {
 
     /// No server of that kind is known to read compressed bodies.
     var compresses: Bool { false }
-    /// Nothing is expected, so that nobody answers 406.
+    /// Nothing is expected, so that no server answers 406.
     var accepted: String? { nil }
 
     func address(at collector: URL) -> URL { collector }

@@ -9,7 +9,7 @@ extension Store {
     /// Books a set of version 0.0.1 in one SQLite transaction; what could not be read of it goes into quarantine.
     ///
     /// - Parameters:
-    ///   - digest: Of the body as it came, by a hash that nobody finds two bodies for.
+    ///   - digest: Of the body as it came, by a hash for which two bodies cannot be found.
     ///   - wall: Now, in microseconds since 1970.
     ///   - factsPerTransaction: Facts of a transaction beyond so many are rejected; nil: however many come.
     /// - Returns: A receipt under an ID of its own: all is known where the same bytes were booked within the last day, else nothing is. Right to be

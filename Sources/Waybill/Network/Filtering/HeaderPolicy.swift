@@ -2,8 +2,8 @@ import WaybillCore
 
 /// Which header fields are kept, of requests and of responses.
 ///
-/// It only takes away: what redaction hides (`Authorization`, `Cookie`, whatever has a secret's name or shape) stays hidden where the policy
-/// says ``Treatment/keep``.
+/// It only takes away: what redaction hides (`Authorization`, `Cookie`, all that has a secret's name or shape) stays
+/// hidden where the policy says ``Treatment/keep``.
 public struct HeaderPolicy: Sendable, Hashable {
     /// What is done with a header field.
     public enum Treatment: Sendable, Hashable {

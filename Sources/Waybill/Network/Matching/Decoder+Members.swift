@@ -75,7 +75,7 @@ extension DecodingError {
     }
 }
 
-/// A member of whatever name.
+/// A member of any name.
 private struct AnyMember: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }

@@ -3,8 +3,9 @@ import WaybillCore
 
 /// Which requests are meant: those that meet every condition that is given; without any, all of them.
 ///
-/// Conditions look at the request as it is sent, before anything is redacted. Hosts, methods and the names of header fields have no case
-/// (a method has one by RFC 9110, but nobody means it); everything else goes by its pattern.
+/// Conditions look at the request as it is sent, before anything is redacted. Hosts, methods and the names of header
+/// fields have no case (a method has one by RFC 9110, but no two registered methods differ by case alone); everything
+/// else goes by its pattern.
 ///
 /// ## Usage
 ///

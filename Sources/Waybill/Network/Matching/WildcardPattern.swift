@@ -1,4 +1,4 @@
-/// A text with gaps, compared in time that is bounded whatever the text.
+/// A text with gaps, compared in time that is bounded for every text.
 struct WildcardPattern: Sendable {
     private enum Piece: Sendable, Equatable {
         case byte(UInt8)

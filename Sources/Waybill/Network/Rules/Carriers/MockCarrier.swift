@@ -61,7 +61,7 @@ final class MockCarrier: HTTPCarrier {
 }
 
 extension OutgoingRequest {
-    /// The length of the body; nil where it has none, or one that nobody knows the length of.
+    /// The length of the body; nil where there is none, or its length is not known.
     fileprivate var byteCount: Int? {
         guard case .file(let file) = body else { return data?.count }
         return (try? file.resourceValues(forKeys: [.fileSizeKey]))?.fileSize

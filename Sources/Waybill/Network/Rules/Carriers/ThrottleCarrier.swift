@@ -22,7 +22,7 @@ final class ThrottleCarrier: HTTPCarrier, HTTPEvents {
         var hasStarted = false
         var isCanceled = false
         var steps: [Step] = []
-        /// Whether somebody is telling steps, or waits to.
+        /// Whether steps are being told, or are about to be.
         var isTelling = false
     }
 
