@@ -19,7 +19,7 @@ extension TransactionManager {
     ///   - format: One row a fact (`.ndjson`, `.csv`), or a store of its own (`.sqlite`).
     ///   - filter: Which transactions; by default everything, also exchanges outside any transaction.
     ///   - file: Where to; a file that is there is replaced. Where the name ends with `.gz`, text is compressed.
-    ///   - isCompressed: Whether text is compressed whatever the name says; nil: by the name.
+    ///   - isCompressed: Whether text is compressed, regardless of the name; nil: by the name.
     /// - Throws: ``WaybillError``: `.setting` when the file cannot be written, `.notFound` when nothing matches, which says why; `.store` when
     ///   recording is off or the store cannot be read. Then there is no file.
     @discardableResult

@@ -5,7 +5,7 @@ public import WaybillReading
 import WaybillStore
 
 extension TransactionManager {
-    /// Writes one self-contained HTML file with what was recorded, to be handed to somebody: see ``TransactionReport``.
+    /// Writes one self-contained HTML file with what was recorded, to be handed on: see ``TransactionReport``.
     ///
     /// Everything recorded until now is in it. Where nothing matches, the report says why it is empty: a person is about to send it. At most
     /// 2,000 transactions, the newest; where there are more, it says so.

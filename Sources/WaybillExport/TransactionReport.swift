@@ -2,7 +2,7 @@ public import Foundation
 package import WaybillCore
 public import WaybillReading
 
-/// Transactions as one HTML file to hand to somebody: readable without script or network, everything in it escaped and redacted.
+/// Transactions as one HTML file to hand on: readable without script or network, everything in it escaped and redacted.
 ///
 /// The newest comes first; each unfolds into a waterfall of its events and exchanges, what happened in words, and its requests as cURL commands.
 /// Its script adds a search, filters by outcome, and copying. The inspector shows transactions by the same pieces.

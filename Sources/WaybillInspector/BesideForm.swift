@@ -2,7 +2,7 @@ import WaybillCore
 package import WaybillExport
 import WaybillReading
 
-/// Where a second transaction to be shown beside a first one comes from: one near it, or one that somebody names.
+/// Where a second transaction to be shown beside a first one comes from: one near it, or one that is named.
 struct BesideForm {
     /// Redacted.
     let first: TransactionSummary

@@ -1,4 +1,4 @@
-/// A picture that browsers show, told by its first bytes, whatever was said of it.
+/// A picture that browsers show, told by its first bytes, and not by what was said of it.
 ///
 /// SVG is none of them: it is a document that can run, and stays text.
 package enum ImageFormat: String, Sendable, CaseIterable {

@@ -11,7 +11,7 @@ package struct InspectorAsset: Sendable {
     /// UTF-8.
     package let bytes: [UInt8]
 
-    /// Takes what is the same for every page and everybody: nothing that was recorded.
+    /// Takes what is the same for every page and every reader: nothing that was recorded.
     private init(_ text: String, suffix: String, mediaType: String) {
         bytes = Array(text.utf8)
         let hash = SHA256.base64(bytes).filter { $0.isLetter || $0.isNumber }.prefix(12)

@@ -6,7 +6,7 @@ import WaybillExport
 package struct InspectorFrame: Sendable {
     /// Whose store is shown: a project's name, or a file's.
     package var store: String
-    /// Whether somebody logged in, who can log out.
+    /// Whether the reader has logged in, and so can log out.
     package var isLoggedIn: Bool
     /// Times are shown in this zone, and every page says so.
     package var timeZone: TimeZone

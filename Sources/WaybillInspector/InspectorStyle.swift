@@ -1,6 +1,6 @@
 /// What the pages of the inspector have beyond the look of a report.
 enum InspectorStyle {
-    /// A waybill: lines of different lengths, one of them broken.
+    /// The pages' icon, an SVG: three lines of different lengths, one of them broken.
     static let icon = """
         <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1d5fa8"/>\
         <path d="M3 4.5h10M3 8h4m2 0h4M3 11.5h6" stroke="#fff" stroke-width="1.6" stroke-linecap="round"/></svg>

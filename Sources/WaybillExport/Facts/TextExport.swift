@@ -39,7 +39,8 @@ package enum TextFormat: String, Sendable, CaseIterable {
 
 /// An export as text, in pieces: what it takes was decided when it began.
 ///
-/// Confined to its reader's thread. No SQLite transaction is open between two pieces, so that whoever takes their time holds up no checkpoint.
+/// Confined to its reader's thread. No SQLite transaction is open between two pieces, so that a slow receiver holds up
+/// no checkpoint.
 package final class TextExport {
     /// Behind everything that this export takes.
     package let cursor: ExportCursor

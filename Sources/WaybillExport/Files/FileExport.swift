@@ -4,7 +4,7 @@ package import WaybillReading
 package import WaybillStore
 
 extension URL {
-    /// Whether what is written there is compressed, where nobody says otherwise: the name ends with `.gz`.
+    /// Whether what is written there is compressed, where nothing else is said: the name ends with `.gz`.
     package var endsInGzip: Bool { pathExtension.lowercased() == "gz" }
 }
 

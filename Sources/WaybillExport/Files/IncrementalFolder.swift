@@ -4,11 +4,12 @@ package import WaybillStore
 
 /// A folder into which each run writes one more file, with the facts that are new since the last: never one twice, never one left out.
 ///
-/// `cursor.json` says up to where the files go. A file is written whole under a hidden name and synced, then the cursor is noted, then the file gets
-/// its name. A run that finds a hidden file that the cursor knows gives it its name; any other it throws away. So the noted cursor is what decides,
-/// wherever the process dies, and files that somebody has taken away since are not written again.
+/// `cursor.json` says up to where the files go. A file is written whole under a hidden name and synced, then the cursor
+/// is noted, then the file gets its name. A run that finds a hidden file that the cursor knows gives it its name; any
+/// other it throws away. So the noted cursor is what decides, at any point at which the process is killed, and files
+/// that were taken away since are not written again.
 package final class IncrementalFolder {
-    /// Where the last run ended, as whoever gave it says; nil before the first.
+    /// Where the last run ended, as the exported source names it; nil before the first.
     package var cursor: String? { state?.cursor }
 
     private struct State: Codable {

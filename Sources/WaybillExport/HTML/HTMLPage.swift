@@ -19,7 +19,8 @@ package struct HTMLPage: Sendable {
 
     /// The whole document, UTF-8.
     ///
-    /// Its Content-Security-Policy (W3C, level 3) refuses whatever is not allowed by its hash, in case that something gets past the escaping.
+    /// Its Content-Security-Policy (W3C, level 3) refuses all that is not allowed by its hash, in case that something
+    /// gets past the escaping.
     package var html: HTML {
         """
         <!DOCTYPE html>

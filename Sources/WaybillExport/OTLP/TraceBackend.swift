@@ -9,7 +9,8 @@ import FoundationNetworking
 
 /// Posts spans to a backend by OTLP/HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp): Jaeger, Tempo, an OpenTelemetry Collector.
 package final class TraceBackend: Sendable {
-    /// How often a line is sent at most, and the longest wait before it is sent again, whatever `Retry-After` says.
+    /// How often a line is sent at most, and the longest wait before it is sent again, even where `Retry-After` asks
+    /// for more.
     package static let attemptLimit = 5
     package static let longestWait = Duration.seconds(60)
 

@@ -1,8 +1,8 @@
 import WaybillCore
 import WaybillReading
 
-/// Where a good part of the time passed, and nobody recorded anything and no request was under way: somebody thought, or waited, or something
-/// is not recorded.
+/// Where a good part of the time passed, and nothing was recorded and no request was under way: a person thought, or
+/// waited, or something is not recorded.
 extension Waterfall {
     /// A time in which nothing is known to have happened.
     package struct Gap: Equatable {

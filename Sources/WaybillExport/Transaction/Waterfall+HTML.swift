@@ -2,8 +2,8 @@ import WaybillCore
 
 /// How a waterfall is drawn: labels as text, so that they wrap and can be searched, and the bars beside or below them as SVG.
 ///
-/// Positions are percentages, so that the picture is as wide as the window; whatever has a size in pixels gets it from the style sheet. The
-/// timeline below says the same in words.
+/// Positions are percentages, so that the picture is as wide as the window; what has a size in pixels gets it from the
+/// style sheet. The timeline below says the same in words.
 extension Waterfall {
     /// The picture, and its gaps in words.
     ///
@@ -74,7 +74,7 @@ extension Waterfall {
     /// Beyond so many lines a browser draws those in view alone.
     private static let longCount = 100
 
-    /// Beyond so many on a line nobody points at one, and they cost more than the rest of the page.
+    /// Beyond so many on a line it is hard to point at one, and they cost more than the rest of the page.
     private static let toldCount = 200
 
     /// Each with a name that shows when it is pointed at.

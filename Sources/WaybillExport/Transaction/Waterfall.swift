@@ -78,7 +78,7 @@ package struct Waterfall {
         let known = Set(record.exchanges.map(\.id))
         let roots = record.parts.filter { part in part.cause.map { !known.contains($0) } ?? true }
         caused = Dictionary(grouping: record.parts.filter { $0.cause != nil }) { $0.cause ?? $0.id }
-        // Whoever was caused by a request that is not known, or by one that it caused itself, stands alone.
+        // A part that was caused by a request that is not known, or by one that it caused itself, stands alone.
         for part in roots { draw(part, depth: 0) }
         for part in record.parts { draw(part, depth: 0) }
     }

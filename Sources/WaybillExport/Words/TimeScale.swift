@@ -16,7 +16,7 @@ package struct TimeScale {
         }
     }
 
-    /// One unit whatever comes, in hours at most.
+    /// One unit for all values, hours at most.
     ///
     /// - Parameter typical: One of the longer times, in microseconds.
     package init(column typical: Int) {

@@ -4,7 +4,7 @@ import WaybillReading
 
 /// What became of a source's facts: a bar in proportion, and the same in words.
 struct LedgerBar {
-    /// Facts that share their fate.
+    /// Facts with the same outcome.
     struct Share {
         var word: String
         var count: Int
@@ -16,12 +16,12 @@ struct LedgerBar {
 
     private let ledger: Ledger
     private let gapCount: Int
-    /// Those that became something, in the order in which that is better news.
+    /// Those that became something, from the best outcome to the worst.
     let shares: [Share]
 
     /// - Parameters:
     ///   - missing: How many of the pending ones lie before others that have arrived.
-    ///   - gapCount: In how many gaps those are; 0: nobody asked.
+    ///   - gapCount: In how many gaps those are; 0: they were not counted.
     init(_ ledger: Ledger, missing: Int = 0, gapCount: Int = 0) {
         self.ledger = ledger
         self.gapCount = gapCount

@@ -58,7 +58,7 @@ package struct UseCasePage {
         "<a href=\"\(links.useCase(useCase, view.rawValue))\"\(" aria-current=page", if: view == self.view)>\(view.title)</a>"
     }
 
-    /// What was asked, whatever the address left to be asked by default.
+    /// What was asked, with the defaults for what the address left out.
     private var asked: Query? {
         guard case .answers(let answers) = content else { return nil }
         return answers.first?.0
