@@ -6,7 +6,8 @@ import WaybillCore
 public enum Access: Sendable, Hashable {
     /// Who carries one of the tokens in the folder's file `tokens`, made by `waybill token add`.
     case tokens
-    /// Everybody who reaches the port may do everything to the project `waybill`. For loopback, and for routers that ask themselves.
+    /// Every client that reaches the port may do everything to the project `waybill`. For loopback, and for routers
+    /// that ask themselves.
     case open
 }
 
@@ -19,7 +20,7 @@ struct AccessControl: Sendable {
     /// Whose a request is.
     struct Bearer: Sendable {
         var project: ProjectName
-        /// nil where everybody is let through.
+        /// nil where every request is let through.
         var token: AccessToken?
     }
 
@@ -29,7 +30,7 @@ struct AccessControl: Sendable {
         self.clock = clock
     }
 
-    /// Whether everybody is let through.
+    /// Whether every request is let through.
     var isOpen: Bool { watch == nil }
 
     /// The projects that there are tokens for.

@@ -5,8 +5,8 @@ import WaybillExport
 
 /// A token as a collector knows it: what its bearer may do, and the token's hash in place of the token.
 ///
-/// The hash is SHA-256 and not a slow one: a slow hash makes guessing expensive where people choose secrets. A token is 256 random bits, which nobody
-/// guesses, and it is checked with every request.
+/// The hash is SHA-256 and not a slow one: a slow hash makes guessing expensive where people choose secrets. A token is
+/// 256 random bits, which cannot be guessed, and it is checked with every request.
 package struct AccessToken: Sendable, Hashable {
     /// Names it in lists and logs, and grants nothing: 8 hexadecimal digits.
     package let id: String

@@ -41,7 +41,8 @@ public struct BearerToken: Sendable {
         self = token
     }
 
-    /// What stands between the quotation marks of `name="..."`, whatever the name: each installation of version 0.0.1 chose its own.
+    /// What stands between the quotation marks of `name="..."`, for any name: each installation of version 0.0.1 chose
+    /// its own.
     private static func onlyParameter(_ text: Substring) -> Substring? {
         guard let equals = text.firstIndex(of: "="), equals > text.startIndex else { return nil }
         let value = text[text.index(after: equals)...]

@@ -23,7 +23,7 @@ final class SetWriter: Sendable {
     init(_ place: StorePlace, limits: CollectorLimits, counters: Counters) throws(WaybillError) {
         self.limits = limits
         self.counters = counters
-        // An answer means synced: design rule 6.
+        // An answer promises that the facts survive a power cut: so each commit is synced before its answer.
         thread = try StoreThread(label: "waybill.collector") { () throws(WaybillError) in try Store(place, commitsAreSynced: true) }
     }
 
@@ -37,7 +37,7 @@ final class SetWriter: Sendable {
                 waiting.append(Waiting(arrival: arrival, answer: answer))
                 return waiting.count == 1
             }
-            // Whoever is not the first is taken along: what waits while a commit is under way makes the next one.
+            // A call that is not the first is taken along: what waits while a commit is under way makes the next one.
             if isFirst { thread.perform { store in self.commit(to: store) } }
         }.get()
     }

@@ -8,7 +8,7 @@ import WaybillStore
 extension InspectedStore {
     /// How often the store is asked whether it has changed, which costs microseconds.
     private static let interval = Duration.seconds(1)
-    /// After so many times without a change a comment is sent, so that whoever has gone is noticed.
+    /// After so many times without a change a comment is sent, so that a client that has gone is noticed.
     private static let patience = 15
 
     /// A stream of server-sent events (html.spec.whatwg.org, section 9.2), each of which says that the store is another one than before.
@@ -27,7 +27,7 @@ extension InspectedStore {
                 var known = try await queries.read { reader in try version ?? reader.version() }
                 try await writer.write(ByteBuffer(string: "retry: 2000\n\n"))
                 var rest = 0
-                // Ends when whoever listens has gone, or the server is to stop.
+                // Ends when the client has gone, or the server is to stop.
                 repeat {
                     let now = try await queries.read { reader in try reader.version() }
                     if now != known {

@@ -13,7 +13,7 @@ struct InspectedStore: Sendable {
     let queries: StoreQueries
     /// For what may take seconds, so that no list waits.
     let questions: StoreQueries
-    /// The token's ID; nil where nobody had to log in.
+    /// The token's ID; nil where no login was needed.
     let token: String?
     /// What the collector that keeps it has counted; nil where none runs.
     var counters: Counted?

@@ -56,7 +56,7 @@ private struct LoginForm: Decodable {
     var to: String?
 }
 
-/// Where a login leads: a page of the inspector, whatever was asked for.
+/// Where a login leads: always a page of the inspector, even where another address was asked for.
 struct Destination {
     /// Relative to `/login`.
     let path: String
@@ -65,7 +65,8 @@ struct Destination {
 
     private static let lists = Set(InspectorRoute.allCases.filter(\.isPage).map { String($0.path.dropFirst().prefix { $0 != "/" }) })
 
-    /// Anything that is not an inspector's list or something in one becomes the list of transactions: nobody is led to another site.
+    /// Anything that is not an inspector's list or something in one becomes the list of transactions: a login never
+    /// leads to another site.
     init(_ asked: String) {
         let isOwn =
             Self.lists.contains(String(asked.prefix { $0 != "/" && $0 != "?" }))
@@ -86,7 +87,8 @@ extension Request {
             httpOnly: true, sameSite: .strict)
     }
 
-    /// Refuses a form that another site made the browser send. Programs, which are nobody's hands, send neither field.
+    /// Refuses a form that another site made the browser send. Programs other than browsers send neither field, and no
+    /// site can make them send a form.
     fileprivate func checkOrigin() throws(Problem) {
         if let name = HTTPField.Name("Sec-Fetch-Site"), let site = headers[name] {
             guard site == "same-origin" || site == "none" else { throw .anotherSite }

@@ -12,7 +12,7 @@ import WaybillStore
 ///
 /// ```swift
 /// let inspector = try Inspector(file: URL(filePath: "phone.sqlite"))
-/// try await Application(router: inspector.router()).runService()  // on loopback: whoever reaches it sees everything
+/// try await Application(router: inspector.router()).runService()  // on loopback: all who reach it see everything
 /// ```
 ///
 /// A collector's own is part of ``Collector/router()``. Nothing can be changed with it.
@@ -112,7 +112,7 @@ public struct Inspector: Sendable {
         }
     }
 
-    /// The store that whoever sent the request may look at; throws the `Problem` where there is none.
+    /// The store that the sender of the request may look at; throws the `Problem` where there is none.
     private func store(for request: Request) async throws -> InspectedStore {
         switch site {
         case .store(let store):

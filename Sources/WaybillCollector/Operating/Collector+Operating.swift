@@ -8,7 +8,7 @@ import WaybillStore
 extension Collector {
     /// Whether every project that is open can be read and written, and the tokens can be read.
     ///
-    /// Anybody may ask, so the stores are asked once in a second at most.
+    /// It may be asked without a token, so the stores are asked once in a second at most.
     func checkReadiness() async throws -> Response {
         let now = clock.uptimeMicroseconds()
         let isFresh = readiness.withLock { checked in checked.map { now - $0 < 1_000_000 } ?? false }

@@ -1,5 +1,6 @@
 #if Collector
-/// Why a request got a 401, 403, 429 or 503, whatever it asked: in one word, for `/metrics` and the log.
+/// Why a request got a 401, 403, 429 or 503, for a reason other than what it asked: in one word, for `/metrics` and the
+/// log.
 enum Refusal: String, Sendable, CaseIterable {
     /// 401: it carries no token.
     case noToken = "no_token"

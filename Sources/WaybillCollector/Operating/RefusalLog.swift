@@ -1,7 +1,8 @@
 #if Collector
 import WaybillCore
 
-/// Which refusals the log is told of: of each kind and token the first, and then one in ten seconds, so that nobody fills a disk by asking in vain.
+/// Which refusals the log is told of: of each kind and token the first, and then one in ten seconds, so that refused
+/// requests cannot fill a disk.
 final class RefusalLog: Sendable {
     /// What is told apart.
     struct Kind: Hashable {

@@ -26,7 +26,7 @@ package struct Problem: Error, Sendable, Hashable {
     package var transactions: [GUID]?
     /// Header fields of the answer; not part of the document.
     package var headers: HTTPFields = [:]
-    /// Where the request was refused whatever it asked: why; not part of the document.
+    /// Why the request was refused, where the reason is other than what it asked; not part of the document.
     var refusal: Refusal?
 
     package static let mediaType = "application/problem+json"

@@ -3,7 +3,7 @@ import WaybillCore
 package import WaybillReading
 import WaybillStore
 
-/// Lists for somebody who waits: pages that say how far they got.
+/// Lists for a person who waits: pages that say how far they got.
 extension StoreQueries {
     /// A page of transactions, in the order that the query asks for, as far as patience goes.
     ///

@@ -37,7 +37,7 @@ package struct StoreQueries: Sendable {
         try await thread.run { reader in try body(reader) }
     }
 
-    /// The facts of the transactions that a query means, whatever its page; everything where it names no condition.
+    /// The facts of the transactions that a query means, of all pages; everything where it names no condition.
     package func exportScope(_ query: TransactionQuery) async throws -> ExportScope {
         try await read(query) { _, filter, now in
             var filter = filter

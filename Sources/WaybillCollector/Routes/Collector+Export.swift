@@ -13,7 +13,7 @@ extension Collector {
         let scope = try await query.scope(project.queries, now: clock.wallMicroseconds())
         let isCompressed = request.acceptsGzip
         let (place, format) = (project.place, query.format)
-        // A connection of its own for each: a client that takes hours keeps nobody waiting.
+        // A connection of its own for each: a client that takes hours keeps no other waiting.
         let thread = StoreThread(label: "waybill.export") { StreamedExport() }
         let cursor: ExportCursor
         do {

@@ -21,7 +21,7 @@ protocol TransactionReader: Sendable {
     func sources(_ query: SourceQuery) async throws -> Page<SourceRecord>
     /// The answer to a question about many transactions: those that the parameters mean, as a list takes them; none: those that the question means.
     func answer(_ question: Query, where parameters: [(name: String, value: String)]) async throws -> Answer
-    /// The newest transactions of a query as a page to hand to somebody.
+    /// The newest transactions of a query as a page to hand on.
     func report(_ query: TransactionQuery) async throws -> TransactionReport
 }
 

@@ -15,7 +15,7 @@ enum ServeSetting: String, CaseIterable {
 
     var key: ConfigKey { ConfigKey([rawValue]) }
 
-    /// Never printed, and no option: what stands on a command line is there for everybody to see.
+    /// Never printed, and no option: what stands on a command line can be seen by all users of the machine.
     var isSecret: Bool { self == .tlsKeyPassword || self == .otlpHeaders }
 }
 #endif

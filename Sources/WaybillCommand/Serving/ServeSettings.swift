@@ -115,7 +115,7 @@ struct ServeSettings: Sendable {
         }
     }
 
-    /// The file's settings; a misspelt one would otherwise be what nobody notices.
+    /// The file's settings; a misspelt one is an error, because it would go unnoticed otherwise.
     private static func provider(_ path: String) async throws -> any ConfigProvider {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw WaybillError(.setting, "The settings in \(path) cannot be read.")

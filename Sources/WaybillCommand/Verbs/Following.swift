@@ -21,7 +21,7 @@ struct Following {
         self.isJSON = isJSON
     }
 
-    /// Returns only when nobody reads what it writes any more, or the task is canceled.
+    /// Returns only when what it writes is no longer read, or the task is canceled.
     mutating func run() async throws {
         let reader = try await place.reader()
         // First the position, so that nothing falls between it and the list.
@@ -31,7 +31,7 @@ struct Following {
             rows = []
             try await Task.sleep(for: .seconds(1))
             do {
-                // Opened anew: a store that nobody wrote to when it was opened is not looked at again.
+                // Opened anew: a store that had no writer when it was opened is not looked at again.
                 (rows, position) = try await changes(after: position, of: place.reader(isTold: false))
             } catch let error as WaybillError where error.code == .transport {
                 Terminal.warn("\(error)")
@@ -58,12 +58,12 @@ struct Following {
         return (rows, first.position ?? position)
     }
 
-    /// - Returns: Whether somebody reads it.
+    /// - Returns: Whether it is still read.
     private mutating func show(_ rows: [TransactionSummary]) throws -> Bool {
         let new = rows.filter { shown.insert($0.id).inserted }
         guard !new.isEmpty else { return true }
         let text = isJSON ? try new.map(Self.line).joined() : table(new).map { $0 + "\n" }.joined()
-        // Where SIGPIPE is ignored, a pipe that nobody reads shows here.
+        // Where SIGPIPE is ignored, a pipe without a reader shows here.
         return (try? DurableFile.write(Array(text.utf8), to: STDOUT_FILENO)) != nil
     }
 

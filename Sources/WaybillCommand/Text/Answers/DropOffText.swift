@@ -4,7 +4,7 @@ import WaybillCollector
 import WaybillCore
 import WaybillExport
 
-/// A line for each event that was somebody's last.
+/// A line for each event that was a transaction's last.
 struct DropOffText: AnswerText {
     let answer: DropOffAnswer
     let subject: String
