@@ -19,7 +19,8 @@ enum StoreFolder {
                 .store, "The folder \(path) cannot be made. Check the permissions of the one that holds it.",
                 cause: error.localizedDescription)
         }
-        // Or a power cut takes the folder, and all that was synced in it. Where a folder that we do not own cannot be synced, so be it.
+        // Or a power cut takes the folder, and all that was synced in it. A folder that we do not own may not be
+        // syncable: that is no reason to stop.
         for folder in made.reversed() { try? DurableFile.syncFolder(folder.deletingLastPathComponent()) }
         #if canImport(Darwin)
         var folder = url

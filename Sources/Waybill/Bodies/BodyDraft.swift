@@ -25,7 +25,7 @@ final class BodyDraft: @unchecked Sendable {  // right because everything that c
             let redacted = keeper.redactor.text(type)
             return redacted.cut(to: Limits.labelLength) ?? redacted
         }
-        // What says nothing of itself is most carefully read as what URLSession says of it.
+        // A body without a type is read as of the type that URLSession gives it, which is the most careful way.
         let type = head.contentType ?? "application/x-www-form-urlencoded"
         redactor = BodyRedactor(contentType: type, redactor: keeper.redactor, keepsBinary: keepsBinary)
         probe = head.isEncoded ? [] : nil

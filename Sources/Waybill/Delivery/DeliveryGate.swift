@@ -11,7 +11,7 @@ struct DeliveryGate {
     var refusal: WaybillError?
     /// Nothing goes out by itself before that, in microseconds of the device's uptime.
     private(set) var heldUntil = 0
-    /// Whether the other side asked for that, so that it holds also for who asks for a flush.
+    /// Whether the other side asked for that: then flushes that were asked for wait, too.
     private(set) var wasAskedFor = false
     private(set) var failureCount = 0
     /// Whether the delivery was just replaced: what the store remembers of the one before does not count.

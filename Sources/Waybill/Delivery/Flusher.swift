@@ -5,7 +5,7 @@ import WaybillStore
 final class Flusher: Sendable {
     private struct State {
         var delivery: Delivery?
-        /// Counts deliveries: what a flush learns of one that was replaced meanwhile is no news.
+        /// Counts deliveries: what a flush learns of one that was replaced meanwhile does not count.
         var generation = 0
         var gate = DeliveryGate()
         var latest: Task<FlushReport, Never>?
@@ -114,7 +114,7 @@ final class Flusher: Sendable {
                 let report = await flush.run()
                 if let error = report.error, !flush.wasHeld, !Task.isCancelled { diagnostics.once(error.message) }
                 self.state.withLock { state in
-                    // Why it was held is no news: what went wrong before is the problem still.
+                    // Why it was held is nothing new: what went wrong before is the problem still.
                     if !flush.wasHeld || state.problem == nil { state.problem = report.error }
                     if state.generation == generation { state.gate = flush.gate }
                 }

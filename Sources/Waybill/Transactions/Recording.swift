@@ -137,7 +137,7 @@ package final class Recording: Sendable {
         guard let settings else { return nil }
         return running.withLock { running in
             if let old = running, old.generation != ProcessGeneration.current {
-                // The parent's locks, connection and threads are none of the child's: they are left alone for good.
+                // The parent's locks, connection and threads do not belong to the child, which never uses them again.
                 _ = Unmanaged.passRetained(old)
                 running = newSource(settings)
             }

@@ -11,7 +11,7 @@ package enum ProcessGeneration {
         return count.load(ordering: .relaxed)
     }
 
-    /// As ``current``, for who has asked for that before: a load, and nothing to make sure of first.
+    /// As ``current``, for callers that have asked for that before: a load, and nothing to make sure of first.
     @inline(__always)
     package static var latest: Int { count.load(ordering: .relaxed) }
 

@@ -11,7 +11,7 @@ public protocol TransactionClock: Sendable {
 }
 
 extension TransactionClock {
-    /// What the wall shows, for what reckons in dates.
+    /// The wall clock's time, for what calculates with dates.
     package var date: Date { Date(timeIntervalSince1970: Double(wallMicroseconds()) / 1_000_000) }
 }
 

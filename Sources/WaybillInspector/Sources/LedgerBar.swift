@@ -10,7 +10,7 @@ struct LedgerBar {
         var count: Int
         /// The class of its colour.
         var tone: String
-        /// What the word means, for who does not know it.
+        /// What the word means, for readers who do not know it.
         var meaning: String
     }
 

@@ -120,7 +120,7 @@ struct UseCaseSection {
             """
     }
 
-    /// A table that is there for who cannot see the chart, or wants the numbers.
+    /// A table for readers who cannot see the chart, or want the numbers.
     func folded(_ table: AnswerTable) -> HTML { "<details class=numbers><summary>The numbers</summary>\(table.html)</details>\n" }
 
     /// What a chart does not show, one paragraph each.

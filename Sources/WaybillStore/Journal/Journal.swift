@@ -6,7 +6,7 @@ import WaybillCore
 ///
 /// A record is reserved by one compare-and-swap, copied, and published by its first word with release order. The reader stops at what is not
 /// published yet. A segment is used again only when everything in it was read, stored and synced.
-final class Journal: @unchecked Sendable {  // right because words are written by who reserved them, and read once they are published
+final class Journal: @unchecked Sendable {  // right because each word has one writer, and is read once it is published
     private let file: JournalFile
     private let layout: JournalLayout
     private let words: UnsafeMutablePointer<UInt64>

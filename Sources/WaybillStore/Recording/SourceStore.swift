@@ -21,7 +21,8 @@ package final class SourceStore {
     /// Where the store lies: what was asked for, or memory.
     private(set) var place: StorePlace
     private let wanted: StorePlace
-    /// Whether its files were found deleted, and made anew: what was told once has to be told again. Set back by who has done so.
+    /// Whether its files were found deleted, and made anew: what was told once has to be told again. Set back by the
+    /// caller that has done so.
     var wasReplaced = false
     private var store: Store?
     private var storeReader: StoreReader?
@@ -187,7 +188,7 @@ package final class SourceStore {
 
     private func open() throws(WaybillError) -> Store {
         let store = try Store(place, clock: clock)
-        // Before the source can be seen in the store: others take a source without a mark for dead.
+        // Before the source can be seen in the store: others take a source without a mark for one that has ended.
         if case .folder(let folder) = place { _ = try lifeMark(in: folder) }
         try keeper.look(at: Moment(clock), in: store)
         if let known = try store.setting("installation").flatMap({ GUID($0) }) {

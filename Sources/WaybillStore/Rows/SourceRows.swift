@@ -64,7 +64,7 @@ package struct SourceRows {
 
     /// Adds anchors; gives the earliest that was not known.
     package func add(_ clocks: [ClockAnchor], to source: Int) throws(WaybillError) -> Int? {
-        // Of two offsets for one moment, which an honest source does not send, the same one stands in any order of arrival.
+        // Of two offsets for one moment, which no source of ours sends, the same one stands in any order of arrival.
         let statement = try connection.statement(
             """
             INSERT INTO clocks(source, at_us, offset_us) VALUES (?, ?, ?) \

@@ -63,7 +63,7 @@ package enum Schema {
         }
     }
 
-    /// Makes sure that it lacks nothing, for who only reads, and so cannot bring it up to date.
+    /// Makes sure that it lacks nothing, for callers that only read, and so cannot bring it up to date.
     package static func checkCurrent(_ connection: Connection) throws(WaybillError) {
         try check(connection)
         let version = try connection.integer("PRAGMA user_version")

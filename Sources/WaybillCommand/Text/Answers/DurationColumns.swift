@@ -13,7 +13,7 @@ struct DurationColumns {
     ///   - statistics: Of all rows; they decide the unit.
     ///   - titles: Those that are wanted; nil: all.
     init(_ statistics: [DurationStatistics], titles: [String]? = nil) {
-        // The greatest of all may be a night that a phone slept through.
+        // Not by the maximum, which may be a night during which a phone was suspended.
         scale = TimeScale(column: statistics.compactMap(\.p99Microseconds).max() ?? 0)
         shown = Self.all.filter { titles?.contains($0.title) ?? true }
     }

@@ -69,7 +69,7 @@ final class ThrottleCarrier: HTTPCarrier, HTTPEvents {
 
     func sent(byteCount: Int, expected: Int?) { add(.sent(byteCount: byteCount, expected: expected)) }
 
-    /// Not delayed: who asks wants the answer at once, and nothing but bytes of the request's body can be waiting.
+    /// Not delayed: the caller waits for the answer, and nothing but bytes of the request's body can be waiting.
     func redirected(by response: HTTPURLResponse, to request: URLRequest) -> URLRequest? {
         state.withLock { $0.events }?.redirected(by: response, to: request)
     }
