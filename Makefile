@@ -14,7 +14,7 @@ KILLS ?= 50
 IMPORTS := --explicit-target-dependency-import-check error
 # Always the same flags, so that no step has another one's work done again. `check` sets BUILT once everything is built: then there is nothing to do.
 built = $(if $(BUILT),,swift build --traits Collector $(1) $(IMPORTS))
-SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks Faults
+SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,7 +74,7 @@ soak: setup ## Record at a steady rate and see whether memory, file and latency 
 	swift build -c release --traits Collector --product Benchmarks $(IMPORTS)
 	.build/release/Benchmarks --soak $(or $(MINUTES),10)
 
-model: setup ## Check the protocols in Models/ with spin, and that it finds mistakes put in on purpose; MODELS=journal checks one
+model: setup ## Check the protocols in Tests/Models/ with spin, and that it finds mistakes put in on purpose; MODELS=journal checks one
 	@MODELS="$(MODELS)" Scripts/check-models
 
 faults: setup ## Kill processes, fill disks, flip bits, count every fact; KILLS=1000, SEED=n, CASES=kill,drain; writes .build/faults.json

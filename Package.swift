@@ -113,7 +113,7 @@ let package = Package(
         .executableTarget(
             name: "Faults",
             dependencies: library + ["TestSupport", "PowerLoss", "CSQLite", .argumentParser],
-            path: "Faults"
+            path: "Tests/Faults"
         ),
 
         // What several test targets share: real servers and real child processes.
