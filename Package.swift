@@ -61,10 +61,12 @@ let package = Package(
         // What an app adds where it needs it.
         .target(name: "WaybillAnalysis", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
         .target(
-            name: "WaybillExport", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "CZlib"]),
+            name: "WaybillExport", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "CZlib"],
+            resources: [.embedInCode("Report/Assets")]),
         .target(
             name: "WaybillInspector",
-            dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "WaybillAnalysis", "WaybillExport"]),
+            dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "WaybillAnalysis", "WaybillExport"],
+            resources: [.embedInCode("Assets")]),
         .target(name: "WaybillLegacy", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
         .target(name: "WaybillTesting", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
         // Behind traits.

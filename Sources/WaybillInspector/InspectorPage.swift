@@ -46,7 +46,7 @@ package struct InspectorPage {
         </head>
         <body>
         <a class=skip href="#main">To the content</a>
-        \(ReportStyle.icons)
+        \(ReportAssets.icons)\
         <header class=top><p class=brand>Waybill</p>\(navigation)</header>
         <main id=main>
         \(main)</main>

@@ -17,8 +17,11 @@ package struct HTML: Sendable, Hashable {
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Markup of our own, taken as it is: a style sheet, a script. Never what was recorded.
+    /// Markup of our own, taken as it is. Never what was recorded.
     package static func raw(_ markup: String) -> HTML { HTML(bytes: Array(markup.utf8)) }
+
+    /// A style sheet, a script, a drawing of our own, in UTF-8. Never what was recorded.
+    package static func raw(_ bytes: [UInt8]) -> HTML { HTML(bytes: bytes) }
 
     /// Adds a piece at the end.
     package static func += (left: inout HTML, right: HTML) { left.bytes += right.bytes }

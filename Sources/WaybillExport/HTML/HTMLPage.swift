@@ -2,15 +2,15 @@
 package struct HTMLPage: Sendable {
     /// Of the window.
     package var title: String
-    /// CSS.
-    package var style: String
-    /// JavaScript, run when the body has been read.
-    package var script: String
+    /// CSS, UTF-8.
+    package var style: [UInt8]
+    /// JavaScript, UTF-8, run when the body has been read.
+    package var script: [UInt8]
     /// What stands between `<body>` and `</body>`.
     package var body: HTML
 
     /// Makes a page.
-    package init(title: String, style: String, script: String, body: HTML) {
+    package init(title: String, style: [UInt8], script: [UInt8], body: HTML) {
         self.title = title
         self.style = style
         self.script = script
@@ -45,7 +45,7 @@ package struct HTMLPage: Sendable {
     }
 
     private var policy: HTML {
-        let (style, script) = (SHA256.base64(Array(style.utf8)), SHA256.base64(Array(script.utf8)))
+        let (style, script) = (SHA256.base64(style), SHA256.base64(script))
         return .raw("default-src 'none'; style-src 'sha256-\(style)'; script-src 'sha256-\(script)'; base-uri 'none'; form-action 'none'")
     }
 }

@@ -10,12 +10,12 @@ struct ReportPage {
     init(_ report: TransactionReport) { self.report = report }
 
     var page: HTMLPage {
-        HTMLPage(title: report.title, style: ReportStyle.css, script: ReportScript.javaScript, body: body)
+        HTMLPage(title: report.title, style: ReportAssets.style, script: ReportAssets.script, body: body)
     }
 
     private var body: HTML {
         """
-        \(ReportStyle.icons)
+        \(ReportAssets.icons)\
         <header><p class=brand>Waybill</p><h1>\(report.title)</h1>
         <dl>\(cells)</dl>
         \(OutcomeBar(report.records.map(\.summary.outcome)).html)</header>
