@@ -5,7 +5,7 @@ public import WaybillStore
 ///
 /// Watches from the moment it was asked for, so that nothing is missed between a first list and the first change. What
 /// happens while its reader is busy comes as one change, and where that are many transactions, as
-/// ``TransactionChange/reload``: recording waits for no reader. Each reader asks the manager for its own.
+/// ``WaybillStore/TransactionChange/reload``: recording waits for no reader. Each reader asks the manager for its own.
 public struct TransactionChanges: AsyncSequence, Sendable {
     public typealias Failure = Never
 

@@ -12,8 +12,8 @@ extension TransactionManager {
     /// its own journal for up to five seconds.
     ///
     /// - Returns: What was there to erase.
-    /// - Throws: ``WaybillError`` when the store cannot be written; or when the rows are gone, and a reader of the
-    ///   store keeps the bytes: then erase once more.
+    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be written; or when the rows are gone, and a reader
+    ///   of the store keeps the bytes: then erase once more.
     @discardableResult
     public func erase(_ selection: ErasureSelection) async throws -> Erasure {
         guard let source = await sink.drainedSource() else { return Erasure() }
@@ -30,6 +30,6 @@ extension TransactionManager {
     /// What was recorded stays, under the old ID: erase it first if it is to go. Handles from before go on under the old ID, too. Does
     /// nothing where nothing was ever recorded: there is no ID yet.
     ///
-    /// - Throws: ``WaybillError`` when the store cannot be written; then the ID is what it was.
+    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be written; then the ID is what it was.
     public func resetInstallation() async throws { try await sink.renewInstallation() }
 }

@@ -102,7 +102,8 @@ extension TransactionManager {
     ///
     /// What `log` called `.journaled` survives the death of the process without it, and a power cut five seconds later.
     ///
-    /// - Throws: ``WaybillError`` when it could not be written; what was recorded stays in memory and is tried again.
+    /// - Throws: ``WaybillCore/WaybillError`` when it could not be written; what was recorded stays in memory and is
+    ///   tried again.
     public func sync() async throws {
         for source in sink.liveForerunners + [sink.current].compactMap({ $0 }) {
             await source.bodies?.settle()
@@ -114,7 +115,7 @@ extension TransactionManager {
     /// Writes a copy of the whole store into one file, which opens anywhere without the files beside it.
     ///
     /// - Parameter file: Where to; must not exist.
-    /// - Throws: ``WaybillError`` when it cannot be written, or recording is off.
+    /// - Throws: ``WaybillCore/WaybillError`` when it cannot be written, or recording is off.
     public func snapshot(to file: URL) async throws {
         guard let source = await sink.drainedSource() else {
             throw WaybillError(.store, "There is no store to copy: nothing was recorded.")

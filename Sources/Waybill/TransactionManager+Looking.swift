@@ -7,10 +7,11 @@ extension TransactionManager {
     /// Transactions that pass a filter, in its order, a page at a time.
     ///
     /// - Parameters:
+    ///   - filter: Which transactions, and in which order; all by default, the newest first.
     ///   - limit: Transactions a page holds at most, at least 1. Default: 50.
     ///   - cursor: `next` of the page before; nil for the first. What is recorded meanwhile does not shift the pages.
     /// - Returns: An empty page where nothing was recorded yet.
-    /// - Throws: ``WaybillError`` when the store cannot be read, or for a cursor that no page gave.
+    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read, or for a cursor that no page gave.
     public func list(
         matching filter: TransactionFilter = TransactionFilter(), limit: Int = 50, after cursor: String? = nil
     ) async throws -> Page<TransactionSummary> {
@@ -18,14 +19,16 @@ extension TransactionManager {
             ?? Page(rows: [], next: nil)
     }
 
-    /// Transactions that pass a filter as people write it, a page at a time: `outcome:failed took>2s`; see ``FilterExpression``.
+    /// Transactions that pass a filter as people write it, a page at a time: `outcome:failed took>2s`; see
+    /// ``WaybillReading/FilterExpression``.
     ///
     /// - Parameters:
     ///   - text: The filter; empty: all transactions, the newest first.
     ///   - limit: Transactions a page holds at most, at least 1. Default: 50.
     ///   - cursor: `next` of the page before; nil for the first.
     /// - Returns: A page that says why it is empty where it is.
-    /// - Throws: ``FilterMistake`` for a text that cannot be read, or a name that nothing here has; ``WaybillError`` as ``list(matching:limit:after:)``.
+    /// - Throws: ``WaybillReading/FilterMistake`` for a text that cannot be read, or a name that nothing here has;
+    ///   ``WaybillCore/WaybillError`` as ``list(matching:limit:after:)``.
     public func find(_ text: String, limit: Int = 50, after cursor: String? = nil) async throws -> Page<TransactionSummary> {
         let filter = try await filter(text)
         return try await read { reader, now in
@@ -38,7 +41,8 @@ extension TransactionManager {
     /// The filter that a text means now, for reports, exports and answers: names are looked up among those recorded, and times like `since:24h` count
     /// back from now.
     ///
-    /// - Throws: ``FilterMistake`` for a text that cannot be read, or a name that nothing here has; ``WaybillError`` when the store cannot be read.
+    /// - Throws: ``WaybillReading/FilterMistake`` for a text that cannot be read, or a name that nothing here has;
+    ///   ``WaybillCore/WaybillError`` when the store cannot be read.
     public func filter(_ text: String) async throws -> TransactionFilter {
         let expression = try FilterExpression(text)
         return try await read { reader, now in try expression.filter(names: expression.hasNames ? reader.names() : nil, now: now) }
@@ -48,7 +52,7 @@ extension TransactionManager {
     /// One transaction, with all the events and exchanges that this store knows of it, merged.
     ///
     /// - Returns: nil where nothing is known of it.
-    /// - Throws: ``WaybillError`` when the store cannot be read.
+    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read.
     public func transaction(_ id: GUID) async throws -> TransactionRecord? {
         try await read { reader, now in try reader.transaction(id, now: now) } ?? nil
     }
@@ -56,10 +60,11 @@ extension TransactionManager {
     /// Network exchanges that pass a filter, the newest first, a page at a time; also those outside any transaction.
     ///
     /// - Parameters:
+    ///   - filter: Which exchanges; all by default.
     ///   - limit: Exchanges a page holds at most, at least 1. Default: 50.
     ///   - cursor: `next` of the page before; nil for the first. What is recorded meanwhile does not shift the pages.
     /// - Returns: An empty page where nothing was recorded yet.
-    /// - Throws: ``WaybillError`` when the store cannot be read, or for a cursor that no page gave.
+    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read, or for a cursor that no page gave.
     public func exchanges(
         matching filter: ExchangeFilter = ExchangeFilter(), limit: Int = 50, after cursor: String? = nil
     ) async throws -> Page<ExchangeRecord> {
@@ -68,9 +73,10 @@ extension TransactionManager {
     }
 
     /// The filter of exchanges that a text means now, for lists, exports and answers: `host:api.example.com status:5xx took>1s`; see
-    /// ``FilterExpression``.
+    /// ``WaybillReading/FilterExpression``.
     ///
-    /// - Throws: ``FilterMistake`` for a text that cannot be read, or a name that nothing here has; ``WaybillError`` when the store cannot be read.
+    /// - Throws: ``WaybillReading/FilterMistake`` for a text that cannot be read, or a name that nothing here has;
+    ///   ``WaybillCore/WaybillError`` when the store cannot be read.
     public func exchangeFilter(_ text: String) async throws -> ExchangeFilter {
         let expression = try FilterExpression(text, about: .exchanges)
         return try await read { reader, now in try expression.exchangeFilter(names: expression.hasNames ? reader.names() : nil, now: now) }
@@ -80,14 +86,14 @@ extension TransactionManager {
     /// One network exchange.
     ///
     /// - Returns: nil where nothing is known of it.
-    /// - Throws: ``WaybillError`` when the store cannot be read.
+    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read.
     public func exchange(_ id: Fact.ID) async throws -> ExchangeRecord? {
         try await read { reader, _ in try reader.exchange(id) } ?? nil
     }
 
     /// How many transactions are open and how many have failed, and how many facts wait for delivery: for a badge.
     ///
-    /// - Throws: ``WaybillError`` when the store cannot be read.
+    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read.
     public var summary: TransactionCounts {
         get async throws { try await read { reader, now in try reader.counts(now: now) } ?? TransactionCounts() }
     }

@@ -9,7 +9,7 @@ extension TransactionManager {
     ///
     /// - Parameter limit: How many at most. Default: 1,000.
     /// - Returns: By source, oldest first, and in order of sequence; empty where nothing was rejected.
-    /// - Throws: ``WaybillError`` when the store cannot be read.
+    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read.
     public func quarantined(limit: Int = 1_000) async throws -> [QuarantinedFact] {
         try await read { reader, _ in try reader.quarantined(limit: max(0, limit)) } ?? []
     }
@@ -18,7 +18,7 @@ extension TransactionManager {
     ///
     /// - Parameter ids: Which; nil: all. Those that are not in quarantine, or no longer in the store, are left alone.
     /// - Returns: How many are pending again.
-    /// - Throws: ``WaybillError`` when the store cannot be written.
+    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be written.
     @discardableResult
     public func sendQuarantinedAgain(_ ids: Set<Fact.ID>? = nil) async throws -> Int {
         guard let source = await sink.drainedSource() else { return 0 }
@@ -31,7 +31,7 @@ extension TransactionManager {
     ///
     /// - Parameter folder: Made where it is missing; a file is named as those of ``FileTransport``.
     /// - Returns: How many facts; where it is 0, there is no file.
-    /// - Throws: ``WaybillError`` when the store cannot be read, or a file cannot be written.
+    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read, or a file cannot be written.
     @discardableResult
     public func exportQuarantined(to folder: URL) async throws -> Int {
         guard let settings = sink.settings else { return 0 }

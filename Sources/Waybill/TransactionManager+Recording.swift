@@ -4,7 +4,9 @@ public import WaybillCore
 extension TransactionManager {
     /// Begins a transaction, for the lifetime of a screen or of anything else that has no closure around it.
     ///
-    /// - Parameter attributes: What describes the transaction, e.g. the variant of a test.
+    /// - Parameters:
+    ///   - useCase: What the user is doing.
+    ///   - attributes: What describes the transaction, e.g. the variant of a test.
     /// - Returns: The handle. Keep it: letting go of it unfinished records `abandoned`.
     public func begin<U: UseCase>(_ useCase: U.Type, attributes: Attributes = [:]) -> UseCaseTransaction<U> {
         let source = sink.source
@@ -47,6 +49,7 @@ extension TransactionManager {
     /// ```
     ///
     /// - Parameters:
+    ///   - useCase: What the request is for.
     ///   - attributes: What describes the server's part.
     ///   - header: Looks up a header field of the request by name, in any case; nil where it is absent.
     public func join<U: UseCase>(

@@ -14,8 +14,9 @@ extension TransactionManager {
     /// if case .duration(let answer) = try await transactions.answer(.duration(query)) { print(answer.total.statistics) }
     /// ```
     ///
-    /// - Throws: ``WaybillError``: `.notFound` for a name that nothing here has, with the nearest one; `.setting` for a question that lacks
-    ///   something; `.store` when recording is off and nothing was recorded, or the store cannot be read.
+    /// - Throws: ``WaybillCore/WaybillError``: `.notFound` for a name that nothing here has, with the nearest one;
+    ///   `.setting` for a question that lacks something; `.store` when recording is off and nothing was recorded, or
+    ///   the store cannot be read.
     public func answer(_ query: Query) async throws -> Answer {
         guard let answer = try await read({ reader, now in try reader.answer(query, now: now) }) else {
             throw WaybillError(.store, "Recording is off and nothing was recorded: there is nothing to ask about.")

@@ -19,8 +19,8 @@ extension TransactionManager {
     ///   - format: `.har`, `.curl`, `.text` or `.json`.
     ///   - filter: Which exchanges; all by default.
     ///   - file: Where to; a file that is there is replaced. Where the name ends with `.gz`, it is compressed.
-    /// - Throws: ``WaybillError``: `.setting` when the file cannot be written, `.notFound` when nothing matches; `.store` when recording is off
-    ///   or the store cannot be read. Then there is no file.
+    /// - Throws: ``WaybillCore/WaybillError``: `.setting` when the file cannot be written, `.notFound` when nothing
+    ///   matches; `.store` when recording is off or the store cannot be read. Then there is no file.
     @discardableResult
     public func export(
         as format: ExchangeFormat, matching filter: ExchangeFilter = ExchangeFilter(), to file: URL
@@ -35,7 +35,7 @@ extension TransactionManager {
     /// One exchange as text to copy or to share: the whole document that ``export(as:matching:to:)`` would write of it alone.
     ///
     /// - Returns: nil where nothing is known of it, and for what the format cannot say: a request that was received is no cURL command.
-    /// - Throws: ``WaybillError`` when the store cannot be read.
+    /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read.
     public func exchange(_ id: Fact.ID, as format: ExchangeFormat) async throws -> String? {
         guard let settings = sink.settings else { return nil }
         let text = try await read { reader, _ -> String? in

@@ -20,8 +20,8 @@ extension TransactionManager {
     ///   - filter: Which transactions; by default everything, also exchanges outside any transaction.
     ///   - file: Where to; a file that is there is replaced. Where the name ends with `.gz`, text is compressed.
     ///   - isCompressed: Whether text is compressed, regardless of the name; nil: by the name.
-    /// - Throws: ``WaybillError``: `.setting` when the file cannot be written, `.notFound` when nothing matches, which says why; `.store` when
-    ///   recording is off or the store cannot be read. Then there is no file.
+    /// - Throws: ``WaybillCore/WaybillError``: `.setting` when the file cannot be written, `.notFound` when nothing
+    ///   matches, which says why; `.store` when recording is off or the store cannot be read. Then there is no file.
     @discardableResult
     public func export(
         as format: ExportFormat, matching filter: TransactionFilter = TransactionFilter(), to file: URL, isCompressed: Bool? = nil

@@ -5,7 +5,8 @@ public import WaybillReading
 import WaybillStore
 
 extension TransactionManager {
-    /// Writes one self-contained HTML file with what was recorded, to be handed on: see ``TransactionReport``.
+    /// Writes one self-contained HTML file with what was recorded, to be handed on: see
+    /// ``WaybillExport/TransactionReport``.
     ///
     /// Everything recorded until now is in it. Where nothing matches, the report says why it is empty: a person is about to send it. At most
     /// 2,000 transactions, the newest; where there are more, it says so.
@@ -19,7 +20,8 @@ extension TransactionManager {
     ///   - filter: Which transactions; all by default.
     ///   - file: Where to, in place of what is there; nil: a file in the temporary folder, named after the app and the time.
     /// - Returns: Where it is.
-    /// - Throws: ``WaybillError`` when recording is off, the store cannot be read, or the file cannot be written; then there is no file.
+    /// - Throws: ``WaybillCore/WaybillError`` when recording is off, the store cannot be read, or the file cannot be
+    ///   written; then there is no file.
     @discardableResult
     public func report(
         last: Duration? = nil, matching filter: TransactionFilter = TransactionFilter(), to file: URL? = nil

@@ -34,9 +34,7 @@ public struct TransactionReport: Sendable {
     /// What was kept of bodies, by exchange.
     package var bodies: [Fact.ID: ExchangeBodies] = [:]
 
-    /// Makes a report.
-    ///
-    /// - Parameter madeMicroseconds: Microseconds since 1970; nil: now.
+    /// Makes a report of transactions; made at a time in microseconds since 1970, or now.
     public init(records: [TransactionRecord], madeMicroseconds: Int? = nil) {
         self.records = records
         self.madeMicroseconds = madeMicroseconds ?? SystemClock().wallMicroseconds()

@@ -16,7 +16,7 @@ extension TransactionManager {
     ///
     /// - Parameters:
     ///   - clock: Move it to let time pass.
-    ///   - delivery: Where `flush()` sends to, e.g. an ``InMemoryTransport``.
+    ///   - delivery: Where `flush()` sends to, e.g. an ``WaybillTesting/InMemoryTransport``.
     ///   - correlatedHosts: The hosts whose requests carry the header field.
     ///   - options: What is seldom needed; nil: the defaults, and diagnostics are not told.
     public static func testing(

@@ -2,7 +2,7 @@ import WaybillCore
 
 /// What a status other than 200 means for the facts that were sent: none settles anything, so all of them stay pending.
 ///
-/// The guide `Delivery.md` has the same table in words, and `DeliveryPolicyTests` row by row.
+/// The guide `DeliverWhatWasRecorded.md` has the same table in words, and `DeliveryPolicyTests` row by row.
 struct AnswerPolicy {
     let statuses: ClosedRange<Int>
     let code: WaybillError.Code

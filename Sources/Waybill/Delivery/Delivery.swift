@@ -4,11 +4,13 @@ public import Foundation
 public struct Delivery: Sendable {
     let transport: any FlushTransport
 
-    /// A collector, by the address it serves at, e.g. `https://collector.example.com`.
+    /// A collector.
     ///
     /// - Parameters:
+    ///   - url: The address it serves at, e.g. `https://collector.example.com`.
     ///   - token: Sent as `Authorization: Bearer`; nil: not sent.
-    ///   - format: In which version sets go out. Default: version 1; for a server of the first framework see ``SetFormat/v0_0_1(prefix:scheme:parameter:)``.
+    ///   - format: In which version sets go out. Default: version 1; for a server of the first framework see
+    ///     ``SetFormat/v0_0_1(prefix:scheme:parameter:mediaTypeVersion:)``.
     public static func collector(_ url: URL, token: String? = nil, format: SetFormat = .v1) -> Delivery {
         .transport(URLSessionTransport(collector: url, token: token, format: format))
     }

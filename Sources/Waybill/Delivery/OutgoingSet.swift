@@ -13,9 +13,7 @@ public struct OutgoingSet: Sendable, Hashable {
     /// The openings of parts that it goes on with, which earlier sets have delivered: for formats that name the transaction with each event.
     package var openings: [Fact.ID: Fact.Opened] = [:]
 
-    /// Makes a set that is encoded already.
-    ///
-    /// - Parameter mediaType: Version 1 of the format unless said otherwise.
+    /// Makes a set of what is encoded already; of version 1 of the format unless `mediaType` says otherwise.
     public init(id: GUID, body: [UInt8], factCount: Int, mediaType: String = TransactionSet.mediaType) {
         self.id = id
         self.body = body

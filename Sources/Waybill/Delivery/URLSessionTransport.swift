@@ -8,10 +8,10 @@ public import FoundationNetworking
 
 /// Posts sets to a collector over HTTP.
 ///
-/// Only one answer settles anything: a 200 with a receipt that names the set and whose counts add up to the facts that were sent. All else,
-/// a sign-in page's 200 above all, is a failure, and the facts stay pending; the guide <doc:Delivery> has the table. Redirects are not
-/// followed. The POST takes no part in any transaction and carries no header field of one. Of a set 0.0.1 any 2xx settles what was sent: see
-/// ``SetFormat``.
+/// Only one answer settles anything: a 200 with a receipt that names the set and whose counts add up to the facts that
+/// were sent. All else, a sign-in page's 200 above all, is a failure, and the facts stay pending; the guide
+/// <doc:DeliverWhatWasRecorded> has the table. Redirects are not followed. The POST takes no part in any transaction
+/// and carries no header field of one. Of a set 0.0.1 any 2xx settles what was sent: see ``SetFormat``.
 ///
 /// Bodies are compressed (gzip, RFC 1952) where that makes them smaller, until a collector answers 415 to one, which is then sent again as it is.
 ///

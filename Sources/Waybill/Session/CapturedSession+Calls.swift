@@ -32,7 +32,7 @@ extension CapturedSession {
 
     /// Sends a request with a body from memory, and waits for the whole answer; as ``data(for:in:deadline:)``.
     ///
-    /// - Parameter progress: Told how far it is, on a serial queue of the session; nil: not told.
+    /// Where `progress` is given, it is told how far the transfer is, on a serial queue of the session.
     public func upload<Event>(
         for request: URLRequest, from body: Data, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
         deadline: Duration? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -52,7 +52,8 @@ extension CapturedSession {
 
     /// Sends a request and writes the answer's body to a file; as ``data(for:in:deadline:)``.
     ///
-    /// - Parameter progress: Told how far it is, on a serial queue of the session; nil: not told.
+    /// Where `progress` is given, it is told how far the transfer is, on a serial queue of the session.
+    ///
     /// - Returns: A new file in the temporary folder, which is the caller's to move or to remove.
     /// - Throws: Also `URLError.cannotCreateFile` and `.cannotWriteToFile`.
     public func download<Event>(
@@ -73,11 +74,10 @@ extension CapturedSession {
 
     /// Sends a request, waits for the head of the answer, and gives its body as it comes; as ``data(for:in:deadline:)``.
     ///
-    /// Where `URLSession` gives single bytes, this gives them in the pieces in which they come. Letting go of the sequence, or canceling the task
-    /// that reads it, cancels the exchange. What is not read waits in memory: on Linux a transfer cannot be held.
-    ///
-    /// - Parameter progress: Told how far it is, the request's body too, on a serial queue of the session; nil: not
-    ///   told.
+    /// Where `URLSession` gives single bytes, this gives them in the pieces in which they come. Letting go of the
+    /// sequence, or canceling the task that reads it, cancels the exchange. What is not read waits in memory: on Linux
+    /// a transfer cannot be held. Where `progress` is given, it is told how far the transfer is, the request's body
+    /// too, on a serial queue of the session.
     public func bytes<Event>(
         for request: URLRequest, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none, deadline: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil

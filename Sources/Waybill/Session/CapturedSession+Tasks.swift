@@ -39,7 +39,7 @@ extension CapturedSession {
 
     /// Makes a task that writes the answer's body to a file; as ``dataTask(with:in:deadline:completionHandler:)``.
     ///
-    /// - Parameter completionHandler: Gets the file, which is there until it returns, and the response; or an error.
+    /// The completion handler gets the file, which is there until it returns, and the response; or an error.
     public func downloadTask<Event>(
         with target: some RequestTarget, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
         deadline: Duration? = nil, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void

@@ -22,7 +22,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     /// The transaction's ID, the same in every process that takes part.
     public var id: GUID { part.transaction }
 
-    /// The short code for support; see ``SupportCode``.
+    /// The short code for support; see ``WaybillCore/SupportCode``.
     public var supportCode: SupportCode { part.transaction.supportCode }
 
     /// Gives the part its outcome. The first call counts; later ones are ignored.
@@ -107,7 +107,7 @@ extension UseCaseTransaction where Event: UseCase {
     ///   - event: One of the use case's own events.
     ///   - error: What went wrong with it; domain and code are kept, the text only if the manager was told to.
     ///   - attributes: What else is to be said.
-    /// - Returns: What became of it; see ``LogResult``.
+    /// - Returns: What became of it; see ``WaybillCore/LogResult``.
     @inlinable
     @discardableResult
     public func log(_ event: Event, error: (any Error)? = nil, attributes: Attributes = Attributes()) -> LogResult {

@@ -20,8 +20,10 @@ public struct SpanService: Service {
     /// Makes the service.
     ///
     /// - Parameters:
+    ///   - collector: What it receives is sent, of every project.
     ///   - backend: Where to; without a path, to `/v1/traces` there.
     ///   - headers: Sent with each request, e.g. for authorization. Default: none.
+    ///   - logger: Told what the backend rejects, and when it is away.
     /// - Throws: `.setting` for what is no HTTP address.
     public init(_ collector: Collector, to backend: URL, headers: [String: String] = [:], logger: Logger) throws(WaybillError) {
         self.init(collector, to: try TraceBackend(backend, headers: headers), logger: logger)

@@ -52,9 +52,8 @@ public struct FilterExpression: Sendable {
         case exchanges
     }
 
-    /// Reads a text.
+    /// Reads a text that is about transactions unless said otherwise.
     ///
-    /// - Parameter subject: What it is about. Default: transactions.
     /// - Throws: ``FilterMistake`` for what cannot be read; names are not looked up yet.
     public init(_ text: String, about subject: Subject = .transactions) throws(FilterMistake) {
         var scanner = FilterScanner(text, about: subject)

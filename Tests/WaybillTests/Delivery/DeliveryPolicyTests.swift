@@ -8,7 +8,7 @@ import WaybillTesting
 
 @testable import Waybill
 
-/// The table of the guide `Delivery.md`, row by row, against real sockets.
+/// The table of the guide `DeliverWhatWasRecorded.md`, row by row, against real sockets.
 @Suite(.timeLimit(.minutes(5)))
 struct DeliveryPolicyTests {
     /// What delivery does about an answer.

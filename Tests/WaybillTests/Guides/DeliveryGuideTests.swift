@@ -15,7 +15,8 @@ import FoundationNetworking
     private let guide: String
 
     init() throws {
-        let file = URL(filePath: #filePath).appending(path: "../../../../Sources/Waybill/Waybill.docc/Delivery.md").standardizedFileURL
+        let guides = URL(filePath: #filePath).appending(path: "../../../../Sources/Waybill/Waybill.docc").standardizedFileURL
+        let file = guides.appending(path: "DeliverWhatWasRecorded.md")
         guide = try String(contentsOf: file, encoding: .utf8)
     }
 
@@ -84,6 +85,6 @@ import FoundationNetworking
     }
 
     @Test func theGuideShowsWhatIsTested() throws {
-        #expect(try Guide.linesOfSnippets("Delivery.md", notIn: [URL(filePath: #filePath)]) == [])
+        #expect(try Guide.linesOfSnippets("DeliverWhatWasRecorded.md", notIn: [URL(filePath: #filePath)]) == [])
     }
 }

@@ -47,7 +47,8 @@ public struct RequestPattern: Sendable, Hashable {
 
     /// Whether a request meets every condition.
     ///
-    /// - Parameter body: Gives the body; asked only where there is a condition for it and all others are met. nil: there is none to look at.
+    /// The body is asked for only where there is a condition for it and all others are met; nil: there is none to look
+    /// at.
     public func matches(_ request: ExchangeRequest, body: @autoclosure () -> Data? = nil) -> Bool {
         guard anyCaseMethod?.matches(request.method) ?? true, meetsAddress(request.url), meetsFields(request.headerFields) else {
             return false

@@ -23,9 +23,7 @@ public struct MockedResponse: Sendable, Hashable {
         self.delay = delay
     }
 
-    /// An answer that is a text in UTF-8.
-    ///
-    /// - Parameter contentType: What it says it is. Default: JSON.
+    /// An answer that is a text in UTF-8, and says that it is JSON unless a content type is given.
     public static func text(
         _ text: String, status: Int = 200, contentType: String = "application/json", delay: Duration = .zero
     ) -> MockedResponse {

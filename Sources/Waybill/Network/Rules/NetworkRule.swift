@@ -35,9 +35,7 @@ public struct NetworkRule: Sendable, Hashable {
     /// What it does to them.
     public var action: Action
 
-    /// Makes a rule.
-    ///
-    /// - Parameter matching: Default: every request.
+    /// Makes a rule; for every request unless a pattern is given.
     public init(_ name: String, matching: RequestPattern = RequestPattern(), _ action: Action, isEnabled: Bool = true) {
         self.name = name
         self.isEnabled = isEnabled
