@@ -1,3 +1,4 @@
+import WaybillCore
 import WaybillExport
 
 /// A file that the pages of the inspector load from beside them: the stylesheet, the script, the sign of the window.

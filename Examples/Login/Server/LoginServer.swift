@@ -25,7 +25,7 @@ struct LoginServer {
             store: .directory(URL(filePath: store)), delivery: .collector(collector), options: options)
 
         transactions.startDelivery(every: .seconds(1))
-        try await application(transactions, accounts: try Accounts()).runService()  // until SIGTERM
+        try await application(transactions, accounts: Accounts()).runService()  // until SIGTERM
         let report = await transactions.flush()
         if !report.isComplete { exit(1) }
     }

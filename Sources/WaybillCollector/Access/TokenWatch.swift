@@ -1,5 +1,4 @@
 #if Collector
-import Crypto
 import Foundation
 import WaybillCore
 import WaybillExport
@@ -28,7 +27,7 @@ final class TokenWatch: Sendable {
     /// The token that an `Authorization` field carries; nil: none that is known.
     func token(fieldValue: String) throws(WaybillError) -> AccessToken? {
         guard let offered = BearerToken(fieldValue: fieldValue) else { return nil }
-        let digest = SHA256.hash(data: offered.bytes)
+        let digest = SHA256.hash(Array(offered.bytes))
         // Every one is looked at, so that the time does not tell which it was.
         return try tokens().filter { $0.isToken(of: digest) }.first
     }

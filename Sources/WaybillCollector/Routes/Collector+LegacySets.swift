@@ -1,5 +1,4 @@
 #if Collector
-import Crypto
 import Hummingbird
 import WaybillCore
 import WaybillExport
@@ -16,7 +15,7 @@ extension Collector {
         do throws(SetDecodingFailure) { set = try LegacySet.decode(body) } catch { throw Problem(error) }
         let count = set.factCount + set.unread.count
         guard count <= limits.factsPerSet else { throw Problem.tooMany(facts: count, limit: limits.factsPerSet) }
-        let digest = Array(SHA256.hash(data: body))
+        let digest = SHA256.hash(body)
         _ = try await project.writer.add(set, digest: digest, atMicroseconds: clock.wallMicroseconds())
         return Response(status: .accepted, headers: [.cacheControl: "no-store", .contentLength: "0"])
     }

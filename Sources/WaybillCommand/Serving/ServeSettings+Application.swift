@@ -1,12 +1,14 @@
 #if Collector
 import Hummingbird
 import HummingbirdCore
-import HummingbirdTLS
 import Logging
 import NIOCore
-import NIOSSL
 import WaybillCollector
 import WaybillCore
+#if TLS
+import HummingbirdTLS
+import NIOSSL
+#endif
 
 extension ServeSettings {
     /// A server for a collector, which tells where it listens once it does.
@@ -44,9 +46,15 @@ extension ServeSettings {
             configuration: HTTP1Channel.Configuration(
                 additionalChannelHandlers: [RequestDeadline(times)], idleTimeout: .seconds(Int64(idleSeconds))))
         guard let certificate, let key else { return http }
+        #if TLS
         return try .tls(http, tlsConfiguration: Self.tls(certificate: certificate, key: key, password: keyPassword))
+        #else
+        throw WaybillError(
+            .setting, "This waybill was built without TLS: build it with the trait TLS, or put a proxy in front of it that speaks HTTPS.")
+        #endif
     }
 
+    #if TLS
     private static func tls(certificate: String, key: String, password: String?) throws(WaybillError) -> TLSConfiguration {
         let chain: [NIOSSLCertificate]
         do { chain = try NIOSSLCertificate.fromPEMFile(certificate) } catch {
@@ -67,5 +75,6 @@ extension ServeSettings {
             throw WaybillError(.setting, "The private key \(key) cannot be read, is not PEM, or its password is wrong.")
         }
     }
+    #endif
 }
 #endif

@@ -1,3 +1,5 @@
+import WaybillCore
+
 /// A page of HTML in one piece: nothing is loaded from anywhere, and nothing runs but its own script.
 package struct HTMLPage: Sendable {
     /// Of the window.

@@ -1,4 +1,4 @@
-#if Collector
+#if TLS
 import Foundation
 import TestSupport
 import Testing

@@ -33,15 +33,6 @@ import WaybillCore
         #expect(html.text == text)
     }
 
-    /// The examples of FIPS 180-4's own test vectors, and one at each length around the end of a block.
-    @Test func theHashIsSHA256() {
-        #expect(SHA256.base64([]) == "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
-        #expect(SHA256.base64(Array("abc".utf8)) == "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")
-        #expect(
-            SHA256.base64(Array("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq".utf8))
-                == "JI1qYdIGOLjlwCaTDD5gOaM85Flk/yFn9uzt1BnbBsE=")
-    }
-
     @Test func aPageAllowsNothingButItsOwnStyleAndScript() {
         let page = HTMLPage(title: "<x>", style: Array("p{}".utf8), script: Array("1".utf8), body: "<p>").html.text
         #expect(page.hasPrefix("<!DOCTYPE html>\n"))

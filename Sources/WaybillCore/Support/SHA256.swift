@@ -1,17 +1,24 @@
 import Foundation
 
-/// The hash by which a page's Content-Security-Policy names the style and the script that it allows: FIPS 180-4, section 6.2.
+/// The hash by which a page's Content-Security-Policy names its style and its script, and a collector knows its tokens: FIPS 180-4, section 6.2.
 ///
-/// CryptoKit is not on every platform and swift-crypto would be a package. Nothing secret is hashed here.
+/// CryptoKit is not on every platform, and swift-crypto would be a package, whose first build takes longer than all of this one's. What is secret among
+/// what is hashed here are random tokens, which no time that this takes tells anything about.
 package enum SHA256 {
+    /// Bytes of a hash.
+    package static let byteCount = 32
+
     /// The hash of some bytes, in base 64, as `'sha256-...'` takes it.
-    package static func base64(_ message: [UInt8]) -> String {
+    package static func base64(_ message: [UInt8]) -> String { Data(hash(message)).base64EncodedString() }
+
+    /// The hash of some bytes.
+    package static func hash(_ message: [UInt8]) -> [UInt8] {
         var hash: [UInt32] = [
             0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
         ]
         let padded = padded(message)
         for start in stride(from: 0, to: padded.count, by: 64) { add(padded[start..<start + 64], to: &hash) }
-        return Data(hash.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - 8 * $0)) } }).base64EncodedString()
+        return hash.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - 8 * $0)) } }
     }
 
     /// Section 5.1.1: a 1, zeros, and the length in bits.
