@@ -36,7 +36,7 @@ enum SampleSet {
             add(part: part, .event(Fact.Event(code: 7, error: error, attributes: ["screen": "home", "cached": false])))
             add(part: part, .closed(Fact.Closed(outcome: failed ? .failed : .succeeded, error: error)))
         }
-        let source = Source(
+        let source = RecordedSource(
             id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1", os: "iOS",
             osVersion: "18.5")
         let names = (0..<8).map { (code: Int) in RecordedName(useCase: 0, event: code, name: "event\(code)") }

@@ -14,7 +14,7 @@ enum AnswerQuestion: String, CaseIterable {
             guard case .summary(let answer) = try answer(.summary(SummaryQuery()), reader) else { return [] }
             return answer.useCases.flatMap { useCase in
                 [useCase.useCase, useCase.runs, useCase.installations, useCase.rates.count, useCase.rates[0].runs]
-                    + Outcome.allCases.filter { $0 != .open && $0 != .timedOut }.map { useCase.outcomes[$0] ?? 0 }
+                    + TransactionOutcome.allCases.filter { $0 != .open && $0 != .timedOut }.map { useCase.outcomes[$0] ?? 0 }
                     + useCase.errors.flatMap { [$0.code, $0.count] }
             }
         case .duration:

@@ -16,7 +16,7 @@ struct AnswerSetMaker {
         for number in 0..<4 {
             servers.append(
                 Recording(
-                    Source(
+                    RecordedSource(
                         id: random.guid(), installation: random.guid(), app: "login-server", appVersion: "7.\(number / 2)",
                         device: "x86_64",
                         os: "Linux", osVersion: "6.1"),
@@ -31,7 +31,7 @@ struct AnswerSetMaker {
         for server in servers.indices { servers[server].facts = [] }
         for launch in 0..<launchCount {
             let isNew = random.oneIn(3)
-            let source = Source(
+            let source = RecordedSource(
                 id: random.guid(), installation: installation(), app: "com.example.shop", appVersion: isNew ? "4.3.0" : "4.2.1",
                 device: "iPhone17,\(Int.random(in: 1...4, using: &random))", os: "iOS", osVersion: isNew ? "26.1" : "18.5")
             var client = Recording(source, offset: (wall + launch * 1_000_000) / 2 * 2)
@@ -139,13 +139,13 @@ struct AnswerSetMaker {
 
 /// What one source records.
 private struct Recording {
-    let source: Source
+    let source: RecordedSource
     let offset: Int
     var now = 0
     var facts: [Fact] = []
     private var sequence = 0
 
-    init(_ source: Source, offset: Int) {
+    init(_ source: RecordedSource, offset: Int) {
         self.source = source
         self.offset = offset
     }

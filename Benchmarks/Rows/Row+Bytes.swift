@@ -9,7 +9,7 @@ extension Row {
         Row("bytesPerEvent", unit: "bytes, \(eventsEach) a transaction", against: "one table, indexed by transaction") {
             let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
             defer { try? FileManager.default.removeItem(at: folder) }
-            let source = Source(
+            let source = RecordedSource(
                 id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1", os: "iOS",
                 osVersion: "18.5")
             let store = try Store(.folder(folder))

@@ -35,7 +35,7 @@ extension Row {
             let (size, rounds, setsPerRound) = (2_000, 12, 8)
             let histories = (0..<clients).map { _ in Interleaved.batches(rounds * setsPerRound / clients, of: size) }
             let requests = histories.map { batches in
-                let source = Source(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
+                let source = RecordedSource(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
                 return batches.map { LoadConnection.request(TransactionSet($0, of: source)) }
             }
             let bare = try BareStore(folder: folder.appending(path: "bare"), isSynced: true)
@@ -77,7 +77,7 @@ extension Row {
 }
 
 extension TransactionSet {
-    fileprivate init(_ facts: [Fact], of source: Source) {
+    fileprivate init(_ facts: [Fact], of source: RecordedSource) {
         let share = Share(
             source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_760_518_800_000_000)],
             ledger: Ledger(recorded: facts.last?.sequence ?? 0), facts: facts)
@@ -97,7 +97,7 @@ extension TransactionSet {
                 }
             return Fact(sequence: sequence, part: part, atMicroseconds: sequence * 1_000, content: content)
         }
-        return TransactionSet(facts, of: Source(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: ""))
+        return TransactionSet(facts, of: RecordedSource(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: ""))
     }
 }
 #endif

@@ -11,7 +11,7 @@ extension Row {
         defer { try? FileManager.default.removeItem(at: folder) }
         let transactions = TransactionManager(store: .directory(folder))
         do {
-            let source = Source(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
+            let source = RecordedSource(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
             let store = try Store(.folder(folder))
             try store.register(source)
             for batch in Interleaved.batches(220, of: 5_000) {  // of 22 facts, 20 are events

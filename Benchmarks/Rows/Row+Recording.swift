@@ -26,7 +26,7 @@ extension Row {
         let record = [UInt8](repeating: 7, count: 48)
         try await transactions.sync()
         let comparison = Comparison.nanoseconds(
-            operations: count, before: { try? transactions.sink.source?.writer.runAndWait { _, _ in } }
+            operations: count, before: { try? transactions.sources.source?.writer.runAndWait { _, _ in } }
         ) {
             var taken = 0
             for _ in 0..<count where login.log(.initiated) == .journaled { taken += 1 }
@@ -56,7 +56,8 @@ extension Row {
         defer { try? FileManager.default.removeItem(at: folder) }
         let writers = [false, true].map { isMapped in
             SourceWriter(
-                source: Source(id: GUID(), app: "bench", appVersion: "1"), place: .folder(folder), clock: SystemClock(), capacity: 1_000,
+                source: RecordedSource(id: GUID(), app: "bench", appVersion: "1"), place: .folder(folder), clock: SystemClock(),
+                capacity: 1_000,
                 journalSize: JournalSize(isMapped: isMapped))
         }
         var parts: [Int] = []
@@ -83,7 +84,7 @@ extension Row {
         try await transactions.sync()
         var faults = 0
         for _ in 0..<100 {
-            try transactions.sink.source?.writer.runAndWait { _, _ in }
+            try transactions.sources.source?.writer.runAndWait { _, _ in }
             let before = pageFaultCount()
             for _ in 0..<10_000 { login.log(.initiated) }
             faults += pageFaultCount() - before

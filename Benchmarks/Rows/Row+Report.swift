@@ -9,7 +9,7 @@ extension Row {
     ///
     /// - Throws: Where it is larger than 1.5 MB, which is what may be sent around.
     static let report = Row("report", unit: "ms", against: "reading alone") {
-        let place = StorePlace.memory(name: GUID().description)
+        let place = ResolvedLocation.memory(name: GUID().description)
         let store = try Store(place)
         _ = try store.ingest(DecodedSet(set: ReportSample.purchases(500)), receivedAt: ReportSample.begun)
         let reader = try StoreReader(place)
@@ -69,7 +69,7 @@ private enum ReportSample {
                             receivedByteCount: 1_840, headerFields: [Fact.HeaderField(name: "Content-Type", value: "application/json")])))
             }
         }
-        let source = Source(
+        let source = RecordedSource(
             id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1", os: "iOS",
             osVersion: "18.5")
         let names = (0..<20).map { (code: Int) in RecordedName(useCase: 1, event: code, name: "checkoutStep\(code)") }

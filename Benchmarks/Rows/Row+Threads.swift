@@ -14,7 +14,7 @@ extension Row {
         let eight = Threads(count: 8)
         let one = Threads(count: 1)
         let record = { @Sendable (count: Int) -> Int in (0..<count).count { _ in login.log(.initiated) == .journaled } }
-        let drain = { _ = try? transactions.sink.source?.writer.runAndWait { _, _ in } }
+        let drain = { _ = try? transactions.sources.source?.writer.runAndWait { _, _ in } }
         return Comparison.nanoseconds(operations: 10_000, before: drain) {
             let taken = eight.run { _ in record(1_250) }
             precondition(taken == 10_000, "events were refused: the figure would be of something else")

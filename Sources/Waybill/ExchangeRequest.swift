@@ -5,7 +5,7 @@ public import WaybillCore
 public import FoundationNetworking
 #endif
 
-/// A request, as ``OpenExchange`` is told of it; secrets are taken out there.
+/// A request, as ``ExchangeRecorder`` is told of it; secrets are taken out there.
 public struct ExchangeRequest: Hashable, Sendable {
     /// `GET`, `POST`.
     public var method: String
@@ -33,7 +33,7 @@ public struct ExchangeRequest: Hashable, Sendable {
     }
 }
 
-/// The head of a response, as ``OpenExchange`` is told of it; secrets are taken out there.
+/// The head of a response, as ``ExchangeRecorder`` is told of it; secrets are taken out there.
 public struct ExchangeResponse: Hashable, Sendable {
     /// The status code.
     public var status: Int

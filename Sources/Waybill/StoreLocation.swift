@@ -20,7 +20,7 @@ public struct StoreLocation: Sendable, Hashable {
     public static let inMemory = StoreLocation(kind: .memory)
 
     /// The place, and what was wrong with the location.
-    func resolved() -> (StorePlace, [WaybillError]) {
+    func resolved() -> (ResolvedLocation, [WaybillError]) {
         switch kind {
         case .memory:
             return (.memory(name: GUID().description), [])

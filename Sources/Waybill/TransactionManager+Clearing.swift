@@ -16,10 +16,10 @@ extension TransactionManager {
     ///   of the store keeps the bytes: then erase once more.
     @discardableResult
     public func erase(_ selection: ErasureSelection) async throws -> Erasure {
-        guard let source = await sink.drainedSource() else { return Erasure() }
-        defer { sink.changes.tell(.reload) }
+        guard let source = await sources.drainedSource() else { return Erasure() }
+        defer { sources.changes.tell(.reload) }
         let wall = source.settings.clock.wallMicroseconds()
-        for source in sink.liveForerunners { try await source.writer.run { _, store in try source.writer.scrubJournal(store) } }
+        for source in sources.liveForerunners { try await source.writer.run { _, store in try source.writer.scrubJournal(store) } }
         return try await source.writer.run { opened, store in
             try source.writer.erase(selection.scope(installation: opened.source.installation), from: store, at: wall)
         }
@@ -31,5 +31,5 @@ extension TransactionManager {
     /// nothing where nothing was ever recorded: there is no ID yet.
     ///
     /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be written; then the ID is what it was.
-    public func resetInstallation() async throws { try await sink.renewInstallation() }
+    public func resetInstallation() async throws { try await sources.renewInstallation() }
 }

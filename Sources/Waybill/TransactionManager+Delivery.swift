@@ -12,7 +12,7 @@ extension TransactionManager {
     /// it does not take.
     @discardableResult
     public func flush() async -> FlushReport {
-        await flusher.start(sink, isAsked: true)?.value ?? FlushReport()
+        await flusher.start(sources, isAsked: true)?.value ?? FlushReport()
     }
 
     /// Delivers what can be delivered within a time, for the moment before an app goes into the background.
@@ -20,7 +20,7 @@ extension TransactionManager {
     /// - Returns: The report, after the given time at the latest; what was not delivered by then stays pending.
     @discardableResult
     public func flush(deadline: Duration) async -> FlushReport {
-        guard let source = sink.readableSource, let task = flusher.start(sink, isAsked: true) else { return FlushReport() }
+        guard let source = sources.readableSource, let task = flusher.start(sources, isAsked: true) else { return FlushReport() }
         return await withCheckedContinuation { continuation in
             let first = Locked<CheckedContinuation<FlushReport, Never>?>(continuation)
             let finish: @Sendable (FlushReport) -> Void = { report in
@@ -67,24 +67,24 @@ extension TransactionManager {
     /// ```
     ///
     /// - Parameter interval: Between the end of a flush and the next; a tenth of a second at least.
-    public func startDelivery(every interval: Duration = .seconds(30)) { flusher.startTurns(of: sink, every: interval) }
+    public func startDelivery(every interval: Duration = .seconds(30)) { flusher.startTurns(of: sources, every: interval) }
 
     /// Ends what ``startDelivery(every:)`` began, after a last flush; does nothing where it was not called.
     ///
     /// Does not wait for that flush: a tool that is about to exit calls `await flush()` instead.
-    public func stopDelivery() { flusher.stopTurns(of: sink) }
+    public func stopDelivery() { flusher.stopTurns(of: sources) }
 
     /// Delivers now and then for as long as the calling task lives; call it once, in a task of its own. Without a task at hand: ``startDelivery(every:)``.
     ///
     /// After failures it makes pauses, at random up to 10 seconds after the first and up to an hour in the end, which outlive the process; while
     /// one lasts, a turn of the loop costs a look at the clock. Ends when the task is canceled, after a last flush.
     public func run(every interval: Duration = .seconds(30)) async {
-        await flusher.takeTurns(sink, every: interval)
+        await flusher.takeTurns(sources, every: interval)
         await flush()
     }
 
     /// Delivers as ``run(every:)`` does: not while a pause lasts.
-    package func flushIfDue() async { await flusher.flushIfDue(sink) }
+    package func flushIfDue() async { await flusher.flushIfDue(sources) }
 
     /// What happens to delivery from now on: verdicts, failures, pauses, ends of flushes.
     ///
@@ -105,11 +105,11 @@ extension TransactionManager {
     /// - Throws: ``WaybillCore/WaybillError`` when it could not be written; what was recorded stays in memory and is
     ///   tried again.
     public func sync() async throws {
-        for source in sink.liveForerunners + [sink.current].compactMap({ $0 }) {
+        for source in sources.liveForerunners + [sources.current].compactMap({ $0 }) {
             await source.bodies?.settle()
             try await source.writer.sync()
         }
-        if let problem = sink.problem { throw problem }
+        if let problem = sources.problem { throw problem }
     }
 
     /// Writes a copy of the whole store into one file, which opens anywhere without the files beside it.
@@ -117,7 +117,7 @@ extension TransactionManager {
     /// - Parameter file: Where to; must not exist.
     /// - Throws: ``WaybillCore/WaybillError`` when it cannot be written, or recording is off.
     public func snapshot(to file: URL) async throws {
-        guard let source = await sink.drainedSource() else {
+        guard let source = await sources.drainedSource() else {
             throw WaybillError(.store, "There is no store to copy: nothing was recorded.")
         }
         try await source.writer.run { _, store in try store.snapshot(to: file) }

@@ -14,9 +14,9 @@ extension TransactionManager {
     /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read, or for a cursor that no page gave.
     public func list(
         matching filter: TransactionFilter = TransactionFilter(), limit: Int = 50, after cursor: String? = nil
-    ) async throws -> Page<TransactionSummary> {
+    ) async throws -> RecordPage<TransactionSummary> {
         try await read { reader, now in try reader.transactions(matching: filter, limit: limit, after: cursor, now: now) }
-            ?? Page(rows: [], next: nil)
+            ?? RecordPage(rows: [], next: nil)
     }
 
     /// Transactions that pass a filter as people write it, a page at a time: `outcome:failed took>2s`; see
@@ -29,13 +29,13 @@ extension TransactionManager {
     /// - Returns: A page that says why it is empty where it is.
     /// - Throws: ``WaybillReading/FilterMistake`` for a text that cannot be read, or a name that nothing here has;
     ///   ``WaybillCore/WaybillError`` as ``list(matching:limit:after:)``.
-    public func find(_ text: String, limit: Int = 50, after cursor: String? = nil) async throws -> Page<TransactionSummary> {
+    public func find(_ text: String, limit: Int = 50, after cursor: String? = nil) async throws -> RecordPage<TransactionSummary> {
         let filter = try await filter(text)
         return try await read { reader, now in
             var page = try reader.transactions(matching: filter, limit: limit, after: cursor, now: now)
             if page.rows.isEmpty, cursor == nil { page.whyEmpty = try reader.whyEmpty(filter, now: now) }
             return page
-        } ?? Page(rows: [], next: nil)
+        } ?? RecordPage(rows: [], next: nil)
     }
 
     /// The filter that a text means now, for reports, exports and answers: names are looked up among those recorded, and times like `since:24h` count
@@ -67,9 +67,9 @@ extension TransactionManager {
     /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read, or for a cursor that no page gave.
     public func exchanges(
         matching filter: ExchangeFilter = ExchangeFilter(), limit: Int = 50, after cursor: String? = nil
-    ) async throws -> Page<ExchangeRecord> {
+    ) async throws -> RecordPage<ExchangeRecord> {
         try await read { reader, now in try reader.exchanges(matching: filter, limit: limit, after: cursor, now: now) }
-            ?? Page(rows: [], next: nil)
+            ?? RecordPage(rows: [], next: nil)
     }
 
     /// The filter of exchanges that a text means now, for lists, exports and answers: `host:api.example.com status:5xx took>1s`; see
@@ -105,14 +105,14 @@ extension TransactionManager {
     /// show(try await transactions.list())
     /// for await _ in changes { show(try await transactions.list()) }
     /// ```
-    public var changes: TransactionChanges { TransactionChanges(of: sink.changes) }
+    public var changes: TransactionChanges { TransactionChanges(of: sources.changes) }
 
     /// Runs on the reading thread, on a store that holds everything recorded until now.
     ///
     /// - Parameter body: Given the reader, and now in microseconds since 1970.
     /// - Returns: nil where nothing was recorded and recording is off: then there is no store, and none is made.
     package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader, Int) throws -> Result) async throws -> Result? {
-        guard let source = await sink.drainedSource() else { return nil }
+        guard let source = await sources.drainedSource() else { return nil }
         let now = source.settings.clock.wallMicroseconds()
         return try await source.writer.read { reader in try body(reader, now) }
     }

@@ -21,7 +21,7 @@ extension TransactionManager {
     /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be written.
     @discardableResult
     public func sendQuarantinedAgain(_ ids: Set<Fact.ID>? = nil) async throws -> Int {
-        guard let source = await sink.drainedSource() else { return 0 }
+        guard let source = await sources.drainedSource() else { return 0 }
         return try await source.writer.run { _, store in try store.releaseQuarantined(ids) }
     }
 
@@ -34,7 +34,7 @@ extension TransactionManager {
     /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read, or a file cannot be written.
     @discardableResult
     public func exportQuarantined(to folder: URL) async throws -> Int {
-        guard let settings = sink.settings else { return 0 }
+        guard let settings = sources.settings else { return 0 }
         let count = try await read { reader, _ in
             var count = 0
             try reader.export(.quarantine, redactor: settings.redactor) { set in

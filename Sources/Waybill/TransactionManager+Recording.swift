@@ -9,14 +9,14 @@ extension TransactionManager {
     ///   - attributes: What describes the transaction, e.g. the variant of a test.
     /// - Returns: The handle. Keep it: letting go of it unfinished records `abandoned`.
     public func begin<U: UseCase>(_ useCase: U.Type, attributes: Attributes = [:]) -> UseCaseTransaction<U> {
-        let source = sink.source
+        let source = sources.source
         source?.note(U.self)
         return UseCaseTransaction(part: begin(U.code, timeout: U.timeout, attributes: attributes, in: source))
     }
 
     /// Begins a transaction of a use case that has a number but no Swift type.
     public func begin(useCase code: Int, attributes: Attributes = [:]) -> UseCaseTransaction<Int> {
-        UseCaseTransaction(part: begin(code, timeout: .seconds(86_400), attributes: attributes, in: sink.source))
+        UseCaseTransaction(part: begin(code, timeout: .seconds(86_400), attributes: attributes, in: sources.source))
     }
 
     /// Begins a transaction, makes it the current one while a closure runs, and closes it by how the closure ends.
@@ -55,12 +55,12 @@ extension TransactionManager {
     public func join<U: UseCase>(
         _ useCase: U.Type, attributes: Attributes = [:], header: (String) -> String?
     ) -> UseCaseTransaction<U> {
-        let source = sink.source
+        let source = sources.source
         source?.note(U.self)
         guard let source, let told = read(header, in: source) else {
             return UseCaseTransaction(part: begin(U.code, timeout: U.timeout, attributes: attributes, in: source))
         }
-        if told.useCase != U.code { sink.counters.add(to: \.mismatchedUseCases) }
+        if told.useCase != U.code { sources.counters.add(to: \.mismatchedUseCases) }
         return UseCaseTransaction(part: join(told, useCase: U.code, timeout: U.timeout, attributes: attributes, in: source))
     }
 
@@ -68,11 +68,11 @@ extension TransactionManager {
     ///
     /// - Returns: nil without a valid header field: such a request leaves no trace.
     public func join(attributes: Attributes = [:], header: (String) -> String?) -> UseCaseTransaction<Int>? {
-        guard let source = sink.source, let told = read(header, in: source) else { return nil }
+        guard let source = sources.source, let told = read(header, in: source) else { return nil }
         return UseCaseTransaction(part: join(told, useCase: told.useCase, timeout: .seconds(86_400), attributes: attributes, in: source))
     }
 
-    private func begin(_ useCase: Int, timeout: Duration, attributes: Attributes, in source: RunningSource?) -> OpenPart {
+    private func begin(_ useCase: Int, timeout: Duration, attributes: Attributes, in source: SourceRecorder?) -> OpenPart {
         guard let source else { return OpenPart(transaction: GUID(), useCase: useCase, sequence: 0, source: nil) }
         return source.open(
             Fact.Opened(
@@ -81,7 +81,7 @@ extension TransactionManager {
     }
 
     private func join(
-        _ told: TransactionHeader, useCase: Int, timeout: Duration, attributes: Attributes, in source: RunningSource
+        _ told: TransactionHeader, useCase: Int, timeout: Duration, attributes: Attributes, in source: SourceRecorder
     ) -> OpenPart {
         var cause: Fact.ID?
         if let sender = told.source, let exchange = told.exchange { cause = Fact.ID(source: sender, sequence: exchange) }
@@ -92,10 +92,10 @@ extension TransactionManager {
                 attributes: source.attributes(attributes)))
     }
 
-    private func read(_ header: (String) -> String?, in source: RunningSource) -> TransactionHeader? {
+    private func read(_ header: (String) -> String?, in source: SourceRecorder) -> TransactionHeader? {
         let (told, isThere) = source.settings.header.read(header)
         if told == nil, isThere {
-            sink.counters.add(to: \.malformedHeaders)
+            sources.counters.add(to: \.malformedHeaders)
             diagnostics.once("A request's \(source.settings.header.name) header field could not be read and was ignored.")
         }
         return told

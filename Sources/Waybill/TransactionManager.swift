@@ -102,7 +102,7 @@ public final class TransactionManager: Sendable {
     public let rules: NetworkRules
     let diagnostics: Diagnostics
     let flusher: Flusher
-    package let sink: Recording
+    package let sources: SourceRegistry
     private let capturedSession = Locked<CapturedSession?>(nil)
     /// Records what sessions send whose code cannot change; does nothing until it is started. Experimental.
     public let passiveCapture: PassiveCapture
@@ -128,15 +128,15 @@ public final class TransactionManager: Sendable {
 
     package init(settings: RecordingSettings?, delivery: Delivery?, diagnostics: @escaping @Sendable (String) -> Void) {
         self.diagnostics = Diagnostics(diagnostics)
-        sink = Recording(settings, diagnostics: self.diagnostics)
+        sources = SourceRegistry(settings, diagnostics: self.diagnostics)
         flusher = Flusher(delivery: delivery, diagnostics: self.diagnostics)
         rules = NetworkRules(canBeOn: settings != nil)
-        passiveCapture = PassiveCapture(recording: sink)
+        passiveCapture = PassiveCapture(sources: sources)
         for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
     }
 
     deinit {
-        sink.changes.end()
+        sources.changes.end()
         stopDelivery()
     }
 
@@ -147,8 +147,8 @@ public final class TransactionManager: Sendable {
     /// go on; those begun meanwhile record nothing, and what was finished meanwhile has no outcome. Off from the start, nothing is written to
     /// the disk. ``disabled`` stays off.
     public var recording: RecordingMode {
-        get { sink.mode }
-        set { sink.mode = newValue }
+        get { sources.mode }
+        set { sources.mode = newValue }
     }
 
     /// Where sets go; nil: nowhere, and everything stays pending. Set anew, it also ends the pauses that the one before brought about.
@@ -160,7 +160,7 @@ public final class TransactionManager: Sendable {
     /// The session whose requests are recorded as exchanges of the current transaction.
     public var session: CapturedSession {
         capturedSession.withLock { session in
-            let made = session ?? CapturedSession(configuration: .default, recording: sink, rules: rules)
+            let made = session ?? CapturedSession(configuration: .default, sources: sources, rules: rules)
             session = made
             return made
         }
@@ -168,19 +168,19 @@ public final class TransactionManager: Sendable {
 
     /// A session of your own configuration whose requests are recorded; keep it, as you would keep a `URLSession`.
     public func session(configuration: URLSessionConfiguration) -> CapturedSession {
-        CapturedSession(configuration: configuration, recording: sink, rules: rules)
+        CapturedSession(configuration: configuration, sources: sources, rules: rules)
     }
 
     /// How recording and delivery are doing. Waits for the store's thread, a few milliseconds at most as a rule.
     ///
     /// What hinders recording or delivery is also told to ``Options/diagnostics``, once.
-    public var health: Health {
-        let source = sink.readableSource
-        let counts = sink.counters.current
-        return Health(
-            problems: (sink.settings?.problems ?? [])
-                + [source?.writer.problem, sink.problem, flusher.problem, passiveCapture.problem].compactMap { $0 } + rules.problems,
-            hints: [sink.modeHint, flusher.hint(on: source)].compactMap { $0 } + sink.uncorrelated.sentences,
+    public var health: RecordingHealth {
+        let source = sources.readableSource
+        let counts = sources.counters.current
+        return RecordingHealth(
+            problems: (sources.settings?.problems ?? [])
+                + [source?.writer.problem, sources.problem, flusher.problem, passiveCapture.problem].compactMap { $0 } + rules.problems,
+            hints: [sources.modeHint, flusher.hint(on: source)].compactMap { $0 } + sources.uncorrelated.sentences,
             refused: source?.writer.recorder.refusedCount ?? 0,
             truncated: counts.truncated, omittedBodies: source?.writer.bodies.refusedCount ?? 0, malformedHeaders: counts.malformedHeaders,
             mismatchedUseCases: counts.mismatchedUseCases,

@@ -25,7 +25,7 @@ extension TransactionManager {
     public func export(
         as format: ExchangeFormat, matching filter: ExchangeFilter = ExchangeFilter(), to file: URL
     ) async throws -> ExportSummary {
-        guard let settings = sink.settings else { throw Self.nothingToExport }
+        guard let settings = sources.settings else { throw Self.nothingToExport }
         let export = ExchangeExport(as: format, isCompressed: file.endsInGzip, redactor: settings.redactor)
         let summary = try await read { reader, now in try export.write(reader.exchanges(matching: filter, now: now), to: file) }
         guard let summary else { throw Self.nothingToExport }
@@ -37,7 +37,7 @@ extension TransactionManager {
     /// - Returns: nil where nothing is known of it, and for what the format cannot say: a request that was received is no cURL command.
     /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read.
     public func exchange(_ id: Fact.ID, as format: ExchangeFormat) async throws -> String? {
-        guard let settings = sink.settings else { return nil }
+        guard let settings = sources.settings else { return nil }
         let text = try await read { reader, _ -> String? in
             guard let record = try reader.exchange(id) else { return nil }
             var writer = ExchangeWriter(as: format, redactor: settings.redactor)

@@ -26,7 +26,7 @@ extension TransactionManager {
     public func export(
         as format: ExportFormat, matching filter: TransactionFilter = TransactionFilter(), to file: URL, isCompressed: Bool? = nil
     ) async throws -> ExportSummary {
-        guard let settings = sink.settings else { throw Self.nothingToExport }
+        guard let settings = sources.settings else { throw Self.nothingToExport }
         let export = try FileExport(as: format, to: file, isCompressed: isCompressed, redactor: settings.redactor)
         let summary = try await read { reader, now in
             try export.run(filter == TransactionFilter() ? .everything : .transactions(filter, now: now), of: reader, to: file, now: now)

@@ -31,7 +31,7 @@ extension TransactionManager {
             if let last { filter.sinceMicroseconds = max(filter.sinceMicroseconds ?? .min, now - last.microseconds) }
             return try TransactionReport(reader, matching: filter, limit: TransactionReport.limit, now: now)
         }
-        guard var report = made, let settings = sink.settings else {
+        guard var report = made, let settings = sources.settings else {
             throw WaybillError(.store, "Recording is off and nothing was recorded: there is nothing to report on.")
         }
         report.additionalSecretNames = settings.additionalSecretNames

@@ -37,7 +37,7 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
             let source = transaction.part.source
         else { return try await next(request, context) }
 
-        let exchange = OpenExchange(opened(request, by: source), part: transaction.part, source: source)
+        let exchange = ExchangeRecorder(opened(request, by: source), part: transaction.part, source: source)
         exchange.sends(byteCount: request.headers[.contentLength].flatMap { Int($0) })
         do {
             let response = try await transaction.makingCurrent { try await next(request, context) }
@@ -71,7 +71,7 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
         }
     }
 
-    private func opened(_ request: Request, by source: RunningSource) -> Fact.ExchangeOpened {
+    private func opened(_ request: Request, by source: SourceRecorder) -> Fact.ExchangeOpened {
         let redactor = source.settings.redactor
         let url = redactor.url("//\(request.head.authority ?? "")\(request.uri.string)")
         return Fact.ExchangeOpened(

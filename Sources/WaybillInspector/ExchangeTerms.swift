@@ -12,7 +12,7 @@ struct ExchangeTerms {
     private static let hostLimit = 6
     private static let usual: [ExchangeCondition] = [.tookMoreThan(1_000_000), .receivedMoreThan(100_000)]
 
-    init(_ page: Page<ExchangeRecord>, at address: ListAddress) {
+    init(_ page: RecordPage<ExchangeRecord>, at address: ListAddress) {
         self.address = address
         var counts: [String: Int] = [:]
         // Without the port, which is no part of a host's name; an address of IPv6 has colons of its own.

@@ -6,7 +6,7 @@ import WaybillStore
 
 /// The list of network exchanges: a line for each, the newest first.
 package struct ExchangesPage {
-    private let page: Page<ExchangeRecord>
+    private let page: RecordPage<ExchangeRecord>
     private let address: ListAddress
     private let names: [RecordedName]
     private let seen: SeenValues
@@ -21,7 +21,7 @@ package struct ExchangesPage {
     ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
     ///   - progress: How far the list was looked through; nil: as far as there is anything to be seen.
     package init(
-        _ page: Page<ExchangeRecord>, at address: ListAddress, names: [RecordedName], seen: SeenValues = SeenValues(),
+        _ page: RecordPage<ExchangeRecord>, at address: ListAddress, names: [RecordedName], seen: SeenValues = SeenValues(),
         meant: String? = nil, progress: SearchProgress? = nil, in frame: InspectorFrame
     ) {
         (self.page, self.address, self.names, self.seen, self.meant) = (page, address, names, seen, meant)
@@ -84,18 +84,18 @@ extension ExchangeRecord.State {
     /// The class of its colour, one of the outcomes' own.
     var tone: String {
         switch self {
-        case .completed, .mocked: Outcome.succeeded.name
-        case .failed: Outcome.failed.name
-        case .inProgress: Outcome.open.name
-        case .canceled: Outcome.canceled.name
-        case .interrupted: Outcome.interrupted.name
+        case .completed, .mocked: TransactionOutcome.succeeded.name
+        case .failed: TransactionOutcome.failed.name
+        case .inProgress: TransactionOutcome.open.name
+        case .canceled: TransactionOutcome.canceled.name
+        case .interrupted: TransactionOutcome.interrupted.name
         }
     }
 }
 
 extension ExchangeRecord {
     /// The class of its colour: a whole response that tells an error is one, too.
-    var tone: String { exchange.hasFailed ? Outcome.failed.name : state.tone }
+    var tone: String { exchange.hasFailed ? TransactionOutcome.failed.name : state.tone }
 
     var durationMicroseconds: Int? { exchange.closedMicroseconds.map { $0 - exchange.openedMicroseconds } }
 

@@ -22,7 +22,7 @@ struct FilterTerms {
             Set(names.map(\.name)).filter { !$0.isEmpty && redactor.text($0) == $0 }.sorted()
         }
         let values: [(FilterExpression.Key, [String])] = [
-            (.useCase, known(names.filter { $0.event == nil })), (.outcome, Outcome.allCases.map(\.name)),
+            (.useCase, known(names.filter { $0.event == nil })), (.outcome, TransactionOutcome.allCases.map(\.name)),
             (.event, known(names.filter { $0.event != nil })), (.error, ["*"]), (.host, hosts), (.method, ["GET", "POST"]),
             (.status, ["4xx", "5xx"]), (.state, ExchangeRecord.State.allCases.map(\.rawValue)),
             (.exchange, ExchangeRecord.State.allCases.map(\.rawValue)), (.app, seen.values(of: .app)),

@@ -6,7 +6,7 @@ import WaybillStore
 
 /// The list of transactions: a line for each, the newest first.
 package struct TransactionsPage {
-    private let page: Page<TransactionSummary>
+    private let page: RecordPage<TransactionSummary>
     private let errorCounts: [GUID: Int]
     private let address: ListAddress
     private let useCases: [String]
@@ -25,7 +25,7 @@ package struct TransactionsPage {
     ///   - version: Of the store, before the page was read: what is live follows from there.
     ///   - progress: How far the list was looked through; nil: as far as there is anything to be seen.
     package init(
-        _ page: Page<TransactionSummary>, errorCounts: [GUID: Int], at address: ListAddress, names: [RecordedName],
+        _ page: RecordPage<TransactionSummary>, errorCounts: [GUID: Int], at address: ListAddress, names: [RecordedName],
         seen: SeenValues = SeenValues(), meant: String? = nil, version: Int, progress: SearchProgress? = nil, in frame: InspectorFrame
     ) {
         (self.page, self.errorCounts, self.address, self.progress) = (page, errorCounts, address, progress)
@@ -49,7 +49,7 @@ package struct TransactionsPage {
     }
 
     private var outcomes: HTML {
-        let words = Outcome.allCases.map { outcome in
+        let words = TransactionOutcome.allCases.map { outcome in
             (word: outcome.name, content: "\(outcome.icon)\(Words.outcome(outcome))" as HTML, tone: outcome.name)
         }
         return ListChips(address: address, name: "outcome", label: "Outcomes", words: words).html

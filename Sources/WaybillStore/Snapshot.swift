@@ -25,7 +25,7 @@ extension Connection {
 
     /// Takes bodies, and the key of their hashes, out of a copy: it may leave the device.
     private static func removeBodies(from path: String) throws(WaybillError) {
-        let copy = try Connection("file:" + StorePlace.escaped(path), .readWrite, at: path)
+        let copy = try Connection("file:" + ResolvedLocation.escaped(path), .readWrite, at: path)
         // A store that no writer of this version has opened has no such table.
         guard try copy.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'bodies'") > 0,
             try copy.integer("SELECT EXISTS(SELECT 1 FROM bodies)") != 0

@@ -20,7 +20,7 @@ package import WaybillCore
 package final class Store {
     package let connection: Connection
     private let lock: FileLock?
-    private let place: StorePlace
+    private let place: ResolvedLocation
     let file: StoreFile?
     /// The file that is open, which another process may move away or delete.
     let identity: StoreFile.Identity?
@@ -40,7 +40,7 @@ package final class Store {
     ///   - clock: Names a damaged file that has to be moved out of the way.
     /// - Throws: What is in the way: no permission, a folder in place of the file, not a store, a newer version.
     package init(
-        _ place: StorePlace, commitsAreSynced: Bool = false, clock: any TransactionClock = SystemClock()
+        _ place: ResolvedLocation, commitsAreSynced: Bool = false, clock: any TransactionClock = SystemClock()
     ) throws(WaybillError) {
         self.place = place
         file = place.path.map { StoreFile(path: $0) }
@@ -90,7 +90,7 @@ package final class Store {
                 .store, "The store \(path) cannot be made. Check that its folder is one, and the permissions.",
                 cause: String(cString: strerror(reason)))
         }
-        guard !StorePlace.isFolder(URL(filePath: path)) else {
+        guard !ResolvedLocation.isFolder(URL(filePath: path)) else {
             throw WaybillError(.store, "\(path) is a folder, and a store's file was expected there. Move it away, or name another place.")
         }
     }

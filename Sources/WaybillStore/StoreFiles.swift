@@ -2,7 +2,7 @@
 struct StoreFiles: Hashable {
     private let identities: [StoreFile.Identity?]
 
-    init(of place: StorePlace) {
+    init(of place: ResolvedLocation) {
         identities = place.path.map { path in ["", "-wal", "-lock"].map { StoreFile(path: path + $0).identity } } ?? []
     }
 }

@@ -7,14 +7,14 @@ package import WaybillCore
 /// of the store, however much is written meanwhile.
 package final class StoreReader {
     package let connection: Connection
-    private let place: StorePlace
+    private let place: ResolvedLocation
     /// What a person should know before trusting what is read; each one sentence. Empty: nothing.
     package let warnings: [String]
 
     /// Opens a store to read.
     ///
     /// - Throws: `.notFound` where there is nothing; `.store` for what is not a store, cannot be read, or comes from a newer version.
-    package init(_ place: StorePlace) throws(WaybillError) {
+    package init(_ place: ResolvedLocation) throws(WaybillError) {
         self.place = place
         guard let path = place.path else {
             connection = try Connection(place.uri(), .readOnly, at: place.description)
@@ -30,12 +30,12 @@ package final class StoreReader {
         }
     }
 
-    private static func checkPresence(of place: StorePlace, _ path: String) throws(WaybillError) {
-        if StorePlace.isFolder(URL(filePath: path)) {
+    private static func checkPresence(of place: ResolvedLocation, _ path: String) throws(WaybillError) {
+        if ResolvedLocation.isFolder(URL(filePath: path)) {
             throw WaybillError(.store, "\(path) is a folder, and a store's file was expected.")
         }
         guard !FileManager.default.fileExists(atPath: path) else { return }
-        if case .folder(let folder) = place, StorePlace.isFolder(folder) {
+        if case .folder(let folder) = place, ResolvedLocation.isFolder(folder) {
             throw WaybillError(
                 .notFound,
                 "The folder \(folder.path(percentEncoded: false)) holds no Waybill store: there is no \(URL(filePath: path).lastPathComponent) in it."
@@ -45,7 +45,7 @@ package final class StoreReader {
     }
 
     /// The store of a writer that runs, or has run here.
-    private static func openBesideWriter(_ place: StorePlace) throws(WaybillError) -> (Connection, [String]) {
+    private static func openBesideWriter(_ place: ResolvedLocation) throws(WaybillError) -> (Connection, [String]) {
         let connection = try Connection(place.uri(), .readOnly, at: place.description)
         do throws(WaybillError) {
             try Schema.check(connection)
@@ -63,7 +63,7 @@ package final class StoreReader {
     }
 
     /// A snapshot, or a copy of a store that lost its WAL. Opened so that SQLite makes no files beside it.
-    private static func openWithoutWAL(_ place: StorePlace) throws(WaybillError) -> (Connection, [String]) {
+    private static func openWithoutWAL(_ place: ResolvedLocation) throws(WaybillError) -> (Connection, [String]) {
         let connection = try Connection(place.uri(isImmutable: true), .readOnly, at: place.description)
         try Schema.check(connection)
         guard connection.isWriteAheadLogged else { return (connection, []) }

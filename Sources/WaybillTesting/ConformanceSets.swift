@@ -36,7 +36,7 @@ struct ConformanceSets {
 
     private static func set(_ facts: [Fact]) -> TransactionSet {
         let share = TransactionSet.Share(
-            source: Source(id: GUID(), app: "conformance"),
+            source: RecordedSource(id: GUID(), app: "conformance"),
             clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_767_225_600_000_000)],
             ledger: Ledger(recorded: facts.count, pending: facts.count), facts: facts)
         return TransactionSet(id: GUID(), sources: [share])

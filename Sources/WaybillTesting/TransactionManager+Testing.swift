@@ -37,7 +37,7 @@ extension TransactionManager {
     }
 
     /// The outcome of the latest transaction of a use case; nil when there is none.
-    public func outcome<U: UseCase>(_ useCase: U.Type) -> Outcome? { transactions(useCase).last?.summary.outcome }
+    public func outcome<U: UseCase>(_ useCase: U.Type) -> TransactionOutcome? { transactions(useCase).last?.summary.outcome }
 
     /// Everything that was recorded of a use case, oldest transaction first.
     public func transactions<U: UseCase>(_ useCase: U.Type) -> [TransactionRecord] {
@@ -53,8 +53,8 @@ extension TransactionManager {
     ///
     /// - Throws: `WaybillError` when the store cannot be read.
     public func allRecords(matching filter: TransactionFilter = TransactionFilter()) throws -> [TransactionRecord] {
-        guard let source = sink.readableSource else { return [] }
-        for source in sink.liveForerunners { try source.writer.runAndWait { _, _ in } }
+        guard let source = sources.readableSource else { return [] }
+        for source in sources.liveForerunners { try source.writer.runAndWait { _, _ in } }
         let now = source.settings.clock.wallMicroseconds()
         return try source.writer.runAndWait { opened, _ in
             let reader = try opened.reader()

@@ -169,7 +169,7 @@ end:    do
     } unless { !isAlive[me] }
 }
 
-/* SIGKILL at any instant, and a successor. The kernel takes the lock away. CODE LifeMark.swift: static func isSet(for */
+/* SIGKILL at any instant, and a successor. The kernel takes the lock away. CODE LockedJournalFile.swift: static func isLocked(for */
 inline kill(victim) {
     d_step {
         isAlive[victim] = false;

@@ -12,13 +12,13 @@ final class FactMaker {
     private var parts: [Int] = []
     private var exchanges: [(part: Int, sequence: Int)] = []
 
-    init(_ source: GUID, in place: StorePlace, _ time: ManualTime, _ journalSize: JournalSize, _ random: RandomNumbers) {
+    init(_ source: GUID, in place: ResolvedLocation, _ time: ManualTime, _ journalSize: JournalSize, _ random: RandomNumbers) {
         self.source = source
         self.time = time
         self.random = random
         startMicroseconds = time.uptimeMicroseconds()
         writer = SourceWriter(
-            source: Source(id: source, app: "shop", appVersion: "1"), place: place, clock: time, capacity: 10_000, timer: time,
+            source: RecordedSource(id: source, app: "shop", appVersion: "1"), place: place, clock: time, capacity: 10_000, timer: time,
             journalSize: journalSize)
     }
 

@@ -63,15 +63,15 @@ package struct PowerLossTrial {
                 let next = folder.appending(path: "life-\(life + 1)")
                 let isLast = cut == cutsPerLife
                 if isLast { try FileManager.default.copyItem(at: ruin, to: next) }
-                let inquest = try Inquest(ruin, site.facts, after: moment, uptime: site.disk.latestUptime(after: moment), time)
-                result += inquest.result
+                let check = try RecoveryCheck(ruin, site.facts, after: moment, uptime: site.disk.latestUptime(after: moment), time)
+                result += check.result
                 if isLast {
                     facts = site.facts
-                    facts.restart(device: inquest.deviceFacts, collector: inquest.collectorFacts)
+                    facts.restart(device: check.deviceFacts, collector: check.collectorFacts)
                     home = next
                 }
                 // Its writer may still be at its last work in it.
-                if inquest.result.problems.isEmpty { try? FileManager.default.removeItem(at: ruin) }
+                if check.result.problems.isEmpty { try? FileManager.default.removeItem(at: ruin) }
             }
         }
         return result

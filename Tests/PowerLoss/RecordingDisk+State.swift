@@ -19,7 +19,7 @@ extension RecordingDisk.State {
                 }
                 // Renamed, it is still the same file.
                 let file = filesByNumber[status.st_ino] ?? numbers[status.st_ino] ?? files.count
-                if file == files.count { files.append(FileCourse()) }
+                if file == files.count { files.append(FileHistory()) }
                 numbers[status.st_ino] = file
                 present[path] = .file(file)
                 guard !databaseFiles.contains(path), let contents = try? Data(contentsOf: URL(filePath: path)) else { continue }
@@ -28,7 +28,7 @@ extension RecordingDisk.State {
         }
         filesByNumber = numbers
         for path in Set(names.keys).union(present.keys) where (names[path]?.last ?? .nothing) != (present[path] ?? .nothing) {
-            names[path, default: Course()].append(present[path] ?? .nothing, at: next)
+            names[path, default: History()].append(present[path] ?? .nothing, at: next)
             moment = next
         }
     }

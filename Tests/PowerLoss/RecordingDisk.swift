@@ -17,12 +17,12 @@ package final class RecordingDisk: Sendable {
     struct State {
         var moment = 0
         /// The uptime at each event.
-        var times = Course<Int>()
-        var files: [FileCourse] = []
+        var times = History<Int>()
+        var files: [FileHistory] = []
         /// What a path names.
-        var names: [String: Course<Entry>] = [:]
+        var names: [String: History<Entry>] = [:]
         /// When the names in a folder were synced.
-        var folderSyncs: [String: Course<Int>] = [:]
+        var folderSyncs: [String: History<Int>] = [:]
         /// Of the files that have a name now, by inode.
         var filesByNumber: [ino_t: Int] = [:]
         /// Never opened here, which would drop SQLite's locks.
@@ -46,12 +46,12 @@ package final class RecordingDisk: Sendable {
         free(real)
         self.folder = URL(filePath: root, directoryHint: .isDirectory)
         state.withLock { state in
-            state.names[root, default: Course()].append(.folder, at: 0)
+            state.names[root, default: History()].append(.folder, at: 0)
             state.look(root)
             state.times.append(clock.uptimeMicroseconds(), at: state.moment)
             for index in state.files.indices { state.files[index].sync(at: state.moment) }
             for (path, course) in state.names where course.last == .folder {
-                state.folderSyncs[path, default: Course()].append(state.moment, at: state.moment)
+                state.folderSyncs[path, default: History()].append(state.moment, at: state.moment)
             }
         }
         Self.disks.withLock { $0[root + "/"] = Weak(disk: self) }
@@ -127,7 +127,7 @@ package final class RecordingDisk: Sendable {
             state.moment += 1
             state.times.append(clock.uptimeMicroseconds(), at: state.moment)
             switch (state.names[path]?.last, event) {
-            case (.folder, waybill_disk_synced): state.folderSyncs[path, default: Course()].append(state.moment, at: state.moment)
+            case (.folder, waybill_disk_synced): state.folderSyncs[path, default: History()].append(state.moment, at: state.moment)
             case (.file(let file), waybill_disk_synced): state.files[file].sync(at: state.moment)
             case (.file(let file), waybill_disk_written): state.files[file].write(bytes, at: offset, at: state.moment)
             case (.file(let file), waybill_disk_truncated): state.files[file].resize(to: size, at: state.moment)

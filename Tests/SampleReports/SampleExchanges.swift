@@ -11,7 +11,7 @@ struct SampleExchanges {
         case done = 0
     }
 
-    private let source = Source(id: GUID(), app: "shop", appVersion: "4.2", device: "iPhone17,1", os: "iOS", osVersion: "18.5")
+    private let source = RecordedSource(id: GUID(), app: "shop", appVersion: "4.2", device: "iPhone17,1", os: "iOS", osVersion: "18.5")
     private var facts: [Fact] = []
     private var time = 1_000
 

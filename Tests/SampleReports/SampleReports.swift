@@ -16,7 +16,7 @@ struct SampleReports {
         let folder = URL(filePath: CommandLine.arguments[1])
         let now = SystemClock().wallMicroseconds()
 
-        let store = try StoreReader(StorePlace(path: CommandLine.arguments[2]))
+        let store = try StoreReader(ResolvedLocation(path: CommandLine.arguments[2]))
         var demo = try TransactionReport(store, matching: TransactionFilter(), limit: 120, now: now)
         demo.title = "Transactions of login-client"
         try demo.write(to: folder.appending(path: "demo.html"))
@@ -32,7 +32,8 @@ struct SampleReports {
         try await SampleExchanges.write(to: folder.appending(path: "exchanges"))
 
         var bodies = try TransactionReport(
-            StoreReader(StorePlace(path: folder.appending(path: "exchanges").path)), matching: TransactionFilter(), limit: 10, now: now)
+            StoreReader(ResolvedLocation(path: folder.appending(path: "exchanges").path)), matching: TransactionFilter(), limit: 10,
+            now: now)
         bodies.title = "Exchanges of shop"
         try bodies.write(to: folder.appending(path: "exchanges.html"))
 

@@ -10,15 +10,15 @@ struct ShopRecords {
     /// A quarter of an hour later.
     static let made = start + 900_000_000
 
-    private let app = Pen("com.example.shop", "4.2.0", device: "iPhone17,1", os: "iOS", "18.5", names: Self.names)
-    private let shop = Pen("shop-api", "2026.3", device: "x86_64", os: "Linux", "6.8", names: Self.names)
-    private let payments = Pen("payments", "1.19", device: "arm64", os: "Linux", "6.8", names: Self.names)
+    private let app = FactWriter("com.example.shop", "4.2.0", device: "iPhone17,1", os: "iOS", "18.5", names: Self.names)
+    private let shop = FactWriter("shop-api", "2026.3", device: "x86_64", os: "Linux", "6.8", names: Self.names)
+    private let payments = FactWriter("payments", "1.19", device: "arm64", os: "Linux", "6.8", names: Self.names)
 
     /// What a collector that heard all three would show.
     static func all() throws -> [TransactionRecord] {
         let records = ShopRecords()
         records.write()
-        let place = StorePlace.memory(name: GUID().description)
+        let place = ResolvedLocation.memory(name: GUID().description)
         let store = try Store(place)
         let shares = [records.app.share(), records.shop.share(), records.payments.share()]
         _ = try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: shares)), receivedAt: made)

@@ -6,8 +6,8 @@ package struct LoginHistory {
     package static let begun = 1_772_366_400_000_000
 
     package let transaction = GUID()
-    package let client = Source(id: GUID(), app: "app", appVersion: "1.2", device: "iPhone17,1", os: "iOS", osVersion: "18.1")
-    package let server = Source(id: GUID(), app: "server", appVersion: "4.0", device: "x86_64", os: "Linux", osVersion: "6.1")
+    package let client = RecordedSource(id: GUID(), app: "app", appVersion: "1.2", device: "iPhone17,1", os: "iOS", osVersion: "18.1")
+    package let server = RecordedSource(id: GUID(), app: "server", appVersion: "4.0", device: "x86_64", os: "Linux", osVersion: "6.1")
 
     package init() {}
 
@@ -60,7 +60,7 @@ package struct LoginHistory {
     /// The server's facts, in a set of a new ID.
     package func serverSet() -> TransactionSet { set(server, serverFacts, recorded: 3) }
 
-    private func set(_ source: Source, _ facts: [Fact], recorded: Int) -> TransactionSet {
+    private func set(_ source: RecordedSource, _ facts: [Fact], recorded: Int) -> TransactionSet {
         TransactionSet(
             id: GUID(),
             sources: [

@@ -13,7 +13,7 @@ import WaybillStore
     /// The login of client and server, as a store shows it.
     private func login() throws -> TransactionRecord {
         let history = LoginHistory()
-        let place = StorePlace.memory(name: GUID().description)
+        let place = ResolvedLocation.memory(name: GUID().description)
         let store = try Store(place)
         for set in [history.clientSet(), history.serverSet()] { _ = try store.ingest(DecodedSet(set: set), receivedAt: LoginHistory.begun) }
         return try #require(try StoreReader(place).transaction(history.transaction, now: LoginHistory.begun + 1_000_000))
@@ -34,7 +34,7 @@ import WaybillStore
     }
 
     @Test func aCodeWithTwoNamesIsToldWithTheVersions() throws {
-        let place = StorePlace.memory(name: GUID().description)
+        let place = ResolvedLocation.memory(name: GUID().description)
         let store = try Store(place)
         for (version, name) in [("1.2", "login"), ("1.3", "signIn")] {
             var set = LoginHistory().clientSet()
@@ -48,7 +48,7 @@ import WaybillStore
     }
 
     @Test func aReportOfTheNewestSaysThatThereAreMore() throws {
-        let place = StorePlace.memory(name: GUID().description)
+        let place = ResolvedLocation.memory(name: GUID().description)
         let store = try Store(place)
         for _ in 0..<3 { _ = try store.ingest(DecodedSet(set: LoginHistory().clientSet()), receivedAt: LoginHistory.begun) }
         let report = try TransactionReport(

@@ -58,8 +58,8 @@ import FoundationNetworking
         #expect(try server.allRecords().isEmpty)
     }
 
-    @Test(arguments: [("teapot", 418, Outcome.succeeded), ("broken", 500, .failed), ("missing", 404, .succeeded)])
-    func thePartIsClosedByTheResponsesStatus(_ path: String, _ status: Int, _ outcome: Outcome) async throws {
+    @Test(arguments: [("teapot", 418, TransactionOutcome.succeeded), ("broken", 500, .failed), ("missing", 404, .succeeded)])
+    func thePartIsClosedByTheResponsesStatus(_ path: String, _ status: Int, _ outcome: TransactionOutcome) async throws {
         try await withServer { url in
             _ = try await client.session.data(for: URLRequest(url: url.appending(path: path)), in: client.begin(Login.self))
         }

@@ -17,7 +17,7 @@ import WaybillCore
         let usual = umask(0)
         defer { umask(usual) }
         let place = folder.file("state").appending(path: "app")
-        let writer = SourceWriter(source: Source(id: GUID()), place: .folder(place), clock: SystemClock(), capacity: 1_000)
+        let writer = SourceWriter(source: RecordedSource(id: GUID()), place: .folder(place), clock: SystemClock(), capacity: 1_000)
         _ = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0)
         try await writer.sync()
         #expect(try await writer.read { try $0.connection.integer("SELECT count(*) FROM parts") } == 1)

@@ -10,7 +10,7 @@ import WaybillCore
 /// What is said of places that hold no store, or one that cannot be used. (Nothing here may create a file that was not there.)
 @Suite(.timeLimit(.minutes(5))) struct OpeningTests {
     private let folder: TemporaryDirectory
-    private let app = Scribe()
+    private let app = FactWriter()
 
     init() throws { folder = try TemporaryDirectory() }
 
@@ -41,7 +41,7 @@ import WaybillCore
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
         #expect(message { _ = try StoreReader(.file(place)) } == "\(place.path) is a folder, and a store's file was expected.")
         #expect(message { _ = try Store(.file(place)) }.hasPrefix("\(place.path) is a folder, and a store's file was expected there."))
-        #expect(StorePlace(path: place.path) == .folder(URL(filePath: place.path)))
+        #expect(ResolvedLocation(path: place.path) == .folder(URL(filePath: place.path)))
     }
 
     @Test func aFileThatIsNotSQLiteIsSaidNotToBe() throws {
@@ -81,7 +81,7 @@ import WaybillCore
     /// Breaks when who only reads stumbles over a column that an older store lacks.
     @Test(arguments: 3..<Schema.version) func aStoreOfAnOlderVersionIsReadAndBroughtUpToDate(version: Int) throws {
         let file = folder.file("waybill.sqlite")
-        let app = Scribe()
+        let app = FactWriter()
         let part = app.open(GUID(), useCase: 3)
         app.event(1, part: part)
         app.openExchange(part: part)
@@ -105,10 +105,10 @@ import WaybillCore
         let reader = try StoreReader(.file(file))
         #expect(try reader.all().count == 1)
         #expect(try reader.verify().isSound)
-        #expect(try reader.transaction(reader.all()[0].id, now: Scribe.wall) != nil)
-        #expect(try reader.exchanges(matching: ExchangeFilter(), limit: 5, after: nil, now: Scribe.wall).rows.count == 1)
-        #expect(try reader.delivery(now: Scribe.wall, hours: 1).legacyQuarantinedCount == 0)
-        _ = try reader.answer(.summary(SummaryQuery()), now: Scribe.wall)
+        #expect(try reader.transaction(reader.all()[0].id, now: FactWriter.wall) != nil)
+        #expect(try reader.exchanges(matching: ExchangeFilter(), limit: 5, after: nil, now: FactWriter.wall).rows.count == 1)
+        #expect(try reader.delivery(now: FactWriter.wall, hours: 1).legacyQuarantinedCount == 0)
+        _ = try reader.answer(.summary(SummaryQuery()), now: FactWriter.wall)
         var filter = TransactionFilter()
         filter.order = .longest
         let expected = "was written by an older version of Waybill (schema \(version), needed here is \(Schema.version))."

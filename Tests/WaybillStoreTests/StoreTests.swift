@@ -8,7 +8,7 @@ import WaybillCore
 
 @Suite(.timeLimit(.minutes(5))) struct StoreTests {
     private let folder: TemporaryDirectory
-    private let app = Scribe()
+    private let app = FactWriter()
 
     init() throws { folder = try TemporaryDirectory() }
 
@@ -89,13 +89,13 @@ import WaybillCore
             app.close(app.open(GUID()), .succeeded)
             try app.record(into: store)
         }
-        let next = Scribe()
+        let next = FactWriter()
         let store = try Store(.folder(folder.url))
         try next.record(into: store)
         #expect(try store.endSources(isAlive: { $0 == next.id }) == [app.id])
         let reader = try StoreReader(.folder(folder.url))
         #expect(try reader.all().map(\.outcome) == [.succeeded, .interrupted])
-        #expect(try reader.transaction(open, now: Scribe.wall)?.parts.map(\.outcome) == [.interrupted])
+        #expect(try reader.transaction(open, now: FactWriter.wall)?.parts.map(\.outcome) == [.interrupted])
         #expect(try reader.sources().map(\.hasEnded) == [true, false])
     }
 
@@ -125,22 +125,22 @@ import WaybillCore
 
     /// Breaks when two processes (here: two connections with their own locks) write or checkpoint at the same time, or when one gives up.
     @Test func severalWritersTakeTurns() async throws {
-        let place = StorePlace.folder(folder.url)
+        let place = ResolvedLocation.folder(folder.url)
         _ = try Store(place)
         try await withThrowingTaskGroup(of: GUID.self) { group in
             for _ in 0..<3 {
                 group.addTask {
                     let thread = try StoreThread(label: "writer") { () throws(WaybillError) in try Store(place) }
                     return try await thread.run { store in
-                        let scribe = Scribe()
-                        let part = scribe.open(GUID())
-                        for _ in 0..<200 { scribe.event(1, part: part, attributes: ["text": .string(String(repeating: "x", count: 200))]) }
-                        try store.register(scribe.source)
-                        for fact in scribe.facts {
-                            try store.append(RecordedBatch(source: scribe.id, facts: [fact], clocks: scribe.clocks))
+                        let writer = FactWriter()
+                        let part = writer.open(GUID())
+                        for _ in 0..<200 { writer.event(1, part: part, attributes: ["text": .string(String(repeating: "x", count: 200))]) }
+                        try store.register(writer.source)
+                        for fact in writer.facts {
+                            try store.append(RecordedBatch(source: writer.id, facts: [fact], clocks: writer.clocks))
                             if fact.sequence % 50 == 0 { try store.checkpoint() }
                         }
-                        return scribe.id
+                        return writer.id
                     }
                 }
             }

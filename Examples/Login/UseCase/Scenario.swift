@@ -37,7 +37,7 @@ public enum Scenario: String, CaseIterable, Codable, Sendable {
     }
 
     /// How the transaction is to end.
-    public var outcome: Outcome {
+    public var outcome: TransactionOutcome {
         switch self {
         case .accepted: .succeeded
         case .wrongPassword, .unknownUser, .serverError, .serverTooLate, .connectionRefused: .failed

@@ -24,18 +24,18 @@ public import FoundationNetworking
 public final class CapturingDelegate: NSObject, URLSessionDelegate, Sendable {
     /// Where everything is passed on to; nil: nowhere. (`session.delegate` is the capturing one.)
     public let delegate: (any URLSessionDelegate)?
-    private let recording: Recording
+    private let sources: SourceRegistry
     private let running = Locked<[ObjectIdentifier: Running]>([:])
 
     /// A task is kept until it ends, as its session does, so that no other one can take its identity.
     private struct Running {
         let task: URLSessionTask
-        let exchange: OpenExchange
+        let exchange: ExchangeRecorder
     }
 
-    init(_ delegate: (any URLSessionDelegate)?, recording: Recording) {
+    init(_ delegate: (any URLSessionDelegate)?, sources: SourceRegistry) {
         self.delegate = delegate
-        self.recording = recording
+        self.sources = sources
     }
 
     /// Makes a task of the current transaction: recorded as opened now, with the header field where its host is to have it.
@@ -60,7 +60,7 @@ public final class CapturingDelegate: NSObject, URLSessionDelegate, Sendable {
 
     private func task<Task: URLSessionTask>(for request: URLRequest, of part: OpenPart?, _ make: (URLRequest) -> Task) -> Task {
         guard let told = ExchangeRequest(request) else { return make(request) }
-        let exchange = recording.openExchange(told, part: part)
+        let exchange = sources.openExchange(told, part: part)
         var request = request
         for (name, value) in exchange.headers { request.setValue(value, forHTTPHeaderField: name) }
         #if canImport(FoundationNetworking)
@@ -75,21 +75,21 @@ public final class CapturingDelegate: NSObject, URLSessionDelegate, Sendable {
 
 // What both platforms' methods record.
 extension CapturingDelegate {
-    private func note(_ exchange: OpenExchange, of task: URLSessionTask) {
+    private func note(_ exchange: ExchangeRecorder, of task: URLSessionTask) {
         running.withLock { $0[ObjectIdentifier(task)] = Running(task: task, exchange: exchange) }
     }
 
     /// The exchange of a task; nil where it is not known, or has ended.
-    func exchange(of task: URLSessionTask) -> OpenExchange? { running.withLock { $0[ObjectIdentifier(task)]?.exchange } }
+    func exchange(of task: URLSessionTask) -> ExchangeRecorder? { running.withLock { $0[ObjectIdentifier(task)]?.exchange } }
 
     /// The exchange of a task, opened now where the task was made without us.
-    func openedExchange(of task: URLSessionTask) -> OpenExchange {
+    func openedExchange(of task: URLSessionTask) -> ExchangeRecorder {
         if let exchange = exchange(of: task) { return exchange }
         let exchange = task.originalRequest.flatMap(ExchangeRequest.init).map {
-            recording.observeExchange($0, of: CurrentTransaction.innermost)
+            sources.observeExchange($0, of: CurrentTransaction.innermost)
         }
-        note(exchange ?? OpenExchange(), of: task)
-        return exchange ?? OpenExchange()
+        note(exchange ?? ExchangeRecorder(), of: task)
+        return exchange ?? ExchangeRecorder()
     }
 
     /// A data task goes on as another one.

@@ -16,7 +16,7 @@ final class CapturingProtocol: URLProtocol, @unchecked Sendable {
     private struct Current { weak var capture: PassiveCapture? }
 
     private let part: OpenPart?
-    private var exchange = OpenExchange()
+    private var exchange = ExchangeRecorder()
     private var resent: URLSessionDataTask?
 
     override class func canInit(with request: URLRequest) -> Bool {

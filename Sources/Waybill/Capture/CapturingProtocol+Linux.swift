@@ -10,7 +10,7 @@ import WaybillCore
 /// `protocolClasses`; a session's `configuration` is the live one; a task holds its `session`; all sessions share one serial queue.
 final class CapturingProtocol: URLProtocol {
     private let part: OpenPart?
-    private var exchange = OpenExchange()
+    private var exchange = ExchangeRecorder()
     private var native: URLProtocol?
 
     override class func canInit(with request: URLRequest) -> Bool {
@@ -54,7 +54,7 @@ final class CapturingProtocol: URLProtocol {
     }
 
     /// nil where no capture watches the session.
-    private func openExchange(in session: URLSession?) -> OpenExchange? {
+    private func openExchange(in session: URLSession?) -> ExchangeRecorder? {
         guard let session else {
             for capture in ObservedSessions.captures { capture.give(up: NativeProtocol.hidesSessions) }
             return nil

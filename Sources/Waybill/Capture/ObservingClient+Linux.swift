@@ -7,9 +7,9 @@ import FoundationNetworking
 /// The native object stays the one that is named: the client looks into it. Called on the task's queue.
 final class ObservingClient: NSObject, URLProtocolClient, Sendable {
     private let client: any URLProtocolClient
-    private let exchange: OpenExchange
+    private let exchange: ExchangeRecorder
 
-    init(_ client: any URLProtocolClient, _ exchange: OpenExchange) {
+    init(_ client: any URLProtocolClient, _ exchange: ExchangeRecorder) {
         self.client = client
         self.exchange = exchange
     }

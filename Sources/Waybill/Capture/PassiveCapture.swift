@@ -20,11 +20,11 @@ public import Foundation
 /// field it carries, else to the one that is current where its task is resumed, else to none. Rules do not apply. What it does not see is in
 /// the guide <doc:CaptureTheNetwork>; where it cannot work it does nothing, and ``TransactionManager/health`` says why.
 public final class PassiveCapture: Sendable {
-    let recording: Recording
+    let sources: SourceRegistry
     private let isOn = Atomic(false)
     private let trouble = Locked<WaybillError?>(nil)
 
-    init(recording: Recording) { self.recording = recording }
+    init(sources: SourceRegistry) { self.sources = sources }
 
     deinit { stop() }
 
@@ -35,7 +35,7 @@ public final class PassiveCapture: Sendable {
     ///
     /// Call it at start-up: on Linux before anything is sent by `URLSession.shared`.
     public func start() {
-        guard recording.settings != nil, !isOn.exchange(true, ordering: .relaxed) else { return }
+        guard sources.settings != nil, !isOn.exchange(true, ordering: .relaxed) else { return }
         CapturingProtocol.start(self)
     }
 
@@ -61,12 +61,12 @@ public final class PassiveCapture: Sendable {
     /// Says, once, why nothing can be captured.
     func give(up problem: WaybillError) {
         trouble.withLock { $0 = problem }
-        recording.diagnostics.once(problem.message)
+        sources.diagnostics.once(problem.message)
     }
 
     /// Opens the exchange of a request that was made without the library.
-    func openExchange(_ request: URLRequest?, of caller: OpenPart?) -> OpenExchange {
-        guard isRunning, let request = request.flatMap(ExchangeRequest.init) else { return OpenExchange() }
-        return recording.observeExchange(request, of: caller)
+    func openExchange(_ request: URLRequest?, of caller: OpenPart?) -> ExchangeRecorder {
+        guard isRunning, let request = request.flatMap(ExchangeRequest.init) else { return ExchangeRecorder() }
+        return sources.observeExchange(request, of: caller)
     }
 }

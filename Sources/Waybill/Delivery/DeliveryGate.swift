@@ -23,7 +23,7 @@ struct DeliveryGate {
     ///
     /// - Parameter isAsked: Whether the flush was asked for: then it does not wait for a pause that is only a guess of
     ///   ours.
-    func hindrance(at uptime: Int, isAsked: Bool) -> WaybillError? {
+    func blockingError(at uptime: Int, isAsked: Bool) -> WaybillError? {
         if let refusal { return refusal }
         guard uptime < heldUntil, wasAskedFor || !isAsked else { return nil }
         let seconds = (heldUntil - uptime + 999_999) / 1_000_000

@@ -11,7 +11,7 @@ struct Flush {
     /// Whether nothing was even tried, because of what was learned before.
     private(set) var wasHeld = false
 
-    private let source: RunningSource
+    private let source: SourceRecorder
     private let transport: (any FlushTransport)?
     private let isAsked: Bool
     private let events: DeliveryEvents
@@ -19,7 +19,7 @@ struct Flush {
 
     private var clock: any TransactionClock { source.settings.clock }
 
-    init(of source: RunningSource, over transport: (any FlushTransport)?, gate: DeliveryGate, isAsked: Bool, events: DeliveryEvents) {
+    init(of source: SourceRecorder, over transport: (any FlushTransport)?, gate: DeliveryGate, isAsked: Bool, events: DeliveryEvents) {
         self.source = source
         self.transport = transport
         self.gate = gate
@@ -39,7 +39,7 @@ struct Flush {
                     }
                     guard let lease = try await lease() else { break }
                     remaining -= try await deliver(lease, over: transport)
-                } while remaining > 0 && !Task.isCancelled && gate.hindrance(at: clock.uptimeMicroseconds(), isAsked: isAsked) == nil
+                } while remaining > 0 && !Task.isCancelled && gate.blockingError(at: clock.uptimeMicroseconds(), isAsked: isAsked) == nil
                 if report.delivered + report.rejected > 0 {
                     try await source.writer.run { opened, _ in _ = opened.retain(wasSettled: true) }
                 }
@@ -59,7 +59,7 @@ struct Flush {
             }
             gate.learn(pause, at: clock.uptimeMicroseconds())
         }
-        report.error = gate.hindrance(at: clock.uptimeMicroseconds(), isAsked: isAsked)
+        report.error = gate.blockingError(at: clock.uptimeMicroseconds(), isAsked: isAsked)
         wasHeld = report.error != nil
         return !wasHeld
     }

@@ -43,7 +43,7 @@ final class Flusher: Sendable {
     /// or nothing waits.
     ///
     /// Writes what was recorded until now.
-    func hint(on source: RunningSource?) -> String? {
+    func hint(on source: SourceRecorder?) -> String? {
         let (isWanting, wasAsked) = state.withLock { ($0.delivery == nil, $0.latest != nil || $0.turns != nil) }
         guard isWanting || !wasAsked, let source,
             let count = try? source.writer.runAndWait({ _, store in try store.pendingCount() }), count > 0
@@ -59,39 +59,39 @@ final class Flusher: Sendable {
     private static let shortestInterval = Duration.milliseconds(100)
 
     /// Delivers in turns until the task is canceled.
-    func takeTurns(_ recording: Recording, every interval: Duration) async {
+    func takeTurns(_ sources: SourceRegistry, every interval: Duration) async {
         while !Task.isCancelled {
-            await flushIfDue(recording)
+            await flushIfDue(sources)
             try? await Task.sleep(for: max(interval, Self.shortestInterval))
         }
     }
 
     /// Delivers in turns until ``stopTurns(of:)``; in place of those that were started before.
-    func startTurns(of recording: Recording, every interval: Duration) {
-        guard recording.settings != nil else { return }
+    func startTurns(of sources: SourceRegistry, every interval: Duration) {
+        guard sources.settings != nil else { return }
         state.withLock { state in
             state.turns?.cancel()
-            state.turns = Task { await takeTurns(recording, every: interval) }
+            state.turns = Task { await takeTurns(sources, every: interval) }
         }
     }
 
     /// Ends the turns, if there are any, with a last flush.
-    func stopTurns(of recording: Recording) {
+    func stopTurns(of sources: SourceRegistry) {
         let turns = state.withLock { state in
             defer { state.turns = nil }
             return state.turns
         }
         guard let turns else { return }
         turns.cancel()
-        _ = start(recording, isAsked: true)
+        _ = start(sources, isAsked: true)
     }
 
     /// A flush that was not asked for: where it would do nothing, it costs a lock and a look at the clock.
-    func flushIfDue(_ recording: Recording) async {
-        guard let uptime = recording.readableSource?.settings.clock.uptimeMicroseconds(),
-            state.withLock({ $0.gate.hindrance(at: uptime, isAsked: false) == nil })
+    func flushIfDue(_ sources: SourceRegistry) async {
+        guard let uptime = sources.readableSource?.settings.clock.uptimeMicroseconds(),
+            state.withLock({ $0.gate.blockingError(at: uptime, isAsked: false) == nil })
         else { return }
-        _ = await start(recording, isAsked: false)?.value
+        _ = await start(sources, isAsked: false)?.value
     }
 
     // MARK: One flush
@@ -100,10 +100,10 @@ final class Flusher: Sendable {
     ///
     /// - Parameter isAsked: Whether it was asked for: then it does not wait for a pause of our own.
     /// - Returns: nil where there is nothing to deliver from.
-    func start(_ recording: Recording, isAsked: Bool) -> Task<FlushReport, Never>? {
-        guard let source = recording.readableSource else { return nil }
+    func start(_ sources: SourceRegistry, isAsked: Bool) -> Task<FlushReport, Never>? {
+        guard let source = sources.readableSource else { return nil }
         // Their facts have to be in the store before.
-        let forerunners = recording.liveForerunners
+        let forerunners = sources.liveForerunners
         return state.withLock { state in
             let (earlier, delivery, generation) = (state.latest, state.delivery, state.generation)
             let task = Task {

@@ -13,31 +13,31 @@ package import FoundationNetworking
 /// cancellation comes early. It lives until its last request has ended and no reference to it is left.
 package final class HTTPSession: Sendable {
     private let session: URLSession
-    private let hub = TaskHub()
+    private let delegate = SessionDelegate()
     private let cancellations = DispatchQueue(label: "waybill.cancellations")
 
     /// Makes a session; the caller's configuration is left as it is.
     package init(configuration: URLSessionConfiguration) {
         #if canImport(FoundationNetworking)
-        session = URLSession(configuration: configuration, delegate: hub, delegateQueue: InlineQueue())
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: InlineQueue())
         // There a session's configuration is the live one; on Apple platforms it is a copy.
         session.configuration.urlCache = nil
         #else
-        session = URLSession(configuration: configuration, delegate: hub, delegateQueue: nil)
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         #endif
     }
 
     deinit { session.finishTasksAndInvalidate() }
 
-    /// Makes a task that tells its carrier what happens to it. Waits for URLSession's queue.
-    func task(of outgoing: OutgoingRequest, for carrier: TaskCarrier) -> URLSessionTask {
+    /// Makes a task that tells its transport what happens to it. Waits for URLSession's queue.
+    func task(of outgoing: OutgoingRequest, for transport: TaskTransport) -> URLSessionTask {
         let task: URLSessionTask =
             switch outgoing.body {
             case .own: session.dataTask(with: outgoing.request)
             case .data(let data): session.uploadTask(with: outgoing.request, from: data)
             case .file(let file): session.uploadTask(with: outgoing.request, fromFile: file)
             }
-        hub.add(carrier, for: task)
+        delegate.add(transport, for: task)
         return task
     }
 
@@ -62,7 +62,7 @@ extension HTTPSession {
         for request: URLRequest, uploading body: Data? = nil, redirects: RedirectPolicy = .follow(), deadline: Duration? = nil
     ) async throws(URLError) -> (Data, URLResponse) {
         let outgoing = OutgoingRequest(request: request, body: body.map { .data($0) } ?? .own)
-        return try await HTTPExchange(of: outgoing, by: TaskCarrier(outgoing, in: self), redirects: redirects, deadline: deadline)
+        return try await HTTPCall(of: outgoing, by: TaskTransport(outgoing, in: self), redirects: redirects, deadline: deadline)
             .value(into: MemorySink.init)
     }
 }

@@ -6,33 +6,33 @@ extension TransactionManager {
     /// Records that a request of the current transaction is about to be sent; outside of one, it belongs to none.
     ///
     /// - Returns: What to tell of the rest.
-    public func openExchange(_ request: ExchangeRequest) -> OpenExchange {
-        sink.openExchange(request, part: CurrentTransaction.innermost)
+    public func openExchange(_ request: ExchangeRequest) -> ExchangeRecorder {
+        sources.openExchange(request, part: CurrentTransaction.innermost)
     }
 
     /// As ``openExchange(_:)``, for a transaction that is not the current one.
-    public func openExchange<Event>(_ request: ExchangeRequest, in transaction: UseCaseTransaction<Event>) -> OpenExchange {
-        sink.openExchange(request, part: transaction.part)
+    public func openExchange<Event>(_ request: ExchangeRequest, in transaction: UseCaseTransaction<Event>) -> ExchangeRecorder {
+        sources.openExchange(request, part: transaction.part)
     }
 }
 
-extension Recording {
+extension SourceRegistry {
     /// Opens an exchange of a client, in a part or outside any transaction; nothing is recorded, and nothing to be added, while recording is off.
     /// One that the options leave out is tied to its transaction all the same.
-    package func openExchange(_ request: ExchangeRequest, part: OpenPart?) -> OpenExchange {
-        guard let source = source(of: part) else { return OpenExchange() }
+    package func openExchange(_ request: ExchangeRequest, part: OpenPart?) -> ExchangeRecorder {
+        guard let source = source(of: part) else { return ExchangeRecorder() }
         guard source.settings.network.logs(request) else {
-            return OpenExchange(headers: headers(for: request, part: part, exchange: nil, of: source))
+            return ExchangeRecorder(headers: headers(for: request, part: part, exchange: nil, of: source))
         }
         let keeper = source.bodies.flatMap { $0.policy.wants(request, of: part?.transaction) ? $0 : nil }
-        return OpenExchange(
+        return ExchangeRecorder(
             Fact.ExchangeOpened(request, redactor: source.settings.redactor), part: part, source: source,
             bodies: { exchange in keeper.map { BodyTaps(of: request, part: part?.sequence ?? 0, exchange: exchange, keeper: $0) } },
             headers: { exchange in headers(for: request, part: part, exchange: exchange, of: source) })
     }
 
     /// What ties a request to its transaction, where it is to be tied.
-    private func headers(for request: ExchangeRequest, part: OpenPart?, exchange: Int?, of source: RunningSource) -> [String: String] {
+    private func headers(for request: ExchangeRequest, part: OpenPart?, exchange: Int?, of source: SourceRecorder) -> [String: String] {
         guard let part, part.source === source else { return [:] }
         let header = source.settings.header
         guard source.correlates(with: request.url) else {

@@ -11,7 +11,7 @@ public struct CapturedBytes: AsyncSequence, Sendable {
     private let pieces: AsyncThrowingStream<Data, any Error>
 
     /// Starts an exchange and waits for the head of its answer.
-    static func open(_ exchange: HTTPExchange) async throws(URLError) -> (CapturedBytes, URLResponse) {
+    static func open(_ exchange: HTTPCall) async throws(URLError) -> (CapturedBytes, URLResponse) {
         let (pieces, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
         continuation.onTermination = { _ in exchange.cancel() }
         let response = try await exchange.value { StreamSink(head: $0, pieces: continuation) }

@@ -31,18 +31,18 @@ import FoundationNetworking
 /// ```
 public final class CapturedSession: Sendable {
     private let http: HTTPSession
-    private let recording: Recording
+    private let sources: SourceRegistry
     private let rules: NetworkRules
     private let resourceTimeout: Duration?
     /// Where the caller's closures are called: never on a queue that URLSession may wait for.
     private let callbacks = DispatchQueue(label: "waybill.session.callbacks")
 
-    init(configuration: URLSessionConfiguration, recording: Recording, rules: NetworkRules) {
+    init(configuration: URLSessionConfiguration, sources: SourceRegistry, rules: NetworkRules) {
         http = HTTPSession(configuration: configuration)
         let timeout = configuration.timeoutIntervalForResource
         // The default, seven days, is not worth a timer for each request.
         resourceTimeout = timeout < 604_800 ? .seconds(max(0, timeout)) : nil
-        self.recording = recording
+        self.sources = sources
         self.rules = rules
     }
 
@@ -55,20 +55,20 @@ public final class CapturedSession: Sendable {
     func exchange(
         of request: URLRequest?, body: OutgoingRequest.Body = .own, part: OpenPart?, deadline: Duration?,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
-    ) -> HTTPExchange {
+    ) -> HTTPCall {
         guard let request, let opened = ExchangeRequest(request) else {
             let nowhere = OutgoingRequest(request: URLRequest(url: URL(filePath: "/")))
-            return HTTPExchange(of: nowhere, by: FailedCarrier(URLError(.badURL)))
+            return HTTPCall(of: nowhere, by: FailedTransport(URLError(.badURL)))
         }
-        let record = recording.openExchange(opened, part: part)
+        let record = sources.openExchange(opened, part: part)
         var outgoing = OutgoingRequest(request: request, body: body)
         for (name, value) in record.headers { outgoing.request.setValue(value, forHTTPHeaderField: name) }
         let sentBytes = record.isRecorded ? SentBytes(of: &outgoing, isWanted: record.keepsBodies) : nil
         var tell: (@Sendable (TransferProgress) -> Void)?
         if let progress { tell = { [callbacks] state in callbacks.async { progress(state) } } }
-        return HTTPExchange(
-            of: outgoing, by: rules.carrier(for: outgoing, record: record, else: TaskCarrier(outgoing, in: http)),
-            redirects: .follow(droppingFieldsForOtherHosts: recording.settings?.header.fieldNames ?? []),
+        return HTTPCall(
+            of: outgoing, by: rules.transport(for: outgoing, record: record, else: TaskTransport(outgoing, in: http)),
+            redirects: .follow(droppingFieldsForOtherHosts: sources.settings?.header.fieldNames ?? []),
             deadline: [deadline, resourceTimeout].compactMap { $0 }.min(), record: record, sentBytes: sentBytes, progress: tell)
     }
 }

@@ -14,17 +14,17 @@ import WaybillCore
 public final class CapturedTask: Sendable {
     private enum State {
         case suspended, starting, canceled
-        case started(HTTPExchange)
+        case started(HTTPCall)
     }
 
-    private let open: @Sendable () -> HTTPExchange
+    private let open: @Sendable () -> HTTPCall
     private let makeSink: @Sendable () -> any BodySink
     private let state = Locked(State.suspended)
 
     /// - Parameters:
     ///   - open: Records the exchange and makes it, once at most.
     ///   - sink: Makes what gets the answer, once at most.
-    init(open: @escaping @Sendable () -> HTTPExchange, sink: @escaping @Sendable () -> any BodySink) {
+    init(open: @escaping @Sendable () -> HTTPCall, sink: @escaping @Sendable () -> any BodySink) {
         self.open = open
         makeSink = sink
     }
@@ -49,7 +49,7 @@ public final class CapturedTask: Sendable {
 
     /// Ends it with `URLError.cancelled`, unless it has ended; never waits, from any thread, at any time.
     public func cancel() {
-        let (exchange, isSuspended): (HTTPExchange?, Bool) = state.withLock { state in
+        let (exchange, isSuspended): (HTTPCall?, Bool) = state.withLock { state in
             switch state {
             case .suspended:
                 state = .canceled

@@ -12,15 +12,15 @@ package final class OpenPart: Sendable {
     /// The sequence of its `opened` fact; 0 where that was not taken, and then nothing else is.
     package let sequence: Int
     /// nil: recording is off.
-    package let source: RunningSource?
+    package let source: SourceRecorder?
     /// The same, kept alive by it: on the way of every event no reference is counted, which would cost more than the event.
-    private let borrowedSource: Unmanaged<RunningSource>?
+    private let borrowedSource: Unmanaged<SourceRecorder>?
     /// Whether anything can ever come of it. Looked at before the call, so that what is disabled costs next to nothing.
     @usableFromInline let canRecord: Bool
 
     private let isClosed: Atomic<Bool>
 
-    init(transaction: GUID, useCase: Int, sequence: Int, source: RunningSource?) {
+    init(transaction: GUID, useCase: Int, sequence: Int, source: SourceRecorder?) {
         self.transaction = transaction
         self.useCase = useCase
         self.sequence = sequence
@@ -60,7 +60,7 @@ package final class OpenPart: Sendable {
     }
 
     /// Closes the part; only the first call counts.
-    package func close(_ outcome: Outcome, error: RecordedError?, attributes: Attributes) {
+    package func close(_ outcome: TransactionOutcome, error: RecordedError?, attributes: Attributes) {
         guard let source, !isClosed.exchange(true, ordering: .relaxed) else { return }
         _ = source.record(
             .closed(Fact.Closed(outcome: outcome, error: error, attributes: source.attributes(attributes))), part: sequence)

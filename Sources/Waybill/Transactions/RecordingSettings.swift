@@ -3,7 +3,7 @@ package import WaybillStore
 
 /// What a manager was told, checked: an impossible setting was replaced by a safe one and is listed in `problems`.
 package struct RecordingSettings: Sendable {
-    package var place: StorePlace
+    package var place: ResolvedLocation
     package var correlatedHosts: Set<String> = []
     package var header = HeaderFormat.standard()
     package var redactor = Redactor()
@@ -20,7 +20,7 @@ package struct RecordingSettings: Sendable {
     /// Where the mode is remembered; nil: it is not.
     package var mark: RecordingMark?
     package var offErasesPending = false
-    package var describe: @Sendable (GUID) -> Source
+    package var describe: @Sendable (GUID) -> RecordedSource
     package var problems: [WaybillError] = []
 
     package init(store: StoreLocation, correlatedHosts: [String], options: TransactionManager.Options) {
@@ -39,7 +39,7 @@ package struct RecordingSettings: Sendable {
         canFlush = options.canFlush
         offErasesPending = options.offErasesPending
         let (app, appVersion, attributes) = (options.app, options.appVersion, redactor.attributes(options.sourceAttributes).0)
-        describe = { Source.thisProcess(id: $0, app: app, appVersion: appVersion, attributes: attributes) }
+        describe = { RecordedSource.thisProcess(id: $0, app: app, appVersion: appVersion, attributes: attributes) }
 
         decideMode(options, launch)
         decideRetention(options.retention)

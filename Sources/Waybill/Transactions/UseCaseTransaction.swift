@@ -31,12 +31,12 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     ///   - outcome: How it ended. For the process that began the transaction, this is the transaction's outcome.
     ///   - error: Why; its domain and code are kept, its text only if the manager was told to.
     ///   - attributes: What else is to be said.
-    public func finish(_ outcome: Outcome.Final = .succeeded, error: (any Error)? = nil, attributes: Attributes = [:]) {
+    public func finish(_ outcome: TransactionOutcome.Final = .succeeded, error: (any Error)? = nil, attributes: Attributes = [:]) {
         part.close(outcome.outcome, error: part.source?.recorded(error), attributes: attributes)
     }
 
     /// Gives the part its outcome, with a number that says why, e.g. an HTTP status.
-    public func finish(_ outcome: Outcome.Final, error code: Int, attributes: Attributes = [:]) {
+    public func finish(_ outcome: TransactionOutcome.Final, error code: Int, attributes: Attributes = [:]) {
         part.close(outcome.outcome, error: RecordedError(code: code), attributes: attributes)
     }
 
@@ -138,14 +138,14 @@ extension UseCaseTransaction where Event == Int {
     }
 }
 
-extension Outcome {
+extension TransactionOutcome {
     /// The outcomes that a caller can give; the others are derived.
     public enum Final: Sendable, Hashable {
         case succeeded, failed, canceled
         /// Left without finishing, e.g. the screen was closed. Recorded by itself when a handle goes away.
         case abandoned
 
-        var outcome: Outcome {
+        var outcome: TransactionOutcome {
             switch self {
             case .succeeded: .succeeded
             case .failed: .failed

@@ -30,7 +30,7 @@ extension AskedExchange {
     init(_ row: Row, _ sources: AskedSources) {
         let (source, at) = (row.int(0), row.int(2))
         // Most say nothing of interest there, and reading it would take longer than all the rest.
-        let detail = Detail(row.optionalText(16))
+        let detail = DetailColumn(row.optionalText(16))
         id = Fact.ID(source: sources.entries[source]?.id ?? GUID(high: 0, low: 0), sequence: row.int(1))
         transaction = row.optionalGUID(15)
         role = Fact.Role(rawValue: row.int(3)) ?? .client

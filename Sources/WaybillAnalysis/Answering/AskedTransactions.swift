@@ -16,7 +16,7 @@ struct AskedTransactions {
         var closing: (sequence: Int, at: Int)?
         /// With which it was closed; nil: none.
         var error: RecordedError?
-        var outcome = Outcome.open
+        var outcome = TransactionOutcome.open
         var begun = 0
         /// Into ``segmentValues``; nil: it has no such value.
         var segment: Int?
@@ -182,10 +182,10 @@ struct AskedTransactions {
             transaction.begun = row.int(6)
         }
         if contents.contains(.outcome) {
-            transaction.outcome = Outcome(stored: row.int(7), lastActivity: row.int(9), timeout: row.int(8), now: wall)
+            transaction.outcome = TransactionOutcome(stored: row.int(7), lastActivity: row.int(9), timeout: row.int(8), now: wall)
         }
         if contents.contains(.error) {
-            transaction.error = row.optionalInt(10).map { RecordedError(domain: Detail(row.optionalText(11)).errorDomain, code: $0) }
+            transaction.error = row.optionalInt(10).map { RecordedError(domain: DetailColumn(row.optionalText(11)).errorDomain, code: $0) }
         }
         return transaction
     }
@@ -218,7 +218,7 @@ extension Segmentation {
 
     fileprivate func value(in source: AskedSources.Entry?, column: String?) -> String? {
         switch self {
-        case .attribute(let name): Detail(column).attributes[name]?.description
+        case .attribute(let name): DetailColumn(column).attributes[name]?.description
         case .hour, .day: column
         case .app: source?.app
         case .appVersion: source?.appVersion

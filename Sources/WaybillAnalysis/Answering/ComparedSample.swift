@@ -7,7 +7,7 @@ package struct ComparedSample {
     package private(set) var transactions = 0
     /// Microseconds, of those that have both points.
     package private(set) var durations: [Int] = []
-    private var outcomes: [Outcome: Int] = [:]
+    private var outcomes: [TransactionOutcome: Int] = [:]
 
     /// A group without any transaction yet.
     package init(value: String?) { self.value = value }
@@ -15,7 +15,7 @@ package struct ComparedSample {
     /// Adds a transaction.
     ///
     /// - Parameter duration: Microseconds; nil where it does not have both points in this order.
-    package mutating func add(_ outcome: Outcome, duration: Int?) {
+    package mutating func add(_ outcome: TransactionOutcome, duration: Int?) {
         transactions += 1
         outcomes[outcome, default: 0] += 1
         if let duration { durations.append(duration) }

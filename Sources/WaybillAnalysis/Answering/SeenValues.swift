@@ -62,7 +62,7 @@ extension StoreReader {
             var seen = SeenValues()
             for leader in try leaders(ListQuery(filter, limit: limit, after: nil, now: wall), filter.order) {
                 _ = try connection.statement(sql).first(leader.source, leader.sequence) { row in
-                    for (name, value) in Detail(row.optionalText(0)).attributes { seen.add(value.description, of: .attribute(name)) }
+                    for (name, value) in DetailColumn(row.optionalText(0)).attributes { seen.add(value.description, of: .attribute(name)) }
                     for (column, segmentation) in zip(Int32(1)..., [Segmentation.app, .appVersion, .device, .os, .osVersion, .hour, .day]) {
                         seen.add(row.optionalText(column) ?? "", of: segmentation)
                     }

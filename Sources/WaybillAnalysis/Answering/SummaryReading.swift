@@ -34,7 +34,7 @@ struct SummaryReading {
 
 /// What is counted of one use case.
 private struct UseCaseCounts {
-    private var outcomes: [Outcome: Int] = [:]
+    private var outcomes: [TransactionOutcome: Int] = [:]
     private var errors: [RecordedError: Int] = [:]
     private var sources: Set<Int> = []
     private var durations = Durations()
@@ -45,7 +45,7 @@ private struct UseCaseCounts {
 
     private struct Rate {
         var step: Int
-        var outcomes: [Outcome: Int] = [:]
+        var outcomes: [TransactionOutcome: Int] = [:]
     }
 
     mutating func add(_ transaction: AskedTransactions.Transaction, step: Int) {

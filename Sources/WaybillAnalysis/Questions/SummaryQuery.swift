@@ -48,7 +48,7 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
     /// Transactions.
     public var runs: Int
     /// How many ended how; an outcome that none has is left out.
-    public var outcomes: [Outcome: Int]
+    public var outcomes: [TransactionOutcome: Int]
     /// How many gave which error, the most frequent first.
     public var errors: [ErrorCount]
     /// Different installations that began them; those that told none do not count.
@@ -60,7 +60,7 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
 
     /// Makes a summary.
     public init(
-        useCase: Int, name: String, runs: Int, outcomes: [Outcome: Int], errors: [ErrorCount], installations: Int, rates: [Rate],
+        useCase: Int, name: String, runs: Int, outcomes: [TransactionOutcome: Int], errors: [ErrorCount], installations: Int, rates: [Rate],
         duration: DurationStatistics
     ) {
         self.useCase = useCase
@@ -96,10 +96,10 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
         public var failed: Int
         public var abandoned: Int
         /// How many ended how; an outcome that none has is left out.
-        public var outcomes: [Outcome: Int]
+        public var outcomes: [TransactionOutcome: Int]
 
         /// Makes a rate, which counts what the outcomes say.
-        public init(startMicroseconds: Int, outcomes: [Outcome: Int]) {
+        public init(startMicroseconds: Int, outcomes: [TransactionOutcome: Int]) {
             self.startMicroseconds = startMicroseconds
             self.outcomes = outcomes
             runs = outcomes.values.reduce(0, +)

@@ -15,12 +15,12 @@ final class SetWriter: Sendable {
     private static let factsPerCommit = 20_000
 
     private struct Waiting: Sendable {
-        var arrival: Arrival
+        var arrival: ReceivedSet
         var answer: CheckedContinuation<Result<Receipt, WaybillError>, Never>
     }
 
     /// Opens the store, and makes it where it is missing; blocks until it is done.
-    init(_ place: StorePlace, limits: CollectorLimits, counters: Counters) throws(WaybillError) {
+    init(_ place: ResolvedLocation, limits: CollectorLimits, counters: Counters) throws(WaybillError) {
         self.limits = limits
         self.counters = counters
         // An answer promises that the facts survive a power cut: so each commit is synced before its answer.
@@ -31,7 +31,7 @@ final class SetWriter: Sendable {
     var waitingCount: Int { waiting.withLock { $0.count } }
 
     /// Books a set; returns only after the synced commit.
-    func add(_ arrival: Arrival) async throws(WaybillError) -> Receipt {
+    func add(_ arrival: ReceivedSet) async throws(WaybillError) -> Receipt {
         try await withCheckedContinuation { answer in
             let isFirst = waiting.withLock { waiting in
                 waiting.append(Waiting(arrival: arrival, answer: answer))

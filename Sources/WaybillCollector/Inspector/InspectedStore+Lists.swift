@@ -20,7 +20,7 @@ extension InspectedStore {
         let ids = page.rows.map(\.id)
         let errorCounts = try await queries.read { reader in try reader.errorCounts(of: ids) }
         let redactor = Redactor()
-        let redacted = Page(rows: page.rows.map(redactor.summary), next: page.next, whyEmpty: page.whyEmpty)
+        let redacted = RecordPage(rows: page.rows.map(redactor.summary), next: page.next, whyEmpty: page.whyEmpty)
         let html = TransactionsPage(
             redacted, errorCounts: errorCounts, at: address, names: names, seen: seen, meant: mistake?.corrected(items), version: version,
             progress: progress, in: frame
@@ -35,7 +35,7 @@ extension InspectedStore {
             try await queries.exchanges(ExchangeQuery(address.items), patience: .lasting(Self.patience))
         }
         let redactor = Redactor()
-        let redacted = Page(rows: page.rows.map { redactor.record($0) }, next: page.next, whyEmpty: page.whyEmpty, note: page.note)
+        let redacted = RecordPage(rows: page.rows.map { redactor.record($0) }, next: page.next, whyEmpty: page.whyEmpty, note: page.note)
         let html = ExchangesPage(
             redacted, at: address, names: names, seen: seen, meant: mistake?.corrected(items), progress: progress, in: frame
         ).html
@@ -58,12 +58,12 @@ extension InspectedStore {
 
     /// What was asked for, or an empty page that says what is wrong with the question: the form is there to put it right.
     static func page<Row>(
-        _ body: () async throws -> (Page<Row>, SearchProgress?)
-    ) async throws -> (Page<Row>, SearchProgress?, FilterMistake?, HTTPResponse.Status) {
+        _ body: () async throws -> (RecordPage<Row>, SearchProgress?)
+    ) async throws -> (RecordPage<Row>, SearchProgress?, FilterMistake?, HTTPResponse.Status) {
         func mistaken(_ message: String, _ mistake: FilterMistake? = nil) -> (
-            Page<Row>, SearchProgress?, FilterMistake?, HTTPResponse.Status
+            RecordPage<Row>, SearchProgress?, FilterMistake?, HTTPResponse.Status
         ) {
-            (Page(rows: [], next: nil, whyEmpty: message), nil, mistake, .badRequest)
+            (RecordPage(rows: [], next: nil, whyEmpty: message), nil, mistake, .badRequest)
         }
         do {
             let (page, progress) = try await body()

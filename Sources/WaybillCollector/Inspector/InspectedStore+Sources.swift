@@ -26,7 +26,7 @@ extension InspectedStore {
             return (clocks, seen)
         }
         let redactor = Redactor()
-        let redacted = Page(rows: page.rows.map { redactor.record($0) }, next: page.next, whyEmpty: page.whyEmpty)
+        let redacted = RecordPage(rows: page.rows.map { redactor.record($0) }, next: page.next, whyEmpty: page.whyEmpty)
         let html = SourcesPage(
             redacted, clocks: clocks.mapValues(redactor.clocks), seen: seen, at: address, apps: apps.map(redactor.text), in: frame
         ).html

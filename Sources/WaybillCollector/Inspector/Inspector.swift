@@ -35,7 +35,7 @@ public struct Inspector: Sendable {
     public init(file: URL) throws(WaybillError) { try self.init(file: file, clock: SystemClock()) }
 
     package init(file: URL, clock: any TransactionClock) throws(WaybillError) {
-        let place = StorePlace(path: file.path(percentEncoded: false))
+        let place = ResolvedLocation(path: file.path(percentEncoded: false))
         site = .store(
             InspectedStore(
                 name: file.lastPathComponent, queries: try StoreQueries(place, clock: clock),

@@ -36,7 +36,7 @@ final class Projects: Sendable {
     private func open(_ name: ProjectName) throws(WaybillError) -> Project {
         if let project = opened.withLock({ $0[name] }) { return project }
         // The folder's own store is one of a folder, so that opening it makes the folder where it is missing.
-        let place = name == .standard ? StorePlace.folder(folder) : .file(folder.appending(path: "\(name).sqlite"))
+        let place = name == .standard ? ResolvedLocation.folder(folder) : .file(folder.appending(path: "\(name).sqlite"))
         let project = try Project(name, place, limits: limits, clock: clock)
         opened.withLock { $0[name] = project }
         return project

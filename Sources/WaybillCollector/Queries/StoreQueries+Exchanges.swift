@@ -8,7 +8,7 @@ extension StoreQueries {
     /// A page of exchanges, newest first.
     ///
     /// - Throws: `QueryFailure` for a parameter that cannot be read, `WaybillError` where the store cannot.
-    package func exchanges(_ query: ExchangeQuery) async throws -> Page<ExchangeRecord> {
+    package func exchanges(_ query: ExchangeQuery) async throws -> RecordPage<ExchangeRecord> {
         try await read(query) { reader, filter, now in
             do {
                 var page = try reader.exchanges(matching: filter, limit: query.base.pageSize(), after: query.base.cursor, now: now)

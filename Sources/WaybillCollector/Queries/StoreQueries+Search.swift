@@ -11,7 +11,7 @@ extension StoreQueries {
     /// - Throws: `QueryFailure` for a parameter that cannot be read, `WaybillError` where the store cannot.
     package func transactions(
         _ query: TransactionQuery, patience: Patience
-    ) async throws -> (page: Page<TransactionSummary>, progress: SearchProgress?) {
+    ) async throws -> (page: RecordPage<TransactionSummary>, progress: SearchProgress?) {
         guard query.after == nil else { return (try await transactions(query), nil) }
         return try await read(query) { reader, filter, now in
             try QueryFailure.ofCursor {
@@ -31,7 +31,7 @@ extension StoreQueries {
     /// - Throws: `QueryFailure` for a parameter that cannot be read, `WaybillError` where the store cannot.
     package func exchanges(
         _ query: ExchangeQuery, patience: Patience
-    ) async throws -> (page: Page<ExchangeRecord>, progress: SearchProgress?) {
+    ) async throws -> (page: RecordPage<ExchangeRecord>, progress: SearchProgress?) {
         try await read(query) { reader, filter, now in
             try QueryFailure.ofCursor {
                 var (page, progress) = try reader.exchanges(

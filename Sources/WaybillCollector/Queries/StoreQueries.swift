@@ -11,7 +11,7 @@ package struct StoreQueries: Sendable {
     /// Opens the store to read it.
     ///
     /// - Throws: where it is missing, no store, or made by a newer version.
-    package init(_ place: StorePlace, clock: any TransactionClock) throws(WaybillError) {
+    package init(_ place: ResolvedLocation, clock: any TransactionClock) throws(WaybillError) {
         self.clock = clock
         thread = try StoreThread(label: "waybill.reader") { () throws(WaybillError) in try StoreReader(place) }
     }
@@ -19,7 +19,7 @@ package struct StoreQueries: Sendable {
     /// A page of transactions, in the order that the query asks for.
     ///
     /// - Throws: `QueryFailure` for a parameter that cannot be read, `WaybillError` where the store cannot.
-    package func transactions(_ query: TransactionQuery) async throws -> Page<TransactionSummary> {
+    package func transactions(_ query: TransactionQuery) async throws -> RecordPage<TransactionSummary> {
         try await read(query) { reader, filter, now in
             if query.after != nil { return try reader.changes(query, filter, now: now) }
             do {
@@ -87,7 +87,7 @@ package struct StoreQueries: Sendable {
     /// A page of sources, with their ledgers and gaps, in the order that the query asks for.
     ///
     /// - Throws: `QueryFailure` for a parameter that cannot be read, `WaybillError` where the store cannot.
-    package func sources(_ query: SourceQuery) async throws -> Page<SourceRecord> {
+    package func sources(_ query: SourceQuery) async throws -> RecordPage<SourceRecord> {
         try await read { reader in
             let filter = try query.filter()
             do {
@@ -110,7 +110,7 @@ package struct StoreQueries: Sendable {
 }
 
 extension StoreReader {
-    fileprivate func changes(_ query: TransactionQuery, _ filter: TransactionFilter, now: Int) throws -> Page<TransactionSummary> {
+    fileprivate func changes(_ query: TransactionQuery, _ filter: TransactionFilter, now: Int) throws -> RecordPage<TransactionSummary> {
         let (position, limit) = (try query.position(), try query.pageSize())
         do throws(WaybillError) {
             return try changes(after: position, matching: filter, limit: limit, after: query.cursor, now: now)

@@ -15,7 +15,7 @@ package final class StreamedExport {
     /// Decides what the export takes.
     ///
     /// - Returns: The cursor behind it.
-    package func begin(_ scope: ExportScope, as format: TextFormat, of place: StorePlace, isCompressed: Bool) throws(WaybillError)
+    package func begin(_ scope: ExportScope, as format: TextFormat, of place: ResolvedLocation, isCompressed: Bool) throws(WaybillError)
         -> ExportCursor
     {
         let reader = try StoreReader(place)

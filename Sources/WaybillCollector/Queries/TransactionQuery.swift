@@ -138,11 +138,11 @@ package struct TransactionQuery: ListParameters, Sendable, Hashable {
         }
     }
 
-    private func outcomes() throws(QueryFailure) -> Set<Outcome> {
-        var outcomes: Set<Outcome> = []
+    private func outcomes() throws(QueryFailure) -> Set<TransactionOutcome> {
+        var outcomes: Set<TransactionOutcome> = []
         for word in (outcome ?? "").split(separator: ",") {
-            guard let outcome = Outcome(name: word) else {
-                let words = Outcome.allCases.map(\.name).joined(separator: ", ")
+            guard let outcome = TransactionOutcome(name: word) else {
+                let words = TransactionOutcome.allCases.map(\.name).joined(separator: ", ")
                 throw QueryFailure.parameter("outcome", "“\(word)” is no outcome. They are: \(words).")
             }
             outcomes.insert(outcome)

@@ -32,12 +32,12 @@ extension Collector {
 
     private func answer(_ request: Request, to route: Route, _ context: some RequestContext) async throws -> Response {
         guard let role = route.role else {
-            return try await told(context) { try await route == .checkReadiness ? checkReadiness() : .json(["status": "ok"]) }
+            return try await mappingErrors(context) { try await route == .checkReadiness ? checkReadiness() : .json(["status": "ok"]) }
         }
         var token: AccessToken?
         var project: Project?
         let result = await Result {
-            try await told(context) {
+            try await mappingErrors(context) {
                 let bearer = try access.bearer(of: request)
                 token = bearer.token
                 let found = try await projects.project(bearer.project)
@@ -93,7 +93,7 @@ extension Collector {
     }
 
     /// Makes a problem of what went wrong; the store's own words go to the log alone.
-    private func told(_ context: some RequestContext, _ body: () async throws -> Response) async throws -> Response {
+    private func mappingErrors(_ context: some RequestContext, _ body: () async throws -> Response) async throws -> Response {
         do {
             return try await body()
         } catch let failure as QueryFailure {

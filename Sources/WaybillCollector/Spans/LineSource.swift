@@ -17,11 +17,11 @@ package protocol LineSource: Sendable {
 
 /// Of a store at hand.
 package struct StoreLines: LineSource {
-    private let place: StorePlace
+    private let place: ResolvedLocation
     private let queries: StoreQueries
 
     /// - Parameter queries: Of the same store.
-    package init(_ place: StorePlace, _ queries: StoreQueries) {
+    package init(_ place: ResolvedLocation, _ queries: StoreQueries) {
         self.place = place
         self.queries = queries
     }

@@ -24,15 +24,17 @@ struct CollectorClient: TransactionReader {
         session = URLSession(configuration: configuration)
     }
 
-    func transactions(_ query: TransactionQuery) async throws -> Page<TransactionSummary> { try await get(["transactions"], query.items) }
+    func transactions(_ query: TransactionQuery) async throws -> RecordPage<TransactionSummary> {
+        try await get(["transactions"], query.items)
+    }
 
     func transaction(_ key: String) async throws -> TransactionRecord { try await get(["transactions", key]) }
 
-    func exchanges(_ query: ExchangeQuery) async throws -> Page<ExchangeRecord> { try await get(["exchanges"], query.items) }
+    func exchanges(_ query: ExchangeQuery) async throws -> RecordPage<ExchangeRecord> { try await get(["exchanges"], query.items) }
 
     func exchange(_ key: String) async throws -> ExchangeRecord { try await get(["exchanges", key]) }
 
-    func sources(_ query: SourceQuery) async throws -> Page<SourceRecord> { try await get(["sources"], query.items) }
+    func sources(_ query: SourceQuery) async throws -> RecordPage<SourceRecord> { try await get(["sources"], query.items) }
 
     func answer(_ question: Query, where parameters: [(name: String, value: String)]) async throws -> Answer {
         var request = request(["answers"], parameters)

@@ -17,10 +17,10 @@ protocol Exporter: LineSource {
 
 /// Of a store at hand.
 struct StoreExporter: Exporter {
-    private let place: StorePlace
+    private let place: ResolvedLocation
     private let queries: StoreQueries
 
-    init(_ place: StorePlace) async throws {
+    init(_ place: ResolvedLocation) async throws {
         self.place = place
         queries = try StoreQueries(place, clock: CommandClock.current)
         for warning in await queries.warnings() { Terminal.warn(warning) }

@@ -7,7 +7,7 @@ import WaybillStore
 
 /// STORE on the command line: a folder, a single file, or a collector's URL.
 enum StoreArgument: ExpressibleByArgument {
-    case place(StorePlace)
+    case place(ResolvedLocation)
     case collector(URL)
 
     init?(argument: String) {
@@ -15,7 +15,7 @@ enum StoreArgument: ExpressibleByArgument {
         if let url = URL(string: argument), ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil {
             self = .collector(url)
         } else {
-            self = .place(StorePlace(path: argument))
+            self = .place(ResolvedLocation(path: argument))
         }
     }
 

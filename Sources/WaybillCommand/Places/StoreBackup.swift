@@ -39,7 +39,7 @@ struct StoreBackup: Sendable {
         try? FileManager.default.removeItem(at: work)
         defer { try? FileManager.default.removeItem(at: work) }
         try FileManager.default.createDirectory(at: work, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        guard case .folder(let folder) = StorePlace(path: source.path(percentEncoded: false)) else {
+        guard case .folder(let folder) = ResolvedLocation(path: source.path(percentEncoded: false)) else {
             let file = work.appending(path: target.lastPathComponent)
             let copy = try copy(source, to: file)
             _ = try partial.finish(with: file)

@@ -9,7 +9,7 @@ struct StoreTransport: FlushTransport {
     private let thread: StoreThread<Store>
 
     /// Opens the store, and makes it where it is missing.
-    init(_ place: StorePlace) throws(WaybillError) {
+    init(_ place: ResolvedLocation) throws(WaybillError) {
         thread = try StoreThread(label: "waybill.import") { () throws(WaybillError) in try Store(place, commitsAreSynced: true) }
     }
 

@@ -8,17 +8,17 @@ import WaybillReading
 /// Answers questions about recorded transactions: from a store at hand, or through a collector.
 protocol TransactionReader: Sendable {
     /// A page of transactions, newest first.
-    func transactions(_ query: TransactionQuery) async throws -> Page<TransactionSummary>
+    func transactions(_ query: TransactionQuery) async throws -> RecordPage<TransactionSummary>
     /// One transaction, by its ID or its support code.
     func transaction(_ key: String) async throws -> TransactionRecord
     /// A page of exchanges, newest first.
-    func exchanges(_ query: ExchangeQuery) async throws -> Page<ExchangeRecord>
+    func exchanges(_ query: ExchangeQuery) async throws -> RecordPage<ExchangeRecord>
     /// One exchange, by its ID or its code.
     func exchange(_ key: String) async throws -> ExchangeRecord
     /// What was kept of the bodies of an exchange; bodies are never at a collector.
     func bodies(of exchange: Fact.ID) async throws -> ExchangeBodies
     /// A page of the sources that are known, with their ledgers and gaps.
-    func sources(_ query: SourceQuery) async throws -> Page<SourceRecord>
+    func sources(_ query: SourceQuery) async throws -> RecordPage<SourceRecord>
     /// The answer to a question about many transactions: those that the parameters mean, as a list takes them; none: those that the question means.
     func answer(_ question: Query, where parameters: [(name: String, value: String)]) async throws -> Answer
     /// The newest transactions of a query as a page to hand on.

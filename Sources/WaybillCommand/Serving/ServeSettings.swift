@@ -139,16 +139,16 @@ private struct SettingReader {
     init(_ reader: ConfigReader) { self.reader = reader }
 
     func text(_ setting: ServeSetting) async throws -> String? {
-        try await told(setting, "a text") { try await reader.fetchString(forKey: setting.key, isSecret: setting.isSecret) }
+        try await fetched(setting, "a text") { try await reader.fetchString(forKey: setting.key, isSecret: setting.isSecret) }
     }
 
     func bool(_ setting: ServeSetting) async throws -> Bool? {
-        try await told(setting, "true or false") { try await reader.fetchBool(forKey: setting.key) }
+        try await fetched(setting, "true or false") { try await reader.fetchBool(forKey: setting.key) }
     }
 
     func number(_ setting: ServeSetting, in bounds: ClosedRange<Int>) async throws -> Int? {
         let kind = "a number from \(bounds.lowerBound) to \(bounds.upperBound)"
-        guard let number = try await told(setting, kind, { try await reader.fetchInt(forKey: setting.key) }) else { return nil }
+        guard let number = try await fetched(setting, kind, { try await reader.fetchInt(forKey: setting.key) }) else { return nil }
         guard bounds.contains(number) else { throw wrong(setting, kind) }
         return number
     }
@@ -161,7 +161,7 @@ private struct SettingReader {
         return level
     }
 
-    private func told<Value>(_ setting: ServeSetting, _ kind: String, _ body: () async throws -> Value?) async throws -> Value? {
+    private func fetched<Value>(_ setting: ServeSetting, _ kind: String, _ body: () async throws -> Value?) async throws -> Value? {
         do { return try await body() } catch { throw wrong(setting, kind) }
     }
 

@@ -24,7 +24,7 @@ struct TransactionText {
     func lines(_ palette: Palette, width: Int) -> [String] {
         [headline(palette), ""] + facts.lines(palette) + [""] + sources.lines(palette) + [""]
             + WaterfallText(record, clocks: clocks).lines(palette, width: width) + [""]
-            + Timeline(clocks.times(of: record)).table.lines(palette)
+            + TimelineText(clocks.times(of: record)).table.lines(palette)
     }
 
     private func headline(_ palette: Palette) -> String {

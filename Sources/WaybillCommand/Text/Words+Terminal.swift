@@ -6,7 +6,7 @@ import WaybillReading
 
 extension Words {
     /// An outcome in its colour.
-    static func cell(_ outcome: Outcome) -> Cell {
+    static func cell(_ outcome: TransactionOutcome) -> Cell {
         let ink: Ink =
             switch outcome {
             case .succeeded: .green

@@ -82,7 +82,7 @@ struct Erase: AsyncParsableCommand {
         guard readLine() == "yes" else { throw WaybillError(.setting, "Nothing was erased.") }
     }
 
-    private func erase(_ place: StorePlace) async throws -> Erasure {
+    private func erase(_ place: ResolvedLocation) async throws -> Erasure {
         // Read first, so that a mistyped path is told, and not made into a new store.
         let queries = try StoreQueries(place, clock: CommandClock.current)
         let now = CommandClock.current.wallMicroseconds()

@@ -14,7 +14,7 @@ struct FilterOptions: ParsableArguments {
     @Option(help: "Only this use case: its name or its code.")
     var useCase: String?
 
-    @Option(help: "Only these outcomes, separated by commas: \(Outcome.allCases.map(\.name).joined(separator: ", ")).")
+    @Option(help: "Only these outcomes, separated by commas: \(TransactionOutcome.allCases.map(\.name).joined(separator: ", ")).")
     var outcome: String?
 
     @Option(help: ArgumentHelp("Begun at or after this time: \(TimeExpression.forms).", valueName: "time"))

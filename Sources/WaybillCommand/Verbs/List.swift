@@ -104,7 +104,7 @@ struct List: AsyncParsableCommand {
         }
     }
 
-    private func show<Row>(_ page: Page<Row>, table: ([Row]) -> TextTable) throws {
+    private func show<Row>(_ page: RecordPage<Row>, table: ([Row]) -> TextTable) throws {
         if json {
             try Terminal.write(json: page)
         } else if !page.rows.isEmpty {

@@ -48,7 +48,7 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         let settings = try await ServeSettings(flags, file: config)
         if printConfig { return Terminal.write(settings.lines) }
-        if case .file(let file) = StorePlace(path: self.folder), FileManager.default.fileExists(atPath: self.folder) {
+        if case .file(let file) = ResolvedLocation(path: self.folder), FileManager.default.fileExists(atPath: self.folder) {
             return try await show(file, settings)
         }
         let folder = URL(filePath: folder, directoryHint: .isDirectory)

@@ -144,7 +144,7 @@ extension Fact.Event {
 
 extension Fact.Closed {
     fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure) -> Self {
-        var outcome: Outcome?
+        var outcome: TransactionOutcome?
         var error: RecordedError?
         var attributes: Attributes = [:]
         try reader.beginObject()

@@ -41,12 +41,12 @@ extension Named {
     }
 }
 
-extension Outcome: Named, Codable {
+extension TransactionOutcome: Named, Codable {
     public init(from decoder: any Decoder) throws { self = try .decode(decoder) }
     public func encode(to encoder: any Encoder) throws { try encodeName(to: encoder) }
 }
 
-extension Outcome: CodingKeyRepresentable {
+extension TransactionOutcome: CodingKeyRepresentable {
     /// Counts by outcome are members of an object, named by the word.
     public var codingKey: any CodingKey { RecordKey(name) }
 

@@ -102,14 +102,14 @@ public struct Fact: Hashable, Sendable {
     /// A part was given its outcome.
     public struct Closed: Hashable, Sendable {
         /// One of the four that can be recorded.
-        public var outcome: Outcome
+        public var outcome: TransactionOutcome
         /// Why it did not succeed; nil where nothing was said.
         public var error: RecordedError?
         /// What the caller said about the ending.
         public var attributes: Attributes
 
         /// Makes the content of a `closed` fact.
-        public init(outcome: Outcome, error: RecordedError? = nil, attributes: Attributes = [:]) {
+        public init(outcome: TransactionOutcome, error: RecordedError? = nil, attributes: Attributes = [:]) {
             self.outcome = outcome
             self.error = error
             self.attributes = attributes

@@ -46,7 +46,7 @@ extension TransactionSet.Share {
     }
 }
 
-extension Source {
+extension RecordedSource {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.member("source", id)
         if let installation { writer.member("installation", installation) }

@@ -77,7 +77,7 @@ private struct ShareReader {
         reader.skipWhitespace()
         let start = reader.offset
         var id: GUID?
-        var source = Source(id: GUID(high: 0, low: 0))
+        var source = RecordedSource(id: GUID(high: 0, low: 0))
         var clocks: [ClockAnchor]?
         var ledger: Ledger?
         var share = TransactionSet.Share(source: source, clocks: [])

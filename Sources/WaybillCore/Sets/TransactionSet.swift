@@ -24,7 +24,7 @@ public struct TransactionSet: Hashable, Sendable {
     /// What a set holds of one source.
     public struct Share: Hashable, Sendable {
         /// Who recorded.
-        public var source: Source
+        public var source: RecordedSource
         /// In order of time; at least one, at 0.
         public var clocks: [ClockAnchor]
         /// Whether the source has ended: what it left open was interrupted.
@@ -40,7 +40,7 @@ public struct TransactionSet: Hashable, Sendable {
 
         /// Makes a share.
         public init(
-            source: Source, clocks: [ClockAnchor], hasEnded: Bool = false, names: [RecordedName] = [], ledger: Ledger = Ledger(),
+            source: RecordedSource, clocks: [ClockAnchor], hasEnded: Bool = false, names: [RecordedName] = [], ledger: Ledger = Ledger(),
             dropped: [DroppedRange] = [], facts: [Fact] = []
         ) {
             self.source = source

@@ -25,10 +25,10 @@ extension Segmentation {
 
 extension SummaryAnswer {
     fileprivate var csv: CSVTable {
-        var table = CSVTable(columns: ["use_case", "name", "runs"] + Outcome.allCases.map(\.name) + ["installations"])
+        var table = CSVTable(columns: ["use_case", "name", "runs"] + TransactionOutcome.allCases.map(\.name) + ["installations"])
         table.rows = useCases.map { summary in
             [.integer(summary.useCase), .text(summary.name), .integer(summary.runs)]
-                + Outcome.allCases.map { .integer(summary.outcomes[$0] ?? 0) } + [.integer(summary.installations)]
+                + TransactionOutcome.allCases.map { .integer(summary.outcomes[$0] ?? 0) } + [.integer(summary.installations)]
         }
         return table
     }

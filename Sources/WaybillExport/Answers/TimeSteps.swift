@@ -119,23 +119,23 @@ package struct TimeSteps: Sendable, Equatable {
 package struct OutcomeSteps {
     package let steps: TimeSteps
     /// For each step; an outcome that none has is left out.
-    package let outcomes: [[Outcome: Int]]
+    package let outcomes: [[TransactionOutcome: Int]]
 
     /// - Parameter steps: That cover the rates.
     package init(_ rates: [UseCaseSummary.Rate], steps: TimeSteps) {
-        var outcomes = [[Outcome: Int]](repeating: [:], count: steps.count)
+        var outcomes = [[TransactionOutcome: Int]](repeating: [:], count: steps.count)
         for rate in rates { outcomes[steps.index(of: rate.startMicroseconds)].merge(rate.outcomes, uniquingKeysWith: +) }
         (self.steps, self.outcomes) = (steps, outcomes)
     }
 
     /// A row for each step, those without runs included.
     var csv: CSVTable {
-        var table = CSVTable(columns: ["start", "end", "runs"] + Outcome.allCases.map(\.name))
+        var table = CSVTable(columns: ["start", "end", "runs"] + TransactionOutcome.allCases.map(\.name))
         table.rows = outcomes.indices.map { index in
             [
                 .text(Words.iso8601(steps.borders[index])), .text(Words.iso8601(steps.borders[index + 1])),
                 .integer(outcomes[index].values.reduce(0, +)),
-            ] + Outcome.allCases.map { .integer(outcomes[index][$0] ?? 0) }
+            ] + TransactionOutcome.allCases.map { .integer(outcomes[index][$0] ?? 0) }
         }
         return table
     }

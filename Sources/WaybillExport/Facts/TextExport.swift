@@ -59,7 +59,7 @@ package final class TextExport {
         cursor = selection.cursor
         self.connection = connection
         var scan = try FactScan(selection.shares, isFiltered: selection.isFiltered, connection)
-        var writer = FactRowWriter<Format>(limit: Self.pieceByteCount, redactor: redactor, connection)
+        var writer = ExportRowWriter<Format>(limit: Self.pieceByteCount, redactor: redactor, connection)
         var header: [UInt8]? = Format.header(ExportColumns.all)
         var hasMore = true
         next = { count throws(WaybillError) in

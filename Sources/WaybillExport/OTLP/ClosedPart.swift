@@ -2,7 +2,7 @@ import WaybillCore
 
 /// A part that has its outcome, with all that was recorded of it, redacted: what becomes spans.
 struct ClosedPart {
-    var source: Source
+    var source: RecordedSource
     var transaction: GUID
     var useCase: Int
     var useCaseName: String

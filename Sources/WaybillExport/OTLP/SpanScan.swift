@@ -102,7 +102,7 @@ struct SpanScan {
         return part
     }
 
-    private func name(of event: Int, _ useCase: Int, in source: Source) throws(WaybillError) -> String {
+    private func name(of event: Int, _ useCase: Int, in source: RecordedSource) throws(WaybillError) -> String {
         redactor.text(
             try names.event(
                 event, of: useCase,

@@ -42,7 +42,7 @@ struct SpanWriter {
         return json.bytes
     }
 
-    private mutating func begin(_ source: Source) {
+    private mutating func begin(_ source: RecordedSource) {
         guard resource != source.id else { return }
         if resource == nil {
             json.beginObject()

@@ -2,23 +2,23 @@ package import WaybillCore
 
 /// How many transactions ended how: a bar in proportion, and the counts in words.
 package struct OutcomeBar {
-    private let counts: [(outcome: Outcome, count: Int)]
+    private let counts: [(outcome: TransactionOutcome, count: Int)]
     private let total: Int
-    private let address: ((Outcome) -> String)?
+    private let address: ((TransactionOutcome) -> String)?
 
-    init(_ outcomes: [Outcome]) { self.init(Dictionary(grouping: outcomes, by: \.self).mapValues(\.count)) }
+    init(_ outcomes: [TransactionOutcome]) { self.init(Dictionary(grouping: outcomes, by: \.self).mapValues(\.count)) }
 
     /// - Parameters:
     ///   - outcomes: How many ended how.
     ///   - address: Where the count of an outcome leads; nil: nowhere.
-    package init(_ outcomes: [Outcome: Int], address: ((Outcome) -> String)? = nil) {
+    package init(_ outcomes: [TransactionOutcome: Int], address: ((TransactionOutcome) -> String)? = nil) {
         counts = Self.order.compactMap { outcome in outcomes[outcome].map { (outcome, $0) } }
         total = outcomes.values.reduce(0, +)
         self.address = address
     }
 
     /// What went well first, what went wrong last.
-    package static let order: [Outcome] = [.succeeded, .open, .canceled, .abandoned, .interrupted, .timedOut, .failed]
+    package static let order: [TransactionOutcome] = [.succeeded, .open, .canceled, .abandoned, .interrupted, .timedOut, .failed]
 
     package var html: HTML {
         guard total > 0 else { return "" }
@@ -34,7 +34,7 @@ package struct OutcomeBar {
         }
     }
 
-    private func item(_ outcome: Outcome, _ count: Int) -> HTML {
+    private func item(_ outcome: TransactionOutcome, _ count: Int) -> HTML {
         let content: HTML = "\(outcome.icon)<b>\(count)</b> \(Words.outcome(outcome))"
         guard let address else { return "<li class=\(outcome.name)>\(content)" }
         return "<li class=\(outcome.name)><a href=\"\(address(outcome))\">\(content)</a>"

@@ -72,7 +72,7 @@ struct TimelineTable {
         switch entry.kind {
         case .event: entry.error == nil ? "" : " class=bad"
         case .opened: " class=from"
-        case .closed: entry.error == nil && entry.label != Outcome.failed.name ? " class=to" : " class=\"to bad\""
+        case .closed: entry.error == nil && entry.label != TransactionOutcome.failed.name ? " class=to" : " class=\"to bad\""
         case .exchangeOpened: " class=out"
         case .exchangeClosed: exchange(of: entry)?.hasFailed == true ? " class=\"in bad\"" : " class=in"
         }

@@ -97,7 +97,7 @@ package struct TransactionSection {
     }
 }
 
-extension Outcome {
+extension TransactionOutcome {
     /// Its sign, drawn once for the page; the word stands beside it.
     package var icon: HTML { "<svg><use href=#\(sign) /></svg>" }
 

@@ -44,7 +44,7 @@ package enum Words {
     package static func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
     /// `timed out`.
-    package static func outcome(_ outcome: Outcome) -> String { outcome.name.replacing("_", with: " ") }
+    package static func outcome(_ outcome: TransactionOutcome) -> String { outcome.name.replacing("_", with: " ") }
 
     /// `in progress`.
     package static func state(_ state: ExchangeRecord.State) -> String { state.rawValue.replacing("_", with: " ") }

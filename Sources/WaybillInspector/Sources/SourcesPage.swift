@@ -5,7 +5,7 @@ import WaybillStore
 
 /// The list of sources: a line for each, the one that was heard last in front.
 package struct SourcesPage {
-    private let page: Page<SourceRecord>
+    private let page: RecordPage<SourceRecord>
     private let clocks: [GUID: SourceClocks]
     private let seen: [GUID: Int]
     private let address: ListAddress
@@ -18,7 +18,7 @@ package struct SourcesPage {
     ///   - seen: Microseconds since 1970 of the latest fact of those that record into this very store.
     ///   - apps: Names to choose from.
     package init(
-        _ page: Page<SourceRecord>, clocks: [GUID: SourceClocks], seen: [GUID: Int], at address: ListAddress, apps: [String],
+        _ page: RecordPage<SourceRecord>, clocks: [GUID: SourceClocks], seen: [GUID: Int], at address: ListAddress, apps: [String],
         in frame: InspectorFrame
     ) {
         (self.page, self.clocks, self.seen, self.address, self.apps, self.frame) = (page, clocks, seen, address, apps, frame)

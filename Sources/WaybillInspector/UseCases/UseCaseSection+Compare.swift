@@ -89,8 +89,8 @@ extension Verdict {
     /// - Parameter measure: nil: of how long it takes.
     fileprivate func tone(_ measure: RateComparison.Measure?) -> String {
         switch self {
-        case .higher: measure == .succeeded ? Outcome.succeeded.name : Outcome.failed.name
-        case .lower: measure == .succeeded ? Outcome.failed.name : Outcome.succeeded.name
+        case .higher: measure == .succeeded ? TransactionOutcome.succeeded.name : TransactionOutcome.failed.name
+        case .lower: measure == .succeeded ? TransactionOutcome.failed.name : TransactionOutcome.succeeded.name
         case .noise, .tooFew: ""
         }
     }

@@ -54,7 +54,7 @@ extension UseCaseSection {
                     return "<a href=\"\(list)\" title=\"Those that have this event and did not finish\">\(event)</a>"
                 } ?? "(no event)"
             return [
-                name, ShareBar(last.count, of: most, tone: Outcome.abandoned.name).html, "\(last.count)",
+                name, ShareBar(last.count, of: most, tone: TransactionOutcome.abandoned.name).html, "\(last.count)",
                 "\(Words.percent(last.count, of: answer.transactions))", "\(time(last.statistics.p50Microseconds))",
                 "\(time(last.statistics.p90Microseconds))",
             ]

@@ -22,7 +22,8 @@ extension UseCaseSection {
     private func chart(_ over: OutcomeSteps) -> HTML {
         let columns = over.outcomes.indices.map { index in
             ColumnChart.Column(
-                title: "\(over.steps.title(index)): \(over.told(index))", address: transactions(over, index), parts: over.parts(index))
+                title: "\(over.steps.title(index)): \(over.outcomeWords(index))", address: transactions(over, index),
+                parts: over.parts(index))
         }
         let count = over.steps.count
         let marked = count < 3 ? Array(0..<count) : [0, count / 2, count - 1]
@@ -58,7 +59,7 @@ extension UseCaseSection {
             let name = Words.error(RecordedError(domain: error.domain, code: error.code))
             return [
                 "<a href=\"\(links.transactions(of: useCase, [], [.error(error)]))\">\(name)</a>",
-                ShareBar(error.count, of: most, tone: Outcome.failed.name).html, "\(error.count)",
+                ShareBar(error.count, of: most, tone: TransactionOutcome.failed.name).html, "\(error.count)",
                 "\(Words.percent(error.count, of: summary.runs))",
             ]
         }

@@ -67,7 +67,7 @@ package struct UseCasesPage {
         let outcomes = OutcomeBar(summary.outcomes) { links.transactions(of: useCase, [("outcome", $0.name)]) }
         let over = OutcomeSteps(summary.rates, steps: steps)
         let columns = over.outcomes.indices.map { index in
-            ColumnChart.Column(title: "\(steps.title(index)): \(over.told(index))", parts: over.parts(index))
+            ColumnChart.Column(title: "\(steps.title(index)): \(over.outcomeWords(index))", parts: over.parts(index))
         }
         return """
             <li><h2><a href="\(links.useCase(useCase))">\(useCase.name)</a></h2>
@@ -108,7 +108,7 @@ extension OutcomeSteps {
     }
 
     /// `12 succeeded, 3 failed`.
-    func told(_ index: Int) -> String {
+    func outcomeWords(_ index: Int) -> String {
         let words = OutcomeBar.order.compactMap { outcome in outcomes[index][outcome].map { "\($0) \(Words.outcome(outcome))" } }
         return words.isEmpty ? "none" : words.joined(separator: ", ")
     }

@@ -58,7 +58,7 @@ package struct LegacyRendition {
     }
 
     /// The index of its transaction in the set, which it gets where it has none.
-    private mutating func place(of opened: Fact.Opened, from source: Source) -> Int {
+    private mutating func place(of opened: Fact.Opened, from source: RecordedSource) -> Int {
         if let place = places[opened.transaction] { return place }
         set.transactions.append(
             LegacySet.Transaction(

@@ -48,7 +48,7 @@ struct LegacyIngestion {
         for transaction in set.transactions { try add(transaction, of: source, after: recorded) }
         // Times are since 1970, as the logs' own; so the source has started then.
         return TransactionSet.Share(
-            source: Source(id: source, app: "apptxnset-v0.0.1"), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
+            source: RecordedSource(id: source, app: "apptxnset-v0.0.1"), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
             ledger: Ledger(recorded: recorded + facts.count), facts: facts)
     }
 

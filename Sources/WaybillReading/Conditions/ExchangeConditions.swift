@@ -34,13 +34,13 @@ struct ExchangeConditions {
     mutating func add(_ condition: String) { sql += " AND \(condition)" }
 
     /// Of its leading part, which another source may have recorded.
-    private mutating func transaction(_ useCase: Int?, _ outcomes: Set<Outcome>, now wall: Int) -> String {
+    private mutating func transaction(_ useCase: Int?, _ outcomes: Set<TransactionOutcome>, now wall: Int) -> String {
         var conditions = ["t.guid = p.guid", "t.listed_us IS NOT NULL"]
         if let useCase { conditions.append("t.use_case = \(argument(useCase))") }
         if !outcomes.isEmpty {
             let outcome = """
-                CASE WHEN t.outcome = \(Outcome.open.rawValue) AND \(SQL.lastActivity(guid: "t.guid")) + t.timeout_us < \(argument(wall)) \
-                THEN \(Outcome.timedOut.rawValue) ELSE t.outcome END
+                CASE WHEN t.outcome = \(TransactionOutcome.open.rawValue) AND \(SQL.lastActivity(guid: "t.guid")) + t.timeout_us < \(argument(wall)) \
+                THEN \(TransactionOutcome.timedOut.rawValue) ELSE t.outcome END
                 """
             conditions.append("\(outcome) IN (\(outcomes.map { "\($0.rawValue)" }.sorted().joined(separator: ", ")))")
         }

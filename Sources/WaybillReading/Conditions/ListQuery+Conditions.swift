@@ -136,7 +136,7 @@ struct ErrorPattern {
         text = words.isEmpty ? nil : words
     }
 
-    /// Whether a code, and the domain or the text in a `Detail`, are those of the pattern, whose parts are arguments of the statement.
+    /// Whether a code, and the domain or the text in a `DetailColumn`, are those of the pattern, whose parts are arguments of the statement.
     static func sql(_ column: String, _ detail: String, code: String?, pattern: String?) -> String {
         var conditions = ["\(column) IS NOT NULL"]
         if let code { conditions.append("\(column) = \(code)") }

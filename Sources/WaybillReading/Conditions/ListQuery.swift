@@ -51,11 +51,11 @@ package struct ListQuery {
         if let text = filter.text, !text.isEmpty { conditions.append(sql(of: .text(text))) }
         for condition in filter.conditions { conditions.append(sql(of: condition)) }
         // What is stored as open may have timed out since.
-        let wanted = filter.outcomes.isEmpty ? Set(Outcome.allCases) : filter.outcomes
+        let wanted = filter.outcomes.isEmpty ? Set(TransactionOutcome.allCases) : filter.outcomes
         let isTimedOut =
             wanted.contains(.open) == wanted.contains(.timedOut)
             ? "" : "(\(SQL.lastActivity(guid: "p.guid")) + p.timeout_us < \(argument(wall)))"
-        let arms = Outcome.allCases.filter { $0 != .timedOut }.flatMap { stored -> [String] in
+        let arms = TransactionOutcome.allCases.filter { $0 != .timedOut }.flatMap { stored -> [String] in
             var arm = conditions + ["p.outcome = \(stored.rawValue)"]
             switch (stored == .open, wanted.contains(stored), wanted.contains(.timedOut)) {
             case (true, true, false): arm.append("NOT \(isTimedOut)")
@@ -113,7 +113,7 @@ private struct Section {
     ///
     /// - Parameter earliest: The least that a list in this order may have; nil: any. SQLite takes one lower bound for an index, and `IS NOT NULL` would be
     ///   one.
-    static func all(of stored: Outcome, in order: TransactionFilter.Order, from earliest: String?) -> [Section] {
+    static func all(of stored: TransactionOutcome, in order: TransactionFilter.Order, from earliest: String?) -> [Section] {
         func isSaid(_ column: String) -> String { earliest.map { "\(column) >= \($0)" } ?? "\(column) IS NOT NULL" }
         guard order == .longest || order == .shortest else { return [Section(key: "p.listed_us", condition: isSaid("p.listed_us"))] }
         let closed = Section(

@@ -23,9 +23,9 @@ package struct Patience: Sendable {
 
 /// How far a page has got that is neither full nor at the end of its list.
 package enum SearchProgress: Sendable, Hashable {
-    /// Looked at so many, back to the one that has this place in the list; ``Page/next`` goes on there.
+    /// Looked at so many, back to the one that has this place in the list; ``RecordPage/next`` goes on there.
     case lookedAt(Int, through: Place)
-    /// Those whose ID or support code the text is; ``Page/next`` begins to look for others that mention it.
+    /// Those whose ID or support code the text is; ``RecordPage/next`` begins to look for others that mention it.
     case foundByID
 
     /// What a list is in the order of.

@@ -8,12 +8,12 @@ extension StoreReader {
     /// Text is looked for in the newest ``BodySearch/pageLimit`` bytes of kept bodies; the page's note says when there were more.
     ///
     /// - Parameters:
-    ///   - cursor: ``Page/next`` of the page before; nil for the first. Exchanges that arrive meanwhile do not shift the pages.
+    ///   - cursor: ``RecordPage/next`` of the page before; nil for the first. Exchanges that arrive meanwhile do not shift the pages.
     ///   - wall: Now, in microseconds since 1970: decides which transactions have timed out.
     /// - Throws: `.format` for a cursor that no list gave.
     package func exchanges(
         matching filter: ExchangeFilter, limit: Int, after cursor: String?, now wall: Int
-    ) throws(WaybillError) -> Page<ExchangeRecord> {
+    ) throws(WaybillError) -> RecordPage<ExchangeRecord> {
         var place: ListCursor?
         if let cursor { place = try ListCursor(cursor) }
         let limit = min(max(1, limit), Int(Int32.max))
@@ -25,7 +25,7 @@ extension StoreReader {
             for key in found.prefix(limit) { if let record = try rows.record(at: key) { records.append(record) } }
             let last = found.count > limit ? found[limit - 1] : nil
             let next = last.map { ListCursor(listed: $0.opened, source: $0.source, sequence: $0.sequence).description }
-            return Page(rows: records, next: next, note: list.note)
+            return RecordPage(rows: records, next: next, note: list.note)
         }
     }
 

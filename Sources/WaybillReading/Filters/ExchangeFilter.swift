@@ -7,7 +7,7 @@ public struct ExchangeFilter: Hashable, Sendable, Codable {
     /// The code of the use case of its transaction.
     public var useCase: Int?
     /// Any of these outcomes of its transaction; empty: all, also exchanges outside any transaction.
-    public var outcomes: Set<Outcome> = []
+    public var outcomes: Set<TransactionOutcome> = []
     /// Opened at or after this time, in microseconds since 1970.
     public var sinceMicroseconds: Int?
     /// Opened before this time, in microseconds since 1970.
@@ -33,7 +33,7 @@ extension ExchangeFilter {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init()
         useCase = try container.decodeIfPresent(Int.self, forKey: .useCase)
-        outcomes = try container.decodeIfPresent(Set<Outcome>.self, forKey: .outcomes) ?? []
+        outcomes = try container.decodeIfPresent(Set<TransactionOutcome>.self, forKey: .outcomes) ?? []
         sinceMicroseconds = try container.decodeIfPresent(Int.self, forKey: .sinceMicroseconds)
         untilMicroseconds = try container.decodeIfPresent(Int.self, forKey: .untilMicroseconds)
         text = try container.decodeIfPresent(String.self, forKey: .text)

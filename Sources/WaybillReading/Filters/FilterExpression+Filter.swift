@@ -134,11 +134,11 @@ extension TermReading {
     }
 
     private func addOutcomes(to filter: inout TransactionFilter) throws(FilterMistake) {
-        var outcomes: Set<Outcome> = []
+        var outcomes: Set<TransactionOutcome> = []
         var offset = place.valueStart
         for word in value.split(separator: ",", omittingEmptySubsequences: false) {
-            guard let outcome = Outcome(name: word) else {
-                let words = Outcome.allCases.map(\.name)
+            guard let outcome = TransactionOutcome(name: word) else {
+                let words = TransactionOutcome.allCases.map(\.name)
                 let nearest = String(word).nearest(among: words)
                 let hint = nearest.map { "did you mean “\($0)”?" } ?? "they are \(words.joined(separator: ", "))."
                 throw FilterMistake("“\(word)” is no outcome; \(hint)", at: offset, count: word.count, suggestion: nearest)
@@ -146,7 +146,7 @@ extension TermReading {
             outcomes.insert(outcome)
             offset += word.count + 1
         }
-        if term.isNegated { outcomes = Set(Outcome.allCases).subtracting(outcomes) }
+        if term.isNegated { outcomes = Set(TransactionOutcome.allCases).subtracting(outcomes) }
         if !filter.outcomes.isEmpty { outcomes.formIntersection(filter.outcomes) }
         // An empty set would let everything through.
         guard !outcomes.isEmpty else {

@@ -8,7 +8,7 @@ public struct TransactionFilter: Hashable, Sendable, Codable {
     /// The use case's code.
     public var useCase: Int?
     /// Any of these outcomes; empty: all.
-    public var outcomes: Set<Outcome> = []
+    public var outcomes: Set<TransactionOutcome> = []
     /// Begun at or after this time, in microseconds since 1970.
     public var sinceMicroseconds: Int?
     /// Begun before this time, in microseconds since 1970.
@@ -38,7 +38,7 @@ extension TransactionFilter {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init()
         useCase = try container.decodeIfPresent(Int.self, forKey: .useCase)
-        outcomes = try container.decodeIfPresent(Set<Outcome>.self, forKey: .outcomes) ?? []
+        outcomes = try container.decodeIfPresent(Set<TransactionOutcome>.self, forKey: .outcomes) ?? []
         sinceMicroseconds = try container.decodeIfPresent(Int.self, forKey: .sinceMicroseconds)
         untilMicroseconds = try container.decodeIfPresent(Int.self, forKey: .untilMicroseconds)
         text = try container.decodeIfPresent(String.self, forKey: .text)
@@ -48,7 +48,7 @@ extension TransactionFilter {
 }
 
 /// Some rows of a list, and where the next ones start.
-public struct Page<Row: Sendable & Codable>: Sendable, Codable {
+public struct RecordPage<Row: Sendable & Codable>: Sendable, Codable {
     /// In the order of the list.
     public var rows: [Row]
     /// Hand it back for the rows that follow; nil when there are none.

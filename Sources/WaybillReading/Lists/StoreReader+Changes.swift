@@ -6,17 +6,17 @@ extension StoreReader {
     /// Transactions of which facts came behind a position, and that pass a filter: those that are new, and those that have changed.
     ///
     /// - Parameters:
-    ///   - position: ``Page/position`` of the answer before; nil: there are no rows, and the page tells where changes begin.
-    ///   - cursor: ``Page/next`` of the page before, with the same position.
+    ///   - position: ``RecordPage/position`` of the answer before; nil: there are no rows, and the page tells where changes begin.
+    ///   - cursor: ``RecordPage/next`` of the page before, with the same position.
     ///   - wall: Now, in microseconds since 1970: decides what has timed out. That something times out is no change.
     /// - Throws: `.format` for a position of another store, or for a cursor that no list gave.
     package func changes(
         after position: ExportCursor?, matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int
-    ) throws(WaybillError) -> Page<TransactionSummary> {
+    ) throws(WaybillError) -> RecordPage<TransactionSummary> {
         try read { () throws(WaybillError) in
             let scope: ExportScope = position.map { .after($0) } ?? .everything
             let selection = try ExportSelector(connection: connection).selection(scope)
-            var page = Page<TransactionSummary>(rows: [], next: nil)
+            var page = RecordPage<TransactionSummary>(rows: [], next: nil)
             if position != nil {
                 try collect(selection.shares)
                 page = try transactions(matching: filter, limit: limit, after: cursor, now: wall, in: .changed)

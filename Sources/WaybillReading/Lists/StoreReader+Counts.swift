@@ -11,11 +11,11 @@ extension StoreReader {
             TransactionCounts(
                 open: try connection.integer(
                     """
-                    SELECT count(*) FROM parts p WHERE p.outcome = \(Outcome.open.rawValue) AND p.listed_us IS NOT NULL \
+                    SELECT count(*) FROM parts p WHERE p.outcome = \(TransactionOutcome.open.rawValue) AND p.listed_us IS NOT NULL \
                     AND \(SQL.lastActivity(guid: "p.guid")) + p.timeout_us >= ?
                     """, wall),
                 failed: try connection.integer(
-                    "SELECT count(*) FROM parts WHERE outcome = \(Outcome.failed.rawValue) AND listed_us IS NOT NULL"),
+                    "SELECT count(*) FROM parts WHERE outcome = \(TransactionOutcome.failed.rawValue) AND listed_us IS NOT NULL"),
                 pending: try connection.integer(SQL.pendingCount))
         }
     }

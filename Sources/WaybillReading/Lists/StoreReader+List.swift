@@ -6,25 +6,25 @@ extension StoreReader {
     /// Transactions that pass a filter, in its order.
     ///
     /// - Parameters:
-    ///   - cursor: ``Page/next`` of the page before; nil for the first. Transactions that arrive meanwhile do not shift the pages.
+    ///   - cursor: ``RecordPage/next`` of the page before; nil for the first. Transactions that arrive meanwhile do not shift the pages.
     ///   - wall: Now, in microseconds since 1970: decides what has timed out.
     /// - Throws: `.format` for a cursor that no list gave, or one in another order.
     package func transactions(
         matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int
-    ) throws(WaybillError) -> Page<TransactionSummary> {
+    ) throws(WaybillError) -> RecordPage<TransactionSummary> {
         try transactions(matching: filter, limit: limit, after: cursor, now: wall, in: .all)
     }
 
     func transactions(
         matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int, in scope: ListQuery.Scope
-    ) throws(WaybillError) -> Page<TransactionSummary> {
+    ) throws(WaybillError) -> RecordPage<TransactionSummary> {
         let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text, of: filter.order) }
         let limit = min(max(1, limit), Int(Int32.max))
         let query = ListQuery(filter, limit: limit + 1, after: place, now: wall, in: scope)
         return try read { () throws(WaybillError) in
             let found = try leaders(query, filter.order)
             let next = found.count > limit ? found[limit - 1].description : nil
-            return Page(rows: try summaries(of: found.prefix(limit), now: wall), next: next)
+            return RecordPage(rows: try summaries(of: found.prefix(limit), now: wall), next: next)
         }
     }
 
@@ -57,13 +57,13 @@ extension StoreReader {
     /// The transaction that a leading part stands for.
     func summary(leader sequence: Int, of source: Int, now wall: Int) throws(WaybillError) -> TransactionSummary? {
         try connection.statement(Self.summaryQuery).first(source, sequence) { row in
-            let detail = Detail(row.optionalText(8))
+            let detail = DetailColumn(row.optionalText(8))
             return TransactionSummary(
                 id: row.guid(0), useCase: row.int(1), useCaseName: row.text(2),
-                outcome: Outcome(stored: row.int(3), lastActivity: row.int(14), timeout: row.int(4), now: wall),
+                outcome: TransactionOutcome(stored: row.int(3), lastActivity: row.int(14), timeout: row.int(4), now: wall),
                 begunMicroseconds: row.int(5),
                 durationMicroseconds: row.optionalInt(6), error: detail.error(code: row.optionalInt(7)),
-                attributes: Detail(row.optionalText(9)).attributes, sourceCount: row.int(11), eventCount: row.int(12),
+                attributes: DetailColumn(row.optionalText(9)).attributes, sourceCount: row.int(11), eventCount: row.int(12),
                 exchangeCount: row.int(13), isWaitingForBeginner: row.bool(10))
         }
     }
@@ -81,10 +81,10 @@ extension StoreReader {
         """
 }
 
-extension Outcome {
+extension TransactionOutcome {
     /// What is stored, or `timedOut` for what was left open too long.
     package init(stored: Int, lastActivity: Int, timeout: Int, now wall: Int) {
-        let outcome = Outcome(rawValue: stored) ?? .open
+        let outcome = TransactionOutcome(rawValue: stored) ?? .open
         self = outcome == .open && lastActivity + timeout < wall ? .timedOut : outcome
     }
 }

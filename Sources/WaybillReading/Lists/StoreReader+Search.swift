@@ -8,13 +8,13 @@ extension StoreReader {
     /// What a text means by its ID or support code comes first, wherever it is in the list.
     ///
     /// - Parameters:
-    ///   - cursor: ``Page/next`` of the page before; nil for the first.
+    ///   - cursor: ``RecordPage/next`` of the page before; nil for the first.
     ///   - wall: Now, in microseconds since 1970: decides what has timed out.
     /// - Returns: Also how far it got; nil where the page is full or the list at its end.
     /// - Throws: `.format` for a cursor that no list gave, or one in another order.
     package func transactions(
         matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int, patience: Patience
-    ) throws(WaybillError) -> (page: Page<TransactionSummary>, progress: SearchProgress?) {
+    ) throws(WaybillError) -> (page: RecordPage<TransactionSummary>, progress: SearchProgress?) {
         guard filter.isSearch else { return (try transactions(matching: filter, limit: limit, after: cursor, now: wall), nil) }
         let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text, of: filter.order) }
         return try read { () throws(WaybillError) in
@@ -25,7 +25,7 @@ extension StoreReader {
 
     private func search(
         _ filter: TransactionFilter, limit: Int, after cursor: ListCursor?, now wall: Int, _ patience: Patience
-    ) throws(WaybillError) -> (Page<TransactionSummary>, SearchProgress?) {
+    ) throws(WaybillError) -> (RecordPage<TransactionSummary>, SearchProgress?) {
         var (place, lookedAt) = (cursor, 0)
         var found: [ListCursor] = []
         repeat {
@@ -35,18 +35,18 @@ extension StoreReader {
                 ListQuery(filter, limit: limit + 1 - found.count, after: place, through: end, now: wall), filter.order)
             guard found.count <= limit, let end else {
                 let next = found.count > limit ? found[limit - 1].description : nil
-                return (Page(rows: try summaries(of: found.prefix(limit), now: wall), next: next), nil)
+                return (RecordPage(rows: try summaries(of: found.prefix(limit), now: wall), next: next), nil)
             }
             (place, lookedAt) = (end, lookedAt + patience.stretch)
         } while !patience.isOver()
-        let page = Page(rows: try summaries(of: found, now: wall), next: place?.description)
+        let page = RecordPage(rows: try summaries(of: found, now: wall), next: place?.description)
         return (page, place.map { .lookedAt(lookedAt, through: $0.place) })
     }
 
     /// nil where no text of the filter is an ID or a support code that a transaction has.
     private func transactionsByID(
         matching filter: TransactionFilter, limit: Int, now wall: Int
-    ) throws(WaybillError) -> Page<TransactionSummary>? {
+    ) throws(WaybillError) -> RecordPage<TransactionSummary>? {
         var named: [GUID] = []
         for text in filter.texts {
             if let id = GUID(text) { named.append(id) }
@@ -55,7 +55,7 @@ extension StoreReader {
         guard !named.isEmpty else { return nil }
         let found = try leaders(ListQuery(filter, limit: limit, after: nil, now: wall, in: .few(named)), filter.order)
         guard !found.isEmpty else { return nil }
-        return Page(rows: try summaries(of: found, now: wall), next: ListCursor.beginning(of: filter.order).description)
+        return RecordPage(rows: try summaries(of: found, now: wall), next: ListCursor.beginning(of: filter.order).description)
     }
 }
 
@@ -64,13 +64,13 @@ extension StoreReader {
     /// Exchanges that pass a filter, the newest first: a page that may be short although there are more.
     ///
     /// - Parameters:
-    ///   - cursor: ``Page/next`` of the page before; nil for the first.
+    ///   - cursor: ``RecordPage/next`` of the page before; nil for the first.
     ///   - wall: Now, in microseconds since 1970: decides which transactions have timed out.
     /// - Returns: Also how far it got; nil where the page is full or the list at its end.
     /// - Throws: `.format` for a cursor that no list gave.
     package func exchanges(
         matching filter: ExchangeFilter, limit: Int, after cursor: String?, now wall: Int, patience: Patience
-    ) throws(WaybillError) -> (page: Page<ExchangeRecord>, progress: SearchProgress?) {
+    ) throws(WaybillError) -> (page: RecordPage<ExchangeRecord>, progress: SearchProgress?) {
         let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text) }
         let limit = min(max(1, limit), Int(Int32.max))
         return try read { () throws(WaybillError) in
@@ -81,12 +81,12 @@ extension StoreReader {
             if found.count > limit {
                 let last = found[limit - 1]
                 let next = ListCursor(listed: last.opened, source: last.source, sequence: last.sequence).description
-                return (Page(rows: records, next: next), nil)
+                return (RecordPage(rows: records, next: next), nil)
             }
             // Everything since then was looked at, of every source.
             let last = ListCursor.places.upperBound
             let next = lookedAt.map { ListCursor(listed: $0.from - 1, source: last, sequence: last).description }
-            return (Page(rows: records, next: next), lookedAt.map { .lookedAt($0.count, through: .time($0.from)) })
+            return (RecordPage(rows: records, next: next), lookedAt.map { .lookedAt($0.count, through: .time($0.from)) })
         }
     }
 }

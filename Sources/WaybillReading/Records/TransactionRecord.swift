@@ -70,7 +70,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         /// Microseconds since 1970; nil where it was not closed.
         public var closedMicroseconds: Int?
         /// How this part ended; it decides the transaction's outcome only where it began it.
-        public var outcome: Outcome
+        public var outcome: TransactionOutcome
         /// Why it did not succeed; nil where nothing was said.
         public var error: RecordedError?
         /// What was said about it when it was opened.
@@ -78,7 +78,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
 
         /// Makes a part.
         public init(
-            id: Fact.ID, isJoined: Bool, cause: Fact.ID?, openedMicroseconds: Int, closedMicroseconds: Int?, outcome: Outcome,
+            id: Fact.ID, isJoined: Bool, cause: Fact.ID?, openedMicroseconds: Int, closedMicroseconds: Int?, outcome: TransactionOutcome,
             error: RecordedError?, attributes: Attributes
         ) {
             self.id = id

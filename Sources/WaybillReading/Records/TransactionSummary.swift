@@ -11,7 +11,7 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
     /// As the beginner's app called it; `use case 17` where no name is known.
     public var useCaseName: String
     /// How it ended, or that it has not.
-    public var outcome: Outcome
+    public var outcome: TransactionOutcome
     /// Microseconds since 1970.
     public var begunMicroseconds: Int
     /// From opening to closing; nil while there is no closing.
@@ -31,7 +31,7 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
 
     /// Makes a summary.
     public init(
-        id: GUID, useCase: Int, useCaseName: String, outcome: Outcome, begunMicroseconds: Int, durationMicroseconds: Int?,
+        id: GUID, useCase: Int, useCaseName: String, outcome: TransactionOutcome, begunMicroseconds: Int, durationMicroseconds: Int?,
         error: RecordedError?, attributes: Attributes, sourceCount: Int, eventCount: Int, exchangeCount: Int, isWaitingForBeginner: Bool
     ) {
         self.id = id

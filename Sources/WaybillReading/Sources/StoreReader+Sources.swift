@@ -10,9 +10,10 @@ extension StoreReader {
 
     /// A page of the sources that pass a filter, in its order.
     ///
-    /// - Parameter cursor: ``Page/next`` of the page before; nil for the first.
+    /// - Parameter cursor: ``RecordPage/next`` of the page before; nil for the first.
     /// - Throws: `.format` for a cursor that no list in that order gave.
-    package func sources(matching filter: SourceFilter, limit: Int, after cursor: String?) throws(WaybillError) -> Page<SourceRecord> {
+    package func sources(matching filter: SourceFilter, limit: Int, after cursor: String?) throws(WaybillError) -> RecordPage<SourceRecord>
+    {
         var place: SourceList.Cursor?
         if let cursor { place = try SourceList.Cursor(cursor, filter.order) }
         return try read { () throws(WaybillError) in
@@ -21,7 +22,7 @@ extension StoreReader {
             let shown = found.prefix(limit)
             let last = found.count > limit ? shown.last : nil
             let next = last.map { SourceList.Cursor(row: $0.row, heard: $0.record.heardMicroseconds).text(filter.order) }
-            return Page(rows: try counted(shown), next: next)
+            return RecordPage(rows: try counted(shown), next: next)
         }
     }
 

@@ -17,16 +17,22 @@ package struct PartFacts {
     }
 
     private static let queries: [(String, @Sendable (Row) -> Fact)] = [
-        ("SELECT \(FactRows.openedColumns) FROM parts p WHERE p.source = ? AND p.sequence = ? AND p.guid IS NOT NULL", FactRows.opened),
-        ("SELECT \(FactRows.closedColumns) FROM parts p WHERE p.source = ? AND p.sequence = ? AND p.closed IS NOT NULL", FactRows.closed),
-        ("SELECT \(FactRows.eventColumns) FROM events e WHERE e.source = ? AND e.part = ?", FactRows.event),
         (
-            "SELECT \(FactRows.exchangeOpenedColumns) FROM network_logs l WHERE l.source = ? AND l.part = ? AND l.method IS NOT NULL",
-            FactRows.exchangeOpened
+            "SELECT \(FactRowReader.openedColumns) FROM parts p WHERE p.source = ? AND p.sequence = ? AND p.guid IS NOT NULL",
+            FactRowReader.opened
         ),
         (
-            "SELECT \(FactRows.exchangeClosedColumns) FROM network_logs l WHERE l.source = ? AND l.part = ? AND l.closed IS NOT NULL",
-            FactRows.exchangeClosed
+            "SELECT \(FactRowReader.closedColumns) FROM parts p WHERE p.source = ? AND p.sequence = ? AND p.closed IS NOT NULL",
+            FactRowReader.closed
+        ),
+        ("SELECT \(FactRowReader.eventColumns) FROM events e WHERE e.source = ? AND e.part = ?", FactRowReader.event),
+        (
+            "SELECT \(FactRowReader.exchangeOpenedColumns) FROM network_logs l WHERE l.source = ? AND l.part = ? AND l.method IS NOT NULL",
+            FactRowReader.exchangeOpened
+        ),
+        (
+            "SELECT \(FactRowReader.exchangeClosedColumns) FROM network_logs l WHERE l.source = ? AND l.part = ? AND l.closed IS NOT NULL",
+            FactRowReader.exchangeClosed
         ),
     ]
 }

@@ -74,7 +74,8 @@ struct PartShare {
         return TransactionRecord.Part(
             id: id, isJoined: opened?.isJoined ?? false, cause: opened?.cause, openedMicroseconds: begun,
             closedMicroseconds: closing.map { clock.wall($0.fact.atMicroseconds) },
-            outcome: Outcome(stored: storedOutcome, lastActivity: lastActivity, timeout: timeout, now: wall), error: closing?.content.error,
+            outcome: TransactionOutcome(stored: storedOutcome, lastActivity: lastActivity, timeout: timeout, now: wall),
+            error: closing?.content.error,
             attributes: opened?.attributes ?? [:])
     }
 

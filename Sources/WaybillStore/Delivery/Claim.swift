@@ -29,7 +29,7 @@ struct Claim {
         ).rows { row in
             Candidate(
                 id: row.int(0), recorded: row.int(1), hasEnded: row.bool(2),
-                source: Source(
+                source: RecordedSource(
                     id: row.guid(3), installation: row.optionalGUID(4), app: row.text(5), appVersion: row.text(6), device: row.text(7),
                     os: row.text(8), osVersion: row.text(9), attributes: Attributes(columnText: row.optionalText(10))))
         }
@@ -44,7 +44,7 @@ struct Claim {
         var id: Int
         var recorded: Int
         var hasEnded: Bool
-        var source: Source
+        var source: RecordedSource
     }
 
     private mutating func share(of candidate: Candidate) throws(WaybillError) -> TransactionSet.Share? {
@@ -106,7 +106,7 @@ struct Claim {
         try SourceRows(connection: connection).announce(source)
     }
 
-    private func names(of source: Source) throws(WaybillError) -> [RecordedName] {
+    private func names(of source: RecordedSource) throws(WaybillError) -> [RecordedName] {
         try connection.statement("SELECT use_case, event, name FROM names WHERE app = ? AND app_version = ?")
             .rows(source.app, source.appVersion) { row in
                 RecordedName(useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: row.text(2))

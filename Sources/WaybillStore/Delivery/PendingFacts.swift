@@ -34,35 +34,35 @@ struct PendingFacts {
     static let queries: [(String, @Sendable (Row) -> Fact)] = [
         (
             """
-            SELECT \(FactRows.openedColumns) FROM parts p \
+            SELECT \(FactRowReader.openedColumns) FROM parts p \
             WHERE p.source = ?1 AND p.sequence BETWEEN ?2 AND ?3 AND p.settled = 0 AND p.guid IS NOT NULL
-            """, FactRows.opened
+            """, FactRowReader.opened
         ),
         (
             """
-            SELECT \(FactRows.closedColumns) FROM parts p INDEXED BY parts_unsettled \
+            SELECT \(FactRowReader.closedColumns) FROM parts p INDEXED BY parts_unsettled \
             WHERE p.source = ?1 AND p.sequence <= ?3 AND p.last >= ?2 AND p.settled = 0 AND p.closed BETWEEN ?2 AND ?3
-            """, FactRows.closed
+            """, FactRowReader.closed
         ),
         (
             """
-            SELECT \(FactRows.eventColumns) FROM parts p INDEXED BY parts_unsettled CROSS JOIN events e \
+            SELECT \(FactRowReader.eventColumns) FROM parts p INDEXED BY parts_unsettled CROSS JOIN events e \
             ON e.source = p.source AND e.part = p.sequence AND e.after BETWEEN ?2 - p.sequence AND ?3 - p.sequence \
             WHERE p.source = ?1 AND p.sequence <= ?3 AND p.last >= ?2 AND p.settled = 0
-            """, FactRows.event
+            """, FactRowReader.event
         ),
         (
             """
-            SELECT \(FactRows.exchangeOpenedColumns) FROM parts p INDEXED BY parts_unsettled CROSS JOIN network_logs l \
+            SELECT \(FactRowReader.exchangeOpenedColumns) FROM parts p INDEXED BY parts_unsettled CROSS JOIN network_logs l \
             ON l.source = p.source AND l.part = p.sequence AND l.sequence BETWEEN ?2 AND ?3 \
             WHERE p.source = ?1 AND p.sequence <= ?3 AND p.last >= ?2 AND p.settled = 0 AND l.method IS NOT NULL
-            """, FactRows.exchangeOpened
+            """, FactRowReader.exchangeOpened
         ),
         (
             """
-            SELECT \(FactRows.exchangeClosedColumns) FROM network_logs l INDEXED BY network_logs_by_closing \
+            SELECT \(FactRowReader.exchangeClosedColumns) FROM network_logs l INDEXED BY network_logs_by_closing \
             WHERE l.source = ?1 AND l.closed BETWEEN ?2 AND ?3
-            """, FactRows.exchangeClosed
+            """, FactRowReader.exchangeClosed
         ),
     ]
 }

@@ -11,10 +11,10 @@ extension Store {
             for part in share.earlierParts {
                 let fact = try connection.statement(
                     """
-                    SELECT \(FactRows.openedColumns) FROM parts p JOIN sources s ON s.id = p.source \
+                    SELECT \(FactRowReader.openedColumns) FROM parts p JOIN sources s ON s.id = p.source \
                     WHERE s.uuid = ? AND p.sequence = ? AND p.guid IS NOT NULL
                     """
-                ).first(share.source.id, part) { row in FactRows.opened(row) }
+                ).first(share.source.id, part) { row in FactRowReader.opened(row) }
                 if case .opened(let opened) = fact?.content { openings[Fact.ID(source: share.source.id, sequence: part)] = opened }
             }
         }

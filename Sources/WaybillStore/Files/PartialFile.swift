@@ -24,7 +24,7 @@ package final class PartialFile {
     package init(_ file: URL) throws(WaybillError) {
         self.file = file
         path = Self.partial(of: file).path(percentEncoded: false)
-        guard !StorePlace.isFolder(file) else {
+        guard !ResolvedLocation.isFolder(file) else {
             throw WaybillError(.setting, "\(file.path(percentEncoded: false)) is a folder. Name a file to write.")
         }
         descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
@@ -50,17 +50,17 @@ package final class PartialFile {
 
     /// Adds bytes.
     package func write(_ bytes: [UInt8]) throws(WaybillError) {
-        try told { try DurableFile.write(bytes, to: descriptor) }
+        try mappingErrors { try DurableFile.write(bytes, to: descriptor) }
         byteCount += bytes.count
     }
 
     /// Waits until what was written is on the disk, still under the hidden name.
-    package func sync() throws(WaybillError) { try told { try DurableFile.sync(descriptor) } }
+    package func sync() throws(WaybillError) { try mappingErrors { try DurableFile.sync(descriptor) } }
 
     /// Gives the file its name, in place of one of that name; it is complete and on the disk then.
     package func finish() throws(WaybillError) {
         try sync()
-        try told { try DurableFile.rename(path, to: file) }
+        try mappingErrors { try DurableFile.rename(path, to: file) }
         isOver = true
         close(descriptor)
     }
@@ -71,7 +71,7 @@ package final class PartialFile {
     package func finish(with other: URL) throws(WaybillError) -> Int {
         let path = other.path(percentEncoded: false)
         var status = stat()
-        try told {
+        try mappingErrors {
             try DurableFile.withDescriptor(of: path, O_RDONLY) { descriptor in
                 try DurableFile.sync(descriptor)
                 try DurableFile.check(fstat(descriptor, &status))
@@ -81,7 +81,7 @@ package final class PartialFile {
         return Int(status.st_size)
     }
 
-    private func told(_ body: () throws -> Void) throws(WaybillError) {
+    private func mappingErrors(_ body: () throws -> Void) throws(WaybillError) {
         do { try body() } catch { throw Self.error(file, (error as? POSIXError)?.code.rawValue ?? EIO) }
     }
 

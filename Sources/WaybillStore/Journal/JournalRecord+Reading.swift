@@ -42,7 +42,7 @@ extension JournalWordReader {
     }
 
     fileprivate mutating func closed() -> Fact.Closed? {
-        guard let outcome = integer().flatMap({ Outcome(rawValue: $0) }), let detail = detail() else { return nil }
+        guard let outcome = integer().flatMap({ TransactionOutcome(rawValue: $0) }), let detail = detail() else { return nil }
         return Fact.Closed(outcome: outcome, error: detail.error, attributes: detail.attributes)
     }
 

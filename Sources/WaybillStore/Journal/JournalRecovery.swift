@@ -3,7 +3,7 @@ import WaybillCore
 
 /// What a journal still holds whose process is gone: read a batch at a time, so that memory does not grow with what is left.
 struct RecoveredJournal {
-    var source: Source
+    var source: RecordedSource
     let clocks: [ClockAnchor]
     let refused: Int
     /// Those that were passed so far.
@@ -35,8 +35,8 @@ struct RecoveredJournal {
     private enum Step { case record, unpublished, damaged }
 
     /// Reads a journal's file, and what its header says.
-    init(_ mark: LifeMark) throws(Failure) {
-        guard let words = mark.words() else { throw .damaged }
+    init(_ lockedFile: LockedJournalFile) throws(Failure) {
+        guard let words = lockedFile.words() else { throw .damaged }
         let layout = try JournalLayout(header: words)
         typealias Word = JournalLayout.HeaderWord
         let description = words.withUnsafeBytes { bytes in
@@ -190,7 +190,7 @@ extension JournalLayout {
     }
 }
 
-extension LifeMark {
+extension LockedJournalFile {
     /// The whole file; nil where it cannot be read. At most 64 MiB.
     fileprivate func words() -> [UInt64]? {
         let byteCount = Int(lseek(descriptor, 0, SEEK_END))

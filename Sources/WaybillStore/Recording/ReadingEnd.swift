@@ -5,7 +5,7 @@ final class ReadingEnd {
     private var opened: (reader: StoreReader, files: StoreFiles)?
 
     /// Opened anew where the store's file has been replaced since.
-    func reader(of place: StorePlace) throws(WaybillError) -> StoreReader {
+    func reader(of place: ResolvedLocation) throws(WaybillError) -> StoreReader {
         let files = StoreFiles(of: place)
         if let opened, opened.files == files { return opened.reader }
         let reader = try StoreReader(place)

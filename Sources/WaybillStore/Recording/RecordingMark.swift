@@ -7,7 +7,7 @@ package struct RecordingMark: Sendable {
     private let folder: URL
 
     /// - Returns: nil where there is no folder to remember it in.
-    package init?(beside place: StorePlace) {
+    package init?(beside place: ResolvedLocation) {
         guard case .folder(let folder) = place else { return nil }
         self.folder = folder
     }

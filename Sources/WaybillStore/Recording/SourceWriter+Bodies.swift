@@ -9,7 +9,7 @@ extension SourceWriter {
     }
 
     /// Writes what waits. What cannot be written goes on waiting, and is left out at last for want of room.
-    func drainBodies(into opened: SourceStore) {
+    func drainBodies(into opened: StoreSession) {
         let pieces = bodies.take()
         guard !pieces.isEmpty else { return }
         do throws(WaybillError) {

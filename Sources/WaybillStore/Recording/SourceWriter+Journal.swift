@@ -16,7 +16,7 @@ extension SourceWriter {
         thread.perform { [weak self] store in self?.makeJournal(store) }
     }
 
-    private func makeJournal(_ store: SourceStore) {
+    private func makeJournal(_ store: StoreSession) {
         do throws(WaybillError) {
             guard let file = try store.makeJournal(anchor: anchors.current(), startMicroseconds: startMicroseconds) else {
                 state.withLock { $0.isJournalAskedFor = !store.hasFallenBack }

@@ -37,10 +37,10 @@ package final class SourceWriter: Sendable {
     /// Bytes that bodies may take in the store.
     let bodyLimit: Int
     let source: GUID
-    let place: StorePlace
+    let place: ResolvedLocation
     let anchors: AnchorKeeper
     private let changes: ChangeFeed
-    let thread: StoreThread<SourceStore>
+    let thread: StoreThread<StoreSession>
     private let readingThread = StoreThread(label: "waybill.reader") { ReadingEnd() }
     let writesByItself: Bool
     let startMicroseconds: Int
@@ -57,7 +57,7 @@ package final class SourceWriter: Sendable {
     ///   - timer: Calls the store's thread when a batch or a sync is due.
     ///   - writesByItself: false in tests: facts are then written when they are read.
     package init(
-        source: Source, place: StorePlace, clock: any TransactionClock, capacity: Int, retention: Retention = Retention(),
+        source: RecordedSource, place: ResolvedLocation, clock: any TransactionClock, capacity: Int, retention: Retention = Retention(),
         bodyLimit: Int = 0, changes: ChangeFeed = ChangeFeed(), timer: any StoreTimer = SystemTimer(),
         journalSize: JournalSize = JournalSize(),
         tell: @escaping @Sendable (WaybillError) -> Void = { _ in }, writesByItself: Bool = true
@@ -73,7 +73,7 @@ package final class SourceWriter: Sendable {
         recorder = Recorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
         anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
         thread = StoreThread(label: "waybill.store", timer: timer) {  // opened when first needed
-            SourceStore(source: source, place: place, clock: clock, retention: retention, journalSize: journalSize, tell: tell)
+            StoreSession(source: source, place: place, clock: clock, retention: retention, journalSize: journalSize, tell: tell)
         }
         waker.wake = { [weak self] batchIsFull in
             self?.askForJournal()
@@ -106,7 +106,7 @@ package final class SourceWriter: Sendable {
     /// What is wrong with the store at the moment; nil when nothing is.
     package var problem: WaybillError? { thread.sync { problem(of: $0) ?? $0.recoveryProblem } }
 
-    private func problem(of store: SourceStore) -> WaybillError? {
+    private func problem(of store: StoreSession) -> WaybillError? {
         _ = try? store.opened()
         return state.withLock { $0.writeProblem ?? $0.syncProblem ?? $0.journalProblem ?? $0.bodyProblem } ?? recorder.problem
             ?? store.problem
@@ -127,7 +127,7 @@ package final class SourceWriter: Sendable {
     /// Runs on the store's thread after everything recorded so far was written: callers read their own writes.
     ///
     /// - Throws: What `body` throws, or that there is no store.
-    package func run<Result: Sendable>(_ body: @escaping @Sendable (SourceStore, Store) throws -> Result) async throws -> Result {
+    package func run<Result: Sendable>(_ body: @escaping @Sendable (StoreSession, Store) throws -> Result) async throws -> Result {
         try await thread.run { [self] store in
             drain(into: store)
             return try noticing(store) { try body(store, try store.opened()) }
@@ -135,7 +135,7 @@ package final class SourceWriter: Sendable {
     }
 
     /// As ``run(_:)``, for callers without async; waits for the store's thread.
-    package func runAndWait<Result: Sendable>(_ body: @Sendable (SourceStore, Store) throws -> Result) throws -> Result {
+    package func runAndWait<Result: Sendable>(_ body: @Sendable (StoreSession, Store) throws -> Result) throws -> Result {
         try thread.sync { store in
             drain(into: store)
             return try noticing(store) { try body(store, try store.opened()) }
@@ -149,7 +149,7 @@ package final class SourceWriter: Sendable {
         try await thread.run { [self] store throws(WaybillError) in try drainOrThrow(store) }
     }
 
-    func drainOrThrow(_ store: SourceStore) throws(WaybillError) {
+    func drainOrThrow(_ store: StoreSession) throws(WaybillError) {
         guard hasStore else { return }
         drain(into: store)
         if let problem = problem(of: store) { throw problem }
@@ -181,7 +181,7 @@ package final class SourceWriter: Sendable {
         }
     }
 
-    private func noticing<Result>(_ store: SourceStore, _ body: () throws -> Result) throws -> Result {
+    private func noticing<Result>(_ store: StoreSession, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch {
@@ -227,7 +227,7 @@ package final class SourceWriter: Sendable {
         }
     }
 
-    private func tell(of facts: [Fact], in opened: SourceStore) {
+    private func tell(of facts: [Fact], in opened: StoreSession) {
         guard !facts.isEmpty, changes.isWatched else { return }
         // A watcher whose change cannot be named is told to look again.
         do throws(WaybillError) {
@@ -238,7 +238,7 @@ package final class SourceWriter: Sendable {
     }
 
     /// Moves all that waits into the store, one SQLite transaction for each batch.
-    private func drain(into opened: SourceStore) {
+    private func drain(into opened: StoreSession) {
         drainFacts(into: opened)
         drainBodies(into: opened)
     }
@@ -248,7 +248,7 @@ package final class SourceWriter: Sendable {
         if recorder.hasMore { scheduleDrain(batchIsFull: false) }
     }
 
-    private func drainFacts(into opened: SourceStore) {
+    private func drainFacts(into opened: StoreSession) {
         while true {
             if opened.wasReplaced {
                 opened.wasReplaced = false

@@ -5,7 +5,7 @@ extension Store {
     /// Takes over everything that one source, registered here, has in a store in memory of this process.
     ///
     /// What is claimed there by a lease is pending again.
-    func adopt(_ source: GUID, from memory: StorePlace) throws(WaybillError) {
+    func adopt(_ source: GUID, from memory: ResolvedLocation) throws(WaybillError) {
         try connection.statement("ATTACH ? AS memory").run(memory.uri())
         defer { try? connection.execute("DETACH memory") }
         try write { () throws(WaybillError) in

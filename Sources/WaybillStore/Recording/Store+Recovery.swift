@@ -13,12 +13,12 @@ extension Store {
     func recoverJournals(in folder: URL, installation: GUID?) throws(WaybillError) -> [WaybillError] {
         let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []).sorted()
         var problems: [WaybillError] = []
-        for name in names where name.hasPrefix(LifeMark.prefix) && GUID(name.dropFirst(LifeMark.prefix.count)) != nil {
+        for name in names where name.hasPrefix(LockedJournalFile.prefix) && GUID(name.dropFirst(LockedJournalFile.prefix.count)) != nil {
             let path = folder.appending(path: name).path(percentEncoded: false)
             // Locked: its source runs, or it is being recovered already.
-            guard let mark = try? LifeMark(path: path) else { continue }
+            guard let lockedFile = try? LockedJournalFile(path: path) else { continue }
             do throws(RecoveredJournal.Failure) {
-                var journal = try RecoveredJournal(mark)
+                var journal = try RecoveredJournal(lockedFile)
                 journal.source.installation = installation
                 do throws(WaybillError) {
                     let damagedCount = try store(journal)
@@ -38,7 +38,7 @@ extension Store {
     func removeDamagedJournals() {
         guard let folder = file.map({ URL(filePath: $0.path).deletingLastPathComponent() }) else { return }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []
-        for name in names where name.hasPrefix(LifeMark.prefix) && name.hasSuffix(Self.damagedSuffix) {
+        for name in names where name.hasPrefix(LockedJournalFile.prefix) && name.hasSuffix(Self.damagedSuffix) {
             unlink(folder.appending(path: name).path(percentEncoded: false))
         }
     }

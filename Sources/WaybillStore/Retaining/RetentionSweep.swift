@@ -122,7 +122,7 @@ struct RetentionSweep {
         try connection.statement("SELECT source, sequence, last, last_at_us, settled, outcome FROM parts WHERE guid = ?").rows(transaction)
         {
             row in
-            let order: Class = row.int(5) == Outcome.open.rawValue ? .open : row.bool(4) ? .settled : .pending
+            let order: Class = row.int(5) == TransactionOutcome.open.rawValue ? .open : row.bool(4) ? .settled : .pending
             return Root(source: row.int(0), sequence: row.int(1), last: row.int(2), lastAt: row.int(3), order: order)
         }.filter { owners[$0.source] != nil }
     }

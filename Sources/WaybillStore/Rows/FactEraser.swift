@@ -100,7 +100,7 @@ package struct FactEraser {
             touched.insert(closing.part)
             erased.append(closing.closed)
             if closing.isPart {
-                let outcome: Outcome = source.hasEnded ? .interrupted : .open
+                let outcome: TransactionOutcome = source.hasEnded ? .interrupted : .open
                 try connection.statement(
                     """
                     UPDATE parts SET closed = NULL, closed_at_us = NULL, error_code = NULL, closed_detail = NULL, outcome = ? \

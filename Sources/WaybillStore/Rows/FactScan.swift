@@ -86,7 +86,7 @@ package struct FactScan {
         try events.forRows(
             source.share.row, part, max(sequence, window.lowerBound), window.upperBound,
             while: { (row) throws(WaybillError) in
-                let event = FactRows.event(row)
+                let event = FactRowReader.event(row)
                 if source.includes(event) { try visitor.visit(event, closing: nil) }
                 sequence = event.sequence + 1
                 return !visitor.isFull
@@ -98,10 +98,10 @@ package struct FactScan {
         try exchanges.forRows(
             source.share.row, part, sequence, window.upperBound, window.lowerBound,
             while: { (row) throws(WaybillError) in
-                let opened = row.isNull(4) ? nil : FactRows.exchangeOpened(row)
+                let opened = row.isNull(4) ? nil : FactRowReader.exchangeOpened(row)
                 if let opened, source.includes(opened) { try visitor.visit(opened, closing: nil) }
                 if !row.isNull(8) {
-                    let closed = FactRows.exchangeClosed(row.dropFirst(8))
+                    let closed = FactRowReader.exchangeClosed(row.dropFirst(8))
                     if source.includes(closed) { try visitor.visit(closed, closing: opened) }
                 }
                 sequence = row.int(0) + 1
@@ -121,24 +121,24 @@ package struct FactScan {
 
     package static func part(_ row: Row) -> ScannedPart {
         ScannedPart(
-            sequence: row.int(0), opened: row.isNull(2) ? nil : FactRows.opened(row),
-            closed: row.isNull(9) ? nil : FactRows.closed(row.dropFirst(9)), useCaseName: row.optionalText(15))
+            sequence: row.int(0), opened: row.isNull(2) ? nil : FactRowReader.opened(row),
+            closed: row.isNull(9) ? nil : FactRowReader.closed(row.dropFirst(9)), useCaseName: row.optionalText(15))
     }
 }
 
 extension FactScan {
     package static let allParts = """
-        SELECT \(FactRows.openedColumns), \(FactRows.closedColumns), CASE WHEN p.guid IS NOT NULL THEN \
+        SELECT \(FactRowReader.openedColumns), \(FactRowReader.closedColumns), CASE WHEN p.guid IS NOT NULL THEN \
         \(SQL.name(useCase: "p.use_case", event: "-1", app: "s.app", version: "s.app_version", otherwise: "'use case ' || p.use_case")) END \
         FROM sources s CROSS JOIN parts p ON p.source = s.id WHERE s.id = ?1 AND p.sequence BETWEEN ?2 AND ?3 AND p.last >= ?4
         """
     package static let chosenParts = "\(allParts) AND p.guid IN (SELECT guid FROM temp.chosen) ORDER BY p.sequence"
 
     package static let selectEvents =
-        "SELECT \(FactRows.eventColumns) FROM events e WHERE e.source = ?1 AND e.part = ?2 AND e.after BETWEEN ?3 - ?2 AND ?4 - ?2 ORDER BY e.after"
+        "SELECT \(FactRowReader.eventColumns) FROM events e WHERE e.source = ?1 AND e.part = ?2 AND e.after BETWEEN ?3 - ?2 AND ?4 - ?2 ORDER BY e.after"
 
     private static let selectExchanges = """
-        SELECT \(FactRows.exchangeOpenedColumns), \(FactRows.exchangeClosedColumns) FROM network_logs l \
+        SELECT \(FactRowReader.exchangeOpenedColumns), \(FactRowReader.exchangeClosedColumns) FROM network_logs l \
         WHERE l.source = ?1 AND l.part = ?2 AND l.sequence BETWEEN ?3 AND ?4 AND (l.sequence >= ?5 OR l.closed >= ?5) ORDER BY l.sequence
         """
 }

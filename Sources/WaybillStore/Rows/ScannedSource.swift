@@ -25,10 +25,10 @@ package struct ScannedShare: Sendable {
 /// A source whose facts are exported.
 package struct ScannedSource: Sendable {
     package var share: ScannedShare
-    package var source: Source
+    package var source: RecordedSource
     package var clock: WallClock
 
-    package init(share: ScannedShare, source: Source, clock: WallClock) {
+    package init(share: ScannedShare, source: RecordedSource, clock: WallClock) {
         self.share = share
         self.source = source
         self.clock = clock
@@ -47,7 +47,7 @@ extension ScannedSource {
         let source = try connection.statement(
             "SELECT uuid, installation, app, app_version, device, os, os_version, attributes FROM sources WHERE id = ?"
         ).first(share.row) { row in
-            Source(
+            RecordedSource(
                 id: row.guid(0), installation: row.optionalGUID(1), app: row.text(2), appVersion: row.text(3), device: row.text(4),
                 os: row.text(5), osVersion: row.text(6), attributes: Attributes(columnText: row.optionalText(7)))
         }

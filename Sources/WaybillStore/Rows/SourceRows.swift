@@ -38,7 +38,7 @@ package struct SourceRows {
     /// Adds a source.
     ///
     /// - Parameter heard: When it was first heard of, in microseconds since 1970; nil for a source of this store.
-    package func insert(_ source: Source, heard: Int?) throws(WaybillError) -> SourceRow {
+    package func insert(_ source: RecordedSource, heard: Int?) throws(WaybillError) -> SourceRow {
         try connection.statement(
             """
             INSERT INTO sources(uuid, installation, app, app_version, device, os, os_version, attributes, heard_us) \
@@ -53,7 +53,9 @@ package struct SourceRows {
     /// Marks a source as ended: what it left open was interrupted.
     package func end(_ source: Int) throws(WaybillError) {
         try connection.statement("UPDATE sources SET ended = 1 WHERE id = ?").run(source)
-        try connection.statement("UPDATE parts SET outcome = \(Outcome.interrupted.rawValue) WHERE source = ? AND closed IS NULL").run(
+        try connection.statement(
+            "UPDATE parts SET outcome = \(TransactionOutcome.interrupted.rawValue) WHERE source = ? AND closed IS NULL"
+        ).run(
             source)
     }
 

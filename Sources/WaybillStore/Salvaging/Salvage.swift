@@ -41,11 +41,11 @@ struct Salvage {
         let repaired = HeaderRepair(file.path)
         defer { repaired.remove() }
         do {
-            let connection = try Connection("file:" + StorePlace.escaped(file.draft), .readWrite, at: file.path)
+            let connection = try Connection("file:" + ResolvedLocation.escaped(file.draft), .readWrite, at: file.path)
             try connection.execute("PRAGMA synchronous = FULL")
             _ = try connection.transaction { () throws(WaybillError) in try Schema.migrate(connection) }
             // Where it cannot even be opened, the new store is empty.
-            if let damaged = try? Connection("file:" + StorePlace.escaped(repaired.path), .readWrite, at: file.path) {
+            if let damaged = try? Connection("file:" + ResolvedLocation.escaped(repaired.path), .readWrite, at: file.path) {
                 try connection.transaction { () throws(WaybillError) in
                     try SalvagedRows(from: damaged, into: connection).copy()
                     var books = SalvagedBooks(connection)

@@ -91,7 +91,7 @@ struct SalvagedBooks {
     /// Events and exchanges whose part is lost get one without an opening, as if that were still to come.
     private static let addMissingParts = """
         INSERT INTO parts(source, sequence, outcome, beyond, beyond_at_us, settled) \
-        SELECT f.source, f.part, CASE s.ended WHEN 0 THEN \(Outcome.open.rawValue) ELSE \(Outcome.interrupted.rawValue) END, \
+        SELECT f.source, f.part, CASE s.ended WHEN 0 THEN \(TransactionOutcome.open.rawValue) ELSE \(TransactionOutcome.interrupted.rawValue) END, \
         max(f.sequence), max(f.at_us), 0 FROM (SELECT source, part, sequence, at_us FROM events \
         UNION ALL SELECT source, part, max(sequence, ifnull(closed, 0)), max(ifnull(at_us, 0), ifnull(closed_at_us, 0)) FROM network_logs) f \
         JOIN sources s ON s.id = f.source WHERE NOT EXISTS(SELECT 1 FROM parts p WHERE p.source = f.source AND p.sequence = f.part) \

@@ -54,7 +54,7 @@ package enum SQL {
         text.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_")
     }
 
-    /// A member of a column that holds a `Detail`; NULL where it has none.
+    /// A member of a column that holds a `DetailColumn`; NULL where it has none.
     package static func detail(_ column: String, _ member: String) -> String {
         "CASE WHEN json_valid(\(column)) THEN json_extract(\(column), '$.\(member)') END"
     }

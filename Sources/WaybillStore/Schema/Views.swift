@@ -17,7 +17,7 @@ enum Views {
         """
         CREATE VIEW transactions AS -- one row each; try: SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20;
         SELECT id, use_case, use_case_name,
-          \(words("CASE WHEN outcome = 0 AND last_us + timeout_us < now_us THEN \(Outcome.timedOut.rawValue) ELSE outcome END", Outcome.allCases.map { ($0.rawValue, $0.name) })) AS outcome,
+          \(words("CASE WHEN outcome = 0 AND last_us + timeout_us < now_us THEN \(TransactionOutcome.timedOut.rawValue) ELSE outcome END", TransactionOutcome.allCases.map { ($0.rawValue, $0.name) })) AS outcome,
           \(SQL.iso8601("begun_us")) AS begun, begun_us, duration_us,
           \(SQL.iso8601("last_us")) AS last_activity, last_us,
           error_domain, error_code, attributes, waiting_for_beginner, source, app, app_version, sources, events, exchanges\(columns)
@@ -56,7 +56,7 @@ enum Views {
           FROM parts p WHERE p.guid IS NOT NULL
           UNION ALL
           SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, p.closed, 'closed',
-            \(words("p.outcome", Outcome.allCases.filter(\.isRecorded).map { ($0.rawValue, $0.name) })), NULL, p.error_code, p.closed_detail,
+            \(words("p.outcome", TransactionOutcome.allCases.filter(\.isRecorded).map { ($0.rawValue, $0.name) })), NULL, p.error_code, p.closed_detail,
             \(SQL.wall("p.closed_at_us", source: "p.source"))
           FROM parts p WHERE p.guid IS NOT NULL AND p.closed IS NOT NULL
           UNION ALL

@@ -64,7 +64,7 @@ package struct Ingestion {
         var erased = try erase(told, of: source)
         let before = try ranges.booked(of: source.id, meeting: first...last)
         var received = before
-        var writer = try FactWriter(source, connection)
+        var writer = try FactRowWriter(source, connection)
         var room = factsPerTransaction.map { TransactionRoom(source: source.id, limit: $0, connection) }
         var index = 0
         for fact in share.facts {

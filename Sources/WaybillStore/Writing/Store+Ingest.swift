@@ -9,14 +9,14 @@ extension Store {
     /// - Parameter wall: Now, in microseconds since 1970.
     /// - Returns: The verdicts, also on the facts that could not be read; right to be sent once this has returned and commits are synced.
     package func ingest(_ decoded: DecodedSet, receivedAt wall: Int) throws(WaybillError) -> Receipt {
-        try write { () throws(WaybillError) in try book(Arrival(set: decoded, atMicroseconds: wall), factsPerTransaction: nil) }
+        try write { () throws(WaybillError) in try book(ReceivedSet(set: decoded, atMicroseconds: wall), factsPerTransaction: nil) }
     }
 
     /// Books several sets in one SQLite transaction, so that they share its sync; one that fails leaves nothing behind, and the others go on.
     ///
     /// - Parameter factsPerTransaction: Facts of a transaction beyond so many are rejected.
     /// - Returns: For each set its receipt, or what was in the way.
-    package func ingest(_ arrivals: [Arrival], factsPerTransaction: Int) -> [Result<Receipt, WaybillError>] {
+    package func ingest(_ arrivals: [ReceivedSet], factsPerTransaction: Int) -> [Result<Receipt, WaybillError>] {
         do {
             return try write { () throws(WaybillError) in
                 var results: [Result<Receipt, WaybillError>] = []
@@ -33,7 +33,7 @@ extension Store {
         }
     }
 
-    private func book(_ arrival: Arrival, factsPerTransaction: Int?) throws(WaybillError) -> Receipt {
+    private func book(_ arrival: ReceivedSet, factsPerTransaction: Int?) throws(WaybillError) -> Receipt {
         let (decoded, wall) = (arrival.set, arrival.atMicroseconds)
         var receipt = Receipt(set: decoded.set.id, acceptedCount: 0, rejections: decoded.rejections)
         for share in decoded.set.sources {

@@ -10,7 +10,7 @@ extension Store {
     }
 
     /// Adds a source that records into this very store; one that is there stays as it is.
-    package func register(_ source: Source) throws(WaybillError) {
+    package func register(_ source: RecordedSource) throws(WaybillError) {
         ownSources[source.id] = try write { () throws(WaybillError) in
             let rows = SourceRows(connection: connection)
             if let row = try rows.find(source.id) { return OwnSource(id: row.id, latest: nil) }
@@ -48,7 +48,7 @@ extension Store {
         let settled = try ranges.booked(of: source.id)
         let given = try ranges.droppedByReason(of: source.id)
         var late: [DropReason: SequenceRanges] = [:]
-        var writer = try FactWriter(source, connection)
+        var writer = try FactRowWriter(source, connection)
         for fact in facts where !settled.contains(fact.sequence) {
             // What belongs to something that was given up before it was delivered is given up with it.
             if let reason = given.first(where: { fact.isAmong($0.sequences, because: $0.reason) })?.reason {

@@ -8,44 +8,46 @@ extension FaultCase {
     /// both are left alone.
     static let chaos = FaultCase(name: "chaos") { setting in
         var chance = setting.chance
-        let station = try Station(clientCount: setting.clients)
-        let weather = Weather(seed: chance.next())
-        station.collector.hooks.weather = weather
-        let workers = try station.clients.indices.map { client in
-            try station.worker("--delivers", "--pause", "400000", "--flush-pause", "100", of: client)
+        let harness = try Harness(clientCount: setting.clients)
+        let conditions = NetworkConditions(seed: chance.next())
+        harness.collector.hooks.conditions = conditions
+        let workers = try harness.clients.indices.map { client in
+            try harness.worker("--delivers", "--pause", "400000", "--flush-pause", "100", of: client)
         }
         for worker in workers { try worker.wait(for: "ready", seconds: 120) }
         let end = ContinuousClock.now + .seconds(setting.seconds)
         var kills = 0
         while kills == 0 || ContinuousClock.now < end {
             usleep(.random(in: 100_000...2_000_000, using: &chance))
-            try station.collector.killAndRestart()
+            try harness.collector.killAndRestart()
             kills += 1
         }
-        station.collector.hooks = CollectorLink.Hooks()
-        try station.finish(workers)
-        var counts = try station.count(runs: kills)
-        if weather.counts.lacksAny { counts.problems.append("The network was too good: \(weather.counts.sentence). Give it more seconds.") }
-        counts.remark = "\(setting.clients) clients, \(kills) kills; \(weather.counts.sentence)"
+        harness.collector.hooks = CollectorLink.Hooks()
+        try harness.finish(workers)
+        var counts = try harness.count(runs: kills)
+        if conditions.counts.lacksAny {
+            counts.problems.append("The network was too good: \(conditions.counts.sentence). Give it more seconds.")
+        }
+        counts.remark = "\(setting.clients) clients, \(kills) kills; \(conditions.counts.sentence)"
         return counts
     }
 
     /// Whether the counting would tell: of a collector that loses what it has acknowledged, and of one that has a fact twice.
     static let control = FaultCase(name: "control") { _ in
-        let station = try Station(clientCount: 2)
-        let workers = try station.clients.indices.map { try station.worker("--delivers", of: $0) }
+        let harness = try Harness(clientCount: 2)
+        let workers = try harness.clients.indices.map { try harness.worker("--delivers", of: $0) }
         let moment = Moment(after: 5)
-        station.collector.hooks.onAnswer = {
+        harness.collector.hooks.onAnswer = {
             moment.pass()
             return true
         }
         try moment.wait()
-        try station.collector.killAndRestart { try FileManager.default.removeItem(at: station.collector.folder) }
-        station.collector.hooks = CollectorLink.Hooks()
-        try station.finish(workers)
-        let forgetful = try station.count()
-        try doubleOneEvent(in: station.collector.folder)
-        let doubling = try station.recount()
+        try harness.collector.killAndRestart { try FileManager.default.removeItem(at: harness.collector.folder) }
+        harness.collector.hooks = CollectorLink.Hooks()
+        try harness.finish(workers)
+        let forgetful = try harness.count()
+        try doubleOneEvent(in: harness.collector.folder)
+        let doubling = try harness.recount()
 
         var counts = FaultCounts(runs: 2)
         counts.remark = "told, as they should be: \(forgetful.lost) facts lost, \(doubling.doubled) doubled"

@@ -11,32 +11,32 @@ extension FaultCase {
     private static func processes(_ count: Int) -> FaultCase {
         FaultCase(name: "\(count) processes") { setting in
             var chance = setting.chance
-            let station = try Station()
+            let harness = try Harness()
             let kills = setting.share(0.2)
-            var running = try (0..<count).map { _ in try station.worker("--delivers") }
+            var running = try (0..<count).map { _ in try harness.worker("--delivers") }
             for _ in 0..<kills {
                 usleep(.random(in: 0...400_000, using: &chance))
                 let index = Int.random(in: 0..<count, using: &chance)
-                station.kill(running[index])
-                running[index] = try station.worker("--delivers")
+                harness.kill(running[index])
+                running[index] = try harness.worker("--delivers")
             }
-            try station.finish(running)
-            return try station.count(runs: kills)
+            try harness.finish(running)
+            return try harness.count(runs: kills)
         }
     }
 
     /// The wall clock goes back a day, forward a year, and to where it was, while facts are recorded and delivered.
     static let clock = FaultCase(name: "clock") { setting in
         var chance = setting.chance
-        let station = try Station()
+        let harness = try Harness()
         let runs = setting.share(0.1)
         for run in 0..<runs {
-            let worker = try station.worker("--delivers", "--jumps=-86400,31536000,-31449600")
+            let worker = try harness.worker("--delivers", "--jumps=-86400,31536000,-31449600")
             try worker.wait(for: "ready")
             usleep(.random(in: 0...600_000, using: &chance))
-            if run % 2 == 0 { station.kill(worker) } else { try station.finish(worker) }
+            if run % 2 == 0 { harness.kill(worker) } else { try harness.finish(worker) }
         }
-        return try station.count(runs: runs)
+        return try harness.count(runs: runs)
     }
 }
 #endif

@@ -14,15 +14,15 @@ extension FaultCase {
             let runs = setting.share(0.04)
             // Sometimes all was drained when the worker was killed: then there is nothing to damage, and another one is tried.
             for _ in 0..<runs * 20 where counts.runs < runs {
-                let station = try Station()
-                let worker = try station.worker("--pause", "500")
+                let harness = try Harness()
+                let worker = try harness.worker("--pause", "500")
                 try worker.wait(forMore: Int.random(in: 20...400, using: &chance))
-                station.kill(worker)
-                guard var journal = try JournalBytes(in: station.client, journaled: worker.journaled.count) else {
+                harness.kill(worker)
+                guard var journal = try JournalBytes(in: harness.client, journaled: worker.journaled.count) else {
                     continue
                 }
                 try journal.damage(region, by: &chance)
-                var found = try station.count(mayDrop: true)
+                var found = try harness.count(mayDrop: true)
                 if journal.wasSetAside {
                     // What is in it cannot be told by a program, and is kept for a person.
                     setAsideCount += 1

@@ -12,16 +12,16 @@ extension FaultCase {
         var (told, found) = (0, 0)
         counts.runs = setting.share(0.06)
         for _ in 0..<counts.runs {
-            let station = try Station()
-            let first = try station.worker("--pause", "500")
+            let harness = try Harness()
+            let first = try harness.worker("--pause", "500")
             try first.wait(forMore: 400)
             usleep(300_000)  // longer than a batch waits: the database has most of them
-            station.kill(first)
+            harness.kill(first)
             for _ in 0..<8 {
                 let name = Bool.random(using: &chance) ? "waybill.sqlite" : "waybill.sqlite-wal"
-                try flipBit(in: station.client.appending(path: name), by: &chance)
+                try flipBit(in: harness.client.appending(path: name), by: &chance)
             }
-            let second = try station.worker("--delivers", "--pause", "20000")
+            let second = try harness.worker("--delivers", "--pause", "20000")
             try second.waitForHealth()
             usleep(300_000)
             guard second.isRunning else {
@@ -29,9 +29,9 @@ extension FaultCase {
                 continue
             }
             told += second.isIll ? 1 : 0
-            station.kill(second)
-            station.collector.stop()
-            found += (try? StoreReader(.folder(station.client)).verify().isSound) == true ? 0 : 1
+            harness.kill(second)
+            harness.collector.stop()
+            found += (try? StoreReader(.folder(harness.client)).verify().isSound) == true ? 0 : 1
         }
         counts.remark =
             "no crash; of \(counts.runs), health told of \(told), verify found \(found); the rest is in values, which SQLite cannot see"

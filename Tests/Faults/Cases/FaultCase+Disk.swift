@@ -10,53 +10,53 @@ extension FaultCase {
             let directory = try TemporaryDirectory()
             // Room for the journal and for little besides.
             let mount = try Mount(size: "6m", at: directory.url.appending(path: "small", directoryHint: .isDirectory))
-            let station = try Station(client: mount.folder)
-            let worker = try station.worker("--pause", "300", "--padding", "200")
+            let harness = try Harness(client: mount.folder)
+            let worker = try harness.worker("--pause", "300", "--padding", "200")
             try worker.wait(untilIs: "ill")
             if run % 2 == 0 {
                 usleep(300_000)
-                station.kill(worker)
+                harness.kill(worker)
                 try mount.remount("size=256m")
             } else {
                 try mount.remount("size=256m")
                 try worker.wait(untilIs: "well")
                 try worker.wait(forMore: 100)
-                try station.finish(worker)
+                try harness.finish(worker)
             }
-            return try station.count()
+            return try harness.count()
         }
     }
 
     /// Another program keeps the store's lock for longer than is waited for.
     static let busy = FaultCase(name: "busy") { setting in
         try repeated(setting.share(0.02)) { _ in
-            let station = try Station()
-            let worker = try station.worker("--pause", "100000")
+            let harness = try Harness()
+            let worker = try harness.worker("--pause", "100000")
             try worker.wait(forMore: 100)
-            try WriterLock(in: station.client).whileHeld {
+            try WriterLock(in: harness.client).whileHeld {
                 try worker.wait(untilIs: "ill")
                 try worker.wait(forMore: 100)
             }
             try worker.wait(untilIs: "well")
-            try station.finish(worker)
-            return try station.count()
+            try harness.finish(worker)
+            return try harness.count()
         }
     }
 
     /// Writes to the store fail, by a limit on the size of files: SQLITE_IOERR.
     static let failing = FaultCase(name: "write errors") { setting in
         try repeated(setting.share(0.04)) { run in
-            let station = try Station()
+            let harness = try Harness()
             // Facts past the end of a megabyte, so that the journal of two does not fit either, but in every other run.
             let limit = run % 2 == 0 ? 3_000 : 1_000
-            let worker = try station.worker(
+            let worker = try harness.worker(
                 "--pause", "300", "--padding", "200", by: ["/bin/bash", "-c", "trap '' XFSZ; ulimit -S -f \(limit); exec \"$0\" \"$@\""])
             try worker.wait(untilIs: "ill")
             try command("prlimit", "--pid", "\(worker.processID)", "--fsize=unlimited")
             try worker.wait(untilIs: "well")
             try worker.wait(forMore: 100)
-            if run % 4 < 2 { try station.finish(worker) } else { station.kill(worker) }
-            return try station.count()
+            if run % 4 < 2 { try harness.finish(worker) } else { harness.kill(worker) }
+            return try harness.count()
         }
     }
 
@@ -65,19 +65,19 @@ extension FaultCase {
         try repeated(setting.share(0.06)) { run in
             let directory = try TemporaryDirectory()
             let mount = try Mount(size: "64m", at: directory.url.appending(path: "disk", directoryHint: .isDirectory))
-            let station = try Station(client: mount.folder)
-            try leaveFacts(in: station)
+            let harness = try Harness(client: mount.folder)
+            try leaveFacts(in: harness)
             try mount.remount("ro")
-            let worker = try station.worker()
+            let worker = try harness.worker()
             try worker.wait(untilIs: "ill")
-            if run % 2 == 0 { station.kill(worker) }
+            if run % 2 == 0 { harness.kill(worker) }
             try mount.remount("rw")
             if run % 2 == 1 {
                 try worker.wait(untilIs: "well")
                 try worker.wait(forMore: 100)
-                try station.finish(worker)
+                try harness.finish(worker)
             }
-            return try station.count()
+            return try harness.count()
         }
     }
 
@@ -96,45 +96,45 @@ extension FaultCase {
             let folder = directory.url.appending(path: "theirs", directoryHint: .isDirectory)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             chown(folder.path(), 65_534, 65_534)
-            let station = try Station(client: folder)
-            let first = try station.worker(by: ["/usr/bin/env"] + nobody)
+            let harness = try Harness(client: folder)
+            let first = try harness.worker(by: ["/usr/bin/env"] + nobody)
             try first.wait(forMore: 100)
             try change(folder, files: 0, folder: 0)
             try first.wait(forMore: 100)
-            station.kill(first)
-            let second = try station.worker(by: ["/usr/bin/env"] + nobody)
+            harness.kill(first)
+            let second = try harness.worker(by: ["/usr/bin/env"] + nobody)
             try second.wait(untilIs: "ill")
             try change(folder, files: 0o600, folder: 0o700)
             try second.wait(untilIs: "well")
             try second.wait(forMore: 100)
-            station.kill(second)
-            return try station.count()
+            harness.kill(second)
+            return try harness.count()
         }
     }
 
     /// The store's files are deleted under the process; facts that were only in them are booked as damaged.
     static let deleted = FaultCase(name: "deleted") { setting in
         try repeated(setting.share(0.06)) { run in
-            let station = try Station()
-            let worker = run % 2 == 0 ? try station.worker("--delivers") : try station.worker()
+            let harness = try Harness()
+            let worker = run % 2 == 0 ? try harness.worker("--delivers") : try harness.worker()
             try worker.wait(forMore: 200)
             usleep(400_000)  // longer than a batch waits: the store has some of them
             for suffix in run % 3 == 0 ? ["", "-wal", "-shm", "-lock"] : [""] {
-                try FileManager.default.removeItem(at: station.client.appending(path: "waybill.sqlite" + suffix))
+                try FileManager.default.removeItem(at: harness.client.appending(path: "waybill.sqlite" + suffix))
             }
             try worker.wait(forMore: 1_000)
             usleep(600_000)  // longer than a batch waits: what is recorded from then on is in the new store
             try worker.wait(untilIs: "well")
-            if run % 2 == 0 { try station.finish(worker) } else { station.kill(worker) }
-            return try station.count(mayDrop: true)
+            if run % 2 == 0 { try harness.finish(worker) } else { harness.kill(worker) }
+            return try harness.count(mayDrop: true)
         }
     }
 
     /// Journaled facts of a process that died.
-    private static func leaveFacts(in station: Station) throws {
-        let worker = try station.worker()
+    private static func leaveFacts(in harness: Harness) throws {
+        let worker = try harness.worker()
         try worker.wait(forMore: 100)
-        station.kill(worker)
+        harness.kill(worker)
     }
 
     private static func change(_ folder: URL, files: mode_t, folder mode: mode_t) throws {

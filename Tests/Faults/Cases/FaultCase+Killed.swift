@@ -7,25 +7,25 @@ extension FaultCase {
         var chance = setting.chance
         var counts = FaultCounts()
         while counts.runs < setting.kills {
-            let station = try Station()
+            let harness = try Harness()
             let killer = Task { [seed = chance.next()] in
                 var chance = Chance(seed: seed)
                 while !Task.isCancelled {
                     try? await Task.sleep(for: .milliseconds(.random(in: 50...1_500, using: &chance)))
-                    try station.collector.killAndRestart()
+                    try harness.collector.killAndRestart()
                 }
             }
             // Of each store a few, so that what is wrong can be found, and so that recovery finds several journals.
             let kills = min(25, setting.kills - counts.runs)
             for _ in 0..<kills {
-                let worker = try station.worker("--delivers")
+                let worker = try harness.worker("--delivers")
                 if Bool.random(using: &chance) { try worker.wait(for: "ready") }
                 usleep(.random(in: 0...600_000, using: &chance))
-                station.kill(worker)
+                harness.kill(worker)
             }
             killer.cancel()
             try await killer.value
-            counts = counts + (try station.count(runs: kills))
+            counts = counts + (try harness.count(runs: kills))
         }
         return counts
     }

@@ -8,56 +8,56 @@ extension FaultCase {
     /// Workers are killed while they hold the store's lock: that is, while they drain.
     static let drain = FaultCase(name: "drain") { setting in
         var chance = setting.chance
-        let station = try Station()
+        let harness = try Harness()
         let kills = setting.share(0.2)
         for _ in 0..<kills {
-            let worker = try station.worker("--pause", "500")
+            let worker = try harness.worker("--pause", "500")
             try worker.wait(for: "ready")
             try worker.wait(forMore: 1)
             usleep(.random(in: 0...300_000, using: &chance))
-            try WriterLock(in: station.client).waitUntilHeld()
-            station.kill(worker)
+            try WriterLock(in: harness.client).waitUntilHeld()
+            harness.kill(worker)
         }
-        return try station.count(runs: kills)
+        return try harness.count(runs: kills)
     }
 
     /// Workers are killed when a set of theirs is on its way.
     static let flush = FaultCase(name: "flush") { setting in
         var chance = setting.chance
-        let station = try Station()
+        let harness = try Harness()
         let kills = setting.share(0.2)
         for _ in 0..<kills {
-            let worker = try station.worker("--delivers")
+            let worker = try harness.worker("--delivers")
             let moment = Moment(after: .random(in: 0..<5, using: &chance))
-            station.collector.hooks.onSet = { moment.pass() }
+            harness.collector.hooks.onSet = { moment.pass() }
             try moment.wait()
             usleep(.random(in: 0...5_000, using: &chance))
-            station.kill(worker)
+            harness.kill(worker)
         }
-        station.collector.hooks = CollectorLink.Hooks()
-        return try station.count(runs: kills)
+        harness.collector.hooks = CollectorLink.Hooks()
+        return try harness.count(runs: kills)
     }
 
     /// The collector has committed, and its answer never arrives: the client is killed, or the collector, or the connection is cut.
     static let answer = FaultCase(name: "answer") { setting in
         var chance = setting.chance
-        let station = try Station()
+        let harness = try Harness()
         let kills = setting.share(0.12)
         for run in 0..<kills {
-            let worker = try station.worker("--delivers")
+            let worker = try harness.worker("--delivers")
             let moment = Moment(after: .random(in: 0..<5, using: &chance))
-            station.collector.hooks.onAnswer = { !moment.pass() }
+            harness.collector.hooks.onAnswer = { !moment.pass() }
             try moment.wait()
             switch run % 3 {
             case 0: break
-            case 1: try station.collector.killAndRestart()
+            case 1: try harness.collector.killAndRestart()
             default: usleep(.random(in: 0...200_000, using: &chance))
             }
-            station.collector.hooks = CollectorLink.Hooks()
+            harness.collector.hooks = CollectorLink.Hooks()
             // Cut once, it is to find its way by itself.
-            if run % 3 == 2 { try station.finish(worker) } else { station.kill(worker) }
+            if run % 3 == 2 { try harness.finish(worker) } else { harness.kill(worker) }
         }
-        return try station.count(runs: kills)
+        return try harness.count(runs: kills)
     }
 }
 

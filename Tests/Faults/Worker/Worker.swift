@@ -81,11 +81,11 @@ extension Faults {
             for thread in 0..<threads {
                 group.enter()
                 Thread.detachNewThread {
-                    var pen = Pen(
+                    var writer = FactWriter(
                         transactions, next: first + thread, step: threads, chance: Chance(seed: UInt64(first + thread)), padding: padding)
-                    while !EndSignal.hasCome, facts.map({ pen.count < $0 }) ?? true {
-                        pen.writeBurst()
-                        usleep(.random(in: 0...max(1, pause), using: &pen.chance))
+                    while !EndSignal.hasCome, facts.map({ writer.count < $0 }) ?? true {
+                        writer.writeBurst()
+                        usleep(.random(in: 0...max(1, pause), using: &writer.chance))
                     }
                     group.leave()
                 }

@@ -168,10 +168,10 @@ import Testing
         #expect(try JSONDecoder.waybill().decode(Answer.self, from: Data(json.utf8)) == answer)
     }
 
-    @Test(arguments: Outcome.allCases) func countsByOutcomeComeBack(outcome: Outcome) throws {
+    @Test(arguments: TransactionOutcome.allCases) func countsByOutcomeComeBack(outcome: TransactionOutcome) throws {
         let data = try JSONEncoder.waybill().encode([outcome: 1])
         #expect(String(decoding: data, as: UTF8.self) == "{\"\(outcome.name)\":1}")
-        #expect(try JSONDecoder.waybill().decode([Outcome: Int].self, from: data) == [outcome: 1])
+        #expect(try JSONDecoder.waybill().decode([TransactionOutcome: Int].self, from: data) == [outcome: 1])
     }
 
     @Test(arguments: ExchangeRecord.State.allCases) func countsByStateComeBack(state: ExchangeRecord.State) throws {

@@ -6,7 +6,7 @@ import Testing
 
 /// A verdict is what people act on, and its sentence what they read.
 @Suite(.timeLimit(.minutes(5))) struct ComparedSampleTests {
-    private func sample(_ value: String?, _ outcomes: [Outcome: Int], durations: [Int] = []) -> ComparedSample {
+    private func sample(_ value: String?, _ outcomes: [TransactionOutcome: Int], durations: [Int] = []) -> ComparedSample {
         var sample = ComparedSample(value: value)
         var durations = durations[...]
         for (outcome, count) in outcomes { for _ in 0..<count { sample.add(outcome, duration: durations.popFirst()) } }

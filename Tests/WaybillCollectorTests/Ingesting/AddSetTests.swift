@@ -22,7 +22,7 @@ import WaybillCore
             let set = login.clientSet()
             #expect(try await server.post(set) == Receipt(set: set.id, acceptedCount: 6))
             #expect(try await server.post(set) == Receipt(set: set.id, acceptedCount: 0, knownCount: 6))
-            let page: Page<TransactionSummary> = try await server.value("/v1/transactions")
+            let page: RecordPage<TransactionSummary> = try await server.value("/v1/transactions")
             #expect(page.rows.map(\.eventCount) == [2])
         }
     }
@@ -56,7 +56,7 @@ import WaybillCore
     @Test func aServersPartAloneWaitsForItsBeginner() async throws {
         try await CollectorServer.run(collector) { server async throws in
             _ = try await server.post(login.serverSet())
-            let page: Page<TransactionSummary> = try await server.value("/v1/transactions")
+            let page: RecordPage<TransactionSummary> = try await server.value("/v1/transactions")
             #expect(page.rows.map(\.isWaitingForBeginner) == [true])
         }
     }
@@ -105,7 +105,7 @@ import WaybillCore
                 return try await group.reduce(0, +)
             }
             #expect(accepted == 40 * 9)
-            let page: Page<TransactionSummary> = try await server.value("/v1/transactions?limit=100")
+            let page: RecordPage<TransactionSummary> = try await server.value("/v1/transactions?limit=100")
             #expect(Set(page.rows.map(\.id)) == Set(histories.map(\.transaction)))
         }
     }

@@ -107,7 +107,7 @@ import WaybillReading
     }
 
     private func expectNothingKept(_ server: CollectorServer) async throws {
-        #expect(try await server.value("/v1/sources", as: Page<SourceRecord>.self).rows.isEmpty)
+        #expect(try await server.value("/v1/sources", as: RecordPage<SourceRecord>.self).rows.isEmpty)
     }
 }
 

@@ -52,9 +52,9 @@ import WaybillTesting
             let receipts = transport.receipts.withLock { $0 }
             #expect(receipts.map(\.acceptedCount) == [3, 3])
             #expect(receipts.map(\.knownCount) == [0, 3], "what had arrived is known, under another set ID")
-            let page: Page<TransactionSummary> = try await server.value("/v1/transactions")
+            let page: RecordPage<TransactionSummary> = try await server.value("/v1/transactions")
             #expect(page.rows.map(\.eventCount) == [1, 1])
-            let sources = try await server.value("/v1/sources", as: Page<SourceRecord>.self).rows
+            let sources = try await server.value("/v1/sources", as: RecordPage<SourceRecord>.self).rows
             #expect(sources.map(\.ledger.delivered) == [6])
             #expect(sources.map(\.gaps) == [[]])
         }

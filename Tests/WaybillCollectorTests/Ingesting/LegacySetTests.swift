@@ -26,7 +26,7 @@ import WaybillStore
                 let answer = try await server.post(body, type: Self.type)
                 #expect(answer.status == 202 && answer.body.isEmpty)
             }
-            let page: Page<TransactionSummary> = try await server.value("/v1/transactions")
+            let page: RecordPage<TransactionSummary> = try await server.value("/v1/transactions")
             #expect(page.rows.count == ["login": 1, "quirks": 3, "empty": 0][name])
             #expect(page.rows.reduce(0) { $0 + $1.eventCount } == ["login": 2, "quirks": 4, "empty": 0][name])
         }
@@ -42,7 +42,7 @@ import WaybillStore
             #expect(record.timeline.map(\.timeMicroseconds) == Array(repeating: 1_423_202_367_000_000, count: 3))
             #expect(record.timeline.last?.error == RecordedError(code: -1001, text: "The request timed out."))
             #expect(try await server.post(try example("legacy/login.json"), type: Self.type).status == 202)
-            let page: Page<TransactionSummary> = try await server.value("/v1/transactions")
+            let page: RecordPage<TransactionSummary> = try await server.value("/v1/transactions")
             #expect(page.rows.map(\.eventCount) == [2])
         }
     }
@@ -61,7 +61,7 @@ import WaybillStore
         try await CollectorServer.run(try Collector(folder: folder.url)) { server async throws in
             let type = "application/vnd.peapptxnlog.apptxnset-v1.0.0+json;charset=UTF-8"
             #expect(try await server.post(try example("legacy/login.json"), type: type).status == 202)
-            let page: Page<TransactionSummary> = try await server.value("/v1/transactions")
+            let page: RecordPage<TransactionSummary> = try await server.value("/v1/transactions")
             #expect(page.rows.map(\.eventCount) == [2])
         }
     }
@@ -72,7 +72,7 @@ import WaybillStore
             var body = String(decoding: try example("legacy/login.json"), as: UTF8.self)
             body.replace("[", with: #"[{"apptxn/id":"TXN17","note":"<b>"},"#, maxReplacements: 1)
             for _ in 0..<2 { #expect(try await server.post(Data(body.utf8), type: Self.type).status == 202) }
-            let page: Page<TransactionSummary> = try await server.value("/v1/transactions")
+            let page: RecordPage<TransactionSummary> = try await server.value("/v1/transactions")
             #expect(page.rows.map(\.eventCount) == [2])
             let delivery = try await server.get("/delivery").text
             #expect(delivery.contains("1 transaction of sets 0.0.1 that could not be read"))

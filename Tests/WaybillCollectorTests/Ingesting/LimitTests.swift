@@ -58,7 +58,7 @@ import WaybillTesting
             for body in [Data(set.encoded()), whole.dropLast(1), whole + Data([1]), Data(), Data(whole.reversed())] {
                 try await server.post(body, headers: compressed).expectProblem(400, "Bad Request")
             }
-            #expect(try await server.value("/v1/sources", as: Page<SourceRecord>.self).rows.isEmpty)
+            #expect(try await server.value("/v1/sources", as: RecordPage<SourceRecord>.self).rows.isEmpty)
         }
     }
 
@@ -116,9 +116,9 @@ import WaybillTesting
             _ = try await server.post(later)
             clock.advance(by: .seconds(86_000))
             #expect(try await collector.retire() == 6)
-            #expect(try await server.value("/v1/transactions", as: Page<TransactionSummary>.self).rows.count == 1)
+            #expect(try await server.value("/v1/transactions", as: RecordPage<TransactionSummary>.self).rows.count == 1)
             #expect(try await server.post(set).knownCount == 6)
-            #expect(try await server.value("/v1/sources", as: Page<SourceRecord>.self).rows.map(\.ledger.delivered) == [6, 6])
+            #expect(try await server.value("/v1/sources", as: RecordPage<SourceRecord>.self).rows.map(\.ledger.delivered) == [6, 6])
         }
     }
 

@@ -25,9 +25,9 @@ import WaybillReading
     }
 
     /// A login of the same client, so many seconds after the other; without an outcome it is open.
-    private func other(after seconds: Int, useCase: Int = 0, _ outcome: Outcome?) -> (GUID, TransactionSet) {
+    private func other(after seconds: Int, useCase: Int = 0, _ outcome: TransactionOutcome?) -> (GUID, TransactionSet) {
         let id = GUID()
-        let source = Source(id: GUID(), app: "app", appVersion: "1.3", device: "iPhone17,1", os: "iOS", osVersion: "18.1")
+        let source = RecordedSource(id: GUID(), app: "app", appVersion: "1.3", device: "iPhone17,1", os: "iOS", osVersion: "18.1")
         var facts = [
             Fact(sequence: 1, part: 1, atMicroseconds: 0, content: .opened(Fact.Opened(transaction: id, useCase: useCase))),
             Fact(sequence: 2, part: 1, atMicroseconds: 300, content: .event(Fact.Event(code: 1))),

@@ -56,7 +56,9 @@ import WaybillStore
             }
             #expect(try await server.get("/sources/\(GUID())").status == 404)
             #expect(
-                try await server.value("/v1/sources?sort=newest&app=app", as: Page<SourceRecord>.self).rows.map(\.id) == [login.client.id])
+                try await server.value("/v1/sources?sort=newest&app=app", as: RecordPage<SourceRecord>.self).rows.map(\.id) == [
+                    login.client.id
+                ])
         }
     }
 

@@ -28,7 +28,7 @@ import WaybillReading
     func everyConditionMustHold(query: String, count: Int) async throws {
         try await CollectorServer.run(collector) { server async throws in
             _ = try await server.post(login.clientSet())
-            let page: Page<ExchangeRecord> = try await server.value("/v1/exchanges\(query)")
+            let page: RecordPage<ExchangeRecord> = try await server.value("/v1/exchanges\(query)")
             #expect(page.rows.count == count)
             #expect((page.whyEmpty == nil) == (count > 0))
         }
@@ -42,7 +42,7 @@ import WaybillReading
             var cursor: String? = ""
             try await eventually("the last page comes") {
                 guard let next = cursor else { return true }
-                let page: Page<ExchangeRecord> = try await server.value(
+                let page: RecordPage<ExchangeRecord> = try await server.value(
                     "/v1/exchanges?limit=3" + (next.isEmpty ? "" : "&cursor=\(next)"))
                 ids.formUnion(page.rows.map(\.id))
                 sizes.append(page.rows.count)

@@ -28,7 +28,7 @@ import WaybillReading
         try await CollectorServer.run(collector) { server async throws in
             _ = try await server.post(login.clientSet())
             _ = try await server.post(login.serverSet())
-            let page = try await server.value("/v1/transactions?filter=\(escaped(filter))", as: Page<TransactionSummary>.self)
+            let page = try await server.value("/v1/transactions?filter=\(escaped(filter))", as: RecordPage<TransactionSummary>.self)
             #expect(page.rows.count == count)
             #expect((page.whyEmpty == nil) == (count > 0))
             let export = try await server.get("/v1/export?filter=\(escaped(filter))")
@@ -41,7 +41,7 @@ import WaybillReading
         try await CollectorServer.run(collector) { server async throws in
             _ = try await server.post(login.clientSet())
             for (query, count) in [("filter=useCase%3Alogin&outcome=failed", 1), ("filter=outcome%3Afailed&use_case=7", 0)] {
-                #expect(try await server.value("/v1/transactions?\(query)", as: Page<TransactionSummary>.self).rows.count == count)
+                #expect(try await server.value("/v1/transactions?\(query)", as: RecordPage<TransactionSummary>.self).rows.count == count)
             }
         }
     }
@@ -72,7 +72,7 @@ import WaybillReading
         try await CollectorServer.run(collector) { server async throws in
             func changes(_ after: String, _ filter: String = "") async throws -> (ids: [GUID], position: String) {
                 let page = try await server.value(
-                    "/v1/transactions?after=\(after)&filter=\(escaped(filter))", as: Page<TransactionSummary>.self)
+                    "/v1/transactions?after=\(after)&filter=\(escaped(filter))", as: RecordPage<TransactionSummary>.self)
                 return (page.rows.map(\.id), try #require(page.position))
             }
             let other = LoginHistory()

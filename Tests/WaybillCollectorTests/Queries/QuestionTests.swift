@@ -24,7 +24,7 @@ import WaybillReading
     func everyConditionMustHold(query: String, count: Int) async throws {
         try await CollectorServer.run(collector) { server async throws in
             _ = try await server.post(LoginHistory().clientSet())
-            #expect(try await server.value("/v1/transactions\(query)", as: Page<TransactionSummary>.self).rows.count == count)
+            #expect(try await server.value("/v1/transactions\(query)", as: RecordPage<TransactionSummary>.self).rows.count == count)
         }
     }
 
@@ -37,7 +37,7 @@ import WaybillReading
             var cursor: String? = ""
             try await eventually("the last page comes") {
                 guard let next = cursor else { return true }
-                let page: Page<TransactionSummary> = try await server.value(
+                let page: RecordPage<TransactionSummary> = try await server.value(
                     "/v1/transactions?limit=3" + (next.isEmpty ? "" : "&cursor=\(next)"))
                 ids += page.rows.map(\.id)
                 sizes.append(page.rows.count)
@@ -102,7 +102,7 @@ import WaybillReading
             let login = LoginHistory()
             _ = try await server.post(login.clientSet(1...2))
             _ = try await server.post(login.clientSet(5...6))
-            let source = try await server.value("/v1/sources", as: Page<SourceRecord>.self).rows.first
+            let source = try await server.value("/v1/sources", as: RecordPage<SourceRecord>.self).rows.first
             #expect(source?.id == login.client.id)
             #expect(source?.app == "app")
             #expect(source?.ledger == Ledger(recorded: 6, delivered: 4, pending: 2))
@@ -119,7 +119,7 @@ import WaybillReading
             set.sources[0].dropped = [DroppedRange(first: 999, last: 1000, reason: .quota)]
             set.sources[0].ledger = Ledger(recorded: 1000, dropped: ["quota": 2], pending: 998)
             #expect(try await server.post(set).acceptedCount == 998)
-            let source = try #require(try await server.value("/v1/sources", as: Page<SourceRecord>.self).rows.first)
+            let source = try #require(try await server.value("/v1/sources", as: RecordPage<SourceRecord>.self).rows.first)
             #expect(source.id == login.client.id && source.gaps.isEmpty)
             #expect(source.ledger == Ledger(recorded: 1000, delivered: 998, dropped: ["quota": 2]))
         }
@@ -138,14 +138,14 @@ import WaybillReading
             var path: String? = "/v1/sources?limit=2"
             try await eventually("the last page comes") {
                 guard let next = path else { return true }
-                let page = try await server.value(next, as: Page<SourceRecord>.self)
+                let page = try await server.value(next, as: RecordPage<SourceRecord>.self)
                 told += page.rows.map(\.id)
                 pages.append(page.rows.count)
                 path = page.next.map { "/v1/sources?limit=2&cursor=\($0)" }
                 return false
             }
             #expect(told == heard && pages == [2, 2, 1])
-            #expect(try await server.value("/v1/sources?limit=5", as: Page<SourceRecord>.self).next == nil)
+            #expect(try await server.value("/v1/sources?limit=5", as: RecordPage<SourceRecord>.self).next == nil)
             for path in [
                 "/v1/sources?limit=0", "/v1/sources?limit=501", "/v1/sources?cursor=x", "/v1/sources?cursor=-1", "/v1/sources?sort=a",
                 "/v1/sources?colour=a",

@@ -98,7 +98,8 @@ import WaybillReading
             }
             let described = Set(lines.compactMap { $0.firstMatch(of: #/^ +(\w+): /#).map { String($0.1) } } + nested)
             #expect(
-                members.subtracting(described).subtracting(Outcome.allCases.map(\.name) + ExchangeRecord.State.allCases.map(\.rawValue))
+                members.subtracting(described).subtracting(
+                    TransactionOutcome.allCases.map(\.name) + ExchangeRecord.State.allCases.map(\.rawValue))
                     == [])
             #expect(members.count > 25)
         }
@@ -114,7 +115,7 @@ import WaybillReading
     }
 
     @Test func itHasTheOutcomes() {
-        #expect(lines.contains("      enum: [\(Outcome.allCases.map(\.name).joined(separator: ", "))]"))
+        #expect(lines.contains("      enum: [\(TransactionOutcome.allCases.map(\.name).joined(separator: ", "))]"))
     }
 
     @Test func itNamesEveryMemberOfTheAnswers() async throws {

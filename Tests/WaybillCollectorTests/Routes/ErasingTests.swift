@@ -46,7 +46,10 @@ import WaybillStore
             let query = "id=\(others[0].transaction)&id=\(others[1].transaction.supportCode)"
             let answer = try await RawClient.send("DELETE", "/v1/transactions?\(query)", to: server.port)
             #expect(answer.text == #"{"fact_count":12,"transaction_count":2}"#)
-            #expect(try await server.value("/v1/transactions", as: Page<TransactionSummary>.self).rows.map(\.id) == [others[2].transaction])
+            #expect(
+                try await server.value("/v1/transactions", as: RecordPage<TransactionSummary>.self).rows.map(\.id) == [
+                    others[2].transaction
+                ])
         }
     }
 
@@ -59,7 +62,7 @@ import WaybillStore
             _ = try await server.post(clientSet())
             let answer = try await RawClient.send("DELETE", "/v1/transactions\(query)", to: server.port)
             #expect([400, 404].contains(answer.status))
-            #expect(try await server.value("/v1/transactions", as: Page<TransactionSummary>.self).rows.count == 1)
+            #expect(try await server.value("/v1/transactions", as: RecordPage<TransactionSummary>.self).rows.count == 1)
         }
     }
 
@@ -78,7 +81,7 @@ import WaybillStore
 
     @Test func anEmptyPageSaysWhyItIsEmpty() async throws {
         try await serving { server in
-            let page = try await server.value("/v1/transactions", as: Page<TransactionSummary>.self)
+            let page = try await server.value("/v1/transactions", as: RecordPage<TransactionSummary>.self)
             #expect(page.whyEmpty == "There is no transaction here: the store is empty.")
         }
     }

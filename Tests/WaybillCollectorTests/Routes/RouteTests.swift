@@ -45,7 +45,7 @@ import WaybillCore
     }
 
     @Test func aStoreThatFailsIsA503AndAcknowledgesNothing() async throws {
-        let place = StorePlace.folder(folder.url)
+        let place = ResolvedLocation.folder(folder.url)
         let collector = try Collector(folder: folder.url)
         try await CollectorServer.run(collector) { server async throws in
             let other = try Connection(place.uri(), .readWrite, at: "test")

@@ -16,7 +16,7 @@ import WaybillReading
 
     private func count() async throws -> Int {
         let list = try await Command.waybill("list", folder.url.path, "--json")
-        return try JSONDecoder.waybill().decode(Page<TransactionSummary>.self, from: Data(list.output.utf8)).rows.count
+        return try JSONDecoder.waybill().decode(RecordPage<TransactionSummary>.self, from: Data(list.output.utf8)).rows.count
     }
 
     /// Breaks when a script erases what nobody has confirmed.

@@ -31,7 +31,8 @@ import WaybillReading
         #expect(try await Command.waybill("list", serve.url, "--network").output == list.output)
         let json = try await Command.waybill("list", store, "--network", "--json")
         #expect(try await Command.waybill("list", serve.url, "--network", "--json").output == json.output)
-        #expect(try JSONDecoder.waybill().decode(Page<ExchangeRecord>.self, from: Data(json.output.utf8)).rows.map(\.id) == [exchange])
+        #expect(
+            try JSONDecoder.waybill().decode(RecordPage<ExchangeRecord>.self, from: Data(json.output.utf8)).rows.map(\.id) == [exchange])
     }
 
     @Test func aListOfTheNetworkIsFiltered() async throws {

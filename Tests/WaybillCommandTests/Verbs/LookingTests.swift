@@ -61,7 +61,7 @@ import WaybillReading
         #expect(list.errors == why + "\n")
         let json = try await Command.waybill(["list", store, "--json"] + arguments)
         #expect(json.status == 1)
-        #expect(try JSONDecoder.waybill().decode(Page<TransactionSummary>.self, from: Data(json.output.utf8)).rows.isEmpty)
+        #expect(try JSONDecoder.waybill().decode(RecordPage<TransactionSummary>.self, from: Data(json.output.utf8)).rows.isEmpty)
     }
 
     @Test func anUnknownUseCaseIsToldWithThoseThatAreKnown() async throws {

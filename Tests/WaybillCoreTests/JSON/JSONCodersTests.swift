@@ -19,8 +19,10 @@ import WaybillReading
     }
 
     @Test func recordsComeBackAsTheyWere() throws {
-        let page = Page(rows: [Self.summary], next: "x")
-        #expect(try JSONDecoder.waybill().decode(Page<TransactionSummary>.self, from: JSONEncoder.waybill().encode(page)).rows == page.rows)
+        let page = RecordPage(rows: [Self.summary], next: "x")
+        #expect(
+            try JSONDecoder.waybill().decode(RecordPage<TransactionSummary>.self, from: JSONEncoder.waybill().encode(page)).rows
+                == page.rows)
         let exchange = TransactionRecord.Exchange(
             id: Fact.ID(source: .fixed(2), sequence: 7), part: 0, role: .server, method: "GET", url: "/", state: .canceled, status: nil,
             openedMicroseconds: 1, firstByteMicroseconds: 2, closedMicroseconds: 3, sentByteCount: 4, receivedByteCount: nil,
@@ -32,15 +34,15 @@ import WaybillReading
         #expect(text.contains(#""first_byte_us":2"#) && text.contains(#""role":"server""#) && text.contains(#""state":"canceled""#))
     }
 
-    @Test(arguments: Outcome.allCases) func outcomesAreWords(outcome: Outcome) throws {
+    @Test(arguments: TransactionOutcome.allCases) func outcomesAreWords(outcome: TransactionOutcome) throws {
         let data = try JSONEncoder.waybill().encode([outcome])
         #expect(String(decoding: data, as: UTF8.self) == "[\"\(outcome.name)\"]")
-        #expect(try JSONDecoder.waybill().decode([Outcome].self, from: data) == [outcome])
-        #expect(Outcome(name: outcome.name) == outcome)
+        #expect(try JSONDecoder.waybill().decode([TransactionOutcome].self, from: data) == [outcome])
+        #expect(TransactionOutcome(name: outcome.name) == outcome)
     }
 
     @Test func aWordThatIsNotKnownIsAnError() {
-        #expect(throws: DecodingError.self) { try JSONDecoder.waybill().decode([Outcome].self, from: Data(#"["great"]"#.utf8)) }
+        #expect(throws: DecodingError.self) { try JSONDecoder.waybill().decode([TransactionOutcome].self, from: Data(#"["great"]"#.utf8)) }
         #expect(throws: DecodingError.self) { try JSONDecoder.waybill().decode([Fact.Role].self, from: Data("[0]".utf8)) }
     }
 

@@ -99,7 +99,8 @@ import WaybillCore
     @Test func atMostAThousandSourcesFitInASet() throws {
         func set(_ count: UInt64) -> TransactionSet {
             let shares = (0..<count).map { number in
-                TransactionSet.Share(source: Source(id: .fixed(number)), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)])
+                TransactionSet.Share(
+                    source: RecordedSource(id: .fixed(number)), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)])
             }
             return TransactionSet(id: .fixed(0), sources: shares)
         }

@@ -7,7 +7,7 @@ import WaybillCore
     static func text(_ count: Int) -> String { String(repeating: "é", count: count) }
 
     static func rejections(_ content: Fact.Content, attributes: Attributes = [:]) throws -> [Rejection] {
-        let source = Source(id: .fixed(1), attributes: attributes)
+        let source = RecordedSource(id: .fixed(1), attributes: attributes)
         let share = TransactionSet.Share(
             source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
             facts: [Fact(sequence: 5, part: 4, atMicroseconds: 0, content: content)])
@@ -65,7 +65,7 @@ import WaybillCore
         let reasons = Dictionary(uniqueKeysWithValues: (0..<32).map { ("\($0)", Limits.largestInteger) })
         let ledger = Ledger(recorded: Limits.largestInteger, dropped: reasons)
         let share = TransactionSet.Share(
-            source: Source(id: .fixed(1)), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)], ledger: ledger)
+            source: RecordedSource(id: .fixed(1)), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)], ledger: ledger)
         let decoded = try TransactionSet.decode(TransactionSet(id: .fixed(0), sources: [share]).encoded())
         #expect(decoded.set.sources.first?.ledger.isBalanced == false)
     }

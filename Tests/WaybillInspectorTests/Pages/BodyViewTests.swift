@@ -164,7 +164,7 @@ import WaybillStore
     }
 
     @Test func aTermIsSwitchedOnAndOffInTheFilter() {
-        let rows = Page(rows: [SampleExchange.record(), SampleExchange.record()], next: nil)
+        let rows = RecordPage(rows: [SampleExchange.record(), SampleExchange.record()], next: nil)
         let none = ExchangeTerms(rows, at: ListAddress([])).html.text
         #expect(none.contains("href=\"?filter=host%3Aapi.example.com\">host:api.example.com</a>"))
         let some = ExchangeTerms(rows, at: ListAddress([("filter", "red took>1s host:b.example")])).html.text

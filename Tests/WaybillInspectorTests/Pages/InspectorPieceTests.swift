@@ -38,11 +38,12 @@ import WaybillStore
         let address = ListAddress([("text", names[0]), ("use_case", names[3]), ("limit", names[9])])
         var pages = [
             TransactionsPage(
-                Page(rows: records.map(\.summary), next: names[1]), errorCounts: [:], at: address, names: recorded, seen: seen, version: 1,
+                RecordPage(rows: records.map(\.summary), next: names[1]), errorCounts: [:], at: address, names: recorded, seen: seen,
+                version: 1,
                 in: frame
             ).html.text,
             TransactionsPage(
-                Page(rows: [], next: nil, whyEmpty: names[0]), errorCounts: [:], at: address, names: [], meant: names[3], version: 1,
+                RecordPage(rows: [], next: nil, whyEmpty: names[0]), errorCounts: [:], at: address, names: [], meant: names[3], version: 1,
                 in: frame
             ).html.text,
             MessagePage("Not Found", names[0], depth: 1, in: frame).html.text, LoginPage(to: names[3], problem: names[2]).html.text,
@@ -60,7 +61,7 @@ import WaybillStore
             let beside = BesidePage(record, clocks: .aligned, in: frame)
             pages += [beside.html(beside: records[0]).text, beside.without(.before).text, beside.html(without: names[0]).text]
             pages.append(ExchangePage(found, bodies: bodies, transaction: record, in: frame).html.text)
-            pages.append(ExchangesPage(Page(rows: [found], next: nil), at: address, names: recorded, seen: seen, in: frame).html.text)
+            pages.append(ExchangesPage(RecordPage(rows: [found], next: nil), at: address, names: recorded, seen: seen, in: frame).html.text)
         }
         for page in pages {
             #expect(page.matches(of: #/<script/#).count == 1)
@@ -95,7 +96,7 @@ import WaybillStore
 
     private func list(_ summaries: [TransactionSummary]) -> [Substring] {
         let html = TransactionsPage(
-            Page(rows: summaries, next: nil), errorCounts: [:], at: ListAddress([]), names: [], version: 1, in: frame
+            RecordPage(rows: summaries, next: nil), errorCounts: [:], at: ListAddress([]), names: [], version: 1, in: frame
         ).html.text
         return html.split(separator: "<li id=\"t-").dropFirst().map { $0.prefix(while: { $0 != "\n" }) }
     }
@@ -134,7 +135,7 @@ import WaybillStore
         record.exchanges[0].error = RecordedError(domain: "NSURLErrorDomain", code: -1004, text: "refused")
         let found = ExchangeRecord(
             exchange: record.exchanges[0], state: .failed, source: record.sources[0], transaction: nil, useCase: nil, useCaseName: nil)
-        let html = ExchangesPage(Page(rows: [found], next: nil), at: ListAddress([]), names: [], in: frame).html.text
+        let html = ExchangesPage(RecordPage(rows: [found], next: nil), at: ListAddress([]), names: [], in: frame).html.text
         #expect(html.contains("<i title=\"NSURLErrorDomain -1004: refused\">NSURLErrorDomain -1004: refused</i></span>"))
     }
 

@@ -13,7 +13,7 @@ import WaybillStore
     private let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: .gmt)
 
     private func list(_ rows: [TransactionSummary], next: String?, _ progress: SearchProgress?) -> String {
-        let page = Page(rows: rows, next: next, whyEmpty: "None passes.")
+        let page = RecordPage(rows: rows, next: next, whyEmpty: "None passes.")
         return TransactionsPage(
             page, errorCounts: [:], at: ListAddress([("text", "x")]), names: [], version: 1, progress: progress, in: frame
         ).html.text

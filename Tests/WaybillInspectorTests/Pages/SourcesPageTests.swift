@@ -191,7 +191,7 @@ import WaybillStore
             let details = SourcePage.Details(clocks: clocks, gaps: [], transactions: [summary], latestFact: 1, firstArrival: 1)
             let pages = [
                 SourcesPage(
-                    Page(rows: [hostile], next: text, whyEmpty: nil), clocks: [hostile.id: clocks], seen: [:],
+                    RecordPage(rows: [hostile], next: text, whyEmpty: nil), clocks: [hostile.id: clocks], seen: [:],
                     at: ListAddress([("app", text), ("text", text)]), apps: [text], in: frame
                 ).html.text,
                 SourcePage(hostile, details, in: frame).html.text,

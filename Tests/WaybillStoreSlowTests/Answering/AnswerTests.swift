@@ -151,13 +151,13 @@ import WaybillCore
         (Segmentation.day, ["1969-12-31", "2025-10-09"]), (.hour, ["1969-12-31T23:00Z", "2025-10-09T08:00Z"]),
     ]) func runsAreToldApartByTheirHourAndDay(segmentation: Segmentation, values: [String]) throws {
         let (store, place) = try Store.inMemory()
-        for wall in [-1_500_000, Scribe.wall] {
-            let scribe = Scribe(wall: wall)
-            scribe.close(scribe.open(GUID(), at: 1), .succeeded, at: 2)
-            try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [scribe.share()])))
+        for wall in [-1_500_000, FactWriter.wall] {
+            let writer = FactWriter(wall: wall)
+            writer.close(writer.open(GUID(), at: 1), .succeeded, at: 2)
+            try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [writer.share()])))
         }
         let query = DurationQuery(filter: TransactionFilter(), segmentation: segmentation)
-        guard case .duration(let answer) = try StoreReader(place).answer(.duration(query), now: Scribe.wall) else { throw Unexpected() }
+        guard case .duration(let answer) = try StoreReader(place).answer(.duration(query), now: FactWriter.wall) else { throw Unexpected() }
         #expect(answer.segments.map(\.value) == values)
         #expect(answer.segments.map(\.statistics.count) == [1, 1])
     }

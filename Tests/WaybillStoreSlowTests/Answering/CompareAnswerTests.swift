@@ -74,15 +74,15 @@ import WaybillCore
 
     private func reader() throws -> StoreReader {
         let (store, place) = try Store.inMemory()
-        let scribe = Scribe()
-        for variant in ["A", "B"] { scribe.close(scribe.open(GUID(), attributes: ["variant": .string(variant)]), .succeeded) }
-        try store.ingest(scribe.set())
+        let writer = FactWriter()
+        for variant in ["A", "B"] { writer.close(writer.open(GUID(), attributes: ["variant": .string(variant)]), .succeeded) }
+        try store.ingest(writer.set())
         return try StoreReader(place)
     }
 
     private func message(_ groups: CompareQuery.Groups) throws -> String? {
         let error = #expect(throws: WaybillError.self) {
-            try reader().answer(.compare(CompareQuery(filter: TransactionFilter(), groups: groups)), now: Scribe.wall)
+            try reader().answer(.compare(CompareQuery(filter: TransactionFilter(), groups: groups)), now: FactWriter.wall)
         }
         return error?.message
     }

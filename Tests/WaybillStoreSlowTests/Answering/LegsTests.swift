@@ -86,7 +86,7 @@ import WaybillCore
 
     /// What nobody else would say of itself: that the server took none of the time.
     @Test func anExchangeWithoutAServersPartIsALegOfItsOwn() throws {
-        let client = Scribe("app")
+        let client = FactWriter("app")
         let part = client.open(GUID(), at: 0)
         for start in [1, 4] {
             let exchange = client.openExchange(part: part, at: start)
@@ -100,7 +100,7 @@ import WaybillCore
 
     /// The server is asked twice at once: what it takes for both is the server's time, only what is left the network's.
     @Test func whereExchangesOverlapAMomentCountsOnce() throws {
-        let (client, server) = (Scribe("app"), Scribe("server"))
+        let (client, server) = (FactWriter("app"), FactWriter("server"))
         let login = GUID()
         let part = client.open(login, at: 0)
         let first = client.openExchange(part: part, at: 1)
@@ -116,8 +116,8 @@ import WaybillCore
         #expect(seconds(total) == [.clientBefore: 1, .network: 2, .server: 5, .clientAfter: 0])
     }
 
-    private func logins(_ requestSeconds: [Int]) -> [Scribe] {
-        let (client, server) = (Scribe("app"), Scribe("server", wall: Scribe.wall + 3_600_000_000))
+    private func logins(_ requestSeconds: [Int]) -> [FactWriter] {
+        let (client, server) = (FactWriter("app"), FactWriter("server", wall: FactWriter.wall + 3_600_000_000))
         for (number, away) in requestSeconds.enumerated() {
             let (login, start) = (GUID(), 60 * number)
             let part = client.open(login, at: start)
@@ -131,10 +131,10 @@ import WaybillCore
         return [client, server]
     }
 
-    private func total(of scribes: [Scribe]) throws -> LegsSegment {
+    private func total(of writers: [FactWriter]) throws -> LegsSegment {
         let (store, place) = try Store.inMemory()
-        for scribe in scribes { try store.ingest(scribe.set()) }
-        let answer = try StoreReader(place).answer(.legs(LegsQuery(filter: TransactionFilter())), now: Scribe.wall)
+        for writer in writers { try store.ingest(writer.set()) }
+        let answer = try StoreReader(place).answer(.legs(LegsQuery(filter: TransactionFilter())), now: FactWriter.wall)
         guard case .legs(let legs) = answer else { throw Unexpected() }
         return legs.total
     }

@@ -21,7 +21,7 @@ struct NaiveAnswers {
         var leader: (source: Int, fact: Fact, opened: Fact.Opened)
         var events: [Point]
         var closing: (fact: Fact, closed: Fact.Closed)?
-        var outcome: Outcome
+        var outcome: TransactionOutcome
         var begun: Int
         var begin: Point
         var end: Point?

@@ -116,7 +116,7 @@ import WaybillCore
             query.filter.untilMicroseconds = time
             it.check(try it.ask(query), of: all.filter { $0.wall < time }, query, "seed \(seed), until")
         }
-        let outcome = Outcome.allCases.randomElement(using: &it.random) ?? .failed
+        let outcome = TransactionOutcome.allCases.randomElement(using: &it.random) ?? .failed
         let chosen = Set(it.naive.runs.filter { $0.outcome == outcome }.map(\.leader.opened.transaction))
         let expected = all.filter { $0.transaction.map(chosen.contains) == true }
         query.filter = ExchangeFilter()

@@ -41,7 +41,7 @@ struct SimulatedNetwork {
 
     var random: RandomNumbers
     private(set) var clocks: [Clock] = []
-    private var sources: [Source] = []
+    private var sources: [RecordedSource] = []
     private var planned: [Planned] = []
     private let clientCount: Int
 
@@ -52,7 +52,7 @@ struct SimulatedNetwork {
             clocks.append(
                 Clock(start: -Int.random(in: 0...5_000_000_000, using: &random), millionths: Int.random(in: -49...49, using: &random)))
             sources.append(
-                Source(
+                RecordedSource(
                     id: random.guid(), app: number < clientCount ? "app" : "server", appVersion: "1.\(number)", device: "device",
                     os: "Linux",
                     osVersion: "6"))

@@ -35,24 +35,24 @@ import WaybillCore
 
     /// Breaks when a piece takes what came after the export began, which the next export has again.
     @Test func whatArrivesBetweenTwoPiecesWaitsForTheNextExport() throws {
-        let scribe = Scribe()
+        let writer = FactWriter()
         for _ in 0..<400 {
-            let part = scribe.open(GUID())
-            scribe.event(1, part: part, attributes: ["note": "a rather long text, so that there are pieces"])
-            let exchange = scribe.openExchange(part: part)
-            scribe.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 200), part: part)
-            scribe.close(part, .succeeded)
+            let part = writer.open(GUID())
+            writer.event(1, part: part, attributes: ["note": "a rather long text, so that there are pieces"])
+            let exchange = writer.openExchange(part: part)
+            writer.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 200), part: part)
+            writer.close(part, .succeeded)
         }
         let (store, place) = try Store.inMemory()
         let closings = Set(stride(from: 5, through: 2_000, by: 5))
-        var early = scribe.set()
+        var early = writer.set()
         early.set.sources[0].facts.removeAll { closings.contains($0.sequence) && $0.sequence > 1_000 }
         try store.ingest(early)
         let reader = try StoreReader(place)
         let export = try reader.export(.after(ExportCursor()), as: .otlp)
         var found = try SpanLine.spans(#require(try export.piece()))
         #expect(found.count < 300)
-        try store.ingest(scribe.set())  // would block, were a transaction open
+        try store.ingest(writer.set())  // would block, were a transaction open
         found += try export.spans()
         #expect(found.count == 400)
         found += try reader.spans(.after(export.cursor))
@@ -60,24 +60,24 @@ import WaybillCore
     }
 
     @Test func anExchangeThatEndsAfterItsPartIsASpanOfItsOwnRun() throws {
-        let scribe = Scribe()
-        let part = scribe.open(GUID())
-        let exchange = scribe.openExchange(part: part)
-        scribe.close(part, .canceled)
-        scribe.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .canceled), part: part)
+        let writer = FactWriter()
+        let part = writer.open(GUID())
+        let exchange = writer.openExchange(part: part)
+        writer.close(part, .canceled)
+        writer.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .canceled), part: part)
         let (store, place) = try Store.inMemory()
         let reader = try StoreReader(place)
-        try store.ingest(scribe.set(1...3))
+        try store.ingest(writer.set(1...3))
         let first = try reader.export(.after(ExportCursor()), as: .otlp)
         #expect(try SpanLine.spans(first.piece() ?? []).map(\.name) == ["use case 0"])
-        try store.ingest(scribe.set(4...4))
+        try store.ingest(writer.set(4...4))
         let second = try reader.spans(.after(first.cursor))
         #expect(second.map(\.name) == ["GET"])
-        #expect(second.first?.parentSpanId == SpanID(Fact.ID(source: scribe.id, sequence: part)).description)
+        #expect(second.first?.parentSpanId == SpanID(Fact.ID(source: writer.id, sequence: part)).description)
     }
 
     @Test func aJoinedPartIsAChildOfItsCauseAndElseOfTheBeginner() throws {
-        let (client, told, untold) = (Scribe("client"), Scribe("told"), Scribe("untold"))
+        let (client, told, untold) = (FactWriter("client"), FactWriter("told"), FactWriter("untold"))
         let transaction = GUID()
         let part = client.open(transaction)
         let exchange = client.openExchange(part: part)
@@ -86,7 +86,7 @@ import WaybillCore
         told.close(told.open(transaction, joined: true, cause: Fact.ID(source: client.id, sequence: exchange)), .succeeded)
         untold.close(untold.open(transaction, joined: true), .succeeded)
         let (store, place) = try Store.inMemory()
-        for scribe in [client, told, untold] { try store.ingest(scribe.set()) }
+        for writer in [client, told, untold] { try store.ingest(writer.set()) }
         let spans = try StoreReader(place).spans(.everything)
         #expect(spans.map(\.traceId) == Array(repeating: transaction.traceID, count: 4))
         #expect(spans.map(\.parentSpanId) == [nil, spans[0].spanId, spans[1].spanId, spans[0].spanId])
@@ -94,23 +94,23 @@ import WaybillCore
     }
 
     @Test func aWallClockThatIsSetBackMakesNoSpanEndBeforeItsStart() throws {
-        let scribe = Scribe()
-        let part = scribe.open(GUID(), at: 10)
-        scribe.event(1, part: part, at: 12)
-        scribe.close(part, .succeeded, at: 15)
-        scribe.clocks.append(ClockAnchor(atMicroseconds: 11_000_000, offsetMicroseconds: Scribe.wall - 3_600_000_000))
+        let writer = FactWriter()
+        let part = writer.open(GUID(), at: 10)
+        writer.event(1, part: part, at: 12)
+        writer.close(part, .succeeded, at: 15)
+        writer.clocks.append(ClockAnchor(atMicroseconds: 11_000_000, offsetMicroseconds: FactWriter.wall - 3_600_000_000))
         let (store, place) = try Store.inMemory()
-        try store.ingest(scribe.set())
+        try store.ingest(writer.set())
         let span = try #require(try StoreReader(place).spans(.everything).first)
-        #expect(span.startTimeUnixNano == "\(Scribe.wall + 10_000_000)000")
-        #expect(span.endTimeUnixNano == "\(Scribe.wall + 15_000_000)000")
+        #expect(span.startTimeUnixNano == "\(FactWriter.wall + 10_000_000)000")
+        #expect(span.endTimeUnixNano == "\(FactWriter.wall + 15_000_000)000")
     }
 
     @Test func aTransactionWithoutAnIDThatATraceCanHaveIsLeftOut() throws {
-        let scribe = Scribe()
-        scribe.close(scribe.open(GUID(high: 0, low: 0)), .succeeded)
+        let writer = FactWriter()
+        writer.close(writer.open(GUID(high: 0, low: 0)), .succeeded)
         let (store, place) = try Store.inMemory()
-        try store.ingest(scribe.set())
+        try store.ingest(writer.set())
         #expect(try StoreReader(place).spans(.everything).isEmpty)
     }
 

@@ -47,14 +47,14 @@ import WaybillCore
     /// Small journals with facts of every kind. `RENEW_CORPUS=1` makes them what the fuzzer begins with.
     static func seeds(in scratch: TemporaryDirectory) throws -> [[UInt8]] {
         try everyContent.map { contents in
-            let source = Source(id: GUID(high: 7, low: 7), app: "shop", appVersion: "1")
+            let source = RecordedSource(id: GUID(high: 7, low: 7), app: "shop", appVersion: "1")
             let description = TransactionSet(
                 id: source.id,
                 sources: [
                     TransactionSet.Share(source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)], facts: [])
                 ])
             let file = try JournalFile(
-                LifeMark(path: scratch.file("\(GUID())").path), description: description.encoded(), startMicroseconds: 0, salt: 7,
+                LockedJournalFile(path: scratch.file("\(GUID())").path), description: description.encoded(), startMicroseconds: 0, salt: 7,
                 size: JournalSize(segmentCount: 2, segmentByteCount: 1024, isMapped: false))
             var words = Array(UnsafeBufferPointer(start: file.words, count: file.layout.wordCount))
             for segment in 0..<2 {

@@ -10,7 +10,7 @@ import WaybillCore
 /// What is lost with a journal, or with a store that a power cut rolled back, is counted.
 @Suite(.timeLimit(.minutes(10))) struct LostFactTests {
     private let folder: TemporaryDirectory
-    private let source = Source(id: GUID(), app: "shop", appVersion: "1.4.0")
+    private let source = RecordedSource(id: GUID(), app: "shop", appVersion: "1.4.0")
     private let store: Store
 
     init() throws {
@@ -22,10 +22,10 @@ import WaybillCore
     private func leaveJournal(
         drained: Int, facts: [Fact.Content] = [], size: JournalSize = JournalSize(segmentCount: 2, segmentByteCount: 8192, isMapped: false)
     ) throws {
-        let anchor = ClockAnchor(atMicroseconds: 0, offsetMicroseconds: Scribe.wall)
+        let anchor = ClockAnchor(atMicroseconds: 0, offsetMicroseconds: FactWriter.wall)
         let description = TransactionSet(id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], facts: [])])
         let file = try JournalFile(
-            LifeMark(of: source.id, in: folder.url), description: description.encoded(), startMicroseconds: 0,
+            LockedJournalFile(of: source.id, in: folder.url), description: description.encoded(), startMicroseconds: 0,
             size: size)
         let journal = Journal(file, lastSequence: drained, openCount: 0, refusedCount: 0)
         for content in facts { _ = journal.append(content, part: drained + 1, atMicroseconds: 0) }
@@ -59,7 +59,7 @@ import WaybillCore
     /// Breaks when a flipped bit in the journal's count makes up facts that never were.
     @Test(arguments: 0..<64) func aFlippedBitInTheCountMakesUpNoFacts(bit: Int) throws {
         try leaveJournal(drained: 7, facts: [opening])
-        let path = LifeMark.path(of: source.id, in: folder.url)
+        let path = LockedJournalFile.path(of: source.id, in: folder.url)
         var bytes = try Data(contentsOf: URL(filePath: path))
         bytes[JournalLayout.HeaderWord.drained * 8 + bit / 8] ^= 1 << UInt8(bit % 8)
         try bytes.write(to: URL(filePath: path))
@@ -91,7 +91,7 @@ import WaybillCore
         #expect(problems.count == 1 && problems.allSatisfy { $0.contains("it is kept as") && $0.contains("journal-\(source.id).damaged.") })
         #expect(try folder.names().filter { $0.hasPrefix("journal-") } == ["journal-\(source.id).damaged"])
         #expect(try store.recoverJournals(in: folder.url, installation: nil) == [], "told once")
-        _ = try store.erase(.all, at: Scribe.wall)
+        _ = try store.erase(.all, at: FactWriter.wall)
         #expect(try !folder.names().contains { $0.hasPrefix("journal-") }, "what was erased may stand in it")
     }
 
@@ -111,7 +111,7 @@ import WaybillCore
 
     /// Flips a bit in the records of some facts, by sequence.
     private func damageJournal(where isChosen: (Int) -> Bool) throws {
-        let url = URL(filePath: LifeMark.path(of: source.id, in: folder.url))
+        let url = URL(filePath: LockedJournalFile.path(of: source.id, in: folder.url))
         var words = try Data(contentsOf: url).withUnsafeBytes { Array($0.bindMemory(to: UInt64.self)) }
         let layout = try JournalLayout(header: words)
         for segment in 0..<layout.segmentCount {

@@ -20,7 +20,8 @@ import WaybillCore
             if random.oneIn(4) { filter.useCase = random.oneIn(5) ? 4 : 3 }
             if random.oneIn(4) {
                 filter.outcomes = Set(
-                    (0...Int.random(in: 0...2, using: &random)).compactMap { _ in Outcome.allCases.randomElement(using: &random) })
+                    (0...Int.random(in: 0...2, using: &random)).compactMap { _ in TransactionOutcome.allCases.randomElement(using: &random)
+                    })
             }
             if random.oneIn(4) { filter.sinceMicroseconds = naive.runs.randomElement(using: &random)?.begun }
             if random.oneIn(4) { filter.untilMicroseconds = naive.runs.randomElement(using: &random)?.begun }
@@ -94,7 +95,7 @@ import WaybillCore
             var shown: [GUID] = []
             var cursor: String?
             try eventually("the last page comes") {
-                let page = try reader.transactions(matching: filter, limit: 1, after: cursor, now: Scribe.wall)
+                let page = try reader.transactions(matching: filter, limit: 1, after: cursor, now: FactWriter.wall)
                 shown += page.rows.map(\.id)
                 cursor = page.next
                 if let set = coming.popLast() { try store.ingest(DecodedSet(set: set)) }

@@ -36,7 +36,7 @@ import WaybillCore
     /// Breaks when a search looks at one stretch and stops although there is time, or goes on although there is none.
     @Test func aSearchGoesOnUntilPatienceRunsOut() throws {
         let (store, place) = try Store.inMemory()
-        let app = Scribe()
+        let app = FactWriter()
         for number in 0..<40 { app.close(app.open(GUID(), attributes: number == 5 ? ["marker": "x"] : [:]), .succeeded) }
         try store.ingest(app.set())
         let reader = try StoreReader(place)
@@ -49,11 +49,11 @@ import WaybillCore
                 return $0 == 3
             }
         }
-        let (page, progress) = try reader.transactions(matching: filter, limit: 5, after: nil, now: Scribe.wall, patience: patience)
+        let (page, progress) = try reader.transactions(matching: filter, limit: 5, after: nil, now: FactWriter.wall, patience: patience)
         #expect(page.rows.isEmpty)
         // The fortieth from the end is the first that began; a transaction takes two seconds of its source.
-        #expect(progress == .lookedAt(30, through: .time(Scribe.wall + 21_000_000)))
-        let (rest, end) = try reader.transactions(matching: filter, limit: 5, after: page.next, now: Scribe.wall, patience: patience)
+        #expect(progress == .lookedAt(30, through: .time(FactWriter.wall + 21_000_000)))
+        let (rest, end) = try reader.transactions(matching: filter, limit: 5, after: page.next, now: FactWriter.wall, patience: patience)
         #expect(rest.rows.count == 1)
         #expect(rest.next == nil)
         #expect(end == nil)
@@ -64,7 +64,7 @@ import WaybillCore
         order: TransactionFilter.Order, useCase: Int?
     ) throws {
         let (store, place) = try Store.inMemory()
-        let app = Scribe()
+        let app = FactWriter()
         for number in 0..<3_000 {
             let part = app.open(GUID(), useCase: 3, at: number * 10_000)
             app.close(part, .succeeded, at: number * 10_000 + number * 37 % 3_000)
@@ -80,7 +80,7 @@ import WaybillCore
         try eventually("the last page comes") {
             let before = reader.connection.virtualMachineSteps
             let (page, _) = try reader.transactions(
-                matching: filter, limit: 5, after: cursor, now: Scribe.wall, patience: Patience(stretch: 100) { true })
+                matching: filter, limit: 5, after: cursor, now: FactWriter.wall, patience: Patience(stretch: 100) { true })
             steps.append(reader.connection.virtualMachineSteps - before)
             cursor = page.next
             return cursor == nil
@@ -93,7 +93,7 @@ import WaybillCore
     /// Breaks when a support code that somebody tells on the phone is found only after everything that is newer was looked at.
     @Test func anIDOrASupportCodeIsFoundAtOnceAndThenWhatMentionsIt() throws {
         let (store, place) = try Store.inMemory()
-        let app = Scribe()
+        let app = FactWriter()
         let wanted = GUID()
         app.close(app.open(wanted), .failed)
         for _ in 0..<9 { app.close(app.open(GUID()), .succeeded) }
@@ -105,21 +105,21 @@ import WaybillCore
             var filter = TransactionFilter()
             filter.text = text
             let patience = Patience(stretch: 1) { true }
-            let (page, progress) = try reader.transactions(matching: filter, limit: 5, after: nil, now: Scribe.wall, patience: patience)
+            let (page, progress) = try reader.transactions(matching: filter, limit: 5, after: nil, now: FactWriter.wall, patience: patience)
             #expect(page.rows.map(\.id) == [wanted])
             #expect(progress == .foundByID)
             var found: [GUID] = []
             var cursor = page.next
             try eventually("the last page comes") {
                 guard let next = cursor else { return true }
-                let (more, _) = try reader.transactions(matching: filter, limit: 5, after: next, now: Scribe.wall, patience: patience)
+                let (more, _) = try reader.transactions(matching: filter, limit: 5, after: next, now: FactWriter.wall, patience: patience)
                 found += more.rows.map(\.id)
                 cursor = more.next
                 return false
             }
             #expect(found == (text == wanted.description ? [wanted] : [mention, wanted]))
             filter.outcomes = [.canceled]
-            let (none, _) = try reader.transactions(matching: filter, limit: 5, after: nil, now: Scribe.wall, patience: patience)
+            let (none, _) = try reader.transactions(matching: filter, limit: 5, after: nil, now: FactWriter.wall, patience: patience)
             #expect(none.rows.isEmpty, "The other conditions hold for it, too.")
         }
     }
@@ -129,19 +129,19 @@ import WaybillCore
         var random = RandomNumbers(seed: seed)
         let (store, place) = try Store.inMemory()
         for _ in 0..<12 {
-            let scribe = Scribe("app", wall: Scribe.wall + Int.random(in: -40...40, using: &random) * 1_000_000)
-            if random.oneIn(6) { scribe.clocks = [] }
+            let writer = FactWriter("app", wall: FactWriter.wall + Int.random(in: -40...40, using: &random) * 1_000_000)
+            if random.oneIn(6) { writer.clocks = [] }
             for at in [20, 45] where random.oneIn(2) {
                 let shift = Int.random(in: -50...50, using: &random) * 1_000_000
-                scribe.clocks.append(ClockAnchor(atMicroseconds: at * 1_000_000, offsetMicroseconds: Scribe.wall + shift))
+                writer.clocks.append(ClockAnchor(atMicroseconds: at * 1_000_000, offsetMicroseconds: FactWriter.wall + shift))
             }
-            let part = scribe.open(GUID(), useCase: random.oneIn(2) ? 1 : 2, at: 0)
+            let part = writer.open(GUID(), useCase: random.oneIn(2) ? 1 : 2, at: 0)
             for second in 0..<Int.random(in: 0...40, using: &random) {
                 let exchange = Fact.ExchangeOpened(method: random.oneIn(3) ? "POST" : "GET", path: "/\(second % 7)")
-                scribe.openExchange(exchange, part: random.oneIn(3) ? 0 : part, at: second - (random.oneIn(5) ? second % 2 : 0))
+                writer.openExchange(exchange, part: random.oneIn(3) ? 0 : part, at: second - (random.oneIn(5) ? second % 2 : 0))
             }
-            if random.oneIn(2) { scribe.close(part, .failed) }
-            try store.ingest(scribe.set())
+            if random.oneIn(2) { writer.close(part, .failed) }
+            try store.ingest(writer.set())
         }
         let reader = try StoreReader(place)
         var filters = Array(repeating: ExchangeFilter(), count: 5)
@@ -149,17 +149,17 @@ import WaybillCore
         filters[2].text = "/3"
         filters[3].useCase = 1
         filters[3].outcomes = [.failed]
-        filters[4].sinceMicroseconds = Scribe.wall
-        filters[4].untilMicroseconds = Scribe.wall + 30_000_000
+        filters[4].sinceMicroseconds = FactWriter.wall
+        filters[4].untilMicroseconds = FactWriter.wall + 30_000_000
         for filter in filters {
             var all: [Fact.ID] = []
-            try reader.forEachExchange(matching: filter, now: Scribe.wall) { all.append($0.id) }
+            try reader.forEachExchange(matching: filter, now: FactWriter.wall) { all.append($0.id) }
             for stretch in [1, 4, 30] {
                 var found: [Fact.ID] = []
                 var cursor: String?
                 try eventually("the last page comes") {
                     let (page, _) = try reader.exchanges(
-                        matching: filter, limit: 7, after: cursor, now: Scribe.wall, patience: Patience(stretch: stretch) { true })
+                        matching: filter, limit: 7, after: cursor, now: FactWriter.wall, patience: Patience(stretch: stretch) { true })
                     found += page.rows.map(\.id)
                     cursor = page.next
                     return cursor == nil
@@ -173,12 +173,12 @@ import WaybillCore
     @Test(arguments: ["9223372036854775807.0.0", "-9223372036854775808.0.0", "4611686018427387904.9223372036854775807.0"])
     func aMadeUpCursorIsRefusedOrLeadsNowhere(cursor: String) throws {
         let (store, place) = try Store.inMemory()
-        let scribe = Scribe()
-        scribe.openExchange(part: scribe.open(GUID()))
-        try store.ingest(scribe.set())
+        let writer = FactWriter()
+        writer.openExchange(part: writer.open(GUID()))
+        try store.ingest(writer.set())
         let reader = try StoreReader(place)
         do throws(WaybillError) {
-            let page = try reader.exchanges(matching: ExchangeFilter(), limit: 5, after: cursor, now: Scribe.wall)
+            let page = try reader.exchanges(matching: ExchangeFilter(), limit: 5, after: cursor, now: FactWriter.wall)
             #expect(page.rows.count <= 1)
         } catch {
             #expect(error.code == .format)
@@ -187,7 +187,7 @@ import WaybillCore
 
     @Test func whoHasNoPatienceIsToldLess() throws {
         let (store, place) = try Store.inMemory()
-        let app = Scribe()
+        let app = FactWriter()
         app.close(app.open(GUID()), .failed)
         try store.ingest(app.set())
         var filter = TransactionFilter()
@@ -195,8 +195,8 @@ import WaybillCore
         filter.conditions = [.event("sent")]
         let reader = try StoreReader(place)
         #expect(
-            try reader.whyEmpty(filter, now: Scribe.wall, patience: Patience(stretch: 1) { true })
+            try reader.whyEmpty(filter, now: FactWriter.wall, patience: Patience(stretch: 1) { true })
                 == "No failed transaction here passes the whole filter.")
-        #expect(try reader.whyEmpty(filter, now: Scribe.wall).contains("does not pass event:sent"))
+        #expect(try reader.whyEmpty(filter, now: FactWriter.wall).contains("does not pass event:sent"))
     }
 }

@@ -10,8 +10,8 @@ import WaybillCore
 /// What goes when there is no more room, or when it is too old; and what stays.
 @Suite(.timeLimit(.minutes(10))) struct RetentionTests {
     private let store: Store
-    private let place: StorePlace
-    private let app = Scribe("app")
+    private let place: ResolvedLocation
+    private let app = FactWriter("app")
     private let day = 86_400_000_000
 
     init() throws { (store, place) = try Store.inMemory() }
@@ -21,7 +21,7 @@ import WaybillCore
     private func listed() throws -> [GUID] { try StoreReader(place).all().map(\.id).reversed() }
 
     private func moment(days: Int, wall: Int? = nil, boot: String = "first") -> Moment {
-        Moment(uptime: days * day, wall: Scribe.wall + (wall ?? days) * day, boot: boot)
+        Moment(uptime: days * day, wall: FactWriter.wall + (wall ?? days) * day, boot: boot)
     }
 
     private func deliver(_ limit: LeaseLimit = LeaseLimit()) throws {
@@ -30,15 +30,15 @@ import WaybillCore
     }
 
     /// A transaction of three facts, or of two that stays open.
-    private func write(_ count: Int, isOpen: Bool = false, by scribe: Scribe? = nil) throws -> [GUID] {
-        let scribe = scribe ?? app
+    private func write(_ count: Int, isOpen: Bool = false, by writer: FactWriter? = nil) throws -> [GUID] {
+        let writer = writer ?? app
         let ids = (0..<count).map { _ in GUID() }
         for id in ids {
-            let part = scribe.open(id)
-            scribe.event(1, part: part)
-            if !isOpen { scribe.close(part, .succeeded) }
+            let part = writer.open(id)
+            writer.event(1, part: part)
+            if !isOpen { writer.close(part, .succeeded) }
         }
-        try scribe.record(into: store)
+        try writer.record(into: store)
         return ids
     }
 
@@ -97,7 +97,7 @@ import WaybillCore
 
     /// Breaks when a transaction loses one process's part before the others.
     @Test func aTransactionGoesWithThePartsOfAllSources() throws {
-        let other = Scribe("other")
+        let other = FactWriter("other")
         let id = GUID()
         app.close(app.open(id), .succeeded)
         try app.record(into: store)
@@ -219,7 +219,7 @@ import WaybillCore
         let delivered = try write(2)
         try deliver()
         let pending = try write(1)
-        let now = Scribe("now")
+        let now = FactWriter("now")
         _ = try store.endSources(isAlive: { _ in false })
         let present = try write(1, by: now)
         #expect(try keeper.step(store, at: moment(days: 0)) == Set(delivered))
@@ -253,10 +253,10 @@ import WaybillCore
             let store = try Store(.folder(folder.url))
             var keeper = isDelivered ? RetentionKeeper(.thisLaunchOnly) : keeper(1)
             try keeper.look(at: moment(days: launch), in: store)
-            let scribe = Scribe()
-            scribe.close(scribe.open(GUID()), .succeeded)
-            try scribe.record(into: store)
-            _ = try store.endSources { $0 == scribe.id }
+            let writer = FactWriter()
+            writer.close(writer.open(GUID()), .succeeded)
+            try writer.record(into: store)
+            _ = try store.endSources { $0 == writer.id }
             _ = try keeper.step(store, at: moment(days: launch))
             if isDelivered { #expect(try store.lease().map { try store.settle($0.id, rejections: [], at: 0) } == true) }
             if launch % 100 == 99 { sizes.append(try store.connection.usedByteCount()) }

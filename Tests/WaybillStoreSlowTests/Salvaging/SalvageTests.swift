@@ -18,11 +18,11 @@ import WaybillCore
 
     private struct FixedClock: TransactionClock {
         func uptimeMicroseconds() -> Int { 5_000_000 }
-        func wallMicroseconds() -> Int { Scribe.wall }
+        func wallMicroseconds() -> Int { FactWriter.wall }
     }
 
     private func writer() -> SourceWriter {
-        SourceWriter(source: Source(id: GUID()), place: .folder(folder.url), clock: clock, capacity: 50_000, writesByItself: false)
+        SourceWriter(source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: clock, capacity: 50_000, writesByItself: false)
     }
 
     private func record(_ count: Int, with writer: SourceWriter) {
@@ -34,9 +34,9 @@ import WaybillCore
     }
 
     /// A store of an app that has ended: 10,000 facts, the first 2,000 of them delivered.
-    private func makeStore() throws -> Scribe {
+    private func makeStore() throws -> FactWriter {
         let store = try Store(.folder(folder.url))
-        let app = Scribe()
+        let app = FactWriter()
         for _ in 0..<2_000 {
             let part = app.open(GUID())
             for code in 0..<3 { app.event(code, part: part) }
@@ -70,7 +70,7 @@ import WaybillCore
             do {
                 ledgers = try writer.runAndWait({ opened, store in
                     _ = try store.connection.statement("PRAGMA integrity_check").rows { row in row.text(0) }
-                    _ = try opened.reader().transactions(matching: TransactionFilter(), limit: .max, after: nil, now: Scribe.wall)
+                    _ = try opened.reader().transactions(matching: TransactionFilter(), limit: .max, after: nil, now: FactWriter.wall)
                     return try store.ledgers()
                 })
                 break
@@ -111,7 +111,7 @@ import WaybillCore
         #expect((1...600).contains(lost), "two pages hold some hundred events each")
         #expect(facts.count >= 10_000 - 700)
         #expect(Set(facts).isSubset(of: Set(app.facts)))
-        #expect(try aside() == ["waybill.sqlite.damaged-\(Scribe.wall / 1_000_000)"])
+        #expect(try aside() == ["waybill.sqlite.damaged-\(FactWriter.wall / 1_000_000)"])
         #expect(writer.problem?.message.contains("was damaged") == true)
     }
 
@@ -182,7 +182,7 @@ import WaybillCore
         let writer = writer()
         try writer.runAndWait { _, _ in }
         #expect(try aside().count == 1)
-        _ = try writer.runAndWait { _, store in try store.erase(.all, at: Scribe.wall) }
+        _ = try writer.runAndWait { _, store in try store.erase(.all, at: FactWriter.wall) }
         #expect(try aside() == [])
     }
 

@@ -9,9 +9,9 @@ import WaybillCore
 @Suite(.timeLimit(.minutes(5))) struct ClockAlignmentTests {
     /// A client that asks a server whose clock is an hour ahead, which asks another whose clock is a day behind.
     struct Sources {
-        let client = Scribe("app")
-        let server = Scribe("server", wall: Scribe.wall + 3_600_000_000)
-        let database = Scribe("database", wall: Scribe.wall - 86_400_000_000)
+        let client = FactWriter("app")
+        let server = FactWriter("server", wall: FactWriter.wall + 3_600_000_000)
+        let database = FactWriter("database", wall: FactWriter.wall - 86_400_000_000)
         var last = GUID()
 
         /// A run of 10 s: the server works from 2 to 8, the database from 4 to 6.
@@ -31,7 +31,7 @@ import WaybillCore
 
         func reader() throws -> StoreReader {
             let (store, place) = try Store.inMemory()
-            for scribe in [client, server, database] { try store.ingest(scribe.set()) }
+            for writer in [client, server, database] { try store.ingest(writer.set()) }
             return try StoreReader(place)
         }
     }
@@ -58,7 +58,7 @@ import WaybillCore
         var sources = Sources()
         for number in 0..<4 { sources.run(at: 60 * number) }
         let reader = try sources.reader()
-        let record = try #require(try reader.transaction(sources.last, now: Scribe.wall))
+        let record = try #require(try reader.transaction(sources.last, now: FactWriter.wall))
         let alignment = try #require(try reader.clockAlignment(of: sources.last))
         let aligned = alignment.aligning(record)
         #expect(record.timeline.map(\.id.source).first == sources.database.id, "raw, the database comes first")
@@ -87,18 +87,18 @@ import WaybillCore
     }
 
     @Test func aPartWhoseCauseIsUnknownIsNotMoved() throws {
-        let (client, server) = (Scribe("app"), Scribe("server", wall: Scribe.wall + 5_000_000))
+        let (client, server) = (FactWriter("app"), FactWriter("server", wall: FactWriter.wall + 5_000_000))
         let login = GUID()
         let part = client.open(login)
         client.close(part, .succeeded)
         server.close(server.open(login, joined: true, cause: Fact.ID(source: client.id, sequence: 99)), .succeeded)
         server.close(server.open(login, joined: true), .succeeded)
         let (store, place) = try Store.inMemory()
-        for scribe in [client, server] { try store.ingest(scribe.set()) }
+        for writer in [client, server] { try store.ingest(writer.set()) }
         let reader = try StoreReader(place)
         let alignment = try #require(try reader.clockAlignment(of: login))
         #expect(alignment.offsets.isEmpty)
-        let record = try #require(try reader.transaction(login, now: Scribe.wall))
+        let record = try #require(try reader.transaction(login, now: FactWriter.wall))
         #expect(alignment.aligning(record) == record)
         #expect(try reader.clockAlignment(of: GUID()) == nil)
     }
@@ -107,9 +107,9 @@ import WaybillCore
         var sources = Sources()
         for number in 0..<4 { sources.run(at: 60 * number) }
         let reader = try sources.reader()
-        let record = try #require(try reader.transaction(sources.last, now: Scribe.wall))
+        let record = try #require(try reader.transaction(sources.last, now: FactWriter.wall))
         #expect(record.clocks == (try reader.clockAlignment(of: sources.last)))
-        #expect(record.parts.map(\.openedMicroseconds).max() == Scribe.wall + 3_782_000_000, "The server's, an hour ahead.")
+        #expect(record.parts.map(\.openedMicroseconds).max() == FactWriter.wall + 3_782_000_000, "The server's, an hour ahead.")
         let json = try JSONEncoder.waybill().encode(record)
         #expect(try JSONDecoder.waybill().decode(TransactionRecord.self, from: json) == record)
     }
@@ -117,7 +117,7 @@ import WaybillCore
     @Test func whatIsAlignedIsAlignedOnce() throws {
         var sources = Sources()
         for number in 0..<4 { sources.run(at: 60 * number) }
-        let record = try #require(try sources.reader().transaction(sources.last, now: Scribe.wall))
+        let record = try #require(try sources.reader().transaction(sources.last, now: FactWriter.wall))
         let aligned = record.aligned
         #expect(aligned != record && aligned.aligned == aligned)
         #expect(aligned.clocks?.offsets.map(\.microseconds) == [0, 0])
@@ -125,12 +125,12 @@ import WaybillCore
     }
 
     @Test func aSingleSourceHasNothingToBeComparedWith() throws {
-        let client = Scribe("app")
+        let client = FactWriter("app")
         let login = GUID()
         client.close(client.open(login), .succeeded)
         let (store, place) = try Store.inMemory()
         try store.ingest(client.set())
-        let record = try #require(try StoreReader(place).transaction(login, now: Scribe.wall))
+        let record = try #require(try StoreReader(place).transaction(login, now: FactWriter.wall))
         #expect(record.clocks == nil && record.aligned == record)
     }
 }

@@ -11,25 +11,25 @@ import WaybillCore
     private let reader: StoreReader
 
     init() throws {
-        let place: StorePlace
+        let place: ResolvedLocation
         (store, place) = try Store.inMemory()
         reader = try StoreReader(place)
     }
 
-    private func why(_ query: Query) throws -> String? { try reader.answer(query, now: Scribe.wall).whyEmpty }
+    private func why(_ query: Query) throws -> String? { try reader.answer(query, now: FactWriter.wall).whyEmpty }
 
     /// Two logins: one that begins and succeeds with one event, one that does not.
     private func fill() throws -> TransactionFilter {
-        let scribe = Scribe()
-        scribe.names = [
+        let writer = FactWriter()
+        writer.names = [
             RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "sent"),
             RecordedName(useCase: 0, event: 2, name: "received"),
         ]
-        let part = scribe.open(GUID(high: 1, low: 1))
-        scribe.event(1, part: part)
-        scribe.close(part, .succeeded)
-        scribe.close(scribe.open(GUID(high: 1, low: 2)), .failed)
-        try store.ingest(scribe.set())
+        let part = writer.open(GUID(high: 1, low: 1))
+        writer.event(1, part: part)
+        writer.close(part, .succeeded)
+        writer.close(writer.open(GUID(high: 1, low: 2)), .failed)
+        try store.ingest(writer.set())
         var filter = TransactionFilter()
         filter.useCase = 0
         return filter
@@ -86,7 +86,7 @@ import WaybillCore
             try why(.network(NetworkQuery(filter: gets, transactions: filter)))
                 == "None of the 2 transactions that count has an exchange that passes the filter.")
         #expect(
-            try why(.compare(CompareQuery(filter: filter, groups: .windows(0..<Scribe.wall * 2, -2_000_000..<0))))
+            try why(.compare(CompareQuery(filter: filter, groups: .windows(0..<FactWriter.wall * 2, -2_000_000..<0))))
                 == "None of the 2 transactions that count belongs to “1969-12-31T23:59:58Z/1970-01-01T00:00:00Z”.")
     }
 
@@ -96,7 +96,8 @@ import WaybillCore
             .summary(SummaryQuery()), .duration(DurationQuery(filter: filter)),
             .funnel(FunnelQuery(filter: filter, steps: [.event("sent")])),
             .compare(
-                CompareQuery(filter: filter, groups: .windows(0..<Scribe.wall + 3_000_000, Scribe.wall + 3_000_000..<Scribe.wall * 2))),
+                CompareQuery(
+                    filter: filter, groups: .windows(0..<FactWriter.wall + 3_000_000, FactWriter.wall + 3_000_000..<FactWriter.wall * 2))),
         ] {
             #expect(try why(query) == nil, "\(query)")
         }

@@ -31,7 +31,7 @@ import WaybillCore
         let folder = try TemporaryDirectory()
         let store = try Store(.folder(folder.url))
         func write() throws {
-            let app = Scribe()
+            let app = FactWriter()
             app.open(GUID())
             try store.ingest(app.set())
         }
@@ -60,12 +60,12 @@ import WaybillCore
         let reader = try StoreReader(.folder(folder.url))
         let before = try reader.connection.dataVersion()
         #expect(try reader.connection.dataVersion() == before)
-        try store.ingest(Scribe().set())
+        try store.ingest(FactWriter().set())
         let after = try reader.connection.dataVersion()
         #expect(after != before)
         try reader.read { () throws(WaybillError) in
             #expect(try reader.connection.dataVersion() == after)
-            #expect(throws: Never.self) { try store.ingest(Scribe().set()) }
+            #expect(throws: Never.self) { try store.ingest(FactWriter().set()) }
             #expect(try reader.connection.dataVersion() == after, "Within a read it is that of the state which is read.")
         }
         #expect(try reader.connection.dataVersion() != after)

@@ -8,8 +8,8 @@ import WaybillCore
 /// Bodies in the store: kept beside the facts, gone with their exchange, and never anywhere else.
 @Suite(.timeLimit(.minutes(5))) struct BodyTests {
     private let store: Store
-    private let place: StorePlace
-    private let app = Scribe("app")
+    private let place: ResolvedLocation
+    private let app = FactWriter("app")
 
     init() throws { (store, place) = try Store.inMemory() }
 
@@ -173,7 +173,7 @@ import WaybillCore
 
     /// Broken, opening an older store to look at a body would be an error instead of an empty answer; and a newer one would not be made of it.
     @Test func anOlderStoreGetsTheTable() throws {
-        let place = StorePlace.memory(name: GUID().description)
+        let place = ResolvedLocation.memory(name: GUID().description)
         let old = try Connection(place.uri(), .create, at: "memory")
         try old.execute("PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 2")
         for migration in Schema.migrations.prefix(2) { try old.execute(migration.script) }
@@ -217,7 +217,7 @@ import WaybillCore
         let (memory, memoryPlace) = try Store.inMemory()
         let exchange = try exchange(in: memory)
         _ = try memory.append([piece(exchange, "x", end: whole("x"))], of: app.id, limit: 1 << 20)
-        let other = Scribe("other")
+        let other = FactWriter("other")
         try other.record(into: store)
         try store.register(app.source)
         try store.adopt(app.id, from: memoryPlace)

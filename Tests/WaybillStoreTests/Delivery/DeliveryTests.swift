@@ -7,16 +7,16 @@ import WaybillCore
 
 @Suite(.timeLimit(.minutes(5))) struct DeliveryTests {
     private let store: Store
-    private let place: StorePlace
-    private let app = Scribe()
+    private let place: ResolvedLocation
+    private let app = FactWriter()
 
     init() throws { (store, place) = try Store.inMemory() }
 
     /// One transaction of so many facts.
-    private func write(_ count: Int, by scribe: Scribe? = nil) {
-        let scribe = scribe ?? app
-        let part = scribe.open(GUID())
-        for _ in 1..<count { scribe.event(1, part: part) }
+    private func write(_ count: Int, by writer: FactWriter? = nil) {
+        let writer = writer ?? app
+        let part = writer.open(GUID())
+        for _ in 1..<count { writer.event(1, part: part) }
     }
 
     /// Breaks when a set lacks what a collector needs to understand and to count the facts.
@@ -37,7 +37,7 @@ import WaybillCore
 
     /// Breaks when a set is larger than asked for, starts elsewhere than at the oldest fact, or leaves a hole.
     @Test func aLeaseTakesTheOldestFactsOfSeveralSourcesUpToItsLimit() throws {
-        let other = Scribe("other")
+        let other = FactWriter("other")
         write(5)
         write(5, by: other)
         try app.record(into: store)
@@ -241,15 +241,15 @@ import WaybillCore
     @Test func aFlushCostsWhatItSendsHoweverMuchIsPending() throws {
         func steps(pending: Int) throws -> Int {
             let (store, _) = try Store.inMemory()
-            let scribe = Scribe()
+            let writer = FactWriter()
             for _ in 0..<(pending / 8) {
-                let part = scribe.open(GUID())
-                for code in 1...4 { scribe.event(code, part: part) }
-                let exchange = scribe.openExchange(part: part)
-                scribe.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed), part: part)
-                scribe.close(part, .succeeded)
+                let part = writer.open(GUID())
+                for code in 1...4 { writer.event(code, part: part) }
+                let exchange = writer.openExchange(part: part)
+                writer.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed), part: part)
+                writer.close(part, .succeeded)
             }
-            try scribe.record(into: store)
+            try writer.record(into: store)
             // The second flush, behind what the first one has settled.
             _ = try store.settle(try #require(try store.lease()).id, rejections: [], at: 0)
             let before = store.connection.virtualMachineSteps

@@ -9,8 +9,8 @@ import WaybillCore
 /// Erasing what was recorded into this very store.
 @Suite(.timeLimit(.minutes(5))) struct ErasureTests {
     private let store: Store
-    private let place: StorePlace
-    private let app = Scribe()
+    private let place: ResolvedLocation
+    private let app = FactWriter()
     private let kept = GUID()
     private let gone = GUID()
 
@@ -156,14 +156,14 @@ import WaybillCore
         app.open(kept, at: 3)
         app.openExchange(part: 0, at: 3)
         try app.record(into: store)
-        #expect(try erase(.begunBefore(Scribe.wall + 3_000_000)) == Erasure(transactionCount: 1, factCount: 2))
+        #expect(try erase(.begunBefore(FactWriter.wall + 3_000_000)) == Erasure(transactionCount: 1, factCount: 2))
         #expect(try store.facts(of: app.id) == Array(app.facts[2...]))
         try expectSound()
     }
 
     /// Breaks when resetting an installation erases what another one recorded.
     @Test func anInstallationIsErasedWithoutOthers() throws {
-        let other = Scribe("other")
+        let other = FactWriter("other")
         app.source.installation = GUID()
         other.source.installation = GUID()
         try write()

@@ -7,11 +7,11 @@ import WaybillCore
 /// Erasing where facts of others come in.
 @Suite(.timeLimit(.minutes(5))) struct RefusalTests {
     private let store: Store
-    private let place: StorePlace
+    private let place: ResolvedLocation
     private let installation = GUID()
     private let transaction = GUID()
-    private let client = Scribe("client")
-    private let server = Scribe("server")
+    private let client = FactWriter("client")
+    private let server = FactWriter("server")
 
     init() throws {
         (store, place) = try Store.inMemory()
@@ -42,7 +42,7 @@ import WaybillCore
     @Test(arguments: [true, false])
     func whatComesOfAnErasedInstallationIsRefused(serverFirst: Bool) throws {
         _ = try store.erase(.installation(installation), at: 0)
-        for scribe in serverFirst ? [server, client] : [client, server] { try store.ingest(scribe.set()) }
+        for writer in serverFirst ? [server, client] : [client, server] { try store.ingest(writer.set()) }
         let receipts = [try store.ingest(client.set()), try store.ingest(server.set())]
         #expect(receipts.map { $0.rejections.map(\.reason) } == [["erased", "erased"], ["erased", "erased"]])
         #expect(receipts.map(\.knownCount) == [0, 1])
@@ -102,15 +102,15 @@ import WaybillCore
 
     /// Breaks when a row that is left says something of a fact that its source has erased.
     @Test func ofAPartThatStaysTheErasedFactsGo() throws {
-        let scribe = Scribe()
-        let part = scribe.open(GUID())
-        scribe.event(1, part: part)
-        let exchange = scribe.openExchange(part: part)
-        scribe.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed), part: part)
-        scribe.close(part, .failed, error: RecordedError(code: 7))
-        try store.ingest(scribe.set())
-        try store.ingest(scribe.set(1...1, dropped: [DroppedRange(first: 4, last: 5, reason: .erased)]))
-        #expect(try store.facts(of: scribe.id) == Array(scribe.facts[..<3]))
+        let writer = FactWriter()
+        let part = writer.open(GUID())
+        writer.event(1, part: part)
+        let exchange = writer.openExchange(part: part)
+        writer.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed), part: part)
+        writer.close(part, .failed, error: RecordedError(code: 7))
+        try store.ingest(writer.set())
+        try store.ingest(writer.set(1...1, dropped: [DroppedRange(first: 4, last: 5, reason: .erased)]))
+        #expect(try store.facts(of: writer.id) == Array(writer.facts[..<3]))
         let summary = try #require(try StoreReader(place).all().first)
         #expect(summary.outcome == .open && summary.error == nil && summary.durationMicroseconds == nil)
         #expect(try count("SELECT last FROM parts") == 3 && count("SELECT last_at_us FROM parts") == 3_000_000)

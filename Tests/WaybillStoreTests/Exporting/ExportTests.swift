@@ -35,7 +35,7 @@ import WaybillCore
     @Test(arguments: 40..<80) func runsGoOnWhereTheOneBeforeEnded(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         let histories = maker.histories()
-        let own = Scribe()
+        let own = FactWriter()
         let part = own.open(GUID())
         for code in 0..<20 { own.event(code, part: part) }
         let (store, place) = try Store.inMemory()
@@ -62,22 +62,22 @@ import WaybillCore
     }
 
     @Test func anExportInPiecesTakesWhatWasThereWhenItBegan() throws {
-        let scribe = Scribe()
+        let writer = FactWriter()
         for _ in 0..<300 {
-            let part = scribe.open(GUID())
-            for code in 0..<5 { scribe.event(code, part: part, attributes: ["note": "a rather long text, so that there are pieces"]) }
-            let exchange = scribe.openExchange(part: part)
-            scribe.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 200), part: part)
-            scribe.close(part, .succeeded)
+            let part = writer.open(GUID())
+            for code in 0..<5 { writer.event(code, part: part, attributes: ["note": "a rather long text, so that there are pieces"]) }
+            let exchange = writer.openExchange(part: part)
+            writer.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 200), part: part)
+            writer.close(part, .succeeded)
         }
         let (store, place) = try Store.inMemory()
-        try store.ingest(scribe.set(1...2_000))
+        try store.ingest(writer.set(1...2_000))
         let export = try StoreReader(place).export(.after(ExportCursor()), as: .ndjson)
         var pieces: [[UInt8]] = []
         try eventually("the last piece comes") {
             guard let piece = try export.piece() else { return true }
             pieces.append(piece)
-            if pieces.count == 2 { try store.ingest(scribe.set(2_001...2_700)) }  // would block, were a transaction open
+            if pieces.count == 2 { try store.ingest(writer.set(2_001...2_700)) }  // would block, were a transaction open
             return false
         }
         #expect(pieces.count > 5)
@@ -89,55 +89,55 @@ import WaybillCore
     }
 
     @Test func aFilterTakesWholeTransactionsAndNothingOutsideThem() throws {
-        let scribe = Scribe()
+        let writer = FactWriter()
         let (wanted, other) = (GUID(), GUID())
-        let part = scribe.open(wanted)
-        scribe.event(1, part: part)
-        scribe.close(scribe.open(other), .failed)
-        scribe.openExchange(part: 0)
-        scribe.close(part, .succeeded)
+        let part = writer.open(wanted)
+        writer.event(1, part: part)
+        writer.close(writer.open(other), .failed)
+        writer.openExchange(part: 0)
+        writer.close(part, .succeeded)
         let (store, place) = try Store.inMemory()
-        try scribe.record(into: store)
+        try writer.record(into: store)
         var filter = TransactionFilter()
         filter.outcomes = [.succeeded]
         let reader = try StoreReader(place)
-        let lines = try reader.lines(.transactions(filter, now: Scribe.wall))
+        let lines = try reader.lines(.transactions(filter, now: FactWriter.wall))
         #expect(lines.map(\.id.sequence) == [1, 2, 6])
         filter.outcomes = [.failed]
-        #expect(try reader.lines(.transactions(filter, now: Scribe.wall)).map(\.id.sequence) == [3, 4])
+        #expect(try reader.lines(.transactions(filter, now: FactWriter.wall)).map(\.id.sequence) == [3, 4])
         #expect(try reader.lines(.everything).count == 6)
     }
 
     @Test func sinceGoesByArrivalAndForOwnFactsByTime() throws {
-        let (own, other) = (Scribe("own"), Scribe("other"))
+        let (own, other) = (FactWriter("own"), FactWriter("other"))
         let part = own.open(GUID(), at: 0)
         own.event(1, part: part, at: 100)
         other.event(1, part: other.open(GUID(), at: 0), at: 1)
         let (store, place) = try Store.inMemory()
         try own.record(into: store)
-        _ = try store.ingest(other.set(1...1), receivedAt: Scribe.wall + 10_000_000)
-        _ = try store.ingest(other.set(2...2), receivedAt: Scribe.wall + 50_000_000)
-        let lines = try StoreReader(place).lines(.since(Scribe.wall + 50_000_000))
+        _ = try store.ingest(other.set(1...1), receivedAt: FactWriter.wall + 10_000_000)
+        _ = try store.ingest(other.set(2...2), receivedAt: FactWriter.wall + 50_000_000)
+        let lines = try StoreReader(place).lines(.since(FactWriter.wall + 50_000_000))
         #expect(Set(lines.map(\.id)) == [Fact.ID(source: own.id, sequence: 2), Fact.ID(source: other.id, sequence: 2)])
     }
 
     @Test func secretsThatWereRecordedBeforeDoNotLeave() throws {
-        let scribe = Scribe()
-        scribe.source.attributes = ["build_token": "hunter2"]
-        scribe.names = [RecordedName(useCase: 0, name: "Bearer hunter2")]
-        let part = scribe.open(GUID(), attributes: ["password": "hunter2"])
-        scribe.event(
+        let writer = FactWriter()
+        writer.source.attributes = ["build_token": "hunter2"]
+        writer.names = [RecordedName(useCase: 0, name: "Bearer hunter2")]
+        let part = writer.open(GUID(), attributes: ["password": "hunter2"])
+        writer.event(
             1, part: part, error: RecordedError(domain: "d", code: 1, text: "password=hunter2"), attributes: ["x": "Bearer hunter2"])
-        let exchange = scribe.openExchange(
+        let exchange = writer.openExchange(
             Fact.ExchangeOpened(
                 method: "GET", host: "api.example.com", path: "/a/Bearer%20hunter2", query: "token=hunter2",
                 headerFields: [Fact.HeaderField(name: "Cookie", value: "hunter2")]), part: part)
-        scribe.closeExchange(
+        writer.closeExchange(
             Fact.ExchangeClosed(
                 exchange: exchange, state: .completed, headerFields: [Fact.HeaderField(name: "Set-Cookie", value: "hunter2")]), part: part)
-        scribe.close(part, .failed)
+        writer.close(part, .failed)
         let (store, place) = try Store.inMemory()
-        try store.ingest(scribe.set())
+        try store.ingest(writer.set())
         let reader = try StoreReader(place)
         for format in TextFormat.allCases {
             let text = try reader.text(.everything, format)
@@ -149,17 +149,17 @@ import WaybillCore
     }
 
     @Test func aCursorOfAnotherStoreIsRefused() throws {
-        let scribe = Scribe()
-        scribe.open(GUID())
+        let writer = FactWriter()
+        writer.open(GUID())
         let (store, place) = try Store.inMemory()
-        try store.ingest(scribe.set())
+        try store.ingest(writer.set())
         let reader = try StoreReader(place)
         let cursor = try reader.export(.everything, as: .ndjson).cursor
         #expect(cursor.arrival == 1)
         for text in ["2", "1~\(GUID()).7~", "", "x", "-1", "1~\(GUID())"] {
             #expect(throws: WaybillError.self) { try reader.export(.after(ExportCursor(text)), as: .ndjson) }
         }
-        try Scribe("own").record(into: store)
+        try FactWriter("own").record(into: store)
         #expect(try reader.lines(.after(cursor)).isEmpty)
     }
 

@@ -6,7 +6,7 @@ import WaybillCore
 /// What the rows leave out to be small is there again when they are read.
 @Suite(.timeLimit(.minutes(5))) struct FactRowTests {
     private let store: Store
-    private let app = Scribe()
+    private let app = FactWriter()
 
     init() throws { (store, _) = try Store.inMemory() }
 

@@ -8,7 +8,7 @@ import WaybillCore
 /// The journal: what is appended comes out once, in order, and is still there when the process is not. Mapped and written alike.
 @Suite(.timeLimit(.minutes(5))) struct JournalTests {
     private let folder: TemporaryDirectory
-    private let source = Source(id: GUID(), app: "shop", appVersion: "1.4.0", attributes: ["lane": "test"])
+    private let source = RecordedSource(id: GUID(), app: "shop", appVersion: "1.4.0", attributes: ["lane": "test"])
     private let anchor = ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_700_000_000_000_000)
 
     init() throws { folder = try TemporaryDirectory() }
@@ -16,7 +16,7 @@ import WaybillCore
     private func file(_ name: String = "journal", segments: Int = 4, kibibytes: Int = 8, isMapped: Bool) throws -> JournalFile {
         let description = TransactionSet(id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], facts: [])])
         return try JournalFile(
-            LifeMark(path: folder.file(name).path), description: description.encoded(), startMicroseconds: 0,
+            LockedJournalFile(path: folder.file(name).path), description: description.encoded(), startMicroseconds: 0,
             size: JournalSize(segmentCount: segments, segmentByteCount: kibibytes * 1024, isMapped: isMapped))
     }
 
@@ -24,7 +24,7 @@ import WaybillCore
 
     /// What recovery would find: a copy, since the journal that is read must not be locked by us.
     private func recovered(_ name: String = "journal") throws -> (facts: [Fact], journal: RecoveredJournal) {
-        var journal = try RecoveredJournal(LifeMark(path: copy(name).path))
+        var journal = try RecoveredJournal(LockedJournalFile(path: copy(name).path))
         return (journal.next(limit: .max), journal)
     }
 
@@ -230,16 +230,16 @@ import WaybillCore
     /// Breaks when a source records into a file that somebody, who took it for a dead one's, has taken away meanwhile.
     @Test func aMarkIsSetOnTheFileThatHasItsName() async throws {
         let source = GUID()
-        let path = LifeMark.path(of: source, in: folder.url)
-        var looker: LifeMark? = try LifeMark(path: path)
+        let path = LockedJournalFile.path(of: source, in: folder.url)
+        var looker: LockedJournalFile? = try LockedJournalFile(path: path)
         let folder = folder.url
         async let mark = Task.detached {
-            try StoreThread(label: "mark") { () throws(WaybillError) in try LifeMark(of: source, in: folder) }
+            try StoreThread(label: "mark") { () throws(WaybillError) in try LockedJournalFile(of: source, in: folder) }
         }.value
         unlink(path)
         looker = nil
         let thread = try await mark
-        #expect(looker == nil && LifeMark.isSet(for: source, in: folder))
+        #expect(looker == nil && LockedJournalFile.isLocked(for: source, in: folder))
         thread.sync { _ in }
     }
 
@@ -298,7 +298,7 @@ import WaybillCore
             damaged[position] ^= 1 << UInt8.random(in: 0..<8, using: &random)
             let path = folder.file("damaged-\(position)")
             try damaged.write(to: path)
-            let mark = try LifeMark(path: path.path)
+            let mark = try LockedJournalFile(path: path.path)
             do throws(RecoveredJournal.Failure) {
                 var journal = try RecoveredJournal(mark)
                 let left = journal.next(limit: .max)
@@ -322,7 +322,7 @@ import WaybillCore
         }
         let whole = try recovered().facts
         #expect(whole.count == 200)
-        var left = try RecoveredJournal(LifeMark(path: copy().path))
+        var left = try RecoveredJournal(LockedJournalFile(path: copy().path))
         var batches: [[Fact]] = []
         try eventually("all is read") {
             batches.append(left.next(limit: limit))

@@ -7,12 +7,12 @@ import WaybillCore
 /// What is told of facts on their way.
 @Suite(.timeLimit(.minutes(5))) struct DeliveryStateTests {
     private let store: Store
-    private let place: StorePlace
-    private let app = Scribe()
+    private let place: ResolvedLocation
+    private let app = FactWriter()
 
     init() throws { (store, place) = try Store.inMemory() }
 
-    private func state(now: Int = Scribe.wall) throws -> DeliveryState { try StoreReader(place).delivery(now: now, hours: 3) }
+    private func state(now: Int = FactWriter.wall) throws -> DeliveryState { try StoreReader(place).delivery(now: now, hours: 3) }
 
     private func write(_ events: Int) {
         let part = app.open(GUID())
@@ -56,7 +56,7 @@ import WaybillCore
 
     @Test func whatCameIsCountedByTheHourWithoutHoles() throws {
         let hour = 3_600_000_000
-        let begin = Scribe.wall / hour * hour
+        let begin = FactWriter.wall / hour * hour
         write(1)
         _ = try store.ingest(app.set(1...1), receivedAt: begin - 3 * hour)  // before the three that are asked for
         _ = try store.ingest(app.set(2...2), receivedAt: begin - 2 * hour)
@@ -72,9 +72,9 @@ import WaybillCore
 
     @Test func aVersionIsKnownSinceItsFirstStart() throws {
         for (version, wall) in [("1", 50), ("2", 90), ("1", 20)] {
-            let scribe = Scribe("shop", version: version, wall: wall)
-            scribe.open(GUID())
-            try store.ingest(scribe.set())
+            let writer = FactWriter("shop", version: version, wall: wall)
+            writer.open(GUID())
+            try store.ingest(writer.set())
         }
         #expect(
             try StoreReader(place).firstStarts()

@@ -8,11 +8,11 @@ import WaybillCore
 @Suite(.timeLimit(.minutes(5))) struct ReadingTests {
     private let store: Store
     private let reader: StoreReader
-    private let client = Scribe("client")
-    private let server = Scribe("server")
+    private let client = FactWriter("client")
+    private let server = FactWriter("server")
 
     init() throws {
-        let place: StorePlace
+        let place: ResolvedLocation
         (store, place) = try Store.inMemory()
         reader = try StoreReader(place)
     }
@@ -27,11 +27,11 @@ import WaybillCore
         var seen: [GUID] = []
         var cursor: String?
         try eventually("the last page comes") {
-            let page = try reader.transactions(matching: TransactionFilter(), limit: 3, after: cursor, now: Scribe.wall)
+            let page = try reader.transactions(matching: TransactionFilter(), limit: 3, after: cursor, now: FactWriter.wall)
             #expect(page.rows.count <= 3)
             seen += page.rows.map(\.id)
             cursor = page.next
-            let newer = Scribe()
+            let newer = FactWriter()
             newer.open(GUID(), at: 1_000)
             try store.ingest(newer.set())
             return cursor == nil
@@ -49,20 +49,20 @@ import WaybillCore
 
     /// Breaks when a stored or derived outcome is not found under its own name, or under another.
     @Test func everyOutcomeIsFoundUnderItsOwnNameOnly() throws {
-        var ids: [Outcome: GUID] = [:]
-        for outcome in Outcome.allCases where outcome != .interrupted {
+        var ids: [TransactionOutcome: GUID] = [:]
+        for outcome in TransactionOutcome.allCases where outcome != .interrupted {
             let id = GUID()
             ids[outcome] = id
             let part = client.open(id, timeout: outcome == .timedOut ? 10_000_000 : 3_600_000_000)
             if outcome.isRecorded { client.close(part, outcome) }
         }
         try store.ingest(client.set())
-        let dead = Scribe()
+        let dead = FactWriter()
         ids[.interrupted] = GUID()
         dead.open(try #require(ids[.interrupted]), timeout: 1)
         try store.ingest(dead.set(ended: true))
 
-        let now = Scribe.wall + 100_000_000
+        let now = FactWriter.wall + 100_000_000
         for (outcome, id) in ids {
             var filter = TransactionFilter()
             filter.outcomes = [outcome]
@@ -72,7 +72,8 @@ import WaybillCore
         }
         var filter = TransactionFilter()
         filter.outcomes = [.open, .timedOut, .failed]
-        #expect(Set(try reader.all(filter, at: now).map(\.id)) == Set([Outcome.open, .timedOut, .failed].compactMap { ids[$0] }))
+        #expect(
+            Set(try reader.all(filter, at: now).map(\.id)) == Set([TransactionOutcome.open, .timedOut, .failed].compactMap { ids[$0] }))
     }
 
     /// Breaks when a transaction counts as timed out while another source still records into it, or never does.
@@ -83,8 +84,8 @@ import WaybillCore
         server.event(1, part: part, at: 8)
         try store.ingest(client.set())
         try store.ingest(server.set())
-        #expect(try reader.all(at: Scribe.wall + 18_000_000).map(\.outcome) == [.open])
-        #expect(try reader.all(at: Scribe.wall + 18_000_001).map(\.outcome) == [.timedOut])
+        #expect(try reader.all(at: FactWriter.wall + 18_000_000).map(\.outcome) == [.open])
+        #expect(try reader.all(at: FactWriter.wall + 18_000_001).map(\.outcome) == [.timedOut])
     }
 
     /// Breaks when a condition is not applied, or its boundary lies on the wrong side.
@@ -94,16 +95,16 @@ import WaybillCore
         func seconds(_ change: (inout TransactionFilter) -> Void) throws -> [Int] {
             var filter = TransactionFilter()
             change(&filter)
-            return try reader.all(filter).map { ($0.begunMicroseconds - Scribe.wall) / 1_000_000 }
+            return try reader.all(filter).map { ($0.begunMicroseconds - FactWriter.wall) / 1_000_000 }
         }
         #expect(try seconds { _ in } == [3, 2, 1, 0])
         #expect(try seconds { $0.useCase = 1 } == [3, 1])
-        #expect(try seconds { $0.sinceMicroseconds = Scribe.wall + 1_000_000 } == [3, 2, 1])
-        #expect(try seconds { $0.untilMicroseconds = Scribe.wall + 1_000_000 } == [0])
+        #expect(try seconds { $0.sinceMicroseconds = FactWriter.wall + 1_000_000 } == [3, 2, 1])
+        #expect(try seconds { $0.untilMicroseconds = FactWriter.wall + 1_000_000 } == [0])
         #expect(
             try seconds {
                 $0.useCase = 0
-                $0.sinceMicroseconds = Scribe.wall + 1
+                $0.sinceMicroseconds = FactWriter.wall + 1
             } == [2])
     }
 
@@ -141,7 +142,7 @@ import WaybillCore
     /// Breaks when a code is shown although a name is known, or the name of another app's version is preferred.
     @Test func namesAreThoseOfTheAppElseOfAnyElseTheCode() throws {
         client.names = [RecordedName(useCase: 1, name: "of client"), RecordedName(useCase: 1, event: 4, name: "four")]
-        let other = Scribe("another", version: "2")
+        let other = FactWriter("another", version: "2")
         other.names = [RecordedName(useCase: 1, name: "of another"), RecordedName(useCase: 2, name: "only of another")]
         let id = GUID()
         let part = client.open(id, useCase: 1)
@@ -184,12 +185,12 @@ import WaybillCore
         try store.ingest(server.set())
         try store.ingest(client.set())
 
-        let record = try #require(try reader.transaction(id, now: Scribe.wall))
+        let record = try #require(try reader.transaction(id, now: FactWriter.wall))
         #expect(
             record.timeline.map(\.label) == [
                 "begun", "requestSent", "POST /login", "joined", "event 7", "failed", "401", "failed", "requestSent",
             ])
-        #expect(record.timeline.map { ($0.timeMicroseconds - Scribe.wall) / 1_000_000 } == Array(0...8))
+        #expect(record.timeline.map { ($0.timeMicroseconds - FactWriter.wall) / 1_000_000 } == Array(0...8))
         #expect(record.timeline.map(\.isLate) == [false, false, false, false, false, false, false, false, true])
         #expect(record.timeline.filter { $0.exchange == cause }.map(\.kind) == [.exchangeOpened, .exchangeClosed])
         #expect(record.sources.map(\.app) == ["client", "server"])
@@ -199,7 +200,7 @@ import WaybillCore
         #expect(record.summary.sourceCount == 2 && record.summary.eventCount == 3 && record.summary.exchangeCount == 1)
         let shown = try #require(record.exchanges.first)
         #expect(shown.url == "https://api.example.com:8443/login?a=1" && shown.status == 401 && shown.state == .completed)
-        #expect(shown.firstByteMicroseconds == Scribe.wall + 5_500_000 && shown.closedMicroseconds == Scribe.wall + 6_000_000)
+        #expect(shown.firstByteMicroseconds == FactWriter.wall + 5_500_000 && shown.closedMicroseconds == FactWriter.wall + 6_000_000)
         #expect(shown.requestHeaderFields == request.headerFields && shown.sentByteCount == 3 && shown.receivedByteCount == 4)
         #expect(try reader.transaction(GUID(), now: 0) == nil)
     }
@@ -208,7 +209,7 @@ import WaybillCore
     @Test func theOrderWithinASourceHoldsWhateverItsClockSays() throws {
         let id = GUID()
         let part = client.open(id, at: 0)
-        client.clocks.append(ClockAnchor(atMicroseconds: 1_500_000, offsetMicroseconds: Scribe.wall - 60_000_000))
+        client.clocks.append(ClockAnchor(atMicroseconds: 1_500_000, offsetMicroseconds: FactWriter.wall - 60_000_000))
         client.event(1, part: part, at: 1)
         client.event(2, part: part, at: 2)  // a minute back
         client.event(3, part: part, at: 3)
@@ -216,7 +217,7 @@ import WaybillCore
         server.event(9, part: joined, at: 70)
         try store.ingest(client.set())
         try store.ingest(server.set())
-        let timeline = try #require(try reader.transaction(id, now: Scribe.wall)).timeline
+        let timeline = try #require(try reader.transaction(id, now: FactWriter.wall)).timeline
         #expect(timeline.filter { $0.id.source == client.id }.map(\.id.sequence) == [1, 2, 3, 4])
         // The client's facts 2 to 4 and the server's first all stand at one second: ties go by the source's ID.
         let tied = client.id < server.id ? ["event 1", "event 2", "event 3", "joined"] : ["joined", "event 1", "event 2", "event 3"]
@@ -233,7 +234,7 @@ import WaybillCore
             Fact.ExchangeClosed(exchange: lost, state: .failed, error: RecordedError(domain: "NSURLErrorDomain", code: -1001)), part: part)
         try store.ingest(client.set(1...2))
         try store.ingest(client.set(4...4))
-        let record = try #require(try reader.transaction(id, now: Scribe.wall))
+        let record = try #require(try reader.transaction(id, now: FactWriter.wall))
         #expect(
             record.exchanges.map(\.url) == ["/a"] && record.exchanges.map(\.state) == [nil] && record.exchanges.map(\.role) == [.server])
         #expect(record.timeline.map(\.label) == ["begun", "GET /a", "failed"])

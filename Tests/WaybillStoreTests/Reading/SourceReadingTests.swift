@@ -8,13 +8,13 @@ import WaybillCore
 /// What is told of sources, one by one and as a list.
 @Suite(.timeLimit(.minutes(5))) struct SourceReadingTests {
     private let store: Store
-    private let place: StorePlace
+    private let place: ResolvedLocation
 
     init() throws { (store, place) = try Store.inMemory() }
 
     private func list(
         _ order: SourceFilter.Order = .newest, app: String? = nil, text: String? = nil, limit: Int = 10, after cursor: String? = nil
-    ) throws -> Page<SourceRecord> {
+    ) throws -> RecordPage<SourceRecord> {
         var filter = SourceFilter()
         (filter.order, filter.app, filter.text) = (order, app, text)
         return try StoreReader(place).sources(matching: filter, limit: limit, after: cursor)
@@ -22,13 +22,13 @@ import WaybillCore
 
     /// Broken, a server that has run for a year stands behind the phones of yesterday.
     @Test func theSourceThatWasHeardLastStandsInFrontOnEveryPage() throws {
-        let scribes = (0..<5).map { Scribe("app \($0)") }
-        for (index, scribe) in scribes.enumerated() {
-            scribe.open(GUID())
-            _ = try store.ingest(scribe.set(), receivedAt: Scribe.wall + index)
+        let writers = (0..<5).map { FactWriter("app \($0)") }
+        for (index, writer) in writers.enumerated() {
+            writer.open(GUID())
+            _ = try store.ingest(writer.set(), receivedAt: FactWriter.wall + index)
         }
-        scribes[1].open(GUID())
-        _ = try store.ingest(scribes[1].set(2...2), receivedAt: Scribe.wall + 100)
+        writers[1].open(GUID())
+        _ = try store.ingest(writers[1].set(2...2), receivedAt: FactWriter.wall + 100)
         var (told, cursor): ([GUID], String?) = ([], nil)
         try eventually("the last page comes") {
             let page = try list(limit: 2, after: cursor)
@@ -36,8 +36,8 @@ import WaybillCore
             cursor = page.next
             return cursor == nil
         }
-        #expect(told == [1, 4, 3, 2, 0].map { scribes[$0].id })
-        #expect(try list(.oldest).rows.map(\.id) == scribes.map(\.id))
+        #expect(told == [1, 4, 3, 2, 0].map { writers[$0].id })
+        #expect(try list(.oldest).rows.map(\.id) == writers.map(\.id))
         for wrong in ["x", "1", "1.", "-1.2", "1.2.3", ""] {
             let error = #expect(throws: WaybillError.self) { try list(after: wrong) }
             #expect(error?.code == .format, "\(wrong)")
@@ -45,21 +45,21 @@ import WaybillCore
     }
 
     @Test func whatRecordsIntoThisStoreStandsBeforeWhatWasReceived() throws {
-        let (own, other) = (Scribe("own"), Scribe("other"))
+        let (own, other) = (FactWriter("own"), FactWriter("other"))
         own.open(GUID())
         other.open(GUID())
         try own.record(into: store)
-        _ = try store.ingest(other.set(), receivedAt: Scribe.wall + 1_000_000)
+        _ = try store.ingest(other.set(), receivedAt: FactWriter.wall + 1_000_000)
         #expect(try list().rows.map(\.app) == ["own", "other"])
         #expect(try list(limit: 1, after: list(limit: 1).next).rows.map(\.app) == ["other"])
     }
 
     @Test func everyWordOfTheSearchIsFoundInWhatASourceSays() throws {
-        let (phone, server) = (Scribe("shop", version: "4.2"), Scribe("100%_sure", version: "1"))
+        let (phone, server) = (FactWriter("shop", version: "4.2"), FactWriter("100%_sure", version: "1"))
         (phone.source.device, phone.source.os, phone.source.osVersion) = ("iPhone17,1", "iOS", "18.5")
-        for scribe in [phone, server] {
-            scribe.open(GUID())
-            try store.ingest(scribe.set())
+        for writer in [phone, server] {
+            writer.open(GUID())
+            try store.ingest(writer.set())
         }
         for text in ["iphone", "ios 18.5", "4.2 IOS", phone.id.description, ""] {
             #expect(try list(text: text).rows.contains { $0.id == phone.id }, "\(text)")
@@ -75,37 +75,37 @@ import WaybillCore
 
     /// Broken, an operator looks for lost facts at the wrong time.
     @Test func aGapIsToldWithTheTimesAroundIt() throws {
-        let scribe = Scribe()
-        let part = scribe.open(GUID(), at: 10)
-        for second in [11, 12, 13] { scribe.event(1, part: part, at: second) }
-        scribe.close(part, .succeeded, at: 20)
-        scribe.open(GUID(), at: 60)
-        try store.ingest(scribe.set(1...2))
-        try store.ingest(scribe.set(5...5))
+        let writer = FactWriter()
+        let part = writer.open(GUID(), at: 10)
+        for second in [11, 12, 13] { writer.event(1, part: part, at: second) }
+        writer.close(part, .succeeded, at: 20)
+        writer.open(GUID(), at: 60)
+        try store.ingest(writer.set(1...2))
+        try store.ingest(writer.set(5...5))
         let reader = try StoreReader(place)
-        let gaps = try #require(try reader.source(scribe.id)).gaps
+        let gaps = try #require(try reader.source(writer.id)).gaps
         #expect(gaps == [SourceRecord.Gap(first: 3, last: 4)])
-        let time = try #require(try reader.times(of: gaps, in: scribe.id).first)
-        #expect(time.afterMicroseconds == Scribe.wall + 11_000_000)
-        #expect(time.beforeMicroseconds == Scribe.wall + 20_000_000)
+        let time = try #require(try reader.times(of: gaps, in: writer.id).first)
+        #expect(time.afterMicroseconds == FactWriter.wall + 11_000_000)
+        #expect(time.beforeMicroseconds == FactWriter.wall + 20_000_000)
         let outside = [SourceRecord.Gap(first: 1, last: 1), SourceRecord.Gap(first: 9, last: 9)]
-        let times = try reader.times(of: outside, in: scribe.id)
+        let times = try reader.times(of: outside, in: writer.id)
         #expect(times[0].afterMicroseconds == nil, "Nothing is there before the first.")
         #expect(times[1].beforeMicroseconds == nil, "Nothing is there behind the last.")
     }
 
     @Test func aWallClockThatWasSetIsToldAndDriftIsNot() throws {
-        let scribe = Scribe()
-        scribe.open(GUID())
-        scribe.clocks += [
-            ClockAnchor(atMicroseconds: 5_000_000, offsetMicroseconds: Scribe.wall + 90_000),
-            ClockAnchor(atMicroseconds: 9_000_000, offsetMicroseconds: Scribe.wall + 3_600_090_000),
+        let writer = FactWriter()
+        writer.open(GUID())
+        writer.clocks += [
+            ClockAnchor(atMicroseconds: 5_000_000, offsetMicroseconds: FactWriter.wall + 90_000),
+            ClockAnchor(atMicroseconds: 9_000_000, offsetMicroseconds: FactWriter.wall + 3_600_090_000),
         ]
-        try store.ingest(scribe.set())
-        let clocks = try #require(try StoreReader(place).clocks(of: scribe.id, others: 5))
+        try store.ingest(writer.set())
+        let clocks = try #require(try StoreReader(place).clocks(of: writer.id, others: 5))
         #expect(clocks.anchors.count == 3)
         #expect(
-            clocks.changes == [SourceClocks.Change(atMicroseconds: Scribe.wall + 9_090_000, byMicroseconds: 3_600_000_000)],
+            clocks.changes == [SourceClocks.Change(atMicroseconds: FactWriter.wall + 9_090_000, byMicroseconds: 3_600_000_000)],
             "The second anchor is 90 ms of drift.")
         #expect(clocks.others == [], "It met nobody: nothing is known, and nothing is zero.")
         #expect(try StoreReader(place).clocks(of: GUID(), others: 5) == nil)
@@ -116,7 +116,7 @@ import WaybillCore
         var sources = ClockAlignmentTests.Sources()
         for number in 0..<4 { sources.run(at: 60 * number) }
         let reader = try sources.reader()
-        func offset(_ source: Scribe, beside other: Scribe) throws -> ClockAlignment.Offset {
+        func offset(_ source: FactWriter, beside other: FactWriter) throws -> ClockAlignment.Offset {
             let others = try #require(try reader.clocks(of: source.id, others: 5)).others
             #expect(others.count == 2)
             return try #require(others.first { $0.source.id == other.id }).offset
@@ -140,11 +140,11 @@ import WaybillCore
             runs.append(sources.last)
         }
         let reader = try sources.reader()
-        for scribe in [sources.client, sources.database] {
-            let found = try reader.latestTransactions(of: scribe.id, limit: 3, now: Scribe.wall)
+        for writer in [sources.client, sources.database] {
+            let found = try reader.latestTransactions(of: writer.id, limit: 3, now: FactWriter.wall)
             #expect(found.map(\.id) == Array(runs.reversed().prefix(3)))
         }
-        #expect(try reader.latestFact(of: sources.client.id) == Scribe.wall + 190_000_000)
-        #expect(try reader.firstArrival(of: sources.client.id) == Scribe.wall)
+        #expect(try reader.latestFact(of: sources.client.id) == FactWriter.wall + 190_000_000)
+        #expect(try reader.firstArrival(of: sources.client.id) == FactWriter.wall)
     }
 }

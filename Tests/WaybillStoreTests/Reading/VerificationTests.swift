@@ -9,16 +9,16 @@ import WaybillCore
     private let reader: StoreReader
 
     init() throws {
-        let place: StorePlace
+        let place: ResolvedLocation
         (store, place) = try Store.inMemory()
         reader = try StoreReader(place)
-        let own = Scribe("own")
-        let received = Scribe("received")
-        for scribe in [own, received] {
-            let part = scribe.open(GUID())
-            scribe.event(1, part: part)
-            scribe.event(2, part: part)
-            scribe.close(part, .succeeded)
+        let own = FactWriter("own")
+        let received = FactWriter("received")
+        for writer in [own, received] {
+            let part = writer.open(GUID())
+            writer.event(1, part: part)
+            writer.event(2, part: part)
+            writer.close(part, .succeeded)
         }
         own.names = [RecordedName(useCase: 0, name: "login")]
         try own.record(into: store)
@@ -63,7 +63,7 @@ import WaybillCore
 
     /// Breaks when what a collector has not got yet is called a fault of its store.
     @Test func aGapIsRemarkedAndNoProblem() throws {
-        let late = Scribe()
+        let late = FactWriter()
         let part = late.open(GUID())
         late.event(1, part: part)
         late.event(2, part: part)

@@ -6,14 +6,14 @@ import WaybillCore
 
 @Suite(.timeLimit(.minutes(5))) struct WhyEmptyTests {
     private let store: Store
-    private let place: StorePlace
+    private let place: ResolvedLocation
 
     init() throws { (store, place) = try Store.inMemory() }
 
     private func why(_ change: (inout TransactionFilter) -> Void) throws -> String {
         var filter = TransactionFilter()
         change(&filter)
-        return try StoreReader(place).whyEmpty(filter, now: Scribe.wall)
+        return try StoreReader(place).whyEmpty(filter, now: FactWriter.wall)
     }
 
     @Test func anEmptyStoreIsSaidToBeEmpty() throws {
@@ -22,7 +22,7 @@ import WaybillCore
 
     /// Breaks when a condition is blamed that lets something through, or when the sentence does not say what is there instead.
     @Test func theConditionThatLetsNothingThroughIsNamed() throws {
-        let app = Scribe(wall: Scribe.wall)
+        let app = FactWriter(wall: FactWriter.wall)
         app.names = [RecordedName(useCase: 0, name: "login")]
         app.close(app.open(GUID(), at: 1), .failed)
         app.close(app.open(GUID(), at: 10), .failed)
@@ -37,14 +37,14 @@ import WaybillCore
         #expect(
             try why {
                 $0.outcomes = [.failed]
-                $0.sinceMicroseconds = Scribe.wall + 15_000_000
+                $0.sinceMicroseconds = FactWriter.wall + 15_000_000
             }
                 == "There are 2 failed transactions here, but none began since 2025-10-09T08:53:35Z; the newest began at 2025-10-09T08:53:30Z."
         )
         #expect(
             try why {
                 $0.useCase = 7
-                $0.untilMicroseconds = Scribe.wall
+                $0.untilMicroseconds = FactWriter.wall
             }
                 == "There is 1 transaction of use case 7 here, but none began before 2025-10-09T08:53:20Z; the newest began at 2025-10-09T08:53:40Z."
         )

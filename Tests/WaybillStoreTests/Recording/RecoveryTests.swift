@@ -15,7 +15,8 @@ import WaybillCore
 
     private func writer(_ source: GUID = GUID(), in folder: TemporaryDirectory) -> SourceWriter {
         SourceWriter(
-            source: Source(id: source, app: "shop", appVersion: "1"), place: .folder(folder.url), clock: SystemClock(), capacity: 100,
+            source: RecordedSource(id: source, app: "shop", appVersion: "1"), place: .folder(folder.url), clock: SystemClock(),
+            capacity: 100,
             writesByItself: false)
     }
 

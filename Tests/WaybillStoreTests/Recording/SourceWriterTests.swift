@@ -11,8 +11,8 @@ import WaybillCore
 
     init() throws { folder = try TemporaryDirectory() }
 
-    private func writer(_ place: StorePlace) -> SourceWriter {
-        SourceWriter(source: Source(id: GUID()), place: place, clock: SystemClock(), capacity: 1_000, writesByItself: false)
+    private func writer(_ place: ResolvedLocation) -> SourceWriter {
+        SourceWriter(source: RecordedSource(id: GUID()), place: place, clock: SystemClock(), capacity: 1_000, writesByItself: false)
     }
 
     private func open(in writer: SourceWriter) {
@@ -24,7 +24,7 @@ import WaybillCore
     /// Breaks when each drain that comes early leaves one more timer behind: under load they would multiply, and the store be written all the time.
     @Test func drainsThatComeEarlyLeaveOneTimer() async throws {
         let time = ManualTime()
-        let writer = SourceWriter(source: Source(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time)
+        let writer = SourceWriter(source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time)
         for _ in 0..<10 {
             open(in: writer)
             try await writer.drain()
@@ -40,7 +40,7 @@ import WaybillCore
     @Test func factsThatAreRefusedShareOneDrain() async throws {
         let clock = CountingClock()
         let writer = SourceWriter(
-            source: Source(id: GUID()), place: .folder(folder.url), clock: clock, capacity: 1_000,
+            source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: clock, capacity: 1_000,
             journalSize: JournalSize(segmentCount: 2, segmentByteCount: 4096))
         open(in: writer)
         try await writer.drain()

@@ -20,7 +20,8 @@ import WaybillCore
 
     private func writer(_ journalSize: JournalSize = JournalSize(segmentCount: 2, segmentByteCount: 8192)) -> SourceWriter {
         SourceWriter(
-            source: Source(id: GUID()), place: .folder(disk.folder.appending(path: "store")), clock: time, capacity: 1_000, timer: time,
+            source: RecordedSource(id: GUID()), place: .folder(disk.folder.appending(path: "store")), clock: time, capacity: 1_000,
+            timer: time,
             journalSize: journalSize)
     }
 

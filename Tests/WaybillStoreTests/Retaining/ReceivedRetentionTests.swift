@@ -8,23 +8,23 @@ import WaybillCore
 /// What a collector takes away again to keep within its limits.
 @Suite(.timeLimit(.minutes(5))) struct ReceivedRetentionTests {
     private let store: Store
-    private let place: StorePlace
+    private let place: ResolvedLocation
 
     init() throws { (store, place) = try Store.inMemory() }
 
-    private func login(_ transaction: GUID = GUID(), joined: Bool = false) -> Scribe {
-        let scribe = Scribe()
-        let part = scribe.open(transaction, joined: joined)
-        for code in 1...3 { scribe.event(code, part: part) }
-        scribe.close(part, .succeeded)
-        return scribe
+    private func login(_ transaction: GUID = GUID(), joined: Bool = false) -> FactWriter {
+        let writer = FactWriter()
+        let part = writer.open(transaction, joined: joined)
+        for code in 1...3 { writer.event(code, part: part) }
+        writer.close(part, .succeeded)
+        return writer
     }
 
     private func receive(_ set: DecodedSet, day: Int) throws -> Receipt {
-        try store.ingest(set, receivedAt: Scribe.wall + day * 86_400_000_000)
+        try store.ingest(set, receivedAt: FactWriter.wall + day * 86_400_000_000)
     }
 
-    private func retire(before day: Int) throws -> Int { try store.retire(receivedBefore: Scribe.wall + day * 86_400_000_000) }
+    private func retire(before day: Int) throws -> Int { try store.retire(receivedBefore: FactWriter.wall + day * 86_400_000_000) }
 
     @Test func whatWasReceivedLongAgoGoesAndIsStillKnown() throws {
         let (old, new) = (login(), login())
@@ -57,38 +57,38 @@ import WaybillCore
     }
 
     @Test func whatTheStoreRecordedItselfStays() throws {
-        let scribe = login()
-        try scribe.record(into: store)
+        let writer = login()
+        try writer.record(into: store)
         #expect(try retire(before: 1_000) == 0)
         #expect(try store.retire(beyond: 0) == 0)
-        #expect(try store.facts(of: scribe.id) == scribe.facts)
+        #expect(try store.facts(of: writer.id) == writer.facts)
     }
 
     @Test func theOldestGoUntilTheStoreIsSmallEnough() throws {
-        let scribe = Scribe()
+        let writer = FactWriter()
         let length = 52
         for _ in 0..<100 {
-            let part = scribe.open(GUID())
-            for code in 1...(length - 2) { scribe.event(code, part: part, attributes: ["text": "as long as it takes"]) }
-            scribe.close(part, .succeeded)
+            let part = writer.open(GUID())
+            for code in 1...(length - 2) { writer.event(code, part: part, attributes: ["text": "as long as it takes"]) }
+            writer.close(part, .succeeded)
         }
-        for day in 0..<100 { _ = try receive(scribe.set(day * length + 1...(day + 1) * length), day: day) }
+        for day in 0..<100 { _ = try receive(writer.set(day * length + 1...(day + 1) * length), day: day) }
         let size = try store.connection.usedByteCount()
         try eventually("the store is small enough") { try store.retire(beyond: size / 2, budget: 200) == 0 }
         #expect(try store.connection.usedByteCount() <= size / 2)
-        let left = try store.facts(of: scribe.id)
+        let left = try store.facts(of: writer.id)
         #expect((1_000...3_000).contains(left.count))
-        #expect(left == scribe.facts.suffix(left.count), "Those that came last.")
+        #expect(left == writer.facts.suffix(left.count), "Those that came last.")
         #expect(try StoreReader(place).verify().problems == [])
     }
 
     @Test func anErasureOfWhatIsRetiredIsBookedAsOne() throws {
-        let scribe = login()
-        scribe.source.installation = GUID(high: 7, low: 7)
-        _ = try receive(scribe.set(), day: 0)
+        let writer = login()
+        writer.source.installation = GUID(high: 7, low: 7)
+        _ = try receive(writer.set(), day: 0)
         #expect(try retire(before: 5) == 5)
-        _ = try store.erase(.installation(GUID(high: 7, low: 7)), at: Scribe.wall)
-        #expect(try receive(scribe.set(), day: 6).rejections.map(\.reason) == Array(repeating: "erased", count: 5))
+        _ = try store.erase(.installation(GUID(high: 7, low: 7)), at: FactWriter.wall)
+        #expect(try receive(writer.set(), day: 6).rejections.map(\.reason) == Array(repeating: "erased", count: 5))
         #expect(try StoreReader(place).verify().problems == [])
     }
 }

@@ -8,7 +8,7 @@ import WaybillCore
 /// The published schema, the views for people, and how statements find their rows.
 @Suite(.timeLimit(.minutes(5))) struct SchemaTests {
     private let store: Store
-    private let place: StorePlace
+    private let place: ResolvedLocation
 
     init() throws { (store, place) = try Store.inMemory() }
 
@@ -39,16 +39,16 @@ import WaybillCore
 
     private func rows(_ sql: String) throws -> [String] { try store.connection.statement(sql).rows { row in row.text(0) } }
 
-    private func fill() throws -> (id: GUID, client: Scribe, server: Scribe) {
+    private func fill() throws -> (id: GUID, client: FactWriter, server: FactWriter) {
         let id = GUID()
-        let client = Scribe("shop")
+        let client = FactWriter("shop")
         client.names = [RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "requestSent")]
         let part = client.open(id, attributes: ["variant": "B"], at: 0)
         client.event(1, part: part, at: 1)
         let exchange = client.openExchange(
             Fact.ExchangeOpened(method: "POST", scheme: "https", host: "api.example.com", port: 8443, path: "/login", query: "a=1"),
             part: part, at: 2)
-        let server = Scribe("accounts")
+        let server = FactWriter("accounts")
         let joined = server.open(id, joined: true, at: 3)
         server.event(9, part: joined, at: 4)
         client.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 401), part: part, at: 5)
@@ -75,10 +75,10 @@ import WaybillCore
 
     /// Breaks when a user reads out a code by which the shell finds nothing.
     @Test func theTransactionsViewHasTheCodeThatPeopleReadOut() throws {
-        let scribe = Scribe()
+        let writer = FactWriter()
         let ids = [GUID(high: 0, low: 0), GUID(high: 0, low: .max), GUID(high: 7, low: 0x01_2345_6789)] + (0..<200).map { _ in GUID() }
-        for id in ids { scribe.open(id) }
-        try store.ingest(scribe.set())
+        for id in ids { writer.open(id) }
+        try store.ingest(writer.set())
         let rows = try rows("SELECT id || ' ' || support_code FROM transactions")
         #expect(Set(rows) == Set(ids.map { "\($0) \($0.supportCode)" }))
     }
@@ -86,20 +86,20 @@ import WaybillCore
     /// Breaks when a derived outcome has no word, or the wrong one: the view looks at the clock itself.
     @Test func theViewDerivesInterruptedAndTimedOut() throws {
         let now = SystemClock().wallMicroseconds()
-        let scribe = Scribe(wall: now - 100_000_000)
-        scribe.open(GUID(), timeout: 50_000_000, at: 1)
-        scribe.open(GUID(), timeout: 3_600_000_000, at: 2)
-        scribe.close(scribe.open(GUID(), at: 3), .abandoned)
-        try store.ingest(scribe.set())
+        let writer = FactWriter(wall: now - 100_000_000)
+        writer.open(GUID(), timeout: 50_000_000, at: 1)
+        writer.open(GUID(), timeout: 3_600_000_000, at: 2)
+        writer.close(writer.open(GUID(), at: 3), .abandoned)
+        try store.ingest(writer.set())
         #expect(try rows("SELECT outcome FROM transactions ORDER BY begun_us") == ["timed_out", "open", "abandoned"])
-        try store.ingest(scribe.set(ended: true))
+        try store.ingest(writer.set(ended: true))
         #expect(try rows("SELECT outcome FROM transactions ORDER BY begun_us") == ["interrupted", "interrupted", "abandoned"])
     }
 
     /// Breaks when the view and the library tell two stories of one transaction.
     @Test func theTimelineViewIsTheTimelineOfTheLibrary() throws {
         let (id, _, _) = try fill()
-        let record = try #require(try StoreReader(place).transaction(id, now: Scribe.wall))
+        let record = try #require(try StoreReader(place).transaction(id, now: FactWriter.wall))
         let shown = try rows(
             "SELECT label || ' ' || kind || ' ' || time_us || ' ' || source || ' ' || sequence || ' ' || late FROM timeline WHERE transaction_id = '\(id)' ORDER BY time_us"
         )
@@ -125,7 +125,7 @@ import WaybillCore
     /// Breaks when the ledger of the view is not the library's.
     @Test func theLedgersViewBalances() throws {
         _ = try fill()
-        let own = Scribe("own")
+        let own = FactWriter("own")
         let part = own.open(GUID())
         for _ in 0..<5 { own.event(1, part: part) }
         try own.record(into: store)
@@ -153,8 +153,8 @@ import WaybillCore
     }
 
     /// Breaks when a list is sorted, or scans, instead of walking an index: it would take seconds with a million transactions.
-    @Test(arguments: [(nil, []), (3, []), (nil, [.failed]), (3, [.failed, .canceled])] as [(Int?, Set<Outcome>)])
-    func listsWalkAnIndex(useCase: Int?, outcomes: Set<Outcome>) throws {
+    @Test(arguments: [(nil, []), (3, []), (nil, [.failed]), (3, [.failed, .canceled])] as [(Int?, Set<TransactionOutcome>)])
+    func listsWalkAnIndex(useCase: Int?, outcomes: Set<TransactionOutcome>) throws {
         var filter = TransactionFilter()
         filter.useCase = useCase
         filter.outcomes = outcomes

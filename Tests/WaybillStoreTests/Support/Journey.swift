@@ -6,9 +6,9 @@ import WaybillCore
 /// Histories on their way from a device's store to a collector's, with sets that get lost, answers that get lost, and sources that end at any point.
 struct Journey {
     let device: Store
-    let devicePlace: StorePlace
+    let devicePlace: ResolvedLocation
     let collector: Store
-    let collectorPlace: StorePlace
+    let collectorPlace: ResolvedLocation
     /// What should not have happened on the way.
     private(set) var surprises: [String] = []
 

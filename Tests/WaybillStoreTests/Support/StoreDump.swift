@@ -32,8 +32,8 @@ extension Store {
     }
 
     /// A collector's store in memory.
-    static func inMemory() throws -> (Store, StorePlace) {
-        let place = StorePlace.memory(name: GUID().description)
+    static func inMemory() throws -> (Store, ResolvedLocation) {
+        let place = ResolvedLocation.memory(name: GUID().description)
         return (try Store(place), place)
     }
 }

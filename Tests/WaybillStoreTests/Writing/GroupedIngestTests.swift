@@ -8,11 +8,11 @@ import WaybillCore
 /// Several sets in one commit, and no more of a transaction than there may be.
 @Suite(.timeLimit(.minutes(5))) struct GroupedIngestTests {
     private let store: Store
-    private let place: StorePlace
+    private let place: ResolvedLocation
 
     init() throws { (store, place) = try Store.inMemory() }
 
-    private func arrival(_ set: DecodedSet) -> Arrival { Arrival(set: set, atMicroseconds: LoginHistory.begun) }
+    private func arrival(_ set: DecodedSet) -> ReceivedSet { ReceivedSet(set: set, atMicroseconds: LoginHistory.begun) }
 
     private func ingest(_ sets: [DecodedSet], limit: Int = 1_000) throws -> [Receipt] {
         try store.ingest(sets.map(arrival), factsPerTransaction: limit).map { try $0.get() }
@@ -20,11 +20,11 @@ import WaybillCore
 
     /// Breaks when a group gives other rows or verdicts than the same sets one by one.
     @Test func aGroupIsBookedAsItsSetsOneByOne() throws {
-        let (first, second) = (Scribe(), Scribe())
-        for scribe in [first, second] {
-            let part = scribe.open(GUID())
-            for code in 1...5 { scribe.event(code, part: part) }
-            scribe.close(part, .succeeded)
+        let (first, second) = (FactWriter(), FactWriter())
+        for writer in [first, second] {
+            let part = writer.open(GUID())
+            for code in 1...5 { writer.event(code, part: part) }
+            writer.close(part, .succeeded)
         }
         let sets = [first.set(1...4), second.set(), first.set(3...7), second.set()]
         let (single, _) = try Store.inMemory()
@@ -35,8 +35,8 @@ import WaybillCore
 
     /// Breaks when one set that fails takes others of its commit with it, or leaves half of itself.
     @Test func aSetThatFailsLeavesNothingAndTheOthersAreTaken() throws {
-        let (good, bad, late) = (Scribe(), Scribe(), Scribe())
-        for scribe in [good, bad, late] { scribe.close(scribe.open(GUID()), .succeeded) }
+        let (good, bad, late) = (FactWriter(), FactWriter(), FactWriter())
+        for writer in [good, bad, late] { writer.close(writer.open(GUID()), .succeeded) }
         try store.connection.execute(
             """
             CREATE TEMP TRIGGER fails BEFORE INSERT ON arrivals WHEN (SELECT app FROM sources WHERE id = new.source) = 'bad' \
@@ -52,20 +52,20 @@ import WaybillCore
 
     /// Breaks when nothing of a group is left behind, but some of it is acknowledged.
     @Test func whereTheCommitFailsNoSetIsAcknowledged() throws {
-        let scribe = Scribe()
-        scribe.close(scribe.open(GUID()), .succeeded)
+        let writer = FactWriter()
+        writer.close(writer.open(GUID()), .succeeded)
         try store.connection.execute(
             """
             CREATE TEMP TRIGGER fails BEFORE INSERT ON arrivals BEGIN SELECT raise(ROLLBACK, 'as the test wants it'); END
             """)
-        let results = store.ingest([scribe.set(1...1), scribe.set()].map(arrival), factsPerTransaction: 1_000)
+        let results = store.ingest([writer.set(1...1), writer.set()].map(arrival), factsPerTransaction: 1_000)
         #expect(results.allSatisfy { (try? $0.get()) == nil })
         #expect(try StoreReader(place).sources().isEmpty)
     }
 
     /// Breaks when somebody who has learned the ID of a transaction can make it grow without end, by one source or by many.
     @Test func factsBeyondWhatATransactionMayHaveAreRejected() throws {
-        let (owner, intruder, other) = (Scribe(), Scribe(), Scribe())
+        let (owner, intruder, other) = (FactWriter(), FactWriter(), FactWriter())
         let transaction = GUID()
         let part = owner.open(transaction)
         for code in 1...5 { owner.event(code, part: part) }
@@ -83,17 +83,17 @@ import WaybillCore
 
     /// Breaks when the distance of a part's first and last sequence is taken for the number of its facts.
     @Test func aPartBetweenManyOthersIsCountedByItsFacts() throws {
-        let scribe = Scribe()
-        let long = scribe.open(GUID())
+        let writer = FactWriter()
+        let long = writer.open(GUID())
         for _ in 0..<10 {
-            let part = scribe.open(GUID())
-            scribe.event(1, part: part)
-            scribe.close(part, .succeeded)
+            let part = writer.open(GUID())
+            writer.event(1, part: part)
+            writer.close(part, .succeeded)
         }
-        for code in 1...3 { scribe.event(code, part: long) }
-        #expect(try ingest([scribe.set(1...32), scribe.set()], limit: 5).map(\.rejections.count) == [0, 0])
-        scribe.event(4, part: long)
-        scribe.event(5, part: long)
-        #expect(try ingest([scribe.set()], limit: 5)[0].rejections.count == 1)
+        for code in 1...3 { writer.event(code, part: long) }
+        #expect(try ingest([writer.set(1...32), writer.set()], limit: 5).map(\.rejections.count) == [0, 0])
+        writer.event(4, part: long)
+        writer.event(5, part: long)
+        #expect(try ingest([writer.set()], limit: 5)[0].rejections.count == 1)
     }
 }

@@ -6,8 +6,8 @@ import WaybillCore
 
 @Suite(.timeLimit(.minutes(5))) struct IngestTests {
     private let store: Store
-    private let place: StorePlace
-    private let client = Scribe()
+    private let place: ResolvedLocation
+    private let client = FactWriter()
 
     init() throws { (store, place) = try Store.inMemory() }
 
@@ -128,15 +128,15 @@ import WaybillCore
     /// Breaks when a transaction is listed twice, or under the time of a part that only joined.
     @Test func theBeginnerTakesOverFromTheJoinedPartThatStoodIn() throws {
         let transaction = GUID()
-        let server = Scribe("server", wall: Scribe.wall - 60_000_000)
+        let server = FactWriter("server", wall: FactWriter.wall - 60_000_000)
         server.open(transaction, joined: true, at: 1)
         client.close(client.open(transaction, at: 10), .succeeded, at: 11)
         try store.ingest(server.set())
         var listed = try StoreReader(place).all()
-        #expect(listed.map(\.isWaitingForBeginner) == [true] && listed.map(\.begunMicroseconds) == [Scribe.wall - 59_000_000])
+        #expect(listed.map(\.isWaitingForBeginner) == [true] && listed.map(\.begunMicroseconds) == [FactWriter.wall - 59_000_000])
         try store.ingest(client.set())
         listed = try StoreReader(place).all()
-        #expect(listed.map(\.isWaitingForBeginner) == [false] && listed.map(\.begunMicroseconds) == [Scribe.wall + 10_000_000])
+        #expect(listed.map(\.isWaitingForBeginner) == [false] && listed.map(\.begunMicroseconds) == [FactWriter.wall + 10_000_000])
         #expect(listed.map(\.sourceCount) == [2] && listed.map(\.outcome) == [.succeeded])
     }
 
@@ -144,31 +144,31 @@ import WaybillCore
     @Test(arguments: [true, false])
     func theJoinedPartThatBeganFirstStandsIn(isTurned: Bool) throws {
         let transaction = GUID()
-        let servers = [Scribe("a"), Scribe("b")].sorted { $0.id < $1.id }
+        let servers = [FactWriter("a"), FactWriter("b")].sorted { $0.id < $1.id }
         servers[0].open(transaction, joined: true, at: isTurned ? 2 : 7)
         servers[1].open(transaction, joined: true, at: isTurned ? 7 : 2)
         for server in servers { try store.ingest(server.set()) }
-        #expect(try StoreReader(place).all().map(\.begunMicroseconds) == [Scribe.wall + 2_000_000])
+        #expect(try StoreReader(place).all().map(\.begunMicroseconds) == [FactWriter.wall + 2_000_000])
     }
 
     /// Breaks when two beginnings of one transaction make two lines, or the line depends on which came first.
     @Test(arguments: [true, false])
     func ofTwoBeginningsTheOneOfTheLesserSourceLeads(isTurned: Bool) throws {
         let transaction = GUID()
-        let sources = [Scribe("a"), Scribe("b")].sorted { $0.id < $1.id }
+        let sources = [FactWriter("a"), FactWriter("b")].sorted { $0.id < $1.id }
         sources[0].open(transaction, at: 9)
         sources[1].open(transaction, at: 1)
-        for scribe in isTurned ? sources.reversed() : sources { try store.ingest(scribe.set()) }
-        #expect(try StoreReader(place).all().map(\.begunMicroseconds) == [Scribe.wall + 9_000_000])
+        for writer in isTurned ? sources.reversed() : sources { try store.ingest(writer.set()) }
+        #expect(try StoreReader(place).all().map(\.begunMicroseconds) == [FactWriter.wall + 9_000_000])
     }
 
     /// Breaks when the time of a stored beginning stays as the old anchors had it.
     @Test func anAnchorThatComesLaterMovesTheBeginning() throws {
         client.open(GUID(), at: 100)
         try store.ingest(client.set())
-        client.clocks.append(ClockAnchor(atMicroseconds: 50_000_000, offsetMicroseconds: Scribe.wall + 3_000_000))
+        client.clocks.append(ClockAnchor(atMicroseconds: 50_000_000, offsetMicroseconds: FactWriter.wall + 3_000_000))
         try store.ingest(client.set())
-        #expect(try StoreReader(place).all().map(\.begunMicroseconds) == [Scribe.wall + 103_000_000])
+        #expect(try StoreReader(place).all().map(\.begunMicroseconds) == [FactWriter.wall + 103_000_000])
     }
 
     /// Breaks when an ended source's open part counts as open, or a closing that arrives afterwards does not count.

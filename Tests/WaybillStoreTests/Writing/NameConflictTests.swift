@@ -6,15 +6,15 @@ import WaybillCore
 
 @Suite(.timeLimit(.minutes(5))) struct NameConflictTests {
     private let store: Store
-    private let place: StorePlace
+    private let place: ResolvedLocation
 
     init() throws { (store, place) = try Store.inMemory() }
 
     private func record(_ app: String, _ version: String, _ names: RecordedName...) throws {
-        let scribe = Scribe(app, version: version)
-        scribe.names = names
-        scribe.open(GUID())
-        try store.ingest(scribe.set())
+        let writer = FactWriter(app, version: version)
+        writer.names = names
+        writer.open(GUID())
+        try store.ingest(writer.set())
     }
 
     /// Breaks when a code that was renamed in a later version, or is named otherwise by another app, goes unnoticed; or one that was not is told.

@@ -28,14 +28,14 @@ import WaybillTesting
     /// One exchange whose bodies come in small pieces.
     private func record(
         _ request: ExchangeRequest, _ sent: Data, _ response: ExchangeResponse, _ received: Data, by tx: TransactionManager,
-        size: Int = 7, end: (OpenExchange) -> Void = { $0.finish() }
+        size: Int = 7, end: (ExchangeRecorder) -> Void = { $0.finish() }
     ) -> Fact.ID {
         let exchange = tx.openExchange(request)
         for start in stride(from: 0, to: sent.count, by: size) { exchange.sent(sent.dropFirst(start).prefix(size)) }
         exchange.responded(response)
         for start in stride(from: 0, to: received.count, by: size) { exchange.received(received.dropFirst(start).prefix(size)) }
         end(exchange)
-        return Fact.ID(source: tx.sink.current?.id ?? GUID(), sequence: exchange.sequence)
+        return Fact.ID(source: tx.sources.current?.id ?? GUID(), sequence: exchange.sequence)
     }
 
     private func text(_ body: ExchangeBody?) -> String? { body.map { String(decoding: $0.bytes, as: UTF8.self) } }
@@ -173,11 +173,11 @@ import WaybillTesting
         let exchange = tx.openExchange(try request())
         exchange.responded(response(["Content-Type": "text/plain"]))
         for _ in 0..<512 { exchange.received(line) }
-        let waiting = try #require(tx.sink.current).writer.bodies
+        let waiting = try #require(tx.sources.current).writer.bodies
         #expect(waiting.byteCount <= 9 << 20)
         exchange.finish()
         let body = try #require(
-            try await tx.body(of: Fact.ID(source: tx.sink.current?.id ?? GUID(), sequence: exchange.sequence), .response))
+            try await tx.body(of: Fact.ID(source: tx.sources.current?.id ?? GUID(), sequence: exchange.sequence), .response))
         #expect(body.omission == .room && body.byteCount == 512 * line.count && body.bytes.count <= 8 << 20)
         #expect(tx.health.omittedBodies == 1)
         #expect(waiting.byteCount == 0, "all that was reserved is given back")
@@ -194,7 +194,7 @@ import WaybillTesting
         tx.recording = .on
         exchange.received(Data("3]".utf8))
         exchange.finish()
-        let id = Fact.ID(source: tx.sink.current?.id ?? GUID(), sequence: exchange.sequence)
+        let id = Fact.ID(source: tx.sources.current?.id ?? GUID(), sequence: exchange.sequence)
         #expect(text(try await tx.body(of: id, .response)) == "[1,3]")
     }
 

@@ -85,7 +85,7 @@ private enum SocketClient {
         }
     }
 
-    private static func follow(_ call: WayIn.Call, _ exchange: OpenExchange) async throws -> (Data, URLResponse) {
+    private static func follow(_ call: WayIn.Call, _ exchange: ExchangeRecorder) async throws -> (Data, URLResponse) {
         guard var url = call.request.url else { throw URLError(.badURL) }
         let host = url.host()
         var (method, body) = (call.request.httpMethod ?? "GET", try bytes(of: call.body))

@@ -250,7 +250,7 @@ private struct Place {
     }
 
     private func ledger() async throws -> Ledger {
-        let source = try #require(tx.sink.readableSource)
+        let source = try #require(tx.sources.readableSource)
         return try await source.writer.run { _, store in try #require(try store.ledgers()[source.id]) }
     }
 }

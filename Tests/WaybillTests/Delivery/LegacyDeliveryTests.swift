@@ -28,7 +28,7 @@ struct LegacyDeliveryTests {
     }
 
     private func ledger(_ tx: TransactionManager) async throws -> Ledger {
-        let source = try #require(tx.sink.readableSource)
+        let source = try #require(tx.sources.readableSource)
         return try await source.writer.run { _, store in try #require(try store.ledgers()[source.id]) }
     }
 

@@ -128,7 +128,7 @@ import WaybillTesting
             let tx = launch(clock)
             tx.perform(Login.self) { _ in }
             await tx.flush()
-            let source = try #require(tx.sink.readableSource)
+            let source = try #require(tx.sources.readableSource)
             let pause = try await source.writer.run { _, store in try store.deliveryPause(by: clock) }
             #expect(pause?.failureCount == count)
             #expect(pause?.wasAskedFor == false)
@@ -170,7 +170,7 @@ import WaybillTesting
     func aDamagedPauseIsNone(text: String) async throws {
         let tx = TransactionManager.testing(delivery: .transport(transport))
         tx.perform(Login.self) { _ in }
-        try await #require(tx.sink.readableSource).writer.run { _, store in try store.set("delivery_pause", to: text) }
+        try await #require(tx.sources.readableSource).writer.run { _, store in try store.set("delivery_pause", to: text) }
         #expect(await tx.flush() == FlushReport(delivered: 2))
     }
 }

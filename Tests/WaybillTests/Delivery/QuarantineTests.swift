@@ -27,7 +27,7 @@ import WaybillTesting
     }
 
     private func ledger() async throws -> Ledger {
-        let source = try #require(tx.sink.readableSource)
+        let source = try #require(tx.sources.readableSource)
         return try await source.writer.run { _, store in try #require(try store.ledgers()[source.id]) }
     }
 
@@ -93,7 +93,7 @@ import WaybillTesting
         #expect(name.hasSuffix(".waybill-set.v1.json"))
         let set = try TransactionSet.decode(Array(Data(contentsOf: folder.file(name)))).set
         #expect(set.sources.map { $0.facts.map(\.sequence) } == [[2, 4]])
-        #expect(set.sources.first?.source.id == tx.sink.readableSource?.id)
+        #expect(set.sources.first?.source.id == tx.sources.readableSource?.id)
         #expect(try await tx.quarantined().count == 2, "they stay")
     }
 }

@@ -17,7 +17,7 @@ struct RequestTests {
     init() {
         let facts = (2...201).map { Fact(sequence: $0, part: 1, atMicroseconds: $0 * 250, content: .event(Fact.Event(code: 1))) }
         let share = TransactionSet.Share(
-            source: Source(id: GUID()), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
+            source: RecordedSource(id: GUID()), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
             ledger: Ledger(recorded: 201, pending: 201), facts: facts)
         let made = TransactionSet(id: GUID(), sources: [share])
         set = OutgoingSet(id: made.id, body: made.encoded(), factCount: 200)

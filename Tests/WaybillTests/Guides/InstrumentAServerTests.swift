@@ -74,8 +74,8 @@ struct InstrumentAServerTests {
     }
 
     /// Breaks when the field is not found in a framework that hands out names in small letters, or a status of 500 counts as a success.
-    @Test(arguments: [(200, WaybillCore.Outcome.succeeded), (404, .succeeded), (500, .failed), (0, .failed)])
-    func anyOtherFramework(answer: Int, outcome: WaybillCore.Outcome) async throws {
+    @Test(arguments: [(200, TransactionOutcome.succeeded), (404, .succeeded), (500, .failed), (0, .failed)])
+    func anyOtherFramework(answer: Int, outcome: TransactionOutcome) async throws {
         status.withLock { $0 = answer }
         let login = client.begin(Login.self)
         _ = try? await logIn(request(of: login))

@@ -111,9 +111,9 @@ struct CancellationTests {
         #expect(counts.canceled > 0)
     }
 
-    private func exchange(of request: URLRequest) -> HTTPExchange {
+    private func exchange(of request: URLRequest) -> HTTPCall {
         let outgoing = OutgoingRequest(request: request)
-        return HTTPExchange(of: outgoing, by: TaskCarrier(outgoing, in: http))
+        return HTTPCall(of: outgoing, by: TaskTransport(outgoing, in: http))
     }
 
     /// Sends requests, eight at a time, and cancels each after a random time in microseconds.

@@ -23,7 +23,7 @@ struct SummaryText: AnswerText {
     }
 
     private var useCases: TextTable {
-        let outcomes = Outcome.allCases.filter { outcome in
+        let outcomes = TransactionOutcome.allCases.filter { outcome in
             outcome != .succeeded && answer.useCases.contains { $0.outcomes[outcome] != nil }
         }
         var table = TextTable(columns: [("USE CASE", .left), ("RUNS", .right), ("SUCCEEDED", .right)])

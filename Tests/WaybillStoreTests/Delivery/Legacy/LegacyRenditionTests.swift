@@ -7,7 +7,7 @@ import WaybillCore
 
 /// What version 0.0.1 can carry of a set, and what becomes of the rest.
 @Suite(.timeLimit(.minutes(5))) struct LegacyRenditionTests {
-    private let app = Scribe()
+    private let app = FactWriter()
     private let transaction = GUID()
 
     private func rendition(_ openings: [Fact.ID: Fact.Opened] = [:], _ sequences: ClosedRange<Int>? = nil) -> LegacyRendition {
@@ -55,7 +55,7 @@ import WaybillCore
     }
 
     @Test func partsOfOneTransactionAreOneTransactionOfEachDevice() {
-        let server = Scribe("server")
+        let server = FactWriter("server")
         let parts = [app.open(transaction), app.open(transaction, joined: true), server.open(transaction, joined: true)]
         app.event(1, part: parts[1])
         app.event(2, part: parts[0])

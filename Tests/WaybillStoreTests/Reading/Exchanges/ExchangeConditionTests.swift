@@ -10,48 +10,48 @@ import WaybillCore
 @Suite(.timeLimit(.minutes(5))) struct ExchangeConditionTests {
     private let store: Store
     private let reader: StoreReader
-    private let scribe = Scribe("shop", version: "1.2")
+    private let writer = FactWriter("shop", version: "1.2")
 
     init() throws {
-        let place: StorePlace
+        let place: ResolvedLocation
         (store, place) = try Store.inMemory()
         reader = try StoreReader(place)
     }
 
     /// Exchanges by the path of each, all but `/outside` of one transaction.
     private func fill() throws -> [Fact.ID: String] {
-        scribe.names = [RecordedName(useCase: 3, name: "checkout"), RecordedName(useCase: 3, event: 1, name: "paid")]
-        let part = scribe.open(GUID(), useCase: 3, attributes: ["variant": "B"], at: 0)
-        scribe.event(1, part: part, at: 0)
+        writer.names = [RecordedName(useCase: 3, name: "checkout"), RecordedName(useCase: 3, event: 1, name: "paid")]
+        let part = writer.open(GUID(), useCase: 3, attributes: ["variant": "B"], at: 0)
+        writer.event(1, part: part, at: 0)
         var paths: [Fact.ID: String] = [:]
         func exchange(
             _ host: String, _ path: String, method: String = "GET", part: Int, took seconds: Int? = nil, received: Int? = nil,
             error: RecordedError? = nil
         ) {
             let opened = Fact.ExchangeOpened(method: method, scheme: "https", host: host, path: path)
-            let sequence = scribe.openExchange(opened, part: part, at: 10)
-            paths[Fact.ID(source: scribe.id, sequence: sequence)] = path
+            let sequence = writer.openExchange(opened, part: part, at: 10)
+            paths[Fact.ID(source: writer.id, sequence: sequence)] = path
             guard let seconds else { return }
             let closed = Fact.ExchangeClosed(
                 exchange: sequence, state: error == nil ? .completed : .failed, status: error == nil ? 200 : nil,
                 receivedByteCount: received, error: error)
-            scribe.closeExchange(closed, part: part, at: 10 + seconds)
+            writer.closeExchange(closed, part: part, at: 10 + seconds)
         }
         exchange("example.com", "/orders", part: part, took: 1, received: 100)
         exchange("API.example.com", "/orders/17", method: "POST", part: part, took: 3, received: 200_000)
         exchange("notexample.com", "/orders-of-today", part: part, took: 5, received: 300)
         exchange("other.test", "/Orders/100%_x", part: part, took: 2, error: RecordedError(domain: "URLError", code: -1001))
         exchange("other.test", "/outside", part: 0)
-        scribe.close(part, .failed, at: 20)
-        try scribe.record(into: store)
+        writer.close(part, .failed, at: 20)
+        try writer.record(into: store)
         return paths
     }
 
     private func found(_ text: String, _ paths: [Fact.ID: String]) throws -> Set<String> {
-        let filter = try FilterExpression(text, about: .exchanges).exchangeFilter(names: reader.names(), now: Scribe.wall)
-        let page = try reader.exchanges(matching: filter, limit: 100, after: nil, now: Scribe.wall)
+        let filter = try FilterExpression(text, about: .exchanges).exchangeFilter(names: reader.names(), now: FactWriter.wall)
+        let page = try reader.exchanges(matching: filter, limit: 100, after: nil, now: FactWriter.wall)
         var all: Set<String> = []
-        try reader.forEachExchange(matching: filter, now: Scribe.wall) { all.insert(paths[$0.id] ?? "") }
+        try reader.forEachExchange(matching: filter, now: FactWriter.wall) { all.insert(paths[$0.id] ?? "") }
         #expect(Set(page.rows.map { paths[$0.id] ?? "" }) == all, "a page and an export differ: \(text)")
         return all
     }
@@ -72,7 +72,7 @@ import WaybillCore
             ("os:\"Linux 6\"", Array(all)), ("os:\"Linux 60\"", []), ("useCase:checkout", Array(inTransaction)),
             ("outcome:failed", Array(inTransaction)), ("outcome:succeeded", []), ("event:paid attribute:variant=B", Array(inTransaction)),
             ("-event:paid", []), ("attribute:variant=A", []), ("-host:example.com -took>2s", ["/Orders/100%_x", "/outside"]),
-            ("since:\(Scribe.wall + 10_000_000)", Array(all)), ("until:\(Scribe.wall + 10_000_000)", []),
+            ("since:\(FactWriter.wall + 10_000_000)", Array(all)), ("until:\(FactWriter.wall + 10_000_000)", []),
             ("orders took>4s", ["/orders-of-today"]), ("-orders", ["/outside"]),
         ] { #expect(try found(text, paths) == Set(expected), "\(text)") }
     }
@@ -82,7 +82,7 @@ import WaybillCore
         var filter = ExchangeFilter()
         filter.conditions = [.not(.event("paid"))]
         let query = NetworkQuery(filter: filter, transactions: TransactionFilter())
-        #expect(throws: WaybillError.self) { try reader.answer(.network(query), now: Scribe.wall) }
+        #expect(throws: WaybillError.self) { try reader.answer(.network(query), now: FactWriter.wall) }
     }
 
     // MARK: Bodies
@@ -94,17 +94,17 @@ import WaybillCore
             let piece = BodyPiece(
                 part: 0, exchange: exchange, direction: direction, number: number, contentType: "text/plain", bytes: Array(text.utf8),
                 end: isLast ? end : nil)
-            #expect(try store.append([piece], of: scribe.id, limit: 1 << 20).isEmpty)
+            #expect(try store.append([piece], of: writer.id, limit: 1 << 20).isEmpty)
         }
     }
 
     @Test func aWordIsFoundInBothBodiesInAnyCaseAndAcrossPieces() throws {
-        let exchanges = (0..<4).map { scribe.openExchange(Fact.ExchangeOpened(method: "GET", path: "/\($0)"), part: 0) }
-        try scribe.record(into: store)
+        let exchanges = (0..<4).map { writer.openExchange(Fact.ExchangeOpened(method: "GET", path: "/\($0)"), part: 0) }
+        try writer.record(into: store)
         try keep(["{\"Basket\":\"red shoes\"}"], of: exchanges[0], .request)
         try keep(["one bas", "ket of äpples"], of: exchanges[1], .response)
         try keep(["nothing"], of: exchanges[2], .response)
-        let paths = Dictionary(uniqueKeysWithValues: exchanges.enumerated().map { (Fact.ID(source: scribe.id, sequence: $1), "/\($0)") })
+        let paths = Dictionary(uniqueKeysWithValues: exchanges.enumerated().map { (Fact.ID(source: writer.id, sequence: $1), "/\($0)") })
         #expect(try found("BASKET", paths) == ["/0", "/1"])
         #expect(try found("basket shoes", paths) == ["/0"])
         #expect(try found("\"äpples\"", paths) == ["/1"])
@@ -113,19 +113,19 @@ import WaybillCore
     }
 
     @Test func aSearchThatReachedItsLimitSaysSo() throws {
-        let exchanges = (0..<3).map { scribe.openExchange(Fact.ExchangeOpened(method: "GET", path: "/\($0)"), part: 0) }
-        try scribe.record(into: store)
+        let exchanges = (0..<3).map { writer.openExchange(Fact.ExchangeOpened(method: "GET", path: "/\($0)"), part: 0) }
+        try writer.record(into: store)
         for exchange in exchanges { try keep(["basket and more"], of: exchange, .response) }
         var filter = ExchangeFilter()
         filter.text = "basket"
         func list(_ limit: Int) throws -> (Set<Int>, String?) {
-            let list = try ExchangeList(filter, now: Scribe.wall, bodyLimit: limit, reader.connection)
+            let list = try ExchangeList(filter, now: FactWriter.wall, bodyLimit: limit, reader.connection)
             return (Set(try list.keys(limit: 10, after: nil).map(\.sequence)), list.note)
         }
         #expect(try list(45) == (Set(exchanges), nil))
         let (sequences, note) = try list(44)
         #expect(sequences == Set(exchanges.dropFirst()), "The newest come first.")
         #expect(note?.hasPrefix("Only the newest") == true)
-        #expect(try reader.exchanges(matching: filter, limit: 10, after: nil, now: Scribe.wall).note == nil)
+        #expect(try reader.exchanges(matching: filter, limit: 10, after: nil, now: FactWriter.wall).note == nil)
     }
 }

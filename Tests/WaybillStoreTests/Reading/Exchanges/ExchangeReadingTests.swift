@@ -11,20 +11,20 @@ import WaybillCore
     private let reader: StoreReader
 
     init() throws {
-        let place: StorePlace
+        let place: ResolvedLocation
         (store, place) = try Store.inMemory()
         reader = try StoreReader(place)
     }
 
     private func page(_ filter: ExchangeFilter = ExchangeFilter(), limit: Int = 100, after cursor: String? = nil) throws
-        -> Page<ExchangeRecord>
+        -> RecordPage<ExchangeRecord>
     {
-        try reader.exchanges(matching: filter, limit: limit, after: cursor, now: Scribe.wall)
+        try reader.exchanges(matching: filter, limit: limit, after: cursor, now: FactWriter.wall)
     }
 
     private func all(_ filter: ExchangeFilter = ExchangeFilter()) throws -> [Fact.ID] {
         var ids: [Fact.ID] = []
-        try reader.forEachExchange(matching: filter, now: Scribe.wall) { ids.append($0.id) }
+        try reader.forEachExchange(matching: filter, now: FactWriter.wall) { ids.append($0.id) }
         return ids
     }
 
@@ -34,17 +34,17 @@ import WaybillCore
     @Test func pagesFollowEachOtherInTheOrderOfOpeningWhateverTheClocksDid() throws {
         var random = RandomNumbers(seed: 5)
         for _ in 0..<30 {
-            let scribe = Scribe("app", wall: Scribe.wall + Int.random(in: -40...40, using: &random) * 1_000_000)
-            if random.oneIn(6) { scribe.clocks = [] }
+            let writer = FactWriter("app", wall: FactWriter.wall + Int.random(in: -40...40, using: &random) * 1_000_000)
+            if random.oneIn(6) { writer.clocks = [] }
             for at in [20, 45] where random.oneIn(2) {
                 let shift = Int.random(in: -50...50, using: &random) * 1_000_000
-                scribe.clocks.append(ClockAnchor(atMicroseconds: at * 1_000_000, offsetMicroseconds: Scribe.wall + shift))
+                writer.clocks.append(ClockAnchor(atMicroseconds: at * 1_000_000, offsetMicroseconds: FactWriter.wall + shift))
             }
-            let part = scribe.open(GUID(), at: 0)
+            let part = writer.open(GUID(), at: 0)
             for second in 0..<Int.random(in: 0...60, using: &random) {
-                scribe.openExchange(part: random.oneIn(3) ? 0 : part, at: second - (random.oneIn(5) ? second % 2 : 0))
+                writer.openExchange(part: random.oneIn(3) ? 0 : part, at: second - (random.oneIn(5) ? second % 2 : 0))
             }
-            try store.ingest(scribe.set())
+            try store.ingest(writer.set())
         }
         let oldestFirst = try all()
         #expect(oldestFirst.count > 400)
@@ -65,16 +65,16 @@ import WaybillCore
 
     /// Breaks when what arrives between two pages shifts them.
     @Test func whatArrivesMeanwhileDoesNotShiftThePages() throws {
-        let scribe = Scribe()
-        for second in 0..<10 { scribe.openExchange(part: 0, at: second) }
-        try store.ingest(scribe.set())
+        let writer = FactWriter()
+        for second in 0..<10 { writer.openExchange(part: 0, at: second) }
+        try store.ingest(writer.set())
         var seen: [Int] = []
         var cursor: String?
         try eventually("the last page comes") {
             let page = try page(limit: 3, after: cursor)
             seen += page.rows.map(\.id.sequence)
             cursor = page.next
-            let newer = Scribe()
+            let newer = FactWriter()
             newer.openExchange(part: 0, at: 1_000)
             try store.ingest(newer.set())
             return cursor == nil
@@ -88,46 +88,46 @@ import WaybillCore
 
     /// Breaks when a duration is that of the wall clock.
     @Test func anExchangeTakesAsLongAsItsSourcesOwnClockSays() throws {
-        let scribe = Scribe()
-        let exchange = scribe.openExchange(part: 0, at: 10)
+        let writer = FactWriter()
+        let exchange = writer.openExchange(part: 0, at: 10)
         let transfer = Fact.Transfer(
             sentAtMicroseconds: 11_000_000, redirects: [Fact.Redirect(status: 302, url: "/", atMicroseconds: 12_000_000)])
-        scribe.closeExchange(
+        writer.closeExchange(
             Fact.ExchangeClosed(
                 exchange: exchange, state: .completed, status: 200, firstByteAtMicroseconds: 13_000_000, transfer: transfer), part: 0,
             at: 14)
         // The clock was set back by an hour while the exchange was under way.
-        scribe.clocks.append(ClockAnchor(atMicroseconds: 11_500_000, offsetMicroseconds: Scribe.wall - 3_600_000_000))
-        try store.ingest(scribe.set())
+        writer.clocks.append(ClockAnchor(atMicroseconds: 11_500_000, offsetMicroseconds: FactWriter.wall - 3_600_000_000))
+        try store.ingest(writer.set())
         let found = try #require(try page().rows.first?.exchange)
-        #expect(found.openedMicroseconds == Scribe.wall + 10_000_000)
-        #expect(found.transfer.sentAtMicroseconds == Scribe.wall + 11_000_000)
-        #expect(found.transfer.redirects.first?.atMicroseconds == Scribe.wall + 12_000_000)
-        #expect(found.firstByteMicroseconds == Scribe.wall + 13_000_000)
-        #expect(found.closedMicroseconds == Scribe.wall + 14_000_000)
+        #expect(found.openedMicroseconds == FactWriter.wall + 10_000_000)
+        #expect(found.transfer.sentAtMicroseconds == FactWriter.wall + 11_000_000)
+        #expect(found.transfer.redirects.first?.atMicroseconds == FactWriter.wall + 12_000_000)
+        #expect(found.firstByteMicroseconds == FactWriter.wall + 13_000_000)
+        #expect(found.closedMicroseconds == FactWriter.wall + 14_000_000)
     }
 
     // MARK: Filters
 
     /// One of each state, by name, all of one source but the interrupted one.
     private func fill() throws -> [ExchangeRecord.State: Fact.ID] {
-        let scribe = Scribe("shop")
-        scribe.names = [RecordedName(useCase: 3, name: "checkout")]
-        let part = scribe.open(GUID(high: 7, low: 7), useCase: 3, at: 0)
+        let writer = FactWriter("shop")
+        writer.names = [RecordedName(useCase: 3, name: "checkout")]
+        let part = writer.open(GUID(high: 7, low: 7), useCase: 3, at: 0)
         func close(_ exchange: Int, _ state: Fact.ExchangeState, status: Int? = nil, error: RecordedError? = nil, isMocked: Bool = false) {
-            scribe.closeExchange(
+            writer.closeExchange(
                 Fact.ExchangeClosed(
                     exchange: exchange, state: state, status: status, error: error, transfer: Fact.Transfer(isMocked: isMocked)), part: part
             )
         }
         var ids: [ExchangeRecord.State: Fact.ID] = [:]
         func open(_ state: ExchangeRecord.State, _ method: String, _ path: String, part: Int) -> Int {
-            let sequence = scribe.openExchange(
+            let sequence = writer.openExchange(
                 Fact.ExchangeOpened(
                     method: method, scheme: "https", host: "api.example.com", port: 8443, path: path, query: "q=\(state.rawValue)",
                     headerFields: [Fact.HeaderField(name: "X-Trace", value: "trace-of-\(state.rawValue)")]),
                 part: part)
-            ids[state] = Fact.ID(source: scribe.id, sequence: sequence)
+            ids[state] = Fact.ID(source: writer.id, sequence: sequence)
             return sequence
         }
         close(open(.completed, "GET", "/items", part: part), .completed, status: 200)
@@ -135,9 +135,9 @@ import WaybillCore
         close(open(.failed, "POST", "/orders", part: part), .failed, error: RecordedError(domain: "NSURLErrorDomain", code: -1009))
         close(open(.canceled, "PUT", "/cart", part: part), .canceled)
         _ = open(.inProgress, "GET", "/100%_sure", part: 0)
-        scribe.close(part, .failed)
-        try store.ingest(scribe.set())
-        let dead = Scribe("dead")
+        writer.close(part, .failed)
+        try store.ingest(writer.set())
+        let dead = FactWriter("dead")
         ids[.interrupted] = Fact.ID(source: dead.id, sequence: dead.openExchange(part: 0, at: 100))
         try store.ingest(dead.set(ended: true))
         return ids
@@ -180,10 +180,10 @@ import WaybillCore
         #expect(try found { $0.text = "100%_s" } == [.inProgress])
         #expect(try found { $0.text = GUID(high: 7, low: 7).supportCode.description } == inTransaction)
         #expect(try found { $0.text = "00000000-0000-0007" } == inTransaction)
-        #expect(try found { $0.sinceMicroseconds = Scribe.wall + 100_000_000 } == [.interrupted])
-        #expect(try found { $0.sinceMicroseconds = Scribe.wall + 100_000_001 } == [])
-        #expect(try found { $0.untilMicroseconds = Scribe.wall + 1_000_001 } == [.completed])
-        #expect(try found { $0.untilMicroseconds = Scribe.wall + 1_000_000 } == [])
+        #expect(try found { $0.sinceMicroseconds = FactWriter.wall + 100_000_000 } == [.interrupted])
+        #expect(try found { $0.sinceMicroseconds = FactWriter.wall + 100_000_001 } == [])
+        #expect(try found { $0.untilMicroseconds = FactWriter.wall + 1_000_001 } == [.completed])
+        #expect(try found { $0.untilMicroseconds = FactWriter.wall + 1_000_000 } == [])
     }
 
     // MARK: One
@@ -225,9 +225,9 @@ import WaybillCore
         }
         func fill(_ count: Int) throws {
             for _ in 0..<10 {
-                let scribe = Scribe()
-                for second in 0..<count { scribe.openExchange(part: 0, at: second) }
-                try store.ingest(scribe.set())
+                let writer = FactWriter()
+                for second in 0..<count { writer.openExchange(part: 0, at: second) }
+                try store.ingest(writer.set())
             }
         }
         try fill(100)

@@ -18,7 +18,7 @@ import WaybillCore
         reader = try StoreReader(place)
     }
 
-    /// - Parameter seconds: After `Scribe.wall`, which is 2025-10-09T08:53:20Z.
+    /// - Parameter seconds: After `FactWriter.wall`, which is 2025-10-09T08:53:20Z.
     private func log(_ event: Int, _ seconds: Int = 0) -> LegacySet.Log {
         LegacySet.Log(event: event, timestamp: "Thu, 09 Oct 2025 08:53:\(20 + seconds) GMT")
     }
@@ -30,10 +30,12 @@ import WaybillCore
     /// Of bytes that are those of no other set, unless told otherwise.
     @discardableResult
     private func ingest(_ set: LegacySet, body: String = UUID().uuidString, after seconds: Int = 60) throws -> Receipt {
-        try store.ingest(set, digest: Array(body.utf8), receivedAt: Scribe.wall + seconds * 1_000_000)
+        try store.ingest(set, digest: Array(body.utf8), receivedAt: FactWriter.wall + seconds * 1_000_000)
     }
 
-    private func record() throws -> TransactionRecord { try #require(try reader.transaction(transaction, now: Scribe.wall + 100_000_000)) }
+    private func record() throws -> TransactionRecord {
+        try #require(try reader.transaction(transaction, now: FactWriter.wall + 100_000_000))
+    }
 
     private var duplicates: [Bool] {
         get throws { try record().parts.map { $0.attributes["possibleDuplicate"] == true } }
@@ -43,7 +45,7 @@ import WaybillCore
         #expect(try ingest(set(log(0, 5), log(3, 7))).acceptedCount == 3)
         let record = try record()
         #expect(record.summary.useCase == 17 && record.summary.outcome == .open && record.summary.eventCount == 2)
-        #expect(record.timeline.map(\.timeMicroseconds) == [5, 5, 7].map { Scribe.wall + $0 * 1_000_000 })
+        #expect(record.timeline.map(\.timeMicroseconds) == [5, 5, 7].map { FactWriter.wall + $0 * 1_000_000 })
         #expect(record.parts.map(\.attributes) == [["deviceMake": "iPhone6,1"]])
         #expect(record.sources.map(\.app) == ["apptxnset-v0.0.1"])
         #expect(try reader.verify().isSound)
@@ -88,7 +90,7 @@ import WaybillCore
     @Test func aTimeThatCannotBeToldIsKeptAsItIs() throws {
         try ingest(set(LegacySet.Log(event: 1, timestamp: "ven., 06 févr. 2015 06:59:27 IST")))
         let event = try #require(try record().timeline.last)
-        #expect(event.timeMicroseconds == Scribe.wall + 60_000_000)
+        #expect(event.timeMicroseconds == FactWriter.wall + 60_000_000)
         #expect(event.attributes == ["unreadableTimestamp": "ven., 06 févr. 2015 06:59:27 IST"])
     }
 
@@ -108,7 +110,7 @@ import WaybillCore
 
     @Test func anEmptyListOfLogsIsATransactionThatWasBegun() throws {
         #expect(try ingest(set()).acceptedCount == 1)
-        #expect(try record().timeline.map(\.timeMicroseconds) == [Scribe.wall + 60_000_000])
+        #expect(try record().timeline.map(\.timeMicroseconds) == [FactWriter.wall + 60_000_000])
         #expect(try ingest(LegacySet(transactions: [])).acceptedCount == 0)
     }
 
@@ -135,8 +137,8 @@ import WaybillCore
         let kept = try reader.legacyQuarantine(limit: 9)
         #expect(kept.count == 1 && kept.rows.map(\.reason) == ["/apptxns/1: no use case"])
         #expect(kept.rows.map(\.json) == [#"{"apptxn/id":"TXN-1","password":"[redacted]"}"#])
-        #expect(kept.rows.map(\.receivedMicroseconds) == [Scribe.wall + 60_000_000])
-        let state = try reader.delivery(now: Scribe.wall, hours: 1)
+        #expect(kept.rows.map(\.receivedMicroseconds) == [FactWriter.wall + 60_000_000])
+        let state = try reader.delivery(now: FactWriter.wall, hours: 1)
         #expect(state.legacyQuarantine == kept.rows && state.legacyQuarantinedCount == 1)
         let verification = try reader.verify()
         #expect(verification.isSound)
@@ -156,17 +158,17 @@ import WaybillCore
         func count() throws -> Int { try reader.legacyQuarantine(limit: 0).count }
         try ingest(badSet("{}", id: id))
         try ingest(badSet("{}"))
-        _ = try store.erase(.transactions([id]), at: Scribe.wall)
+        _ = try store.erase(.transactions([id]), at: FactWriter.wall)
         #expect(try count() == 1)
         try ingest(badSet("{}", id: id))
         #expect(try count() == 1, "nothing is taken in any more of what was erased")
-        _ = try store.erase(.begunBefore(Scribe.wall + 60_000_001), at: Scribe.wall)
+        _ = try store.erase(.begunBefore(FactWriter.wall + 60_000_001), at: FactWriter.wall)
         #expect(try count() == 0)
         try ingest(badSet("{}"))
-        _ = try store.retire(receivedBefore: Scribe.wall + 61_000_000)
+        _ = try store.retire(receivedBefore: FactWriter.wall + 61_000_000)
         #expect(try count() == 0)
         try ingest(badSet("{}"))
-        _ = try store.erase(.all, at: Scribe.wall)
+        _ = try store.erase(.all, at: FactWriter.wall)
         #expect(try count() == 0)
     }
 
@@ -189,7 +191,7 @@ import WaybillCore
     @Test func whatIsMoreThanATransactionMayHaveIsRejected() throws {
         func ingest(_ logs: LegacySet.Log...) throws -> Receipt {
             let set = LegacySet(transactions: [LegacySet.Transaction(id: transaction, useCase: 17, logs: logs)])
-            return try store.ingest(set, digest: Array(UUID().uuidString.utf8), receivedAt: Scribe.wall, factsPerTransaction: 4)
+            return try store.ingest(set, digest: Array(UUID().uuidString.utf8), receivedAt: FactWriter.wall, factsPerTransaction: 4)
         }
         #expect(try ingest(log(0), log(1)).rejections.isEmpty)
         let receipt = try ingest(log(2), log(3))

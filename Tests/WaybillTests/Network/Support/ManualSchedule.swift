@@ -63,8 +63,8 @@ final class ToldEvents: HTTPEvents {
     func ended(_ error: URLError?) { add(error.map { "failed \($0.code.rawValue)" } ?? "ended") }
 }
 
-/// A carrier that tells what a test says.
-final class ScriptedCarrier: HTTPCarrier {
+/// A transport that tells what a test says.
+final class ScriptedTransport: HTTPTransport {
     private struct State {
         var events: (any HTTPEvents)?
         var startCount = 0

@@ -1,0 +1,206 @@
+public import Foundation
+package import WaybillCore
+import WaybillStore
+
+/// An HTTP exchange under way: told what happens, it records one network log.
+///
+/// Every way of capturing uses it, and so can any HTTP stack that the library does not know. Open it before the request is sent, so that what
+/// never comes back is seen all the same; end it once, and if that is forgotten it stays in progress. Nothing here throws, waits or changes the
+/// exchange, and every call may come from any thread.
+///
+/// ## Usage
+///
+/// ```swift
+/// let exchange = transactions.openExchange(ExchangeRequest(method: "POST", url: url), in: login)
+/// for (name, value) in exchange.headers { request.headers[name] = value }
+/// do {
+///     let response = try await client.send(request)
+///     exchange.responded(ExchangeResponse(status: response.status))
+///     for try await bytes in response.body { exchange.received(bytes) }
+///     exchange.finish()
+/// } catch {
+///     exchange.fail(error)
+/// }
+/// ```
+public final class ExchangeRecorder: Sendable {
+    /// What is known so far.
+    private struct Progress {
+        var hasEnded = false
+        var response: ExchangeResponse?
+        var firstByteAt: Int?
+        var sentByteCount: Int?
+        var receivedByteCount: Int?
+        var transfer = Fact.Transfer()
+    }
+
+    /// Header fields to add to the request, which tie it to its transaction: those of the manager's ``WaybillCore/HeaderFormat``, and none unless the
+    /// host is on the manager's list and the request carries none of them already. A redirect to another host must drop them.
+    public let headers: [String: String]
+    /// The sequence of its `exchange_opened` fact; 0 where nothing is recorded.
+    package let sequence: Int
+    private let part: Int
+    /// nil: nothing is recorded.
+    private let source: SourceRecorder?
+    /// nil: no body is kept.
+    private let bodies: BodyTaps?
+    private let progress = Locked(Progress())
+
+    /// Records that an exchange starts.
+    ///
+    /// - Parameters:
+    ///   - opened: The request, redacted already.
+    ///   - part: The part it belongs to; nil: outside any transaction.
+    ///   - bodies: Given the sequence of the exchange; gives what keeps its bodies.
+    ///   - headers: Given the sequence of the exchange, nil where it is not recorded; gives what is to be added to the request.
+    package init(
+        _ opened: Fact.ExchangeOpened, part: OpenPart?, source: SourceRecorder, bodies: (_ exchange: Int) -> BodyTaps? = { _ in nil },
+        headers: (_ exchange: Int?) -> [String: String] = { _ in [:] }
+    ) {
+        // A part that was not taken has no number that an exchange could name.
+        let isTaken = part.map { $0.sequence > 0 && $0.source === source } ?? true
+        self.part = part?.sequence ?? 0
+        var opened = opened
+        opened.headerFields = source.settings.network.headers.applied(to: opened.headerFields)
+        sequence = isTaken ? source.record(.exchangeOpened(opened), part: part?.sequence ?? 0).sequence : 0
+        self.source = sequence > 0 ? source : nil
+        self.bodies = sequence > 0 ? bodies(sequence) : nil
+        self.headers = headers(sequence > 0 ? sequence : nil)
+    }
+
+    /// Records nothing.
+    init(headers: [String: String] = [:]) {
+        (sequence, part, source, bodies, self.headers) = (0, 0, nil, nil, headers)
+    }
+
+    /// Whether it is recorded: where it is not, its bytes need not be looked at.
+    package var isRecorded: Bool { source != nil }
+
+    /// Whether its bodies are kept, as far as they have to be seen for that.
+    package var keepsBodies: Bool { bodies != nil }
+
+    /// Bytes of the request's body, as they are sent.
+    public func sent(_ bytes: some DataProtocol) {
+        keep(bytes, .request)
+        sent(byteCount: bytes.count)
+    }
+
+    /// More bytes of the request's body were handed over, and not looked at.
+    package func sent(byteCount: Int) {
+        update { progress, now in
+            progress.sentByteCount = (progress.sentByteCount ?? 0) + byteCount
+            progress.transfer.sentAtMicroseconds = now
+        }
+    }
+
+    /// The length of the request's body, where it is known beforehand.
+    package func sends(byteCount: Int?) { update { progress, _ in progress.sentByteCount = byteCount } }
+
+    /// An answer named another place, and is followed there.
+    public func redirected(_ response: ExchangeResponse, to url: URL) {
+        update { progress, now in
+            guard progress.transfer.redirects.count < Limits.redirects else { return }
+            progress.transfer.redirects.append(Fact.Redirect(status: response.status, url: url.absoluteString, atMicroseconds: now))
+        }
+    }
+
+    /// The head of the response is there; its time counts as that of the first byte.
+    public func responded(_ response: ExchangeResponse) {
+        bodies?.responded(response)
+        update { progress, now in
+            progress.response = response
+            progress.firstByteAt = progress.firstByteAt ?? now
+        }
+    }
+
+    /// The head of the response is known now, but not when it came.
+    package func respondedUntimed(_ response: ExchangeResponse) {
+        bodies?.responded(response)
+        update { progress, _ in progress.response = response }
+    }
+
+    /// Bytes of the response's body as the caller gets them, as they come.
+    public func received(_ bytes: some DataProtocol) {
+        keep(bytes, .response)
+        received(byteCount: bytes.count)
+    }
+
+    /// More bytes of the response's body came, and were not looked at.
+    package func received(byteCount: Int) {
+        update { progress, _ in progress.receivedByteCount = (progress.receivedByteCount ?? 0) + byteCount }
+    }
+
+    /// A rule has answered it, failed it or slowed it down.
+    package func interfered(by rule: String, isMocked: Bool) {
+        update { progress, _ in (progress.transfer.rule, progress.transfer.isMocked) = (rule, isMocked) }
+    }
+
+    /// What the platform measured of it.
+    package func measured(
+        phases: Fact.Phases, isConnectionReused: Bool?, httpVersion: String?, receivedWireByteCount: Int?
+    ) {
+        update { progress, _ in
+            progress.transfer.phases = phases
+            progress.transfer.isConnectionReused = isConnectionReused
+            progress.transfer.httpVersion = httpVersion
+            progress.transfer.receivedWireByteCount = receivedWireByteCount
+        }
+    }
+
+    /// All of the response is there, with any status. Only the first call that ends an exchange counts.
+    public func finish() { end(.completed, error: nil) }
+
+    /// There will be no whole response; `URLError.cancelled` and `CancellationError` count as canceled.
+    public func fail(_ error: any Error) {
+        let isCanceled = error is CancellationError || (error as? URLError)?.code == .cancelled
+        end(isCanceled ? .canceled : .failed, error: error)
+    }
+
+    /// The caller no longer wants it.
+    public func cancel() { end(.canceled, error: nil) }
+
+    /// As ``finish()``, of a response that an error was made of.
+    package func finish(error: any Error) { end(.completed, error: error) }
+
+    private func keep(_ bytes: some DataProtocol, _ direction: BodyDirection) {
+        guard let bodies, source?.isOn == true else { return }
+        bodies.append(bytes, direction)
+    }
+
+    private func update(_ body: (inout Progress, _ now: Int) -> Void) {
+        guard let source else { return }
+        let now = source.writer.recorder.elapsedMicroseconds
+        progress.withLock { if !$0.hasEnded { body(&$0, now) } }
+    }
+
+    private func end(_ state: Fact.ExchangeState, error: (any Error)?) {
+        guard let source else { return }
+        let last: Progress? = progress.withLock { progress in
+            guard !progress.hasEnded else { return nil }
+            defer { progress.hasEnded = true }
+            return progress
+        }
+        guard var last else { return }
+        bodies?.finish(isWhole: state == .completed)
+        let redactor = source.settings.redactor
+        let headerFields = source.settings.network.headers.applied(to: last.response?.headerFields ?? [])
+        if let version = last.response?.httpVersion { last.transfer.httpVersion = version }
+        if last.transfer.receivedWireByteCount == nil { last.transfer.receivedWireByteCount = last.response?.encodedByteCount }
+        let closed = Fact.ExchangeClosed(
+            exchange: sequence, state: state, status: last.response.flatMap { (0...999).contains($0.status) ? $0.status : nil },
+            firstByteAtMicroseconds: last.firstByteAt,
+            sentByteCount: last.sentByteCount, receivedByteCount: last.receivedByteCount,
+            headerFields: redactor.headerFields(headerFields), error: source.recorded(error),
+            transfer: last.transfer.isEmpty ? last.transfer : redactor.transfer(last.transfer))
+        _ = source.record(.exchangeClosed(closed), part: part)
+    }
+}
+
+extension ExchangeResponse {
+    /// The body's length before it was decoded: `Content-Length` where there is a `Content-Encoding`, since those bytes are not the caller's.
+    fileprivate var encodedByteCount: Int? {
+        guard value(for: "Content-Encoding") != nil, let length = value(for: "Content-Length").flatMap({ Int($0) }), length >= 0 else {
+            return nil
+        }
+        return length
+    }
+}

@@ -1,0 +1,45 @@
+public import WaybillCore
+
+/// How recording and delivery are doing.
+public struct RecordingHealth: Sendable, Hashable {
+    /// What is wrong at the moment, in sentences that say what to do; empty when nothing is.
+    public var problems: [WaybillError]
+    /// Why nothing may arrive although nothing is wrong, in sentences that say what to do: recording is off, facts wait and there is no delivery, or none
+    /// was ever started, requests inside a transaction carried no header field. Leaves ``isGood`` as it is.
+    public var hints: [String]
+    /// Facts that were not taken for want of room.
+    public var refused: Int
+    /// Attributes that were cut short or left out because of `Limits`.
+    public var truncated: Int
+    /// Bodies that were cut short because too much waited for the disk.
+    public var omittedBodies: Int
+    /// Header fields of incoming requests that could not be read, and were ignored.
+    public var malformedHeaders: Int
+    /// Requests whose header field named another use case than the server's; the server's was recorded.
+    public var mismatchedUseCases: Int
+    /// Use cases and events whose code was below 0 or beyond 2^53, and which were refused for that.
+    public var impossibleCodes: Int
+
+    /// Whether nothing is wrong and nothing was refused.
+    public var isGood: Bool { problems.isEmpty && refused == 0 && impossibleCodes == 0 }
+}
+
+/// Counts that only go up.
+package final class Counters: Sendable {
+    package struct Values: Sendable {
+        package var truncated = 0
+        package var malformedHeaders = 0
+        package var mismatchedUseCases = 0
+        package var impossibleCodes = 0
+    }
+
+    private let values = Locked(Values())
+
+    package init() {}
+
+    package var current: Values { values.withLock { $0 } }
+
+    package func add(_ count: Int = 1, to counter: any WritableKeyPath<Values, Int> & Sendable) {
+        values.withLock { $0[keyPath: counter] += count }
+    }
+}

@@ -1,0 +1,127 @@
+package import Foundation
+package import WaybillCore
+package import WaybillStore
+
+/// One running recorder: what a process launch records, from its first fact on.
+///
+/// A forked child becomes a new one; facts for the old one are then no longer taken.
+package final class SourceRecorder: Sendable {
+    package let id: GUID
+    package let settings: RecordingSettings
+    package let writer: SourceWriter
+    package let counters: Counters
+    /// nil: no body is kept.
+    let bodies: BodyKeeper?
+    let generation = ProcessGeneration.current
+    let announcedParts = AnnouncedParts()
+
+    private let power: RecordingSwitch
+    /// The writer's, which keeps it alive.
+    private let borrowedRecorder: Unmanaged<Recorder>
+    private let named = Locked<Set<Int>>([])
+
+    init(
+        settings: RecordingSettings, power: RecordingSwitch, counters: Counters, changes: ChangeFeed,
+        tell: @escaping @Sendable (WaybillError) -> Void
+    ) {
+        let source = settings.describe(GUID())
+        id = source.id
+        self.settings = settings
+        self.power = power
+        self.counters = counters
+        writer = SourceWriter(
+            source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity, retention: settings.retention,
+            bodyLimit: settings.network.bodies?.maximumStoreByteCount ?? 0, changes: changes, tell: tell,
+            writesByItself: settings.writesByItself)
+        bodies = settings.network.bodies.map { [writer] in BodyKeeper(policy: $0, redactor: settings.redactor, writer: writer) }
+        borrowedRecorder = Unmanaged.passUnretained(writer.recorder)
+    }
+
+    /// Whether recording is on.
+    var isOn: Bool { power.isOn }
+
+    /// Whether it belongs to the manager of this switch.
+    func records(with power: RecordingSwitch) -> Bool { self.power === power }
+
+    /// Takes a fact; never blocks, never throws.
+    package func record(_ content: Fact.Content, part: Int) -> Recorded {
+        guard generation == ProcessGeneration.latest else { return .off }
+        guard isOn else {
+            if content.isClosing { writer.recorder.forgoClosing() }
+            return .off
+        }
+        return writer.recorder.record(content, part: part)
+    }
+
+    /// Takes an event of which there is no more to say.
+    ///
+    /// - Parameter part: 0 where its opening was not taken.
+    @inline(__always)
+    func record(event code: Int, part: Int) -> LogResult {
+        guard isOn, generation == ProcessGeneration.latest else { return .off }
+        guard part > 0, isCode(code) else { return .refused }
+        return borrowedRecorder._withUnsafeGuaranteedRef { $0.record(event: code, part: part).result }
+    }
+
+    /// Opens a part in a transaction that this source begins or joins.
+    func open(_ opened: Fact.Opened) -> OpenPart {
+        let recorded = isCode(opened.useCase) ? record(.opened(opened), part: 0) : .refused
+        return OpenPart(transaction: opened.transaction, useCase: opened.useCase, sequence: recorded.sequence, source: self)
+    }
+
+    /// Whether a number can be the code of a use case or an event; one that cannot would be rejected by every collector, so it is told at once.
+    func isCode(_ code: Int) -> Bool {
+        if (0...Limits.largestInteger).contains(code) { return true }
+        counters.add(to: \.impossibleCodes)
+        return false
+    }
+
+    /// Records the names of a use case, once.
+    func note<U: UseCase>(_ useCase: U.Type) {
+        guard named.withLock({ $0.insert(U.code).inserted }) else { return }
+        let label = { (name: String) in name.cut(to: Limits.labelLength) ?? name }
+        writer.note(
+            [RecordedName(useCase: U.code, name: label(U.name))]
+                + U.allCases.filter { $0.rawValue >= 0 }.map {
+                    RecordedName(useCase: U.code, event: $0.rawValue, name: label($0.eventName))
+                })
+    }
+
+    /// Redacts and limits what a caller said.
+    func attributes(_ attributes: Attributes) -> Attributes {
+        guard !attributes.isEmpty else { return attributes }
+        let (kept, truncated) = settings.redactor.attributes(attributes)
+        if truncated > 0 { counters.add(truncated, to: \.truncated) }
+        return kept
+    }
+
+    /// What is kept of an error.
+    func recorded(_ error: (any Error)?) -> RecordedError? {
+        guard let error else { return nil }
+        if let recorded = error as? RecordedError { return settings.redactor.error(recorded) }
+        return settings.redactor.error(RecordedError(error, includingText: settings.keepsErrorTexts))
+    }
+
+    /// Whether requests to a URL carry the transaction's header field.
+    package func correlates(with url: URL) -> Bool {
+        guard let host = url.host(percentEncoded: false)?.lowercased() else { return false }
+        return settings.correlatedHosts.contains(host)
+    }
+}
+
+extension RecordedError: Error {}
+
+extension Recorded {
+    /// Not taken because recording is off.
+    fileprivate static let off = Recorded(sequence: 0, result: .off)
+}
+
+extension Fact.Content {
+    /// Whether it closes what another fact opened.
+    fileprivate var isClosing: Bool {
+        switch self {
+        case .closed, .exchangeClosed: true
+        case .opened, .event, .exchangeOpened: false
+        }
+    }
+}

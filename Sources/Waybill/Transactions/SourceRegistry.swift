@@ -1,0 +1,159 @@
+import Synchronization
+import WaybillCore
+import WaybillStore
+
+/// What a manager and its sessions record into: the running source, replaced by a new one in a forked child.
+package final class SourceRegistry: Sendable {
+    /// nil: nothing is ever recorded.
+    package let settings: RecordingSettings?
+    package let counters = Counters()
+    let changes = ChangeFeed()
+    private let power: RecordingSwitch
+    private let running: Locked<SourceRecorder?>
+    private let forerunners = Locked<[Forerunner]>([])
+    private let switchProblem = Locked<WaybillError?>(nil)
+
+    let diagnostics: Diagnostics
+    /// Told which hosts got requests without the header field, each once.
+    let uncorrelated: Diagnostics
+
+    /// - Parameter diagnostics: Told what a developer would want to know, e.g. on the store's thread when the store is not the one asked for.
+    init(_ settings: RecordingSettings?, diagnostics: Diagnostics) {
+        self.diagnostics = diagnostics
+        uncorrelated = Diagnostics(limit: 20) { diagnostics.once($0) }
+        self.settings = settings
+        power = RecordingSwitch(isOn: settings?.recording == .on)
+        running = Locked(
+            settings.map { [power, counters, changes] in
+                SourceRecorder(settings: $0, power: power, counters: counters, changes: changes) { diagnostics.once($0.message) }
+            })
+    }
+
+    private func newSource(_ settings: RecordingSettings) -> SourceRecorder {
+        SourceRecorder(settings: settings, power: power, counters: counters, changes: changes) { [diagnostics] in
+            diagnostics.once($0.message)
+        }
+    }
+
+    /// The source that records now; nil when recording is off.
+    package var source: SourceRecorder? { power.isOn ? current : nil }
+
+    /// The source to read and deliver by, also while recording is off; nil where reading would make a store that nothing was recorded into.
+    package var readableSource: SourceRecorder? {
+        guard let current, power.isOn || current.writer.hasStore else { return nil }
+        return current
+    }
+
+    /// The source that records a part's exchanges: the one that opened it, as long as it is one of ours; nil when recording is off.
+    func source(of part: OpenPart?) -> SourceRecorder? {
+        guard let source else { return nil }
+        guard let own = part?.source, own.records(with: power), own.generation == source.generation else { return source }
+        return own
+    }
+
+    /// As ``readableSource``, once everything is written that handles from before the installation was reset still had in memory.
+    func drainedSource() async -> SourceRecorder? {
+        // What cannot be written stays in memory and shows in the source's own problem.
+        for source in liveForerunners {
+            await source.bodies?.settle()
+            try? await source.writer.drain()
+        }
+        await readableSource?.bodies?.settle()
+        return readableSource
+    }
+
+    /// Sources from before the installation was reset, for as long as a handle of theirs is held.
+    package var liveForerunners: [SourceRecorder] {
+        forerunners.withLock { forerunners in
+            forerunners.removeAll { $0.source == nil }
+            return forerunners.compactMap(\.source)
+        }
+    }
+
+    /// Records under a new installation from now on, by a new source; handles of the one before go on in that.
+    func renewInstallation() async throws {
+        // Where nothing was recorded, there is no installation yet.
+        guard let settings, let old = readableSource else { return }
+        try await old.writer.drain()
+        try await old.writer.run { _, store in try store.set("installation", to: GUID().description) }
+        let new = newSource(settings)
+        // Opened before the old one is let go, which may be all that keeps a store in memory.
+        try await new.writer.run { _, _ in }
+        running.withLock { running in
+            guard let current = running, current.generation == new.generation else { return }
+            forerunners.withLock { $0.append(Forerunner(source: current)) }
+            running = new
+        }
+    }
+
+    private struct Forerunner {
+        weak var source: SourceRecorder?
+    }
+
+    /// Whether it records; a manager that is disabled stays so.
+    var mode: RecordingMode {
+        get { power.isOn ? .on : .off }
+        set {
+            guard let settings, let source = current else { return }
+            // Under the lock, so that the last one to turn the switch is also the last one to be remembered.
+            running.withLock { _ in
+                power.isOn = newValue == .on
+                guard settings.mark != nil || settings.offErasesPending else { return }
+                for source in liveForerunners + [source] {
+                    source.writer.perform { [self] store in
+                        let problem = follow(newValue, settings, source, store)
+                        switchProblem.withLock { $0 = problem }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Why nothing is recorded; nil where it is.
+    var modeHint: String? {
+        guard settings != nil else { return "This manager is disabled: it records nothing, and cannot be turned on." }
+        return power.isOn ? nil : "Recording is off: set `recording` to `.on`."
+    }
+
+    /// Why turning recording on or off failed; nil when it did not.
+    var problem: WaybillError? { switchProblem.withLock { $0 } }
+
+    /// What turning recording on or off means for the disk; gives what went wrong.
+    private func follow(_ mode: RecordingMode, _ settings: RecordingSettings, _ source: SourceRecorder, _ store: Store?) -> WaybillError? {
+        do throws(WaybillError) {
+            try settings.mark?.set(isOn: mode == .on)
+            if mode == .off, settings.offErasesPending, let store {
+                defer { changes.tell(.reload) }
+                _ = try source.writer.erase(.pending, from: store, at: settings.clock.wallMicroseconds())
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The source of this process, whether it records at the moment or not; nil where nothing is ever recorded.
+    var current: SourceRecorder? {
+        guard let settings else { return nil }
+        return running.withLock { running in
+            if let old = running, old.generation != ProcessGeneration.current {
+                // The parent's locks, connection and threads do not belong to the child, which never uses them again.
+                _ = Unmanaged.passRetained(old)
+                running = newSource(settings)
+            }
+            return running
+        }
+    }
+}
+
+/// Whether recording is on, for all sources of a manager; read by every call that records.
+final class RecordingSwitch: Sendable {
+    private let value: Atomic<Bool>
+
+    init(isOn: Bool) { value = Atomic(isOn) }
+
+    var isOn: Bool {
+        get { value.load(ordering: .relaxed) }
+        set { value.store(newValue, ordering: .relaxed) }
+    }
+}

@@ -1,0 +1,114 @@
+#if Collector
+import WaybillCollector
+import WaybillCore
+import WaybillExport
+import WaybillReading
+
+/// What happened in a transaction, a line for each fact, with the sources in lanes beside each other.
+///
+/// The beginner's lane is leftmost; what a joined source did stands further right, so that the way of a request there and back is seen.
+struct TimelineText {
+    private let record: TransactionRecord
+    private let names: SourceNames
+    private let exchanges: [Fact.ID: TransactionRecord.Exchange]
+    private let parts: [Fact.ID: TransactionRecord.Part]
+
+    init(_ record: TransactionRecord) {
+        self.record = record
+        names = SourceNames(record.sources)
+        exchanges = Dictionary(record.exchanges.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        parts = Dictionary(record.parts.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Time since the beginning, time since the line above, source, what happened, and what there is to say about it.
+    var table: TextTable {
+        var table = TextTable(columns: [("AT", .right), ("SINCE", .right), ("SOURCE", .left), ("WHAT HAPPENED", .left), ("", .left)])
+        let beginning = record.timeline.first?.timeMicroseconds ?? record.summary.begunMicroseconds
+        var previous: Int?
+        for entry in record.timeline {
+            table.rows.append([
+                Cell(previous == nil ? "0" : Words.duration(entry.timeMicroseconds - beginning)),
+                Cell(previous.map { "+" + Words.duration(entry.timeMicroseconds - $0) }?.replacing("+-", with: "-") ?? "", .dim),
+                names.cell(entry.id.source),
+                label(of: entry),
+                remark(on: entry),
+            ])
+            previous = entry.timeMicroseconds
+        }
+        return table
+    }
+
+    private func label(of entry: TransactionRecord.Entry) -> Cell {
+        let lane = String(repeating: "│   ", count: min(names.lane(of: entry.id.source), 3))
+        let isServer = exchange(of: entry)?.role == .server
+        let mark =
+            switch entry.kind {
+            case .opened: "┌ "
+            case .event: "│ "
+            case .closed: "└ "
+            case .exchangeOpened: isServer ? "│ ▶ " : "├─▶ "
+            case .exchangeClosed: isServer ? "│ ◀ " : "├─◀ "
+            }
+        return Cell(lane + mark + text(of: entry), ink(of: entry))
+    }
+
+    private func text(of entry: TransactionRecord.Entry) -> String {
+        guard entry.kind == .exchangeOpened, let exchange = exchange(of: entry) else { return entry.label.replacing("_", with: " ") }
+        return "\(exchange.method) \(exchange.url)"
+    }
+
+    private func ink(of entry: TransactionRecord.Entry) -> Ink? {
+        switch entry.kind {
+        case .event: entry.error == nil ? nil : .red
+        case .opened: .bold
+        case .closed: part(of: entry).flatMap { Words.cell($0.outcome).ink } ?? .bold
+        case .exchangeOpened: .bold
+        case .exchangeClosed:
+            exchange(of: entry).map { $0.state != .completed || $0.status ?? 0 >= 400 ? .red : .green } ?? .bold
+        }
+    }
+
+    private func remark(on entry: TransactionRecord.Entry) -> Cell {
+        var remarks: [String] = []
+        switch entry.kind {
+        case .exchangeClosed: remarks += exchange(of: entry).map(remarks(on:)) ?? []
+        case .closed:
+            if let part = part(of: entry) { remarks.append("took \(Words.duration(entry.timeMicroseconds - part.openedMicroseconds))") }
+        case .exchangeOpened: if exchange(of: entry)?.state == nil { remarks.append("no end recorded") }
+        case .opened, .event: break
+        }
+        if let error = entry.error { remarks.append(Words.error(error)) }
+        if !entry.attributes.isEmpty { remarks.append(Words.attributes(entry.attributes)) }
+        if entry.isLate { remarks.append("after the end") }
+        return Cell(remarks.joined(separator: " · "), entry.error == nil ? .dim : .red)
+    }
+
+    private func remarks(on exchange: TransactionRecord.Exchange) -> [String] {
+        guard let closed = exchange.closedMicroseconds else { return [] }
+        let duration = closed - exchange.openedMicroseconds
+        var remarks = ["took \(Words.duration(duration))"]
+        if let server = serverPart(of: exchange), let serverClosed = server.closedMicroseconds {
+            // Two durations by two clocks: their difference needs no common clock.
+            let inServer = serverClosed - server.openedMicroseconds
+            remarks.append("server \(Words.duration(inServer))")
+            if inServer <= duration { remarks.append("way there and back \(Words.duration(duration - inServer))") }
+        }
+        let sizes = [
+            exchange.sentByteCount.map { "sent \(Words.byteCount($0))" },
+            exchange.receivedByteCount.map { "received \(Words.byteCount($0))" },
+        ]
+        return exchange.role == .client ? remarks + sizes.compactMap(\.self) : remarks
+    }
+
+    private func exchange(of entry: TransactionRecord.Entry) -> TransactionRecord.Exchange? { entry.exchange.flatMap { exchanges[$0] } }
+
+    private func part(of entry: TransactionRecord.Entry) -> TransactionRecord.Part? {
+        parts[Fact.ID(source: entry.id.source, sequence: entry.part)]
+    }
+
+    /// The part that this exchange caused at its other end.
+    private func serverPart(of exchange: TransactionRecord.Exchange) -> TransactionRecord.Part? {
+        record.parts.first { $0.cause == exchange.id }
+    }
+}
+#endif

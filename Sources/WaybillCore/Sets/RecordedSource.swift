@@ -1,0 +1,121 @@
+/// One running recorder: a launch of a process. After `fork`, and after the installation was reset, it is a new source.
+public struct RecordedSource: Hashable, Sendable {
+    /// Its own ID.
+    public var id: GUID
+    /// The random, resettable ID of one app on one device, or of one server; nil where there is none.
+    public var installation: GUID?
+    /// The app's or service's name, e.g. its bundle identifier.
+    public var app: String
+    /// Its version, e.g. `1.4.0`.
+    public var appVersion: String
+    /// The model, e.g. `iPhone17,1` or `x86_64`.
+    public var device: String
+    /// `iOS`, `Linux`.
+    public var os: String
+    /// The system's version, e.g. `18.5.0`.
+    public var osVersion: String
+    /// What the app says about this launch, e.g. the environment.
+    public var attributes: Attributes
+
+    /// Makes a description.
+    public init(
+        id: GUID, installation: GUID? = nil, app: String = "", appVersion: String = "", device: String = "", os: String = "",
+        osVersion: String = "", attributes: Attributes = [:]
+    ) {
+        self.id = id
+        self.installation = installation
+        self.app = app
+        self.appVersion = appVersion
+        self.device = device
+        self.os = os
+        self.osVersion = osVersion
+        self.attributes = attributes
+    }
+}
+
+/// Ties a source's clock to the wall: wall time = time in the source + offset, from this moment to the next anchor.
+public struct ClockAnchor: Hashable, Sendable {
+    /// Microseconds since the source started.
+    public var atMicroseconds: Int
+    /// Microseconds to add for microseconds since 1970.
+    public var offsetMicroseconds: Int
+
+    /// Makes an anchor.
+    public init(atMicroseconds: Int, offsetMicroseconds: Int) {
+        self.atMicroseconds = atMicroseconds
+        self.offsetMicroseconds = offsetMicroseconds
+    }
+}
+
+/// What a code was called by one version of one app.
+public struct RecordedName: Hashable, Sendable {
+    /// The use case's code.
+    public var useCase: Int
+    /// The event's code; nil for the name of the use case itself.
+    public var event: Int?
+    /// What people see.
+    public var name: String
+
+    /// Makes a name.
+    public init(useCase: Int, event: Int? = nil, name: String) {
+        self.useCase = useCase
+        self.event = event
+        self.name = name
+    }
+}
+
+/// Why pending facts were given up. Each is counted and told to the collector.
+public enum DropReason: String, Hashable, Sendable, CaseIterable, Codable {
+    case quota, age, erased, damaged
+}
+
+/// Facts of one source, by first and last sequence, that were given up before they were delivered.
+public struct DroppedRange: Hashable, Sendable {
+    /// The first sequence, inside.
+    public var first: Int
+    /// Not below `first`.
+    public var last: Int
+    /// Why.
+    public var reason: DropReason
+
+    /// Makes a range.
+    public init(first: Int, last: Int, reason: DropReason) {
+        self.first = first
+        self.last = last
+        self.reason = reason
+    }
+}
+
+/// What became of a source's facts: recorded = delivered + quarantined + dropped + pending.
+public struct Ledger: Hashable, Sendable, Codable {
+    /// Facts that were given a sequence: the highest sequence.
+    public var recorded = 0
+    /// Accepted by the collector, or known to it already.
+    public var delivered = 0
+    /// Rejected by the collector, and kept.
+    public var quarantined = 0
+    /// Given up before they were delivered, by reason.
+    public var dropped: [String: Int] = [:]
+    /// Not settled yet.
+    public var pending = 0
+    /// Facts that were never taken, for want of room; they have no sequence and are not among the recorded.
+    public var refused = 0
+
+    /// Makes a ledger.
+    public init(
+        recorded: Int = 0, delivered: Int = 0, quarantined: Int = 0, dropped: [String: Int] = [:], pending: Int = 0, refused: Int = 0
+    ) {
+        self.recorded = recorded
+        self.delivered = delivered
+        self.quarantined = quarantined
+        self.dropped = dropped
+        self.pending = pending
+        self.refused = refused
+    }
+
+    /// Whether every recorded fact is accounted for.
+    public var isBalanced: Bool { recorded == accountedFor }
+
+    /// All that became something: what should be ``recorded``.
+    package var accountedFor: Int { delivered + quarantined + dropped.values.reduce(0, +) + pending }
+}

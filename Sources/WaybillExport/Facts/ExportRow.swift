@@ -1,0 +1,129 @@
+import WaybillCore
+import WaybillReading
+import WaybillStore
+
+/// The columns in which the facts of one part differ; nil where a kind of fact has no such thing.
+struct ExportRow {
+    var sequence: Int
+    var kind: String
+    var time: Int
+    var at: Int
+    var code: Int?
+    var name: String?
+    var outcome: String?
+    var duration: Int?
+    var error: RecordedError?
+    var attributes: Attributes = [:]
+    var cause: Fact.ID?
+    var exchange: Int?
+    var role: String?
+    var method: String?
+    var url: String?
+    var state: String?
+    var status: Int?
+    var firstByteAfter: Int?
+    var sentByteCount: Int?
+    var receivedByteCount: Int?
+    var headerFields: [Fact.HeaderField] = []
+    var sentAfter: Int?
+    var transfer = Fact.Transfer()
+
+    /// - Parameter opening: What the fact closes; nil where it closes nothing, or that has not arrived.
+    init(_ fact: Fact, opening: Fact?, in clock: WallClock) {
+        sequence = fact.sequence
+        kind = ""
+        time = clock.wall(fact.atMicroseconds)
+        at = fact.atMicroseconds
+        duration = opening.map { fact.atMicroseconds - $0.atMicroseconds }
+        switch fact.content {
+        case .opened(let content):
+            kind = "opened"
+            attributes = content.attributes
+            cause = content.cause
+        case .event(let content):
+            kind = "event"
+            code = content.code
+            error = content.error
+            attributes = content.attributes
+        case .closed(let content):
+            kind = "closed"
+            outcome = content.outcome.name
+            error = content.error
+            attributes = content.attributes
+        case .exchangeOpened(let content):
+            kind = "exchange_opened"
+            exchange = fact.sequence
+            take(content)
+            headerFields = content.headerFields
+        case .exchangeClosed(let content):
+            kind = "exchange_closed"
+            exchange = content.exchange
+            if case .exchangeOpened(let request) = opening?.content { take(request) }
+            state = content.state.name
+            status = content.status
+            firstByteAfter = content.firstByteAtMicroseconds.flatMap { first in opening.map { first - $0.atMicroseconds } }
+            sentByteCount = content.sentByteCount
+            receivedByteCount = content.receivedByteCount
+            headerFields = content.headerFields
+            error = content.error
+            transfer = content.transfer.timed(by: clock.wall)
+            sentAfter = content.transfer.sentAtMicroseconds.flatMap { sent in opening.map { sent - $0.atMicroseconds } }
+        }
+    }
+
+    private mutating func take(_ request: Fact.ExchangeOpened) {
+        role = request.role.name
+        method = request.method
+        url = request.url
+    }
+
+    func write(to row: inout some RowFormat) {
+        row.integer("sequence", sequence)
+        row.text("kind", kind)
+        row.integer("time_us", time)
+        row.integer("at_us", at)
+        row.integer("code", code)
+        row.text("name", name)
+        row.text("outcome", outcome)
+        row.integer("duration_us", duration)
+        row.text("error_domain", error.flatMap { $0.domain.isEmpty ? nil : $0.domain })
+        row.integer("error_code", error?.code)
+        row.text("error_text", error?.text)
+        row.attributes("attributes", attributes)
+        row.guid("cause_source", cause?.source)
+        row.integer("cause_sequence", cause?.sequence)
+        row.integer("exchange", exchange)
+        row.text("role", role)
+        row.text("method", method)
+        row.text("url", url)
+        row.text("state", state)
+        row.integer("status", status)
+        row.integer("first_byte_after_us", firstByteAfter)
+        row.integer("sent_bytes", sentByteCount)
+        row.integer("received_bytes", receivedByteCount)
+        row.headerFields("headers", headerFields)
+        row.text("http_version", transfer.httpVersion)
+        row.integer("received_wire_bytes", transfer.receivedWireByteCount)
+        row.integer("lookup_us", transfer.phases.lookupMicroseconds)
+        row.integer("connect_us", transfer.phases.connectMicroseconds)
+        row.integer("secure_us", transfer.phases.secureMicroseconds)
+        row.integer("sent_after_us", sentAfter)
+        row.bool("is_reused", transfer.isConnectionReused)
+        row.redirects("redirects", transfer.redirects)
+        row.bool("is_mocked", transfer.isMocked ? true : nil)
+        row.text("rule", transfer.rule)
+    }
+}
+
+/// The columns of a row, in their order: see `Schemas/export.v1.schema.json`.
+enum ExportColumns {
+    static let all: [StaticString] = [
+        "transaction_id", "use_case", "use_case_name", "source", "app", "app_version", "device", "os", "os_version", "installation",
+        "source_attributes", "part", "is_joined", "sequence", "kind", "time_us", "at_us", "code", "name", "outcome", "duration_us",
+        "error_domain", "error_code", "error_text", "attributes", "cause_source", "cause_sequence", "exchange", "role", "method", "url",
+        "state", "status", "first_byte_after_us", "sent_bytes", "received_bytes", "headers",
+        "http_version", "received_wire_bytes", "lookup_us", "connect_us", "secure_us", "sent_after_us", "is_reused", "redirects",
+        "is_mocked",
+        "rule", "support_code",
+    ]
+}

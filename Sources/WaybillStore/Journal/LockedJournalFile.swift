@@ -1,0 +1,86 @@
+import CJournal
+import Foundation
+import WaybillCore
+
+/// The journal's file, which is locked for as long as its source runs: that tells sources that run from those that have
+/// ended, also after SIGKILL.
+///
+/// `flock`, never `fcntl`, whose locks are lost when any descriptor of the file is closed.
+final class LockedJournalFile {
+    let descriptor: Int32
+    let path: String
+
+    /// Locks the file of a source; the lock goes with the process. Waits for those who are just looking whether it is locked.
+    convenience init(of source: GUID, in folder: URL) throws(WaybillError) {
+        try self.init(path: Self.path(of: source, in: folder), waits: true)
+    }
+
+    /// Locks a file, and makes it where it is missing.
+    ///
+    /// - Throws: Also where it is locked already: its source runs. Unless it `waits`.
+    init(path: String, waits: Bool = false) throws(WaybillError) {
+        self.path = path
+        descriptor = Self.lock(path, waits: waits)
+        guard descriptor >= 0 else {
+            throw WaybillError(
+                .store, "\(path) cannot be made and locked. Check the permissions of its folder.", cause: String(cString: strerror(errno)))
+        }
+    }
+
+    /// A descriptor that has the lock of the file of that name; -1, with `errno`, where there is none.
+    private static func lock(_ path: String, waits: Bool) -> Int32 {
+        while true {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { return -1 }
+            let status = flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB)
+            var (mine, named) = (stat(), stat())
+            if status == 0, fstat(descriptor, &mine) == 0, stat(path, &named) == 0, mine.st_ino == named.st_ino { return descriptor }
+            let reason = errno
+            close(descriptor)
+            errno = reason
+            // Before it was locked, another process took it for one of a process that had ended, and removed it: what
+            // is written to it would be gone.
+            guard status == 0 || (waits && reason == EINTR) else { return -1 }
+        }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Whether the source runs.
+    static func isLocked(for source: GUID, in folder: URL) -> Bool {
+        let descriptor = open(path(of: source, in: folder), O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
+    static let prefix = "journal-"
+
+    static func path(of source: GUID, in folder: URL) -> String {
+        folder.appending(path: prefix + source.description).path(percentEncoded: false)
+    }
+
+    // MARK: As a file to write to
+
+    /// Gives the file room on the disk, zeroed; false, with `errno`, where there is none.
+    func allocate(_ byteCount: Int) -> Bool {
+        #if canImport(Darwin)
+        // Not preallocated: on these systems it is not mapped, and a write that fails is no signal.
+        return ftruncate(descriptor, off_t(byteCount)) == 0
+        #else
+        errno = posix_fallocate(descriptor, 0, off_t(byteCount))
+        return errno == 0
+        #endif
+    }
+
+    /// Whether a write to a mapped page whose room is allocated cannot fail: on file systems that do not move a page when it is written again.
+    ///
+    /// ext4, XFS and tmpfs were tested with a full disk; btrfs raises SIGBUS (linux/magic.h has the numbers).
+    var canBeMapped: Bool {
+        #if os(Linux)
+        [0xEF53, 0x5846_5342, 0x0102_1994].contains(waybill_file_system(descriptor))
+        #else
+        false
+        #endif
+    }
+}

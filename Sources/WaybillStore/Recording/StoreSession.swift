@@ -1,0 +1,212 @@
+import Foundation
+package import WaybillCore
+
+/// A store as one running source uses it: opened when first needed, registered in, and marked as alive for as long as the source runs.
+///
+/// Confined to the store's thread.
+package final class StoreSession {
+    /// The source, with the installation that the store knows.
+    package private(set) var source: RecordedSource
+    /// Why this is not the store that was asked for, or not kept within its limits; nil when all is well.
+    package var problem: WaybillError? { openingProblem ?? retentionProblem }
+    private var openingProblem: WaybillError? {
+        didSet { if let openingProblem, openingProblem != oldValue { tell(openingProblem) } }
+    }
+    /// What was wrong with a journal that an earlier launch left behind; nil: nothing. It is in the way of nothing now.
+    private(set) var recoveryProblem: WaybillError? {
+        didSet { if let recoveryProblem, recoveryProblem != oldValue { tell(recoveryProblem) } }
+    }
+    private let tell: @Sendable (WaybillError) -> Void
+
+    /// Where the store lies: what was asked for, or memory.
+    private(set) var place: ResolvedLocation
+    private let wanted: ResolvedLocation
+    /// Whether its files were found deleted, and made anew: what was told once has to be told again. Set back by the
+    /// caller that has done so.
+    var wasReplaced = false
+    private var store: Store?
+    private var storeReader: StoreReader?
+    private var life: LockedJournalFile?
+    private let clock: any TransactionClock
+    private var keeper: RetentionKeeper
+    private var retentionProblem: WaybillError?
+    /// Which file was found to be damaged.
+    private var damaged: StoreFile.Identity?
+    private var salvageCount = 0
+    private var wasOpened = false
+
+    private let journalSize: JournalSize
+
+    init(
+        source: RecordedSource, place: ResolvedLocation, clock: any TransactionClock, retention: Retention, journalSize: JournalSize,
+        tell: @escaping @Sendable (WaybillError) -> Void
+    ) {
+        self.source = source
+        self.place = place
+        self.clock = clock
+        self.journalSize = journalSize
+        self.tell = tell
+        wanted = place
+        keeper = RetentionKeeper(retention)
+    }
+
+    /// Whether the store is in memory because it cannot be where it was asked for.
+    var hasFallenBack: Bool { place != wanted }
+
+    /// The store; or one in memory, while the one that was asked for cannot be opened: recording goes on, and ``problem`` says what happened.
+    ///
+    /// Where the files were deleted, a new store is made; what was only in them is booked as damaged.
+    ///
+    /// - Throws: ``problem`` when there is not even that.
+    func opened() throws(WaybillError) -> Store {
+        if hasFallenBack { leaveMemory() }
+        if let store {
+            if store.isInPlace { return store }
+            (self.store, storeReader, wasReplaced) = (nil, nil, true)
+        }
+        do {
+            return try openOrSalvage()
+        } catch {
+            openingProblem = openingProblem ?? error
+            // What is recorded waits in the journal for a store that was there before.
+            guard !wasOpened else { throw error }
+            place = .memory(name: source.id.description)
+            return try open()
+        }
+    }
+
+    /// Takes notice of what went wrong: where the store's file is damaged or gone, it is made anew when it is needed next.
+    func notice(_ error: any Error) {
+        guard let error = error as? WaybillError, error.code == .damaged, case .folder = place, damaged == nil else { return }
+        damaged = store?.identity
+        (store, storeReader) = (nil, nil)
+    }
+
+    private func openOrSalvage() throws(WaybillError) -> Store {
+        if damaged != nil { try salvage() }
+        do throws(WaybillError) {
+            return try open()
+        } catch {
+            guard error.code == .damaged || place.path.map({ HeaderRepair.isNeeded(for: $0) }) == true else { throw error }
+            (store, storeReader) = (nil, nil)
+            damaged = place.path.flatMap { StoreFile(path: $0).identity }
+            try salvage()
+            return try open()
+        }
+    }
+
+    /// Replaces the damaged file; where a disk damages one after the other, no more.
+    private func salvage() throws(WaybillError) {
+        guard case .folder = place, let path = place.path, salvageCount < 3 else {
+            throw WaybillError(.damaged, "The store at \(place.description) is damaged. Check the disk.")
+        }
+        salvageCount += 1
+        if let told = try Salvage.replace(StoreFile(path: path), damaged: damaged, at: clock.wallMicroseconds()) {
+            openingProblem = told
+        }
+        damaged = nil
+    }
+
+    /// Goes on where the store was asked for, if that can be opened by now, with what was kept in memory meanwhile.
+    private func leaveMemory() {
+        guard let memory = store else { return }
+        let before = (place, openingProblem)
+        (place, openingProblem) = (wanted, nil)
+        do throws(WaybillError) {
+            try open().adopt(source.id, from: before.0)
+            storeReader = nil
+        } catch {
+            (place, openingProblem) = before
+            store = memory
+        }
+    }
+
+    /// A reader of the same store.
+    package func reader() throws(WaybillError) -> StoreReader {
+        _ = try opened()
+        if let storeReader { return storeReader }
+        let reader = try StoreReader(place)
+        storeReader = reader
+        return reader
+    }
+
+    /// Whether a source that recorded into this store still runs.
+    package func isAlive(_ source: GUID) -> Bool {
+        if source == self.source.id { return true }
+        guard case .folder(let folder) = place else { return false }
+        return LockedJournalFile.isLocked(for: source, in: folder)
+    }
+
+    /// Makes the journal of this source.
+    ///
+    /// - Returns: nil where the store lies in memory.
+    /// - Throws: Where it cannot be made; recording goes on in memory.
+    func makeJournal(anchor: ClockAnchor, startMicroseconds: Int) throws(WaybillError) -> JournalFile? {
+        // Where the store fell back to memory, a journal would promise what is not kept.
+        _ = try opened()
+        guard case .folder(let folder) = place else { return nil }
+        // What recovery has to know of the source is an empty set of it.
+        let description = TransactionSet(
+            id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], facts: [])])
+        return try JournalFile(
+            lockedJournalFile(in: folder), description: description.encoded(), startMicroseconds: startMicroseconds, size: journalSize)
+    }
+
+    private func lockedJournalFile(in folder: URL) throws(WaybillError) -> LockedJournalFile {
+        if let life { return life }
+        let lockedFile = try LockedJournalFile(of: source.id, in: folder)
+        life = lockedFile
+        return lockedFile
+    }
+
+    // MARK: Retention
+
+    /// Keeps the store within its limits, a step at a time; what goes wrong shows in ``problem``, and is tried again.
+    ///
+    /// - Parameters:
+    ///   - count: Facts that were just written: at least twice as many may go.
+    ///   - wasSettled: Whether something was delivered, and may be too old for that reason.
+    /// - Returns: The transactions that went.
+    @discardableResult
+    package func retain(afterWriting count: Int = 0, wasSettled: Bool = false) -> Set<GUID> {
+        if wasSettled { keeper.checkAgeSoon() }
+        do throws(WaybillError) {
+            let gone = try keeper.step(try opened(), at: Moment(clock), budget: max(2_000, 2 * count)) { hasJournal($0) }
+            retentionProblem = nil
+            return gone
+        } catch {
+            notice(error)
+            retentionProblem = error
+            return []
+        }
+    }
+
+    private func hasJournal(_ source: GUID) -> Bool {
+        guard case .folder(let folder) = place else { return false }
+        return access(LockedJournalFile.path(of: source, in: folder), F_OK) == 0
+    }
+
+    private func open() throws(WaybillError) -> Store {
+        let store = try Store(place, clock: clock)
+        // Before the source can be seen in the store: others take a source without a locked file for one that has ended.
+        if case .folder(let folder) = place { _ = try lockedJournalFile(in: folder) }
+        try keeper.look(at: Moment(clock), in: store)
+        if let known = try store.setting("installation").flatMap({ GUID($0) }) {
+            source.installation = known
+        } else {
+            let installation = source.installation ?? GUID()
+            try store.set("installation", to: installation.description)
+            // What is sent under it must be found again by it, also after a power cut in the first seconds.
+            try store.sync()
+            source.installation = installation
+        }
+        try store.register(source)
+        if case .folder(let folder) = place {
+            recoveryProblem = try store.recoverJournals(in: folder, installation: source.installation).first ?? recoveryProblem
+        }
+        _ = try store.endSources(isAlive: { isAlive($0) })
+        self.store = store
+        wasOpened = true
+        return store
+    }
+}

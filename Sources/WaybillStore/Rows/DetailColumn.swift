@@ -1,0 +1,101 @@
+package import WaybillCore
+
+/// What a fact says beyond its columns, as a JSON object in a text column; members are named as in a set.
+package struct DetailColumn {
+    package var attributes: Attributes = [:]
+    package var errorDomain = ""
+    /// Only in events, which have no column for it: most of them have no error, and each would pay for the column.
+    package var errorCode: Int?
+    package var errorText: String?
+    package var scheme: String?
+    package var port: Int?
+    package var query: String?
+    package var headerFields: [Fact.HeaderField] = []
+    package var transfer = Fact.Transfer()
+
+    /// nil where there is nothing to say: most events have no detail.
+    package var text: String? {
+        guard
+            !attributes.isEmpty || !errorDomain.isEmpty || errorCode != nil || errorText != nil || scheme != nil || port != nil
+                || query != nil
+                || !headerFields.isEmpty || !transfer.isEmpty
+        else { return nil }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("attributes", attributes)
+        writer.member("error_domain", errorDomain)
+        writer.member("error_code", errorCode)
+        writer.member("error_text", errorText)
+        writer.member("scheme", scheme)
+        writer.member("port", port)
+        writer.member("query", query)
+        writer.member("headers", headerFields)
+        writer.members(transfer)
+        writer.endObject()
+        return writer.text
+    }
+
+    /// The error of that code, which closings have in a column of their own.
+    package func error(code: Int?) -> RecordedError? {
+        code.map { RecordedError(domain: errorDomain, code: $0, text: errorText) }
+    }
+}
+
+extension DetailColumn {
+    package init(attributes: Attributes, error: RecordedError? = nil) {
+        self.attributes = attributes
+        errorDomain = error?.domain ?? ""
+        errorText = error?.text
+    }
+
+    /// Reads a column; what cannot be read of it, in a damaged store, is left out rather than the whole fact.
+    package init(_ text: String?) {
+        guard var text else { return }
+        var detail = DetailColumn()
+        text.withUTF8 { bytes in
+            do throws(JSONFailure) {
+                try JSONReader.read(bytes) { reader throws(JSONFailure) in try detail.read(&reader) }
+            } catch {}  // what was read until then is kept
+        }
+        self = detail
+    }
+
+    private mutating func read(_ reader: inout JSONReader) throws(JSONFailure) {
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            switch key {
+            case "attributes": attributes = try reader.attributes()
+            case "error_domain": errorDomain = try reader.string(limit: Limits.labelLength)
+            case "error_code": errorCode = try reader.integer(in: -Limits.largestInteger...Limits.largestInteger)
+            case "error_text": errorText = try reader.string(limit: Limits.textLength)
+            case "scheme": scheme = try reader.string(limit: Limits.labelLength)
+            case "port": port = try reader.integer(in: 0...65_535)
+            case "query": query = try reader.string(limit: Limits.fieldLength)
+            case "headers": headerFields = try reader.headerFields()
+            default: if try !transfer.read(key, &reader) { try reader.skipValue() }
+            }
+        }
+    }
+}
+
+extension Attributes {
+    /// As they stand in the column of a source: an object of their own, nil for none.
+    package var columnText: String? {
+        guard !isEmpty else { return nil }
+        var writer = JSONWriter()
+        writer.attributes(self)
+        return writer.text
+    }
+
+    package init(columnText: String?) {
+        self = [:]
+        guard var columnText else { return }
+        self = columnText.withUTF8 { bytes in
+            do throws(JSONFailure) {
+                return try JSONReader.read(bytes) { reader throws(JSONFailure) in try reader.attributes() }
+            } catch {
+                return [:]
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package import WaybillCore
+
+/// How the rows of `parts`, `events` and `network_logs` are read back as the facts that they are.
+package enum FactRowReader {
+    package static let openedColumns =
+        "p.sequence, p.at_us, p.guid, p.use_case, p.joined, p.timeout_us, p.cause_source, p.cause, p.opened_detail"
+
+    package static func opened(_ row: Row) -> Fact {
+        let cause = row.optionalGUID(6).map { Fact.ID(source: $0, sequence: row.int(7)) }
+        return Fact(
+            sequence: row.int(0), part: row.int(0), atMicroseconds: row.int(1),
+            content: .opened(
+                Fact.Opened(
+                    transaction: row.guid(2), useCase: row.int(3), isJoined: row.bool(4), timeoutMicroseconds: row.int(5), cause: cause,
+                    attributes: DetailColumn(row.optionalText(8)).attributes)))
+    }
+
+    package static let closedColumns = "p.closed, p.sequence, p.closed_at_us, p.outcome, p.error_code, p.closed_detail"
+
+    package static func closed(_ row: Row) -> Fact {
+        let detail = DetailColumn(row.optionalText(5))
+        return Fact(
+            sequence: row.int(0), part: row.int(1), atMicroseconds: row.int(2),
+            content: .closed(
+                Fact.Closed(
+                    outcome: TransactionOutcome(rawValue: row.int(3)) ?? .failed, error: detail.error(code: row.optionalInt(4)),
+                    attributes: detail.attributes)))
+    }
+
+    package static let eventColumns = "e.sequence, e.part, e.at_us, e.code, e.detail"
+
+    package static func event(_ row: Row) -> Fact {
+        let detail = DetailColumn(row.optionalText(4))
+        return Fact(
+            sequence: row.int(0), part: row.int(1), atMicroseconds: row.int(2),
+            content: .event(Fact.Event(code: row.int(3), error: detail.error(code: detail.errorCode), attributes: detail.attributes)))
+    }
+
+    package static let exchangeOpenedColumns = "l.sequence, l.part, l.at_us, l.role, l.method, l.host, l.path, l.opened_detail"
+
+    package static func exchangeOpened(_ row: Row) -> Fact {
+        let detail = DetailColumn(row.optionalText(7))
+        return Fact(
+            sequence: row.int(0), part: row.int(1), atMicroseconds: row.int(2),
+            content: .exchangeOpened(
+                Fact.ExchangeOpened(
+                    role: Fact.Role(rawValue: row.int(3)) ?? .client, method: row.text(4), scheme: detail.scheme, host: row.optionalText(5),
+                    port: detail.port, path: row.text(6), query: detail.query, headerFields: detail.headerFields)))
+    }
+
+    package static let exchangeClosedColumns =
+        "l.closed, l.part, l.closed_at_us, l.sequence, l.state, l.status, l.first_byte_us, l.sent_bytes, l.received_bytes, l.error_code, l.closed_detail"
+
+    package static func exchangeClosed(_ row: Row) -> Fact {
+        let detail = DetailColumn(row.optionalText(10))
+        return Fact(
+            sequence: row.int(0), part: row.int(1), atMicroseconds: row.int(2),
+            content: .exchangeClosed(
+                Fact.ExchangeClosed(
+                    exchange: row.int(3), state: Fact.ExchangeState(rawValue: row.int(4)) ?? .failed, status: row.optionalInt(5),
+                    firstByteAtMicroseconds: row.optionalInt(6), sentByteCount: row.optionalInt(7), receivedByteCount: row.optionalInt(8),
+                    headerFields: detail.headerFields, error: detail.error(code: row.optionalInt(9)), transfer: detail.transfer)))
+    }
+}

@@ -1,0 +1,63 @@
+import WaybillCore
+
+/// Writes the facts of one source by hand, with times in microseconds since ``ShopRecords/start``.
+final class FactWriter {
+    private let source: RecordedSource
+    private let names: [RecordedName]
+    private var facts: [Fact] = []
+
+    init(_ app: String, _ version: String, device: String, os: String, _ osVersion: String, names: [RecordedName]) {
+        source = RecordedSource(id: GUID(), app: app, appVersion: version, device: device, os: os, osVersion: osVersion)
+        self.names = names
+    }
+
+    /// Everything written so far.
+    func share(hasEnded: Bool = false) -> TransactionSet.Share {
+        TransactionSet.Share(
+            source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: ShopRecords.start)], hasEnded: hasEnded,
+            names: names,
+            ledger: Ledger(recorded: facts.count, pending: facts.count), facts: facts)
+    }
+
+    func open(_ useCase: Int, of transaction: GUID, by cause: Fact.ID? = nil, at time: Int, _ attributes: Attributes = [:]) -> Int {
+        add(
+            .opened(
+                Fact.Opened(transaction: transaction, useCase: useCase, isJoined: cause != nil, cause: cause, attributes: attributes)),
+            part: nil, at: time)
+    }
+
+    func log(_ code: Int, in part: Int, at time: Int, error: RecordedError? = nil, _ attributes: Attributes = [:]) {
+        _ = add(.event(Fact.Event(code: code, error: error, attributes: attributes)), part: part, at: time)
+    }
+
+    func close(_ part: Int, _ outcome: TransactionOutcome = .succeeded, at time: Int, error: RecordedError? = nil) {
+        _ = add(.closed(Fact.Closed(outcome: outcome, error: error)), part: part, at: time)
+    }
+
+    func send(_ method: String, _ host: String, _ path: String, query: String? = nil, in part: Int, at time: Int) -> Fact.ID {
+        let fields = [
+            ("Accept", "application/json"), ("Authorization", "[redacted]"), ("Content-Type", "application/json"),
+            ("User-Agent", "Shop/4.2.0 (iPhone17,1; iOS 18.5)"),
+        ].map { Fact.HeaderField(name: $0.0, value: $0.1) }
+        let opened = Fact.ExchangeOpened(
+            method: method, scheme: "https", host: host, path: path, query: query, headerFields: fields)
+        return Fact.ID(source: source.id, sequence: add(.exchangeOpened(opened), part: part, at: time))
+    }
+
+    func receive(
+        _ status: Int?, for exchange: Fact.ID, in part: Int, firstByte: Int? = nil, at time: Int, bytes: Int? = 1840,
+        error: RecordedError? = nil
+    ) {
+        let fields = status == nil ? [] : [Fact.HeaderField(name: "Content-Type", value: "application/json; charset=utf-8")]
+        let closed = Fact.ExchangeClosed(
+            exchange: exchange.sequence, state: status == nil ? .failed : .completed, status: status, firstByteAtMicroseconds: firstByte,
+            sentByteCount: 214, receivedByteCount: bytes, headerFields: fields, error: error)
+        _ = add(.exchangeClosed(closed), part: part, at: time)
+    }
+
+    private func add(_ content: Fact.Content, part: Int?, at time: Int) -> Int {
+        let sequence = facts.count + 1
+        facts.append(Fact(sequence: sequence, part: part ?? sequence, atMicroseconds: time, content: content))
+        return sequence
+    }
+}

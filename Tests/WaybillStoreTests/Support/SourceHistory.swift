@@ -1,0 +1,143 @@
+import TestSupport
+import Waybill
+import WaybillCore
+
+/// What a source did from its start to its end: the truth that stores are compared with.
+struct SourceHistory {
+    var source: RecordedSource
+    var clocks: [ClockAnchor]
+    var names: [RecordedName]
+    var facts: [Fact]
+    var hasEnded: Bool
+    var refused: Int
+    /// Given up, and never sent.
+    var dropped: [DroppedRange] = []
+
+    var sentFacts: [Fact] {
+        facts.filter { fact in !dropped.contains { ($0.first...$0.last).contains(fact.sequence) } }
+    }
+}
+
+/// Makes random histories: transactions begun here and joined there, parts closed, left open or used after they were closed, exchanges in and
+/// outside of them.
+struct HistoryMaker {
+    var random: RandomNumbers
+    private let transactions: [GUID]
+    private var begun: Set<GUID> = []
+
+    init(seed: Int) {
+        random = RandomNumbers(seed: seed)
+        var ids: [GUID] = []
+        for _ in 0..<Int.random(in: 1...6, using: &random) { ids.append(random.guid()) }
+        transactions = ids
+    }
+
+    mutating func histories() -> [SourceHistory] {
+        (0..<Int.random(in: 1...4, using: &random)).map { number in history(of: number) }
+    }
+
+    private mutating func history(of number: Int) -> SourceHistory {
+        let source = RecordedSource(
+            id: random.guid(), installation: random.oneIn(2) ? random.guid() : nil, app: "app \(number % 2)", appVersion: "1.\(number)",
+            device: "device", os: "Linux", osVersion: "6", attributes: random.oneIn(2) ? ["environment": "test"] : [:])
+        var recording = Recording()
+        for _ in 0..<Int.random(in: 0...40, using: &random) { record(&recording) }
+        var clocks = [
+            ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_700_000_000_000_000 + Int.random(in: 0...50_000, using: &random))
+        ]
+        while random.oneIn(2), let last = clocks.last {
+            clocks.append(
+                ClockAnchor(
+                    atMicroseconds: last.atMicroseconds + Int.random(in: 1...20_000, using: &random),
+                    offsetMicroseconds: last.offsetMicroseconds + Int.random(in: -9_000...9_000, using: &random)))
+        }
+        return SourceHistory(
+            source: source, clocks: clocks,
+            names: [RecordedName(useCase: 3, name: "login"), RecordedName(useCase: 3, event: 1, name: "event of \(number)")],
+            facts: recording.facts, hasEnded: random.oneIn(2), refused: Int.random(in: 0...3, using: &random))
+    }
+
+    private struct Recording {
+        var facts: [Fact] = []
+        var at = 0
+        var parts: [Int] = []
+        var openParts: [Int] = []
+        var openExchanges: [(part: Int, sequence: Int)] = []
+
+        mutating func add(_ content: Fact.Content, part: Int?) {
+            facts.append(Fact(sequence: facts.count + 1, part: part ?? facts.count + 1, atMicroseconds: max(0, at), content: content))
+        }
+    }
+
+    private mutating func record(_ recording: inout Recording) {
+        // Threads may take their time in one order and their sequence in another.
+        recording.at += Int.random(in: -5...3_000, using: &random)
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0, 1:
+            let transaction = transactions.randomElement(using: &random) ?? GUID()
+            let isJoined = !begun.insert(transaction).inserted && !random.oneIn(10)
+            recording.parts.append(recording.facts.count + 1)
+            recording.openParts.append(recording.facts.count + 1)
+            recording.add(
+                .opened(
+                    Fact.Opened(
+                        transaction: transaction, useCase: 3, isJoined: isJoined, timeoutMicroseconds: 1_000_000,
+                        cause: isJoined && random.oneIn(2) ? Fact.ID(source: random.guid(), sequence: 7) : nil, attributes: attributes())),
+                part: nil)
+        case 2 where !recording.openParts.isEmpty:
+            let part = recording.openParts.remove(at: Int.random(in: recording.openParts.indices, using: &random))
+            let outcome = [TransactionOutcome.succeeded, .failed, .canceled, .abandoned].randomElement(using: &random) ?? .failed
+            recording.add(.closed(Fact.Closed(outcome: outcome, error: error(), attributes: attributes())), part: part)
+        case 3, 4:
+            let part = random.oneIn(3) ? 0 : recording.parts.randomElement(using: &random) ?? 0
+            recording.openExchanges.append((part, recording.facts.count + 1))
+            recording.add(
+                .exchangeOpened(
+                    Fact.ExchangeOpened(
+                        role: random.oneIn(2) ? .client : .server, method: "POST", scheme: random.oneIn(2) ? "https" : nil,
+                        host: random.oneIn(2) ? "api.example.com" : nil, port: random.oneIn(3) ? 8080 : nil, path: "/login",
+                        query: random.oneIn(3) ? "a=%22" : nil,
+                        headerFields: random.oneIn(2) ? [Fact.HeaderField(name: "Accept", value: "\"*/*\"")] : [])), part: part)
+        case 5, 6:
+            guard !recording.openExchanges.isEmpty else { return }
+            let exchange = recording.openExchanges.remove(at: Int.random(in: recording.openExchanges.indices, using: &random))
+            recording.add(
+                .exchangeClosed(
+                    Fact.ExchangeClosed(
+                        exchange: exchange.sequence, state: random.oneIn(2) ? .completed : .failed, status: random.oneIn(2) ? 200 : nil,
+                        firstByteAtMicroseconds: random.oneIn(2) ? max(0, recording.at - 1) : nil,
+                        sentByteCount: random.oneIn(2) ? 10 : nil,
+                        receivedByteCount: random.oneIn(2) ? 0 : nil, error: error(), transfer: transfer(until: recording.at))),
+                part: exchange.part)
+        default:
+            guard let part = recording.parts.randomElement(using: &random) else { return }
+            recording.add(
+                .event(Fact.Event(code: Int.random(in: 0...3, using: &random), error: error(), attributes: attributes())), part: part)
+        }
+    }
+
+    private mutating func transfer(until at: Int) -> Fact.Transfer {
+        guard random.oneIn(2) else { return Fact.Transfer() }
+        return Fact.Transfer(
+            httpVersion: random.oneIn(2) ? "1.1" : nil, receivedWireByteCount: random.oneIn(2) ? 41 : nil,
+            sentAtMicroseconds: random.oneIn(2) ? at : nil,
+            phases: Fact.Phases(
+                lookupMicroseconds: random.oneIn(2) ? 1 : nil, connectMicroseconds: random.oneIn(2) ? 0 : nil,
+                secureMicroseconds: random.oneIn(2) ? 70_000 : nil),
+            isConnectionReused: random.oneIn(2) ? random.oneIn(2) : nil,
+            redirects: random.oneIn(2)
+                ? [302, 307].map { Fact.Redirect(status: $0, url: "https://example.com/ü\($0)", atMicroseconds: at) } : [],
+            isMocked: random.oneIn(2), rule: random.oneIn(2) ? "slow \"login\"" : nil)
+    }
+
+    private mutating func error() -> RecordedError? {
+        guard random.oneIn(4) else { return nil }
+        return RecordedError(
+            domain: random.oneIn(2) ? "" : "NSURLErrorDomain", code: -1001, text: random.oneIn(2) ? "Zeit läuft\n\"ab\"" : nil)
+    }
+
+    private mutating func attributes() -> Attributes {
+        guard random.oneIn(3) else { return [:] }
+        return ["text": "a\"\\ü", "count": -1, "whole": .double(2), "part": 0.25, "yes": true]
+    }
+}

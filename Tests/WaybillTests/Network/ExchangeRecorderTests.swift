@@ -1,0 +1,147 @@
+import Foundation
+import Testing
+import Waybill
+import WaybillCore
+import WaybillTesting
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What the public recorder is told is what the network log says, whatever order it is told in, and nothing of it is a secret.
+@Suite(.timeLimit(.minutes(5))) struct ExchangeRecorderTests {
+    let clock = ManualClock()
+    let tx: TransactionManager
+    let url: URL
+
+    init() throws {
+        url = try #require(URL(string: "https://ada:s3cret@api.example.com/items?page=2&token=s3cret"))
+        tx = .testing(clock: clock, correlatedHosts: ["api.example.com"])
+    }
+
+    @Test func theWholeStoryIsRecorded() throws {
+        let login = tx.begin(Login.self)
+        let exchange = tx.openExchange(
+            ExchangeRequest(
+                method: "PUT", url: url,
+                headerFields: [.init(name: "Accept", value: "*/*"), .init(name: "Cookie", value: "s3cret"), .init(name: "B", value: "1")]),
+            in: login)
+        clock.advance(by: .milliseconds(1))
+        exchange.sent(Data("four".utf8))
+        clock.advance(by: .milliseconds(1))
+        exchange.sent([1, 2, 3])
+        clock.advance(by: .milliseconds(1))
+        exchange.redirected(ExchangeResponse(status: 307), to: URL(string: "https://www.example.com/items?token=s3cret")!)
+        clock.advance(by: .milliseconds(1))
+        exchange.responded(
+            ExchangeResponse(
+                status: 200,
+                headerFields: [
+                    .init(name: "Set-Cookie", value: "s3cret"), .init(name: "content-encoding", value: "gzip"),
+                    .init(name: "content-length", value: "41"),
+                ], httpVersion: "2"))
+        clock.advance(by: .milliseconds(1))
+        exchange.received(Data(count: 1000))
+        exchange.received([0, 0])
+        exchange.finish()
+
+        let record = try #require(tx.exchanges.first)
+        let start = record.openedMicroseconds
+        #expect(record.url == "https://api.example.com/items?page=2&token=[redacted]")
+        #expect(record.requestHeaderFields.map(\.name) == ["Accept", "Cookie", "B"], "in the order in which they were told")
+        #expect(record.requestHeaderFields.map(\.value) == ["*/*", "[redacted]", "1"])
+        #expect(record.responseHeaderFields.first?.value == "[redacted]")
+        #expect((record.method, record.status, record.state) == ("PUT", 200, .completed))
+        #expect((record.sentByteCount, record.receivedByteCount) == (7, 1002))
+        #expect(record.firstByteMicroseconds == start + 4000)
+        #expect(record.closedMicroseconds == start + 5000)
+        #expect(
+            record.transfer
+                == Fact.Transfer(
+                    httpVersion: "2", receivedWireByteCount: 41, sentAtMicroseconds: start + 2000,
+                    redirects: [
+                        Fact.Redirect(status: 307, url: "https://www.example.com/items?token=[redacted]", atMicroseconds: start + 3000)
+                    ]))
+    }
+
+    @Test func onlyTheFirstEndCounts() {
+        let exchange = tx.openExchange(ExchangeRequest(url: url), in: tx.begin(Login.self))
+        exchange.cancel()
+        exchange.finish()
+        exchange.fail(URLError(.timedOut))
+        exchange.received(Data(count: 5))
+        let record = tx.exchanges.first
+        #expect(record?.state == .canceled)
+        #expect(record?.receivedByteCount == nil, "what comes after the end is not the exchange's")
+        #expect(tx.transactions(Login.self).first?.timeline.count { $0.kind == .exchangeClosed } == 1)
+    }
+
+    @Test(arguments: [URLError(.cancelled), CancellationError()] as [any Error]) func anErrorOfCancellationIsNoFailure(error: any Error) {
+        let exchange = tx.openExchange(ExchangeRequest(url: url), in: tx.begin(Login.self))
+        exchange.fail(error)
+        #expect(tx.exchanges.first?.state == .canceled)
+    }
+
+    @Test func whatNeverEndsStaysInProgress() {
+        _ = tx.openExchange(ExchangeRequest(url: url), in: tx.begin(Login.self))
+        #expect(tx.exchanges.count == 1)
+        #expect(tx.exchanges.first?.state == nil)
+    }
+
+    @Test func theHeaderFieldNamesTheExchange() throws {
+        let login = tx.begin(Login.self)
+        let exchange = tx.openExchange(ExchangeRequest(url: url), in: login)
+        let field = try #require(exchange.headers["Waybill-Transaction"].flatMap { TransactionHeader(parsing: $0) })
+        #expect(field.transaction == login.id)
+        #expect(Fact.ID(source: try #require(field.source), sequence: try #require(field.exchange)) == tx.exchanges.first?.id)
+    }
+
+    @Test func theCallersOwnFieldStaysAndAForeignHostGetsNone() throws {
+        let login = tx.begin(Login.self)
+        let own = [Fact.HeaderField(name: "waybill-transaction", value: "mine")]
+        #expect(tx.openExchange(ExchangeRequest(url: url, headerFields: own), in: login).headers.isEmpty)
+        let foreign = try #require(URL(string: "https://www.example.com/"))
+        #expect(tx.openExchange(ExchangeRequest(url: foreign), in: login).headers.isEmpty)
+        #expect(tx.openExchange(ExchangeRequest(url: url)).headers.isEmpty, "outside any transaction")
+    }
+
+    @Test func aRequestInsideATransactionIsOneOfTheCurrentOne() async {
+        await tx.perform(Login.self) { _ in
+            let exchange = tx.openExchange(ExchangeRequest(url: url))
+            await Task { exchange.finish() }.value
+        }
+        #expect(tx.transactions(Login.self).first?.exchanges.count == 1)
+    }
+
+    @Test func nothingIsRecordedWhileRecordingIsOff() {
+        let login = tx.begin(Login.self)
+        tx.recording = .off
+        let exchange = tx.openExchange(ExchangeRequest(url: url), in: login)
+        #expect(exchange.headers.isEmpty)
+        exchange.finish()
+        tx.recording = .on
+        #expect(tx.exchanges.isEmpty)
+    }
+
+    /// Numbers and texts that no collector would take are made to fit, or a whole fact would end in quarantine.
+    @Test func whatCannotBeRightIsMadeToFit() async throws {
+        let transport = InMemoryTransport()
+        let tx = TransactionManager.testing(delivery: .transport(transport))
+        let exchange = tx.openExchange(ExchangeRequest(method: "", url: url))
+        for _ in 0..<30 {
+            exchange.redirected(ExchangeResponse(status: 302), to: URL(string: "https://a/" + String(repeating: "x", count: 9000))!)
+        }
+        exchange.responded(ExchangeResponse(status: 70_000, httpVersion: String(repeating: "9", count: 500)))
+        exchange.finish()
+        await tx.flush()
+        let set = try #require(transport.sets.first)
+        let decoded = try TransactionSet.decode(set.encoded())
+        #expect(decoded.rejections.isEmpty)
+        let closings = decoded.set.sources.flatMap(\.facts).compactMap { fact -> Fact.ExchangeClosed? in
+            guard case .exchangeClosed(let closed) = fact.content else { return nil }
+            return closed
+        }
+        #expect(closings.map(\.status) == [nil])
+        #expect(closings.map(\.transfer.redirects.count) == [Limits.redirects])
+    }
+}
