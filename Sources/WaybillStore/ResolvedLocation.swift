@@ -26,7 +26,7 @@ package enum ResolvedLocation: Sendable, Hashable {
     }
 
     /// Whether there is a store; in memory there is one as soon as it is asked for.
-    var isThere: Bool { path.map { access($0, F_OK) == 0 } ?? true }
+    package var isThere: Bool { path.map { access($0, F_OK) == 0 } ?? true }
 
     /// For sentences.
     var description: String { path ?? "memory" }

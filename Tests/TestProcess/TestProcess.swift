@@ -2,6 +2,7 @@ import Foundation
 import Waybill
 import WaybillCore
 import WaybillExport
+import WaybillReading
 import WaybillStore
 
 #if canImport(FoundationNetworking)
@@ -20,7 +21,7 @@ struct TestProcess {
         let arguments = CommandLine.arguments
         guard arguments.count == 3 else { exit(64) }
         if let step = IncrementalExport.Step(rawValue: String(arguments[1].dropFirst("export-".count))) {
-            return try export(URL(filePath: arguments[2]), diesAt: step)
+            return try await export(URL(filePath: arguments[2]), diesAt: step)
         }
         if let exchanges = Exchanges(rawValue: arguments[1]) { return try await exchanges.run(in: URL(filePath: arguments[2])) }
         if let count = Int(arguments[2]), arguments[1] == "cancel" { return try await CancelStress(count: count).run() }
@@ -57,10 +58,11 @@ struct TestProcess {
     }
 
     /// Exports what is new in `store` into `lake`, up to a step.
-    private static func export(_ folder: URL, diesAt last: IncrementalExport.Step) throws {
+    private static func export(_ folder: URL, diesAt last: IncrementalExport.Step) async throws {
         let export = IncrementalExport(as: .ndjson)
         let lake = try IncrementalFolder(folder.appending(path: "lake"), suffix: export.suffix)
-        _ = try export.run(of: StoreReader(.folder(folder.appending(path: "store"))), into: lake) { step in
+        let store = try SQLiteStore(folder.appending(path: "store"), clock: SystemClock())
+        _ = try await export.run(of: store, into: lake) { step in
             if step == last { kill(getpid(), SIGKILL) }
         }
     }

@@ -45,11 +45,12 @@ import WaybillStore
 
     @Test func aSetThatIsImportedHasBeenHeardOfByTheClock() async throws {
         let set = login.clientSet()
-        let transport = try StoreTransport(.folder(folder.url))
-        _ = try await CommandClock.$current.withValue(Fixed(wall: LoginHistory.begun + 7)) {
-            try await transport.send(OutgoingSet(id: set.id, body: set.encoded(), factCount: set.factCount))
-        }
-        #expect(try StoreReader(.folder(folder.url)).sources().map(\.heardMicroseconds) == [LoginHistory.begun + 7])
+        let file = folder.file("one.waybill-set.v1.json")
+        try Data(set.encoded()).write(to: file)
+        let store = folder.file("store")
+        let command = try Import.parse([file.path, "--to", store.path])
+        try await CommandClock.$current.withValue(Fixed(wall: LoginHistory.begun + 7)) { try await command.run() }
+        #expect(try StoreReader(.folder(store)).sources().map(\.heardMicroseconds) == [LoginHistory.begun + 7])
     }
 }
 #endif

@@ -4,6 +4,7 @@ public import Hummingbird
 import Logging
 public import WaybillCore
 import WaybillInspector
+import WaybillReading
 import WaybillStore
 
 /// Pages that show what was recorded to people with a browser: of a collector's projects, or of one store.

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import WaybillExport
 import WaybillInspector
+import WaybillReading
 
 extension Response {
     /// A page, which no cache keeps and no other site can show: what was recorded concerns people.

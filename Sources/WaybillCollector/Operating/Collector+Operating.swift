@@ -3,7 +3,7 @@ import Foundation
 import Hummingbird
 import NIOCore
 import WaybillCore
-import WaybillStore
+import WaybillReading
 
 extension Collector {
     /// Whether every project that is open can be read and written, and the tokens can be read.
@@ -17,8 +17,8 @@ extension Collector {
             var one = TransactionQuery()
             one.limit = "1"
             for project in projects.all {
-                _ = try await project.writer.thread.run { store throws(WaybillError) in try store.setting("installation") }
-                _ = try await project.queries.transactions(one)
+                try await project.store.checkWriting()
+                _ = try await project.store.transactions(one)
             }
             readiness.withLock { $0 = now }
         }

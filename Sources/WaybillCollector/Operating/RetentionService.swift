@@ -2,7 +2,7 @@
 public import Logging
 public import ServiceLifecycle
 import WaybillCore
-import WaybillStore
+import WaybillReading
 
 /// Keeps what a collector has received within the age and the size of its limits: looks once an hour, until it is told to stop.
 ///
@@ -41,13 +41,8 @@ extension Collector {
         var total = 0
         for project in projects.all {
             while true {
-                let (limits, now) = (limits, clock.wallMicroseconds())
-                let count = try await project.writer.thread.run { store throws(WaybillError) in
-                    var count = 0
-                    if let age = limits.maximumAge { count += try store.retire(receivedBefore: now - age.microseconds) }
-                    if let byteCount = limits.storeByteCount { count += try store.retire(beyond: byteCount) }
-                    return count
-                }
+                let bounds = RetirementLimits(maximumAge: limits.maximumAge, maximumByteCount: limits.storeByteCount)
+                let count = try await project.store.retire(bounds)
                 total += count
                 if count == 0 || Task.isCancelled { break }
             }

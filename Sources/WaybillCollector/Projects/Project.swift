@@ -1,25 +1,29 @@
 #if Collector
+import Foundation
 import WaybillCore
-import WaybillStore
+import WaybillReading
 
-/// A project of a collector: a store of its own, the one writer of it, and its readers.
+/// A project of a collector: a store of its own, and what was counted of it.
 final class Project: Sendable {
     let name: ProjectName
-    let place: ResolvedLocation
-    let writer: SetWriter
-    let queries: StoreQueries
-    /// One question about many transactions after the other: it may take seconds and much memory, and keeps no list waiting.
-    let questions: StoreQueries
+    let store: SQLiteStore
     let counters: Counters
+    /// Says up to where a tracing backend has taken everything.
+    let spanCursorFile: URL
 
     /// Opens the store, and makes it where it is missing; blocks until it is done.
-    init(_ name: ProjectName, _ place: ResolvedLocation, limits: CollectorLimits, clock: any TransactionClock) throws(WaybillError) {
+    init(_ name: ProjectName, in folder: URL, limits: CollectorLimits, clock: any TransactionClock) throws(WaybillError) {
         self.name = name
-        self.place = place
-        counters = Counters(clock: clock)
-        writer = try SetWriter(place, limits: limits, counters: counters)
-        queries = try StoreQueries(place, clock: clock)
-        questions = try StoreQueries(place, clock: clock)
+        let counters = Counters(clock: clock)
+        self.counters = counters
+        store = try SQLiteStore(making: name.description, in: folder, factsPerTransaction: limits.factsPerTransaction, clock: clock) {
+            counters.count($0)
+        }
+        spanCursorFile = folder.appending(path: "\(name).otlp-cursor")
     }
+
+    // For the inspector.
+    var queries: SQLiteStore { store }
+    var questions: SQLiteStore { store }
 }
 #endif

@@ -1,7 +1,6 @@
 #if Collector
 import Foundation
 import WaybillCore
-import WaybillStore
 
 /// The projects of a collector, each in a file of its own in one folder, opened when they are first asked for.
 final class Projects: Sendable {
@@ -35,9 +34,7 @@ final class Projects: Sendable {
 
     private func open(_ name: ProjectName) throws(WaybillError) -> Project {
         if let project = opened.withLock({ $0[name] }) { return project }
-        // The folder's own store is one of a folder, so that opening it makes the folder where it is missing.
-        let place = name == .standard ? ResolvedLocation.folder(folder) : .file(folder.appending(path: "\(name).sqlite"))
-        let project = try Project(name, place, limits: limits, clock: clock)
+        let project = try Project(name, in: folder, limits: limits, clock: clock)
         opened.withLock { $0[name] = project }
         return project
     }

@@ -9,27 +9,21 @@ import WaybillStore
 extension Collector {
     /// Streams facts as text. The store is read a piece at a time, when the client has taken the one before.
     func export(_ request: Request, of project: Project) async throws -> Response {
-        let query = try ExportQuery(request.uri.queryParameters.map { (name: String($0.key), value: String($0.value)) })
-        let scope = try await query.scope(project.queries, now: clock.wallMicroseconds())
+        let query = try ExportQuery(request.queryItems)
+        let export = try await project.store.export(query.facts(now: clock.wallMicroseconds()), as: query.format)
         let isCompressed = request.acceptsGzip
-        let (place, format) = (project.place, query.format)
-        // A connection of its own for each: a client that takes hours keeps no other waiting.
-        let thread = StoreThread(label: "waybill.export") { StreamedExport() }
-        let cursor: ExportCursor
-        do {
-            cursor = try await thread.run { export in try export.begin(scope, as: format, of: place, isCompressed: isCompressed) }
-        } catch let error as WaybillError where error.code == .format {
-            throw QueryFailure.parameter("after", error.message)
-        }
-        var headers: HTTPFields = [.contentType: format.mediaType, .cacheControl: "no-store", .vary: "Accept-Encoding"]
-        if let name = HTTPField.Name(ExportQuery.cursorField) { headers[name] = cursor.description }
+        var headers: HTTPFields = [.contentType: query.format.mediaType, .cacheControl: "no-store", .vary: "Accept-Encoding"]
+        if let name = HTTPField.Name(ExportQuery.cursorField) { headers[name] = export.cursor }
         if isCompressed { headers[.contentEncoding] = "gzip" }
         return Response(
             status: .ok, headers: headers,
             body: ResponseBody { writer in
-                while let piece = try await thread.run({ export throws(WaybillError) in try export.piece() }) {
-                    if !piece.isEmpty { try await writer.write(ByteBuffer(bytes: piece)) }
+                let gzip = isCompressed ? try Gzip() : nil
+                while let piece = try await export.next() {
+                    let bytes = gzip?.compress(piece.bytes) ?? piece.bytes
+                    if !bytes.isEmpty { try await writer.write(ByteBuffer(bytes: bytes)) }
                 }
+                if let gzip { try await writer.write(ByteBuffer(bytes: gzip.finish())) }
                 try await writer.finish(nil)
             })
     }

@@ -3,6 +3,7 @@ import Hummingbird
 import WaybillCore
 import WaybillExport
 import WaybillLegacy
+import WaybillReading
 import WaybillStore
 
 extension Collector {
@@ -16,7 +17,7 @@ extension Collector {
         let count = set.factCount + set.unread.count
         guard count <= limits.factsPerSet else { throw Problem.tooMany(facts: count, limit: limits.factsPerSet) }
         let digest = SHA256.hash(body)
-        _ = try await project.writer.add(set, digest: digest, atMicroseconds: clock.wallMicroseconds())
+        _ = try await project.store.add(set, digest: digest)
         return Response(status: .accepted, headers: [.cacheControl: "no-store", .contentLength: "0"])
     }
 }

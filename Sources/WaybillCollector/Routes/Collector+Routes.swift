@@ -3,6 +3,7 @@ import Foundation
 public import Hummingbird
 import Logging
 import WaybillCore
+import WaybillReading
 import WaybillStore
 
 extension Collector {
@@ -71,20 +72,20 @@ extension Collector {
     private func answer(
         _ request: Request, to route: Route, of project: Project, _ context: some RequestContext
     ) async throws -> Response {
-        let queries = project.queries
+        let store = project.store
         switch route {
         case .addSet: return try await addSet(request, to: project)
-        case .listTransactions: return try .json(await queries.transactions(TransactionQuery(request.queryItems)))
+        case .listTransactions: return try .json(await store.transactions(TransactionQuery(request.queryItems)))
         case .eraseTransactions: return try .json(await erase(request, from: project, context))
-        case .listNames: return try .json(await queries.nameConflicts())
+        case .listNames: return try .json(await store.nameConflicts())
         case .showTransaction:
             let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
-            return try .json(await queries.transaction(key))
-        case .listExchanges: return try .json(await queries.exchanges(ExchangeQuery(request.queryItems)))
+            return try .json(await store.transaction(key))
+        case .listExchanges: return try .json(await store.exchanges(ExchangeQuery(request.queryItems)))
         case .showExchange:
             let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
-            return try .json(await queries.exchange(key))
-        case .listSources: return try .json(await queries.sources(SourceQuery(request.queryItems)))
+            return try .json(await store.exchange(key))
+        case .listSources: return try .json(await store.sources(SourceQuery(request.queryItems)))
         case .ask: return try await ask(request, of: project)
         case .export: return try await export(request, of: project)
         case .readMetrics: return metrics(of: project)

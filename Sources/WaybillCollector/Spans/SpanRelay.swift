@@ -2,6 +2,7 @@
 package import Foundation
 package import WaybillCore
 package import WaybillExport
+package import WaybillReading
 import WaybillStore
 
 /// Sends spans to a backend, in rounds that go on where the one before ended.
@@ -9,15 +10,15 @@ import WaybillStore
 /// Where a round ended is noted when the backend has taken all of it. What was under way when a round broke off is sent again, under the same
 /// span IDs: telling the two apart is the backend's.
 package struct SpanRelay: Sendable {
-    private let source: any LineSource
+    private let store: any ExportingStore
     private let backend: TraceBackend
     private let file: URL?
     private var cursor: String?
 
     /// - Parameter file: Holds the cursor; nil: it is forgotten with the process.
     /// - Throws: `.setting` where the file is there and cannot be read.
-    package init(_ source: some LineSource, to backend: TraceBackend, cursorFile file: URL?) throws(WaybillError) {
-        self.source = source
+    package init(_ store: some ExportingStore, to backend: TraceBackend, cursorFile file: URL?) throws(WaybillError) {
+        self.store = store
         self.backend = backend
         self.file = file
         guard let file, FileManager.default.fileExists(atPath: file.path(percentEncoded: false)) else { return }
@@ -30,10 +31,12 @@ package struct SpanRelay: Sendable {
     /// Sends what is new.
     package mutating func round(_ query: TransactionQuery) async throws -> SpanReceipt {
         let (backend, total) = (backend, Locked(SpanReceipt()))
-        let next = try await source.forEachLine(of: query, after: cursor, as: .otlp) { line in
+        let export = try await store.export(cursor.map { .after($0) } ?? .of(query), as: .otlp)
+        try await export.forEachLine { line in
             let receipt = try await backend.send(line)
             total.withLock { $0 += receipt }
         }
+        let next = export.cursor
         if let file, next != cursor {
             let partial = try PartialFile(file)
             try partial.write(Array("\(next)\n".utf8))

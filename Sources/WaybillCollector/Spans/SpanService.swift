@@ -4,7 +4,7 @@ public import Logging
 public import ServiceLifecycle
 public import WaybillCore
 package import WaybillExport
-import WaybillStore
+import WaybillReading
 
 /// Sends what a collector receives to a tracing backend, as spans by OTLP/HTTP: once a second what is new, until it is told to stop.
 ///
@@ -60,8 +60,7 @@ public struct SpanService: Service {
         do {
             var current =
                 try relay
-                ?? SpanRelay(
-                    StoreLines(project.place, project.queries), to: backend, cursorFile: project.spanCursorFile)
+                ?? SpanRelay(project.store, to: backend, cursorFile: project.spanCursorFile)
             let receipt = try await current.round(TransactionQuery())
             relay = current
             project.counters.count(receipt)
@@ -75,13 +74,6 @@ public struct SpanService: Service {
             if !Task.isCancelled { logger.warning("waybill: spans wait: \(error)", metadata: place) }
             return false
         }
-    }
-}
-
-extension Project {
-    /// Says up to where the backend has taken everything.
-    fileprivate var spanCursorFile: URL? {
-        place.path.map { URL(filePath: $0).deletingPathExtension().appendingPathExtension("otlp-cursor") }
     }
 }
 #endif

@@ -4,6 +4,7 @@ import Foundation
 import WaybillCollector
 import WaybillCore
 import WaybillExport
+import WaybillReading
 import WaybillStore
 
 /// `waybill backup`: a copy of a collector that runs, or of one store.

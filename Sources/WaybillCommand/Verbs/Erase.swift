@@ -58,8 +58,8 @@ struct Erase: AsyncParsableCommand {
         try confirm()
         let erasure =
             switch place.store {
-            case .collector(let url): try await CollectorClient(url, token: place.tokens.token()).erase(query)
-            case .place(let place): try await erase(place)
+            case .collector(let url): try await CollectorStore(url, token: place.tokens.token()).erase(query ?? ErasureQuery([]))
+            case .place(let url): try await erase(SQLiteStore(url, clock: CommandClock.current))
             }
         if json { return try Terminal.write(json: erasure) }
         Terminal.write(["\(Words.count(erasure.transactionCount, "transaction")) erased, \(Words.count(erasure.factCount, "fact"))."])
@@ -82,20 +82,10 @@ struct Erase: AsyncParsableCommand {
         guard readLine() == "yes" else { throw WaybillError(.setting, "Nothing was erased.") }
     }
 
-    private func erase(_ place: ResolvedLocation) async throws -> Erasure {
-        // Read first, so that a mistyped path is told, and not made into a new store.
-        let queries = try StoreQueries(place, clock: CommandClock.current)
-        let now = CommandClock.current.wallMicroseconds()
-        let scope: ErasureScope =
-            if let query = try query {
-                try await queries.erasureScope(query)
-            } else if let time = before.flatMap({ TimeExpression.microseconds($0, now: now) }) {
-                .begunBefore(time)
-            } else {
-                .all
-            }
-        let thread = try StoreThread(label: "waybill.erase") { () throws(WaybillError) in try Store(place, commitsAreSynced: true) }
-        return try await thread.run { store throws(WaybillError) in try store.erase(scope, at: now) }
+    private func erase(_ store: SQLiteStore) async throws -> Erasure {
+        if let query = try query { return try await store.erase(store.erasureScope(query)) }
+        let time = before.flatMap { TimeExpression.microseconds($0, now: CommandClock.current.wallMicroseconds()) }
+        return try await store.erase(time.map { .begunBefore($0) } ?? .all)
     }
 }
 #endif

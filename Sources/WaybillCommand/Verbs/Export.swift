@@ -4,6 +4,7 @@ import Foundation
 import WaybillCollector
 import WaybillCore
 import WaybillExport
+import WaybillReading
 import WaybillStore
 
 /// `waybill export`: facts for other tools.
@@ -90,56 +91,60 @@ struct Export: AsyncParsableCommand {
     private func write() async throws {
         if let format = format.exchanges { return try await write(format) }
         guard let format = format.export else { return try await writeReport() }
-        switch place.store {
-        case .place(let store): try await run(StoreExporter(store), format)
-        case .collector(let url):
-            guard let text = format.text else {
-                throw WaybillError(
-                    .setting, "A collector exports ndjson, csv, otlp, har, curl and html. Export the collector's folder for SQLite.")
-            }
-            try await run(CollectorExporter(CollectorClient(url, token: place.tokens.token()), as: text), format)
+        if let text = format.text { return try await write(text, of: place.opened()) }
+        guard case .place(let url) = place.store else {
+            throw WaybillError(
+                .setting, "A collector exports ndjson, csv, otlp, har, curl and html. Export the collector's folder for SQLite.")
         }
+        let store = try SQLiteStore(url, clock: CommandClock.current)
+        for warning in await store.warnings() { Terminal.warn(warning) }
+        tell(try await store.copy(.of(filter.query), to: URL(filePath: output)))
+    }
+
+    private func tell(_ summary: ExportSummary) {
+        Terminal.warn("\(summary.file.relativePath): \(Words.count(summary.byteCount, "byte")).")
     }
 
     private func write(_ format: ExchangeFormat) async throws {
         let file = output == "-" ? nil : URL(filePath: output)
         let isCompressed = gzip || file?.endsInGzip == true
-        let exporter = ExchangeExporter(place, ExchangeExport(as: format, isCompressed: isCompressed))
-        guard let summary = try await exporter.write(exchanges.query(filter.query), to: file) else { return }
-        Terminal.warn("\(summary.file.relativePath): \(Words.count(summary.byteCount, "byte")).")
+        let document = ExchangeExport(as: format, isCompressed: isCompressed)
+        let (store, query) = (try await place.opened(), exchanges.query(filter.query))
+        guard let file else {
+            let (_, note) = try await store.export(query, as: document, to: StandardOutput.write)
+            if let note { Terminal.warn(note) }
+            return
+        }
+        let (summary, note) = try await store.write(query, as: document, to: file)
+        if let note { Terminal.warn(note) }
+        tell(summary)
     }
 
     private func writeReport() async throws {
-        let report = try await place.reader().report(filter.query)
+        let report = try await place.opened().report(filter.query)
         if output == "-" { return FileHandle.standardOutput.write(report.html) }
         try report.write(to: URL(filePath: output))
         Terminal.warn("\(output): \(Words.count(report.records.count, "transaction")).")
     }
 
-    private func run(_ exporter: some Exporter, _ format: ExportFormat) async throws {
+    private func write(_ format: TextFormat, of store: some ExportingStore) async throws {
         if let backend = try backend.backend() {
-            try await send(to: backend, from: exporter)
+            try await send(to: backend, from: store)
         } else if let incremental {
-            guard let format = format.text else { return }
-            let folder = URL(filePath: incremental, directoryHint: .isDirectory)
-            guard let summary = try await exporter.add(to: folder, as: format, isCompressed: gzip) else {
-                return Terminal.warn("Nothing is new.")
-            }
+            let export = IncrementalExport(as: format, isCompressed: gzip)
+            let folder = try IncrementalFolder(URL(filePath: incremental, directoryHint: .isDirectory), suffix: export.suffix)
+            guard let summary = try await export.run(of: store, into: folder) else { return Terminal.warn("Nothing is new.") }
             Terminal.write([summary.file.relativePath])
         } else if output == "-" {
-            guard let format = format.text else { return }
-            try await exporter.print(filter.query, as: format, isCompressed: gzip)
+            try await store.write(.of(filter.query), as: format, isCompressed: gzip, to: StandardOutput.write)
         } else {
             let file = URL(filePath: output)
-            let summary = try await exporter.write(filter.query, as: format, isCompressed: gzip ? true : nil, to: file)
-            Terminal.warn("\(summary.file.relativePath): \(Words.count(summary.byteCount, "byte")).")
+            tell(try await store.write(.of(filter.query), as: format, isCompressed: gzip || file.endsInGzip, to: file))
         }
     }
-}
 
-extension Export {
-    private func send(to backend: TraceBackend, from exporter: some Exporter) async throws {
-        var relay = try SpanRelay(exporter, to: backend, cursorFile: self.backend.cursor.map { URL(filePath: $0) })
+    private func send(to backend: TraceBackend, from store: some ExportingStore) async throws {
+        var relay = try SpanRelay(store, to: backend, cursorFile: self.backend.cursor.map { URL(filePath: $0) })
         if self.backend.follow { return try await relay.follow() }
         let receipt = try await relay.round(filter.query)
         guard receipt.rejectedCount == 0 else { throw WaybillError(.refused, receipt.sentence) }

@@ -1,8 +1,10 @@
 #if Collector
 import ArgumentParser
 import Foundation
+import WaybillAnalysis
 import WaybillCollector
 import WaybillCore
+import WaybillExport
 import WaybillReading
 import WaybillStore
 
@@ -23,16 +25,16 @@ struct Following {
 
     /// Returns only when what it writes is no longer read, or the task is canceled.
     mutating func run() async throws {
-        let reader = try await place.reader()
+        let store = try await place.opened()
         // First the position, so that nothing falls between it and the list.
-        var (rows, position) = try await changes(after: TransactionQuery.now, of: reader)
-        rows = try await reader.transactions(query).rows
+        var (rows, position) = try await changes(after: TransactionQuery.now, of: store)
+        rows = try await store.transactions(query).rows
         while try show(rows.reversed()) {
             rows = []
             try await Task.sleep(for: .seconds(1))
             do {
                 // Opened anew: a store that had no writer when it was opened is not looked at again.
-                (rows, position) = try await changes(after: position, of: place.reader(isTold: false))
+                (rows, position) = try await changes(after: position, of: place.opened(isTold: false))
             } catch let error as WaybillError where error.code == .transport {
                 Terminal.warn("\(error)")
                 try await Task.sleep(for: .seconds(5))
@@ -42,16 +44,16 @@ struct Following {
 
     /// All pages of what has changed, and where the next round begins.
     private func changes(
-        after position: String?, of reader: any TransactionReader
+        after position: String?, of store: any RecordStore
     ) async throws -> (rows: [TransactionSummary], position: String?) {
         var query = query
         query.after = position
         query.limit = "\(TransactionQuery.limits.upperBound)"
-        let first = try await reader.transactions(query)
+        let first = try await store.transactions(query)
         var rows = first.rows
         query.cursor = first.next
         while query.cursor != nil {
-            let page = try await reader.transactions(query)
+            let page = try await store.transactions(query)
             rows += page.rows
             query.cursor = page.next
         }

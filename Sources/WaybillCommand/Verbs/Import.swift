@@ -5,6 +5,7 @@ import Waybill
 import WaybillCollector
 import WaybillCore
 import WaybillExport
+import WaybillReading
 import WaybillStore
 
 /// `waybill import`: feeds sets that were written to files to a store or a collector.
@@ -34,14 +35,14 @@ struct Import: AsyncParsableCommand {
     @OptionGroup var tokens: TokenOptions
 
     func run() async throws {
-        let transport = try transport()
+        let add = try target()
         var tally = Tally()
         for path in paths {
             let files = Self.files(at: path)
             if files.isEmpty { tally.fail("\(path): The folder holds no file that ends with \(Self.suffix) or \(Self.formerSuffix).") }
             for file in files {
                 do {
-                    tally.count(try await transport.send(OutgoingSet(contentsOf: file)), of: file)
+                    tally.count(try await add(file), of: file)
                 } catch {
                     tally.fail("\(file.relativePath): \(error)")
                 }
@@ -51,12 +52,19 @@ struct Import: AsyncParsableCommand {
         if tally.hasFailures { throw ExitCode.failure }
     }
 
-    private func transport() throws -> any FlushTransport {
+    /// What takes in a file.
+    private func target() throws -> (URL) async throws -> Receipt {
         switch to {
-        case .collector(let url): return URLSessionTransport(collector: url, token: try tokens.token()?.text)
-        case .place(.file(let url)) where url.pathExtension.isEmpty && !FileManager.default.fileExists(atPath: url.path):
-            return try StoreTransport(.folder(url))
-        case .place(let place): return try StoreTransport(place)
+        case .collector(let url):
+            let store = CollectorStore(url, token: try tokens.token())
+            // As it is: what cannot be read of it is the collector's to say.
+            return { file in try await store.send(OutgoingSet(contentsOf: file)) }
+        case .place(let url):
+            let store = try SQLiteStore(making: url, clock: CommandClock.current)
+            return { file in
+                let set = try TransactionSet.decode(OutgoingSet(contentsOf: file).body)
+                return try await store.add(ReceivedSet(set: set, atMicroseconds: CommandClock.current.wallMicroseconds()))
+            }
         }
     }
 

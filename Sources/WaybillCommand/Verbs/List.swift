@@ -1,7 +1,9 @@
 #if Collector
 import ArgumentParser
+import WaybillAnalysis
 import WaybillCollector
 import WaybillCore
+import WaybillExport
 import WaybillReading
 import WaybillStore
 
@@ -96,11 +98,11 @@ struct List: AsyncParsableCommand {
             var following = Following(place, query, isJSON: json)
             return try await following.run()
         }
-        let reader = try await place.reader()
+        let store = try await place.opened()
         if network {
-            try show(await reader.exchanges(exchanges.query(query))) { TextTable(exchanges: $0, width: Terminal.width()) }
+            try show(await store.exchanges(exchanges.query(query))) { TextTable(exchanges: $0, width: Terminal.width()) }
         } else {
-            try show(await reader.transactions(query)) { TextTable(transactions: $0) }
+            try show(await store.transactions(query)) { TextTable(transactions: $0) }
         }
     }
 

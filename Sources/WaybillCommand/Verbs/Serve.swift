@@ -48,9 +48,8 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         let settings = try await ServeSettings(flags, file: config)
         if printConfig { return Terminal.write(settings.lines) }
-        if case .file(let file) = ResolvedLocation(path: self.folder), FileManager.default.fileExists(atPath: self.folder) {
-            return try await show(file, settings)
-        }
+        let file = URL(filePath: self.folder)
+        if FileManager.default.fileExists(atPath: self.folder), !file.isFolder { return try await show(file, settings) }
         let folder = URL(filePath: folder, directoryHint: .isDirectory)
         if !settings.isInsecure {
             guard try !TokenFile(folder: folder).tokens().isEmpty else {

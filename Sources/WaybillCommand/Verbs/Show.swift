@@ -1,6 +1,7 @@
 #if Collector
 import ArgumentParser
 import Foundation
+import WaybillAnalysis
 import WaybillCollector
 import WaybillCore
 import WaybillExport
@@ -51,16 +52,16 @@ struct Show: AsyncParsableCommand {
 
     func run() async throws {
         if key.contains(":") { return try await showExchange() }
-        let record = try await place.reader().transaction(key)
+        let record = try await place.opened().transaction(key)
         if json { return try Terminal.write(json: record) }
         let transaction = TransactionText(record, clocks: clocks ?? .aligned)
         text.write(transaction.lines(.standardOutput(), width: Terminal.width() ?? Terminal.usualWidth))
     }
 
     private func showExchange() async throws {
-        let reader = try await place.reader()
-        let record = try await reader.exchange(key)
-        let bodies = try await reader.bodies(of: record.id)
+        let store = try await place.opened()
+        let record = try await store.exchange(key)
+        let bodies = try await store.bodies(of: record.id)
         if json {
             var writer = ExchangeWriter(as: .json)
             return FileHandle.standardOutput.write(Data(writer.next(record, bodies: bodies) + "\n".utf8))

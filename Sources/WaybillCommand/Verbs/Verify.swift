@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import WaybillCollector
 import WaybillCore
+import WaybillReading
 import WaybillStore
 
 /// `waybill verify`: whether a store or a set is sound.
@@ -32,13 +33,13 @@ struct Verify: AsyncParsableCommand {
 
     private func verification() async throws -> Verification {
         switch place.store {
-        case .place(.file(let file)) where file.pathExtension.lowercased() == "json":
+        case .place(let file) where file.pathExtension.lowercased() == "json" && !file.isFolder:
             guard let bytes = try? Array(Data(contentsOf: file)) else {
                 throw WaybillError(.notFound, "The file \(file.path) cannot be read.")
             }
             return Verification(set: bytes)
-        case .place(let place): return Verification(try await StoreQueries(place, clock: CommandClock.current).verification())
-        case .collector: return Verification(try await place.reader().sources())
+        case .place: return Verification(try await place.opened(isTold: false).verify())
+        case .collector: return Verification(try await place.opened().allSources())
         }
     }
 }

@@ -1,6 +1,5 @@
-package import WaybillCore
 import WaybillReading
-package import WaybillStore
+import WaybillStore
 
 /// Exports what is new in a store into one more file of a folder.
 package struct IncrementalExport {
@@ -9,12 +8,10 @@ package struct IncrementalExport {
 
     package var format: TextFormat
     package var isCompressed: Bool
-    package var redactor: Redactor
 
-    package init(as format: TextFormat, isCompressed: Bool = false, redactor: Redactor = Redactor()) {
+    package init(as format: TextFormat, isCompressed: Bool = false) {
         self.format = format
         self.isCompressed = isCompressed
-        self.redactor = redactor
     }
 
     /// What the names of its files end with.
@@ -24,20 +21,15 @@ package struct IncrementalExport {
     ///
     /// - Returns: nil where nothing is new: then there is no file.
     package func run(
-        of reader: StoreReader, into folder: IncrementalFolder, at step: (Step) -> Void = { _ in }
-    ) throws -> ExportSummary? {
-        let cursor = try folder.cursor.map { text throws(WaybillError) in try ExportCursor(text) } ?? ExportCursor()
+        of store: some ExportingStore, into folder: IncrementalFolder, at step: (Step) -> Void = { _ in }
+    ) async throws -> ExportSummary? {
         let file = try folder.next()
-        let gzip = isCompressed ? try Gzip() : nil
         step(.begun)
-        let export = try reader.export(.after(cursor), as: format, redactor: redactor) { piece in
-            try file.write(gzip?.compress(piece) ?? piece)
-        }
-        guard export.factCount > 0 else { return nil }
-        if let gzip { try file.write(gzip.finish()) }
+        let export = try await store.export(.after(folder.cursor ?? ExportCursor().description), as: format)
+        guard let factCount = try await export.write(as: format, isCompressed: isCompressed, to: file.write) else { return nil }
         step(.written)
-        try folder.finish(file, cursor: export.cursor.description) { step(.noted) }
+        try folder.finish(file, cursor: export.cursor) { step(.noted) }
         step(.finished)
-        return ExportSummary(file: file.file, factCount: export.factCount, byteCount: file.byteCount)
+        return ExportSummary(file: file.file, factCount: factCount, byteCount: file.byteCount)
     }
 }

@@ -1,5 +1,19 @@
 package import WaybillCore
+package import WaybillReading
 package import WaybillStore
+
+extension SQLiteStore {
+    /// Takes in a set of version 0.0.1; what could not be read of it goes into quarantine.
+    ///
+    /// - Parameter digest: Of the body as it came, by a hash for which two bodies cannot be found.
+    /// - Returns: As for other sets; all is known where the same bytes came within the last day.
+    package func add(_ set: LegacySet, digest: [UInt8]) async throws(WaybillError) -> Receipt {
+        let wall = clock.wallMicroseconds()
+        return try await writer.add { store, limit throws(WaybillError) in
+            try store.ingest(set, digest: digest, receivedAt: wall, factsPerTransaction: limit)
+        }
+    }
+}
 
 /// Sets of version 0.0.1 come in.
 extension Store {

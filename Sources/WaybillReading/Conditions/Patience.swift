@@ -20,19 +20,3 @@ package struct Patience: Sendable {
         return Patience(stretch: 1000) { ContinuousClock.now >= deadline }
     }
 }
-
-/// How far a page has got that is neither full nor at the end of its list.
-package enum SearchProgress: Sendable, Hashable {
-    /// Looked at so many, back to the one that has this place in the list; ``RecordPage/next`` goes on there.
-    case lookedAt(Int, through: Place)
-    /// Those whose ID or support code the text is; ``RecordPage/next`` begins to look for others that mention it.
-    case foundByID
-
-    /// What a list is in the order of.
-    package enum Place: Sendable, Hashable {
-        /// Microseconds since 1970.
-        case time(Int)
-        /// Microseconds; nil: none.
-        case duration(Int?)
-    }
-}

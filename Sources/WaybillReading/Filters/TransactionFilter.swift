@@ -46,26 +46,3 @@ extension TransactionFilter {
         order = try container.decodeIfPresent(Order.self, forKey: .order) ?? .newest
     }
 }
-
-/// Some rows of a list, and where the next ones start.
-public struct RecordPage<Row: Sendable & Codable>: Sendable, Codable {
-    /// In the order of the list.
-    public var rows: [Row]
-    /// Hand it back for the rows that follow; nil when there are none.
-    public var next: String?
-    /// One sentence on why there are no rows; nil where there are some, or where it was not asked for.
-    public var whyEmpty: String?
-    /// Hand it back for what has changed since; nil where it was not asked for.
-    public var position: String?
-    /// One sentence on what was not looked at, where rows may be missing; nil where everything was looked at.
-    public var note: String?
-
-    /// Makes a page.
-    public init(rows: [Row], next: String?, whyEmpty: String? = nil, position: String? = nil, note: String? = nil) {
-        self.rows = rows
-        self.next = next
-        self.whyEmpty = whyEmpty
-        self.position = position
-        self.note = note
-    }
-}

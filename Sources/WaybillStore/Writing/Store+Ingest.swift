@@ -14,9 +14,9 @@ extension Store {
 
     /// Books several sets in one SQLite transaction, so that they share its sync; one that fails leaves nothing behind, and the others go on.
     ///
-    /// - Parameter factsPerTransaction: Facts of a transaction beyond so many are rejected.
+    /// - Parameter factsPerTransaction: Facts of a transaction beyond so many are rejected; nil: however many come.
     /// - Returns: For each set its receipt, or what was in the way.
-    package func ingest(_ arrivals: [ReceivedSet], factsPerTransaction: Int) -> [Result<Receipt, WaybillError>] {
+    package func ingest(_ arrivals: [ReceivedSet], factsPerTransaction: Int?) -> [Result<Receipt, WaybillError>] {
         do {
             return try write { () throws(WaybillError) in
                 var results: [Result<Receipt, WaybillError>] = []

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 @testable import WaybillCollector
 import WaybillCore
+import WaybillReading
 @testable import WaybillReading
 @testable import WaybillStore
 
@@ -90,7 +91,7 @@ import WaybillCore
     @Test func commitsWaitForTheDisk() async throws {
         // sqlite.org/pragma.html#pragma_synchronous: 2 is FULL.
         #expect(
-            try await collector.projects.project(.standard).writer.thread.run { store in try store.connection.integer("PRAGMA synchronous")
+            try await collector.projects.project(.standard).store.writer.run { store throws(WaybillError) in try store.connection.integer("PRAGMA synchronous")
             } == 2)
     }
 

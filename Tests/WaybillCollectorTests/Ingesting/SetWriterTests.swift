@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 @testable import WaybillCollector
 import WaybillCore
+@testable import WaybillReading
 @testable import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct SetWriterTests {
@@ -13,7 +14,8 @@ import WaybillCore
 
     init() throws {
         folder = try TemporaryDirectory()
-        writer = try SetWriter(.folder(folder.url), limits: CollectorLimits(), counters: counters)
+        let counters = counters
+        writer = SetWriter(.folder(folder.url)) { counters.count($0) }
     }
 
     /// Broken, every request would wait for a sync of its own.

@@ -5,6 +5,7 @@ import Testing
 import WaybillAnalysis
 import WaybillCollector
 import WaybillCore
+import WaybillReading
 import WaybillStore
 
 /// `POST /v1/answers`.
@@ -33,7 +34,7 @@ import WaybillStore
             #expect(answer.header("Content-Type") == "application/json")
             #expect(answer.header("Cache-Control") == "no-store")
             let query = try JSONDecoder.waybill().decode(Query.self, from: Data(question.utf8))
-            let expected = try await StoreQueries(.folder(folder.url), clock: SystemClock()).answer(query, where: [])
+            let expected = try await SQLiteStore(folder.url, clock: SystemClock()).answer(query, where: [])
             #expect(try JSONDecoder.waybill().decode(Answer.self, from: answer.body) == expected)
             #expect(answer.text.contains(#""question":""#))
         }

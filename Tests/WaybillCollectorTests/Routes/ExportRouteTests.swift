@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import WaybillCollector
 import WaybillCore
+import WaybillExport
 
 @Suite(.timeLimit(.minutes(5))) struct ExportRouteTests {
     private let folder: TemporaryDirectory

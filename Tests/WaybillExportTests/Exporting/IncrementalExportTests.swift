@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import WaybillCore
 import WaybillExport
+import WaybillReading
 import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct IncrementalExportTests {
@@ -10,7 +11,7 @@ import WaybillStore
     private let store: Store
     private let lake: URL
 
-    init() throws {
+    init() async throws {
         folder = try TemporaryDirectory()
         store = try Store(.folder(folder.file("store")))
         lake = folder.file("lake")
@@ -18,49 +19,49 @@ import WaybillStore
 
     /// Kills a run for good at each of its steps, then runs twice more while facts come in: each fact is in one file.
     @Test(arguments: IncrementalExport.Step.allCases, [true, false])
-    func killedAnywhereNothingIsLostAndNothingIsDoubled(step: IncrementalExport.Step, isFirst: Bool) throws {
+    func killedAnywhereNothingIsLostAndNothingIsDoubled(step: IncrementalExport.Step, isFirst: Bool) async throws {
         let login = LoginHistory()
         if !isFirst {
             try ingest(login.serverSet())
-            #expect(try run() != nil)
+            #expect(try await run() != nil)
         }
         try ingest(login.clientSet(1...4))
         let child = try ChildProcess("TestProcess", ["export-\(step.rawValue)", folder.url.path])
         #expect(child.finish().status == SIGKILL)
         try ingest(login.clientSet())
         if isFirst { try ingest(login.serverSet()) }
-        #expect(try run() != nil)
-        #expect(try run() == nil, "Nothing is new.")
+        #expect(try await run() != nil)
+        #expect(try await run() == nil, "Nothing is new.")
         let lines = try facts()
         #expect(lines.count == 9)
         #expect(Set(lines).count == 9)
         #expect(try FileManager.default.contentsOfDirectory(atPath: lake.path).allSatisfy { !$0.hasPrefix(".") })
     }
 
-    @Test func filesThatWereTakenAwayAreNotWrittenAgain() throws {
+    @Test func filesThatWereTakenAwayAreNotWrittenAgain() async throws {
         let login = LoginHistory()
         try ingest(login.clientSet())
-        let first = try #require(try run())
+        let first = try #require(try await run())
         try FileManager.default.removeItem(at: first.file)
-        #expect(try run() == nil)
+        #expect(try await run() == nil)
         try ingest(login.serverSet())
-        let second = try #require(try run())
+        let second = try #require(try await run())
         #expect(second.factCount == 3)
         #expect(second.file.lastPathComponent == "facts-000002.ndjson")
     }
 
-    @Test func twoRunsAtATimeDoNotMeet() throws {
-        withExtendedLifetime(try IncrementalFolder(lake, suffix: "ndjson")) {
-            let error = #expect(throws: WaybillError.self) { try run() }
-            #expect(error?.code == .setting)
-        }
+    @Test func twoRunsAtATimeDoNotMeet() async throws {
+        let other = try IncrementalFolder(lake, suffix: "ndjson")
+        let error = await #expect(throws: WaybillError.self) { try await run() }
+        #expect(error?.code == .setting)
+        withExtendedLifetime(other) {}
     }
 
-    @Test func aCursorThatCannotBeReadStopsTheRun() throws {
+    @Test func aCursorThatCannotBeReadStopsTheRun() async throws {
         try ingest(LoginHistory().clientSet())
-        _ = try run()
+        _ = try await run()
         try Data("{".utf8).write(to: lake.appending(path: "cursor.json"))
-        let error = #expect(throws: WaybillError.self) { try run() }
+        let error = await #expect(throws: WaybillError.self) { try await run() }
         #expect(error?.code == .format)
     }
 
@@ -68,9 +69,10 @@ import WaybillStore
         _ = try store.ingest(DecodedSet(set: set), receivedAt: LoginHistory.begun)
     }
 
-    private func run() throws -> ExportSummary? {
+    private func run() async throws -> ExportSummary? {
         let export = IncrementalExport(as: .ndjson)
-        return try export.run(of: StoreReader(.folder(folder.file("store"))), into: IncrementalFolder(lake, suffix: export.suffix))
+        let store = try SQLiteStore(folder.file("store"), clock: SystemClock())
+        return try await export.run(of: store, into: IncrementalFolder(lake, suffix: export.suffix))
     }
 
     private func facts() throws -> [Fact.ID] {

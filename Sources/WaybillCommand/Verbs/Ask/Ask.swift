@@ -4,6 +4,7 @@ import WaybillAnalysis
 import WaybillCollector
 import WaybillCore
 import WaybillExport
+import WaybillReading
 
 /// `waybill ask`: questions about many transactions.
 struct Ask: AsyncParsableCommand {
@@ -79,8 +80,8 @@ struct AskOptions: ParsableArguments {
 
     /// Asks, and prints the answer.
     func show(_ question: Query, where parameters: [(name: String, value: String)]) async throws {
-        let reader = try await place.reader()
-        let answer = try await Progress.shown { try await reader.answer(question, where: parameters) }
+        let store = try await place.opened()
+        let answer = try await Progress.shown { try await store.answer(question, where: parameters) }
         let text = try answer.text(to: question, about: filter.useCase?.printable ?? "all use cases")
         if json {
             try Terminal.write(json: answer)

@@ -1,6 +1,4 @@
-#if Collector
 package import WaybillCore
-package import WaybillStore
 
 /// What is to be erased, as it is written in a URL's query: an installation, or transactions by `id`, which may be given several times.
 package struct ErasureQuery: Sendable, Hashable {
@@ -39,12 +37,3 @@ package struct ErasureQuery: Sendable, Hashable {
         self.installation = installation
     }
 }
-
-extension StoreQueries {
-    /// What is meant; IDs need not be known here, support codes must.
-    package func erasureScope(_ query: ErasureQuery) async throws -> ErasureScope {
-        if let installation = query.installation { return .installation(installation) }
-        return .transactions(try await ids(of: query.ids))
-    }
-}
-#endif

@@ -2,6 +2,7 @@
 import WaybillCollector
 import WaybillCore
 import WaybillExport
+import WaybillReading
 
 extension SpanRelay {
     /// Sends what is new, again and again, and tells what became of it; returns only when the task is canceled.

@@ -1,4 +1,3 @@
-#if Collector
 /// The filter of a list as the parameters of a URL, each a text of its own.
 package protocol ListParameters {
     /// The parameters' names in a URL, in the order of the description.
@@ -27,4 +26,3 @@ extension ListParameters {
         Self.parameters.compactMap { parameter in self[keyPath: parameter.field].map { (parameter.name, $0) } }
     }
 }
-#endif

@@ -1,8 +1,5 @@
-#if Collector
 import WaybillCore
-package import WaybillExport
-import WaybillReading
-import WaybillStore
+package import WaybillReading
 
 /// What `GET /v1/export` is asked for.
 package struct ExportQuery: Sendable, Hashable {
@@ -13,11 +10,13 @@ package struct ExportQuery: Sendable, Hashable {
     package var after: String?
     /// Only transactions that pass this ``FilterExpression``.
     package var filter: String?
+    /// Only this transaction, by its ID.
+    package var transaction: String?
 
     /// The header field of the answer that holds the cursor behind everything in it.
     package static let cursorField = "Waybill-Next-Cursor"
 
-    package static let parameters = ["format", "since", "after", "filter"]
+    package static let parameters = ["format", "since", "after", "filter", "transaction"]
 
     package init() {}
 
@@ -34,6 +33,7 @@ package struct ExportQuery: Sendable, Hashable {
             case "since": since = item.value
             case "after": after = item.value
             case "filter": filter = item.value
+            case "transaction": transaction = item.value
             default:
                 throw .unknownParameter(item.name, among: Self.parameters)
             }
@@ -43,40 +43,41 @@ package struct ExportQuery: Sendable, Hashable {
     /// The parameters, not percent-encoded.
     package var items: [(name: String, value: String)] {
         [("format", format.rawValue)]
-            + [("since", since), ("after", after), ("filter", filter)].compactMap { name, value in value.map { (name, $0) } }
+            + [("since", since), ("after", after), ("filter", filter), ("transaction", transaction)]
+            .compactMap { name, value in value.map { (name, $0) } }
     }
 
     /// The facts that are meant.
     ///
-    /// - Parameters:
-    ///   - queries: Look up the names in a filter.
-    ///   - now: microseconds since 1970.
-    func scope(_ queries: StoreQueries, now: Int) async throws -> ExportScope {
-        guard let filter else { return try scope(now: now) }
-        guard since == nil, after == nil else {
-            throw QueryFailure.parameter(
-                "filter",
-                "A filter goes with neither “since” nor “after”: what it left out would be left out for good. It has a since: of its own.")
+    /// - Parameter now: microseconds since 1970.
+    package func facts(now: Int) throws(QueryFailure) -> ExportedFacts {
+        if let transaction {
+            guard let id = GUID(transaction), since == nil, after == nil, filter == nil else {
+                throw .parameter("transaction", "Give the whole ID of one transaction, and no other condition.")
+            }
+            return .transaction(id)
         }
-        var query = TransactionQuery()
-        query.filter = filter
-        return try await queries.exportScope(query)
-    }
-
-    private func scope(now: Int) throws(QueryFailure) -> ExportScope {
+        if let filter {
+            guard since == nil, after == nil else {
+                throw .parameter(
+                    "filter",
+                    "A filter goes with neither “since” nor “after”: what it left out would be left out for good. It has a since: of its own."
+                )
+            }
+            var query = TransactionQuery()
+            query.filter = filter
+            return .of(query)
+        }
         if let after {
             guard since == nil else {
-                throw QueryFailure.parameter("since", "Give either “since” or “after”: a cursor goes on where an export ended.")
+                throw .parameter("since", "Give either “since” or “after”: a cursor goes on where an export ended.")
             }
-            do throws(WaybillError) { return .after(try ExportCursor(after)) } catch {
-                throw QueryFailure.parameter("after", error.message)
-            }
+            return .after(after)
         }
-        guard let since else { return .after(ExportCursor()) }
+        guard let since else { return .after(ExportCursor().description) }
         guard let time = TimeExpression.microseconds(since, now: now) else {
-            throw QueryFailure.parameter("since", "“\(since)” is no time: give \(TimeExpression.forms).")
+            throw .parameter("since", "“\(since)” is no time: give \(TimeExpression.forms).")
         }
         return .since(time)
     }
 }
-#endif

@@ -1,13 +1,16 @@
 #if Collector
 import ArgumentParser
 import Foundation
+import WaybillAnalysis
 import WaybillCollector
 import WaybillCore
+import WaybillExport
+import WaybillReading
 import WaybillStore
 
 /// STORE on the command line: a folder, a single file, or a collector's URL.
 enum StoreArgument: ExpressibleByArgument {
-    case place(ResolvedLocation)
+    case place(URL)
     case collector(URL)
 
     init?(argument: String) {
@@ -15,11 +18,19 @@ enum StoreArgument: ExpressibleByArgument {
         if let url = URL(string: argument), ["http", "https"].contains(url.scheme?.lowercased()), url.host() != nil {
             self = .collector(url)
         } else {
-            self = .place(ResolvedLocation(path: argument))
+            self = .place(URL(filePath: argument))
         }
     }
 
     static var defaultCompletionKind: CompletionKind { .file() }
+}
+
+extension URL {
+    /// Whether a folder is there.
+    var isFolder: Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path(percentEncoded: false), isDirectory: &isFolder) && isFolder.boolValue
+    }
 }
 
 /// The token for a collector, and how it is found.
@@ -47,13 +58,13 @@ struct StoreOptions: ParsableArguments {
     /// Opens it.
     ///
     /// - Parameter isTold: Whether what a person should know about it first is said.
-    func reader(isTold: Bool = true) async throws -> any TransactionReader {
+    func opened(isTold: Bool = true) async throws -> any AnsweringStore & ExportingStore {
         switch store {
-        case .collector(let url): return CollectorClient(url, token: try tokens.token())
-        case .place(let place):
-            let queries = try StoreQueries(place, clock: CommandClock.current)
-            if isTold { for warning in await queries.warnings() { Terminal.warn(warning) } }
-            return queries
+        case .collector(let url): return CollectorStore(url, token: try tokens.token())
+        case .place(let url):
+            let store = try SQLiteStore(url, clock: CommandClock.current)
+            if isTold { for warning in await store.warnings() { Terminal.warn(warning) } }
+            return store
         }
     }
 }

@@ -1,6 +1,4 @@
-#if Collector
 package import WaybillCore
-package import WaybillReading
 
 /// Why a question has no answer, or not one.
 package enum QueryFailure: Error, Hashable, CustomStringConvertible {
@@ -18,7 +16,7 @@ package enum QueryFailure: Error, Hashable, CustomStringConvertible {
     case ambiguousExchange(String, [Fact.ID])
 
     /// A parameter that there is not.
-    static func unknownParameter(_ name: String, among names: [String]) -> QueryFailure {
+    package static func unknownParameter(_ name: String, among names: [String]) -> QueryFailure {
         .parameter(name, "There is no parameter “\(name)”. They are: \(names.joined(separator: ", ")).")
     }
 
@@ -34,4 +32,3 @@ package enum QueryFailure: Error, Hashable, CustomStringConvertible {
         }
     }
 }
-#endif

@@ -1,5 +1,3 @@
-#if Collector
-package import WaybillReading
 import WaybillStore
 
 /// The filter of a list of sources as it is written in a URL: of the grammar of ``TransactionQuery`` the text and the page.
@@ -32,4 +30,3 @@ package struct SourceQuery: ListParameters, Sendable, Hashable {
         return filter
     }
 }
-#endif

@@ -1,6 +1,4 @@
-#if Collector
 import Testing
-import WaybillCollector
 import WaybillCore
 import WaybillReading
 
@@ -71,4 +69,3 @@ import WaybillReading
         #expect(throws: QueryFailure.self) { try TransactionQuery([("usecase", "0")]) }
     }
 }
-#endif

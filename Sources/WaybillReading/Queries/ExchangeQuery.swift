@@ -1,6 +1,4 @@
-#if Collector
 package import WaybillCore
-package import WaybillReading
 
 /// The filter of a list of exchanges as it is written: the grammar of ``TransactionQuery``, and what only exchanges have.
 package struct ExchangeQuery: ListParameters, Sendable, Hashable {
@@ -86,4 +84,3 @@ package struct ExchangeQuery: ListParameters, Sendable, Hashable {
         return states
     }
 }
-#endif

@@ -1,19 +1,22 @@
 #if Collector
 import Foundation
+import Waybill
 import WaybillAnalysis
 import WaybillCollector
 import WaybillCore
+import WaybillExport
 import WaybillReading
 import WaybillStore
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-/// Asks a collector over HTTP.
-struct CollectorClient: TransactionReader {
+/// The store of a project at a collector, over HTTP.
+struct CollectorStore: AnsweringStore {
     private let url: URL
     private let token: BearerToken?
     private let session: URLSession
+    private let sets: URLSessionTransport
 
     init(_ url: URL, token: BearerToken?) {
         self.url = url
@@ -22,17 +25,35 @@ struct CollectorClient: TransactionReader {
         configuration.timeoutIntervalForRequest = 30
         configuration.urlCache = nil
         session = URLSession(configuration: configuration)
+        sets = URLSessionTransport(collector: url, token: token?.text)
     }
 
-    func transactions(_ query: TransactionQuery) async throws -> RecordPage<TransactionSummary> {
+    /// When it came is the collector's to say.
+    func add(_ set: ReceivedSet) async throws -> Receipt {
+        let (decoded, rejected) = (set.set.set, set.set.rejections)
+        var receipt = try await send(OutgoingSet(id: decoded.id, body: decoded.encoded(), factCount: decoded.factCount))
+        receipt.rejections += rejected
+        return receipt
+    }
+
+    /// Hands over a set as it was written.
+    func send(_ set: OutgoingSet) async throws -> Receipt { try await sets.send(set) }
+
+    func transactions(_ query: TransactionQuery, within budget: Duration?) async throws -> RecordPage<TransactionSummary> {
         try await get(["transactions"], query.items)
     }
 
     func transaction(_ key: String) async throws -> TransactionRecord { try await get(["transactions", key]) }
 
-    func exchanges(_ query: ExchangeQuery) async throws -> RecordPage<ExchangeRecord> { try await get(["exchanges"], query.items) }
+    func exchanges(_ query: ExchangeQuery, within budget: Duration?) async throws -> RecordPage<ExchangeRecord> {
+        try await get(["exchanges"], query.items)
+    }
 
     func exchange(_ key: String) async throws -> ExchangeRecord { try await get(["exchanges", key]) }
+
+    func bodies(of exchanges: [Fact.ID], limit: Int) -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool) { ([:], false) }
+
+    func nameConflicts() async throws -> [NameConflict] { try await get(["names"]) }
 
     func sources(_ query: SourceQuery) async throws -> RecordPage<SourceRecord> { try await get(["sources"], query.items) }
 
@@ -71,11 +92,35 @@ struct CollectorClient: TransactionReader {
         return (file, cursor)
     }
 
-    /// Asks for an erasure, which takes the admin token.
-    func erase(_ query: ErasureQuery?) async throws -> Erasure {
-        var request = request(["transactions"], query?.items ?? [])
+    /// Takes the admin token.
+    func erase(_ scope: ErasureScope) async throws -> Erasure {
+        let items: [(name: String, value: String)]
+        switch scope {
+        case .installation(let id): items = [("installation", id.description)]
+        case .transactions(let ids): items = ids.map { ("id", $0.description) }
+        case .all, .begunBefore, .pending:
+            throw WaybillError(.setting, "A collector erases by --id or --installation. For --all and --before name its folder.")
+        }
+        return try await erase(items)
+    }
+
+    /// What a URL names, which is the collector's to understand.
+    func erase(_ query: ErasureQuery) async throws -> Erasure { try await erase(query.items) }
+
+    private func erase(_ items: [(name: String, value: String)]) async throws -> Erasure {
+        var request = request(["transactions"], items)
         request.httpMethod = "DELETE"
         return try decoded(try await send(request))
+    }
+
+    /// Takes the admin token.
+    func retire(_ limits: RetirementLimits) async throws -> Int {
+        throw WaybillError(.setting, "A collector retires by its own limits: see `waybill serve --help`.")
+    }
+
+    /// What its sources' ledgers say: the file is not looked at.
+    func verify() async throws -> StoreVerification {
+        StoreVerification(ledgersOf: try await allSources())
     }
 
     private func get<Value: Decodable>(_ path: [String], _ items: [(name: String, value: String)] = []) async throws -> Value {

@@ -1,6 +1,4 @@
-#if Collector
 package import WaybillCore
-package import WaybillReading
 import WaybillStore
 
 /// The filter of a list as it is written, in a URL's query or on the command line: one grammar for both.
@@ -158,4 +156,3 @@ package struct TransactionQuery: ListParameters, Sendable, Hashable {
         return time
     }
 }
-#endif

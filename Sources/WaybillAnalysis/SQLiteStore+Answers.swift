@@ -1,0 +1,52 @@
+import WaybillCore
+package import WaybillReading
+import WaybillStore
+
+extension SQLiteStore: ExplorableStore {
+    package func answer(_ question: Query, where parameters: [(name: String, value: String)]) async throws -> Answer {
+        if parameters.isEmpty { return try await ask { reader, now in try reader.answer(to: question, now: now) } }
+        if case .network(var network) = question {
+            let query = try ExchangeQuery(conditions: parameters)
+            network.transactions = nil
+            return try await ask { [network] reader, now in
+                var network = network
+                network.filter = try reader.filter(query, now: now)
+                return try reader.answer(to: .network(network), now: now)
+            }
+        }
+        let query = try TransactionQuery(conditions: parameters)
+        return try await ask { reader, now in
+            var question = question
+            question.filter = try reader.filter(query, now: now)
+            return try reader.answer(to: question, now: now)
+        }
+    }
+
+    package func seenValues(useCase: Int?, limit: Int) async throws -> SeenValues {
+        let now = clock.wallMicroseconds()
+        return try await read { reader in
+            var filter = TransactionFilter()
+            filter.useCase = useCase
+            return try reader.seenValues(filter, limit: limit, now: now)
+        }
+    }
+}
+
+extension StoreReader {
+    fileprivate func answer(to question: Query, now wall: Int) throws -> Answer {
+        do throws(WaybillError) {
+            return try answer(question, now: wall)
+        } catch {
+            throw [.notFound, .setting].contains(error.code) ? QueryFailure.question(error.message) as any Error : error
+        }
+    }
+}
+
+extension ListParameters {
+    /// Reads conditions; an answer has no pages.
+    package init(conditions: [(name: String, value: String)]) throws(QueryFailure) {
+        let names = Self.parameters.map(\.name).filter { !["limit", "cursor", "after"].contains($0) }
+        for condition in conditions where !names.contains(condition.name) { throw .unknownParameter(condition.name, among: names) }
+        try self.init(conditions)
+    }
+}

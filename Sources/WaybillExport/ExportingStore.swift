@@ -1,0 +1,66 @@
+package import WaybillCore
+package import WaybillReading
+
+/// A store that hands over facts in order, for other programs.
+package protocol ExportingStore: RecordStore {
+    /// Begins an export: what it takes is decided now.
+    ///
+    /// - Throws: `QueryFailure` for a query or a cursor that cannot be read, `WaybillError` where the store cannot.
+    func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream
+
+    /// Exchanges as one document, the oldest first.
+    ///
+    /// - Parameter put: Takes the bytes, piece by piece.
+    /// - Returns: How many facts are in it, and one sentence on what is not.
+    /// - Throws: `.notFound` where no exchange passes, before anything was handed over.
+    func export(
+        _ exchanges: ExchangeQuery, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
+    ) async throws -> (factCount: Int, note: String?)
+
+    /// The newest transactions of a query as a page to hand on.
+    func report(_ query: TransactionQuery) async throws -> TransactionReport
+}
+
+/// Which facts an export takes.
+package enum ExportedFacts: Sendable, Hashable {
+    /// Those of the transactions that a query means, of all its pages; of a query without conditions all, also exchanges outside any transaction.
+    case of(TransactionQuery)
+    /// Those of one transaction.
+    case transaction(GUID)
+    /// Those behind the cursor of an export before.
+    case after(String)
+    /// Those received, or recorded here, at this time or later, in microseconds since 1970.
+    case since(Int)
+}
+
+/// An export as text, piece by piece: whole lines, read when they are asked for.
+package struct ExportStream: Sendable {
+    /// Behind everything in it: for the next export.
+    package let cursor: String
+    /// The next piece; nil after the last.
+    package let next: @Sendable () async throws -> Piece?
+
+    /// Whole lines.
+    package struct Piece: Sendable {
+        package var bytes: [UInt8]
+        /// Facts in them; 0 where that is not told.
+        package var factCount = 0
+
+        package init(bytes: [UInt8], factCount: Int = 0) {
+            self.bytes = bytes
+            self.factCount = factCount
+        }
+    }
+
+    package init(cursor: String, pieces next: @escaping @Sendable () async throws -> Piece?) {
+        self.cursor = cursor
+        self.next = next
+    }
+
+    /// Hands over each line, and waits until it is taken.
+    package func forEachLine(_ body: @Sendable ([UInt8]) async throws -> Void) async throws {
+        while let piece = try await next() {
+            for line in piece.bytes.split(separator: 0x0A) { try await body(Array(line)) }
+        }
+    }
+}

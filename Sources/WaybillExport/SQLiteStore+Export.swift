@@ -1,0 +1,59 @@
+package import Foundation
+import WaybillCore
+package import WaybillReading
+import WaybillStore
+
+extension SQLiteStore: ExportingStore {
+    package func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
+        let scope = try await scope(facts)
+        let place = place
+        // A connection of its own for each: a receiver that takes hours keeps no other waiting.
+        let thread = StoreThread(label: "waybill.export") { StreamedExport() }
+        let cursor = try await thread.run { export in
+            do { return try export.begin(scope, as: format, of: place) } catch let error as WaybillError where error.code == .format {
+                throw QueryFailure.parameter("after", error.message)
+            }
+        }
+        return ExportStream(cursor: cursor.description) {
+            try await thread.run { export throws(WaybillError) in try export.piece() }
+        }
+    }
+
+    package func export(
+        _ exchanges: ExchangeQuery, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
+    ) async throws -> (factCount: Int, note: String?) {
+        let factCount = try await read(exchanges) { reader, filter, now in
+            try document.write(reader.exchanges(matching: filter, now: now), to: put)
+        }
+        return (factCount, nil)
+    }
+
+    package func report(_ query: TransactionQuery) async throws -> TransactionReport {
+        try await read(query) { reader, filter, now in
+            try TransactionReport(reader, matching: filter, limit: TransactionReport.limit, now: now)
+        }
+    }
+
+    /// Writes facts as a store in one file, in place of one of that name; it appears whole or not at all.
+    package func copy(_ facts: ExportedFacts, to file: URL) async throws -> ExportSummary {
+        let scope = try await scope(facts)
+        let (export, now) = (try FileExport(as: .sqlite, to: file), clock.wallMicroseconds())
+        return try await read { reader in try export.run(scope, of: reader, to: file, now: now) }
+    }
+
+    /// What is meant, by the names that are known here.
+    private func scope(_ facts: ExportedFacts) async throws -> ExportScope {
+        switch facts {
+        case .of(let query):
+            return try await read(query) { _, filter, now in
+                var filter = filter
+                filter.order = .newest
+                return filter == TransactionFilter() ? .everything : .transactions(filter, now: now)
+            }
+        case .transaction(let id): return .transaction(id)
+        case .since(let time): return .since(time)
+        case .after(let cursor):
+            do { return .after(try ExportCursor(cursor)) } catch { throw QueryFailure.parameter("after", error.message) }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package import WaybillCore
+package import WaybillStore
+
+/// A store at hand that pages can be made of: what they show beside what every store tells.
+package protocol BrowsableStore: RecordStore {
+    /// What a page of sources or of one source shows of them, besides their records; one that is not known is left out.
+    func details(of sources: [GUID], upTo limits: SourceDetails.Limits) async throws -> [GUID: SourceDetails]
+
+    /// One source, by its ID, its support code, or the beginning of that.
+    func source(_ key: String) async throws -> SourceRecord
+
+    /// Names of apps, in order.
+    func apps(limit: Int) async throws -> [String]
+
+    /// The names that were recorded, and what is worth knowing of them.
+    func names() async throws -> [RecordedName]
+
+    /// When each version of an app was first started, in microseconds since 1970.
+    func firstStarts() async throws -> [AppVersion: Int]
+
+    /// A number that is another one when anything has changed.
+    func version() async throws -> Int
+
+    /// How many errors transactions hold: events that carry one, and exchanges that failed; only those that have some.
+    func errorCounts(of transactions: [GUID]) async throws -> [GUID: Int]
+
+    /// The transactions that the same source began just before and just after this one; nil where there is none.
+    func neighbors(of transaction: GUID) async throws -> (before: TransactionSummary?, after: TransactionSummary?)
+
+    /// What is on its way, what was rejected, and what came.
+    ///
+    /// - Parameter hours: How many of the last ones are counted by the hour.
+    func delivery(hours: Int) async throws -> DeliveryState
+
+    /// Facts that were rejected and are still there, the newest first.
+    func quarantined(limit: Int) async throws -> [QuarantinedFact]
+}
+
+/// What is told of one source besides its record.
+package struct SourceDetails: Sendable {
+    /// How far its clock was from those of others; nil where nothing is known.
+    package var clocks: SourceClocks?
+    /// About when missing facts were recorded.
+    package var gaps: [StoreReader.GapTime]
+    /// The transactions that it took part in last, the latest first.
+    package var transactions: [TransactionSummary]
+    /// Microseconds since 1970 of its latest fact; nil where there is none. Of a source that was received, only where transactions are told, too.
+    package var latestFact: Int?
+    /// Microseconds since 1970 when the first set of it brought facts; nil for a source of this very store, and where no transactions are told.
+    package var firstArrival: Int?
+
+    package init(
+        clocks: SourceClocks?, gaps: [StoreReader.GapTime], transactions: [TransactionSummary], latestFact: Int?, firstArrival: Int?
+    ) {
+        self.clocks = clocks
+        self.gaps = gaps
+        self.transactions = transactions
+        self.latestFact = latestFact
+        self.firstArrival = firstArrival
+    }
+
+    /// How much of each is told; 0: it is not looked for.
+    package struct Limits: Sendable, Hashable {
+        /// Other clocks that this one is compared with.
+        package var clocks: Int
+        package var gaps: Int
+        package var transactions: Int
+
+        package init(clocks: Int, gaps: Int = 0, transactions: Int = 0) {
+            self.clocks = clocks
+            self.gaps = gaps
+            self.transactions = transactions
+        }
+    }
+}

@@ -1,0 +1,115 @@
+package import WaybillCore
+package import WaybillStore
+
+/// Where facts of several sources are kept: what a collector, the command line and exports need of any store, whatever keeps the rows.
+///
+/// Values go in and come out. A store has a clock of its own, which decides what has timed out and what a time like `1h` means. What is asked in
+/// words that cannot be understood throws ``QueryFailure``; a store that cannot be read, written or reached throws `WaybillError`.
+///
+/// What can be put together from these is an extension. Pages need more, see ``BrowsableStore``; questions and exports are refinements in the
+/// targets that know them.
+package protocol RecordStore: Sendable {
+    /// Takes in a set: what is new is stored, what is known is counted, what cannot be is rejected with its reason.
+    ///
+    /// The rows that result depend neither on the order in which sets come nor on repetitions.
+    ///
+    /// - Returns: The verdicts, once what was accepted survives a power cut.
+    func add(_ set: ReceivedSet) async throws -> Receipt
+
+    /// A page of transactions, in the order that the query asks for; with `after`, what has changed since a position.
+    ///
+    /// - Parameter budget: Once it has passed the page ends early, and ``RecordPage/progress`` says how far it got; nil: the page is made whole. A store may
+    ///   do without.
+    func transactions(_ query: TransactionQuery, within budget: Duration?) async throws -> RecordPage<TransactionSummary>
+
+    /// One transaction, by its ID or its support code, merged from all sources.
+    func transaction(_ key: String) async throws -> TransactionRecord
+
+    /// A page of exchanges, the newest first.
+    ///
+    /// - Parameter budget: As for ``transactions(_:within:)``.
+    func exchanges(_ query: ExchangeQuery, within budget: Duration?) async throws -> RecordPage<ExchangeRecord>
+
+    /// One exchange, by its ID or its code.
+    func exchange(_ key: String) async throws -> ExchangeRecord
+
+    /// What was kept of the bodies of exchanges, of the first of them until there are enough; bodies never reach a collector.
+    ///
+    /// - Parameter limit: In bytes.
+    /// - Returns: Also whether some were left out.
+    func bodies(of exchanges: [Fact.ID], limit: Int) async throws -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool)
+
+    /// A page of the sources that are known, with their ledgers and gaps.
+    func sources(_ query: SourceQuery) async throws -> RecordPage<SourceRecord>
+
+    /// The codes that have several names.
+    func nameConflicts() async throws -> [NameConflict]
+
+    /// Takes facts away for good, bytes included; transactions always whole.
+    ///
+    /// The installation and the transactions are remembered, so that what comes of them later is rejected.
+    func erase(_ scope: ErasureScope) async throws -> Erasure
+
+    /// One step towards an age and a size: takes away some transactions that were received, whole, those that came first. What goes is still known when
+    /// it comes again.
+    ///
+    /// - Returns: How many facts went; 0: none is left that may.
+    func retire(_ limits: RetirementLimits) async throws -> Int
+
+    /// Counts everything again and compares it with the books.
+    func verify() async throws -> StoreVerification
+
+    /// What a person should know before trusting what is read, each one sentence, e.g. that a WAL is missing.
+    func warnings() async -> [String]
+}
+
+/// How old and how large what was received may become.
+package struct RetirementLimits: Sendable, Hashable {
+    /// Since the last of a transaction was received; nil: without limit.
+    package var maximumAge: Duration?
+    /// Bytes that rows and indexes may take; nil: without limit.
+    package var maximumByteCount: Int?
+
+    package init(maximumAge: Duration? = nil, maximumByteCount: Int? = nil) {
+        self.maximumAge = maximumAge
+        self.maximumByteCount = maximumByteCount
+    }
+}
+
+extension RecordStore {
+    package func transactions(_ query: TransactionQuery) async throws -> RecordPage<TransactionSummary> {
+        try await transactions(query, within: nil)
+    }
+
+    package func exchanges(_ query: ExchangeQuery) async throws -> RecordPage<ExchangeRecord> { try await exchanges(query, within: nil) }
+
+    /// What was kept of the bodies of one exchange.
+    package func bodies(of exchange: Fact.ID) async throws -> ExchangeBodies {
+        try await bodies(of: [exchange], limit: .max).bodies[exchange] ?? ExchangeBodies()
+    }
+
+    /// Every source that is known, page after page.
+    package func allSources() async throws -> [SourceRecord] {
+        var query = SourceQuery()
+        query.base.limit = "\(TransactionQuery.limits.upperBound)"
+        var sources: [SourceRecord] = []
+        repeat {
+            let page = try await self.sources(query)
+            sources += page.rows
+            query.base.cursor = page.next
+        } while query.base.cursor != nil
+        return sources
+    }
+
+    /// What is meant; IDs need not be known here, support codes must.
+    package func erasureScope(_ query: ErasureQuery) async throws -> ErasureScope {
+        if let installation = query.installation { return .installation(installation) }
+        var ids: [GUID] = []
+        for key in query.ids {
+            if let id = GUID(key) { ids.append(id) } else { ids.append(try await transaction(key).summary.id) }
+        }
+        return .transactions(ids)
+    }
+
+    package func warnings() async -> [String] { [] }
+}

@@ -1,0 +1,152 @@
+package import WaybillCore
+package import WaybillStore
+
+extension SQLiteStore: RecordStore {
+    package func add(_ set: ReceivedSet) async throws -> Receipt { try await writer.add(set) }
+
+    package func transactions(_ query: TransactionQuery, within budget: Duration?) async throws -> RecordPage<TransactionSummary> {
+        try await read(query) { reader, filter, now in
+            if query.after != nil { return try reader.changes(query, filter, now: now) }
+            let (limit, cursor, patience) = (try query.pageSize(), query.cursor, budget.map(Patience.lasting))
+            return try QueryFailure.ofCursor {
+                var page: RecordPage<TransactionSummary>
+                if let patience {
+                    let found = try reader.transactions(matching: filter, limit: limit, after: cursor, now: now, patience: patience)
+                    page = found.page
+                    page.progress = found.progress
+                } else {
+                    page = try reader.transactions(matching: filter, limit: limit, after: cursor, now: now)
+                }
+                if page.rows.isEmpty, page.progress == nil, cursor == nil {
+                    page.whyEmpty = try reader.whyEmpty(filter, now: now, patience: patience)
+                }
+                return page
+            }
+        }
+    }
+
+    package func transaction(_ key: String) async throws -> TransactionRecord {
+        let now = clock.wallMicroseconds()
+        return try await read { reader in
+            let id = try reader.id(of: key)
+            guard let record = try reader.transaction(id, now: now) else {
+                throw QueryFailure.notFound("There is no transaction \(id) here.")
+            }
+            return record
+        }
+    }
+
+    package func exchanges(_ query: ExchangeQuery, within budget: Duration?) async throws -> RecordPage<ExchangeRecord> {
+        try await read(query) { reader, filter, now in
+            let (limit, cursor) = (try query.base.pageSize(), query.base.cursor)
+            return try QueryFailure.ofCursor {
+                var page: RecordPage<ExchangeRecord>
+                if let budget {
+                    let found = try reader.exchanges(
+                        matching: filter, limit: limit, after: cursor, now: now, patience: .lasting(budget))
+                    page = found.page
+                    page.progress = found.progress
+                } else {
+                    page = try reader.exchanges(matching: filter, limit: limit, after: cursor, now: now)
+                }
+                if page.rows.isEmpty, page.progress == nil, cursor == nil { page.whyEmpty = try reader.whyEmpty(filter) }
+                return page
+            }
+        }
+    }
+
+    package func exchange(_ key: String) async throws -> ExchangeRecord { try await read { reader in try reader.exchange(key: key) } }
+
+    package func bodies(of exchanges: [Fact.ID], limit: Int) async throws -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool) {
+        try await read { reader in try reader.bodies(of: exchanges, limit: limit) }
+    }
+
+    package func sources(_ query: SourceQuery) async throws -> RecordPage<SourceRecord> {
+        let filter = try query.filter()
+        return try await read { reader in
+            let limit = try query.base.pageSize()
+            return try QueryFailure.ofCursor {
+                var page = try reader.sources(matching: filter, limit: limit, after: query.base.cursor)
+                if page.rows.isEmpty, query.base.cursor == nil { page.whyEmpty = try reader.whyEmpty(filter) }
+                return page
+            }
+        }
+    }
+
+    package func nameConflicts() async throws -> [NameConflict] { try await read { reader in try reader.nameConflicts() } }
+
+    package func erase(_ scope: ErasureScope) async throws -> Erasure {
+        let wall = clock.wallMicroseconds()
+        return try await writer.run { store throws(WaybillError) in try store.erase(scope, at: wall) }
+    }
+
+    package func retire(_ limits: RetirementLimits) async throws -> Int {
+        let now = clock.wallMicroseconds()
+        return try await writer.run { store throws(WaybillError) in
+            var count = 0
+            if let age = limits.maximumAge { count += try store.retire(receivedBefore: now - age.microseconds) }
+            if let byteCount = limits.maximumByteCount { count += try store.retire(beyond: byteCount) }
+            return count
+        }
+    }
+
+    package func verify() async throws -> StoreVerification { try await read { reader in try reader.verify() } }
+
+    package func warnings() async -> [String] { (try? await read { reader in reader.warnings }) ?? [] }
+
+    /// Whether sets can be taken in.
+    package func checkWriting() async throws {
+        _ = try await writer.run { store throws(WaybillError) in try store.setting("installation") }
+    }
+}
+
+extension QueryFailure {
+    /// What `body` says, a cursor that no list gave as a parameter that cannot be read.
+    fileprivate static func ofCursor<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as WaybillError where error.code == .format {
+            throw QueryFailure.parameter("cursor", error.message)
+        }
+    }
+}
+
+extension StoreReader {
+    fileprivate func changes(_ query: TransactionQuery, _ filter: TransactionFilter, now: Int) throws -> RecordPage<TransactionSummary> {
+        let (position, limit) = (try query.position(), try query.pageSize())
+        do throws(WaybillError) {
+            return try changes(after: position, matching: filter, limit: limit, after: query.cursor, now: now)
+        } catch {
+            guard error.code == .format else { throw error }
+            throw QueryFailure.parameter(query.cursor == nil ? "after" : "cursor", error.message)
+        }
+    }
+
+    /// The transaction that a person means by an ID or a support code.
+    fileprivate func id(of key: String) throws -> GUID {
+        if let id = GUID(key) { return id }
+        guard let code = SupportCode(key) else {
+            throw QueryFailure.notFound("“\(key)” is neither an ID of 36 characters nor a support code of 8.")
+        }
+        let transactions = try transactionIDs(with: code)
+        switch transactions.count {
+        case 0: throw QueryFailure.notFound("There is no transaction with the support code \(code) here.")
+        case 1: return transactions[0]
+        default: throw QueryFailure.ambiguous(code, transactions)
+        }
+    }
+
+    /// The exchange that a person means: `<source>:<sequence>`, the source by its ID, its support code, or the beginning of that.
+    fileprivate func exchange(key: String) throws -> ExchangeRecord {
+        guard let colon = key.lastIndex(of: ":"), let sequence = Fact.ID.sequence(key[key.index(after: colon)...]) else {
+            throw QueryFailure.notFound("“\(key)” is no exchange: one is called like K7QD-3M2X:17, or by its source's whole ID.")
+        }
+        let source = key[..<colon]
+        let sources = try GUID(source).map { [$0] } ?? sources(withCode: source)
+        var found: [ExchangeRecord] = []
+        for source in sources { if let record = try exchange(Fact.ID(source: source, sequence: sequence)) { found.append(record) } }
+        switch found.count {
+        case 0: throw QueryFailure.notFound("There is no exchange \(key) here.")
+        case 1: return found[0]
+        default: throw QueryFailure.ambiguousExchange(key, found.map(\.id))
+        }
+    }
+}

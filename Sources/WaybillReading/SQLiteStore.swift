@@ -1,0 +1,104 @@
+package import Foundation
+package import WaybillCore
+package import WaybillStore
+
+/// A store in an SQLite database.
+///
+/// One thread writes, one reads what people wait for, and one answers questions about many transactions, which may take seconds and much memory: so no
+/// list waits for a question, and no set for a list.
+package struct SQLiteStore: Sendable {
+    package let clock: any TransactionClock
+    package let place: ResolvedLocation
+    package let writer: SetWriter
+    private let lists: StoreThread<StoreReader>
+    private let questions: StoreThread<Late<StoreReader>>
+
+    /// Opens a store to read it; what is to be written opens it once more.
+    ///
+    /// - Throws: where it is missing, no store, or made by a newer version.
+    package init(_ place: ResolvedLocation, clock: any TransactionClock) throws(WaybillError) {
+        try self.init(place, clock: clock, SetWriter(place))
+    }
+
+    /// Opens a store to read it: a folder's, or one in one file.
+    package init(_ url: URL, clock: any TransactionClock) throws(WaybillError) {
+        try self.init(ResolvedLocation(path: url.path(percentEncoded: false)), clock: clock)
+    }
+
+    /// Opens a store to write and read it, and makes it and its folder where they are missing; blocks until it is done.
+    ///
+    /// - Parameters:
+    ///   - name: Of the file in the folder, without `.sqlite`; `waybill` is the one that the folder stands for.
+    ///   - factsPerTransaction: Facts of one transaction beyond so many are rejected; nil: however many come.
+    ///   - committed: Told what became of the sets of each commit.
+    package init(
+        making name: String = "waybill", in folder: URL, factsPerTransaction: Int? = nil, clock: any TransactionClock,
+        committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
+    ) throws(WaybillError) {
+        // The folder's own store is one of a folder, so that opening it makes the folder where it is missing.
+        let place = name == "waybill" ? ResolvedLocation.folder(folder) : .file(folder.appending(path: "\(name).sqlite"))
+        let writer = SetWriter(place, factsPerTransaction: factsPerTransaction, committed: committed)
+        try writer.open()
+        try self.init(place, clock: clock, writer)
+    }
+
+    /// Opens the store that a person means to write to: a folder's, or one in one file; what is not there and has no suffix becomes a folder.
+    package init(making url: URL, clock: any TransactionClock) throws(WaybillError) {
+        var place = ResolvedLocation(path: url.path(percentEncoded: false))
+        if case .file = place, !place.isThere, url.pathExtension.isEmpty { place = .folder(url) }
+        let writer = SetWriter(place)
+        try writer.open()
+        try self.init(place, clock: clock, writer)
+    }
+
+    private init(_ place: ResolvedLocation, clock: any TransactionClock, _ writer: SetWriter) throws(WaybillError) {
+        self.place = place
+        self.clock = clock
+        self.writer = writer
+        lists = try StoreThread(label: "waybill.reader") { () throws(WaybillError) in try StoreReader(place) }
+        questions = StoreThread(label: "waybill.questions") { Late { () throws(WaybillError) in try StoreReader(place) } }
+    }
+
+    /// What `body` reads, on the thread of lists.
+    package func read<Value: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Value) async throws -> Value {
+        try await lists.run { reader in try body(reader) }
+    }
+
+    /// What `body` reads, on the thread of questions.
+    package func ask<Value: Sendable>(_ body: @escaping @Sendable (StoreReader, _ now: Int) throws -> Value) async throws -> Value {
+        let now = clock.wallMicroseconds()
+        return try await questions.run { reader in try body(try reader.opened(), now) }
+    }
+
+    /// What `body` reads of the transactions that a query means, on the thread of lists.
+    ///
+    /// - Parameter body: Given the filter, and now in microseconds since 1970.
+    package func read<Value: Sendable>(
+        _ query: TransactionQuery, _ body: @escaping @Sendable (StoreReader, TransactionFilter, Int) throws -> Value
+    ) async throws -> Value {
+        let now = clock.wallMicroseconds()
+        return try await read { reader in try body(reader, reader.filter(query, now: now), now) }
+    }
+
+    /// What `body` reads of the exchanges that a query means, on the thread of lists.
+    ///
+    /// - Parameter body: Given the filter, and now in microseconds since 1970.
+    package func read<Value: Sendable>(
+        _ query: ExchangeQuery, _ body: @escaping @Sendable (StoreReader, ExchangeFilter, Int) throws -> Value
+    ) async throws -> Value {
+        let now = clock.wallMicroseconds()
+        return try await read { reader in try body(reader, reader.filter(query, now: now), now) }
+    }
+}
+
+extension StoreReader {
+    /// The filter that a query means here.
+    package func filter(_ query: TransactionQuery, now: Int) throws -> TransactionFilter {
+        try query.filter(names: query.hasNames ? names() : [], now: now)
+    }
+
+    /// The filter that a query means here.
+    package func filter(_ query: ExchangeQuery, now: Int) throws -> ExchangeFilter {
+        try query.filter(names: query.hasNames ? names() : [], now: now)
+    }
+}
