@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build test test-busy demo examples exports otlp answers look e2e hostile bench bench-inspector faults chaos soak stress fuzz model tsan lint format consumer schemas check install installation clean
+.PHONY: help setup build test test-busy demo examples exports otlp answers look e2e hostile bench bench-inspector faults chaos soak stress fuzz model tsan lint format consumer schemas check install installation integration clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -12,6 +12,8 @@ RUNS ?= 200
 SECONDS ?= 60
 KILLS ?= 50
 IMPORTS := --explicit-target-dependency-import-check error
+PYTEST := Scripts/python -m pytest
+INTEGRATION := Tests/IntegrationTests
 # Always the same flags, so that no step has another one's work done again. `check` sets BUILT once everything is built: then there is nothing to do.
 built = $(if $(BUILT),,swift build --traits TLS $(1) $(IMPORTS))
 SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks
@@ -38,26 +40,23 @@ demo: setup ## Run logins through client, server and collector; RUNS=200, KEEP=1
 
 examples: setup ## Run every example, and compare what it prints with its README
 	$(built)
-	@Scripts/check-examples
+	@$(PYTEST) $(INTEGRATION)/test_examples.py
 
-exports: setup ## Have DuckDB, SQLite, haralyzer and Chromium read the demo's exports; after `make examples` or `make demo`
-	@Scripts/check-exports
-	$(call built,--product SampleReports)
-	@mkdir -p .build/look
-	.build/debug/SampleReports .build/look .build/demo/collector
-	@Scripts/python Scripts/check-har
+exports: setup ## Have DuckDB, SQLite, haralyzer and Chromium read the demo's exports
+	$(built)
+	@$(PYTEST) $(INTEGRATION)/test_exports.py $(INTEGRATION)/test_har.py
 
-otlp: setup ## Send generated transactions and the demo's as spans to a strict OTLP receiver; TRANSACTIONS=3000
+otlp: setup ## Send generated transactions and the demo's as spans to a strict OTLP receiver; TRANSACTIONS=3000, SEED=n
+	$(built)
+	@$(PYTEST) $(INTEGRATION)/test_otlp.py
+
+answers: setup ## Have DuckDB answer the same questions over the exports of generated histories, and compare; SEED=n
 	$(call built,--product waybill)
-	@TRANSACTIONS=$(or $(TRANSACTIONS),3000) Scripts/python Scripts/check-otlp
-
-answers: setup ## Have DuckDB answer the same questions over the exports of generated histories, and compare
-	$(call built,--product waybill)
-	@Scripts/python Scripts/check-answers
+	@$(PYTEST) $(INTEGRATION)/test_answers.py
 
 hostile: setup ## Try hostile requests and schemathesis on a running collector; EXAMPLES=100 for each operation
 	$(call built,--product waybill)
-	@Scripts/python Scripts/check-collector --examples $(or $(EXAMPLES),100)
+	@EXAMPLES=$(or $(EXAMPLES),100) $(PYTEST) $(INTEGRATION)/test_hostile.py $(INTEGRATION)/test_description.py
 
 bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,drain runs some
 	swift build -c release --traits Collector --product Benchmarks $(IMPORTS)
@@ -100,28 +99,27 @@ consumer: setup ## Build and run an app that depends on the last commit by URL a
 	@Scripts/check-consumer
 
 schemas: setup ## Validate golden files and the OpenAPI document with independent validators
-	@Scripts/check-schemas
+	@$(PYTEST) $(INTEGRATION)/test_schemas.py
 
 look: setup ## Look at reports in Chromium: phone and desk, light and dark, with and without script; screenshots in .build/look
-	@[[ -e .build/demo/collector/waybill.sqlite ]] || $(MAKE) --no-print-directory demo RUNS=40
-	$(call built,--product SampleReports)
-	@mkdir -p .build/look
-	.build/debug/SampleReports .build/look .build/demo/collector
-	@Scripts/python Scripts/check-report
+	$(built)
+	@$(PYTEST) -n 2 $(INTEGRATION)/test_reports.py
 
 e2e: setup ## Use the inspector in Chromium; screenshots in .build/e2e
-	@[[ -e .build/demo/collector/waybill.sqlite ]] || $(MAKE) --no-print-directory demo RUNS=40
-	$(call built,--product waybill)
-	$(call built,--product TestProcess)
-	@Scripts/python Scripts/check-inspector
+	$(built)
+	@$(PYTEST) -n 2 $(INTEGRATION)/inspector
+
+integration: setup ## All of these, from schemas to e2e, side by side; EXAMPLES=3 for each operation of `hostile`
+	$(built)
+	@$(PYTEST) -n 2 $(INTEGRATION)
 
 bench-inspector: setup ## Measure the inspector on a store of a million transactions, made once in .build
 	swift build -c release --traits Collector --product waybill $(IMPORTS)
-	@Scripts/python Scripts/bench-inspector
+	@WAYBILL=$(CURDIR)/.build/release/waybill Scripts/python $(INTEGRATION)/inspector/bench.py
 
 check: setup ## All that CI checks; seconds of each step at the end
 	@set -e; table=; trap 'printf "%s" "$$table"' EXIT; \
-	for step in lint schemas model consumer tsan test examples exports otlp answers installation "hostile EXAMPLES=3" look e2e "faults KILLS=25"; do \
+	for step in lint model consumer tsan test integration "faults KILLS=25"; do \
 	    began=$$SECONDS; $(MAKE) --no-print-directory $$step; \
 	    [[ $$step != test ]] || export BUILT=1; \
 	    table+=$$(printf '%6d s  make %s' $$((SECONDS - began)) "$$step")$$'\n'; \
@@ -129,7 +127,7 @@ check: setup ## All that CI checks; seconds of each step at the end
 
 installation: setup ## Install into a folder of its own, and try what was installed
 	$(call built,--product waybill)
-	@Scripts/check-install
+	@$(PYTEST) $(INTEGRATION)/test_installation.py
 
 install: setup ## Install the command line and the collector's unit; PREFIX=/usr/local, DESTDIR=
 	Scripts/install

@@ -4,7 +4,7 @@ import Waybill
 import WaybillCore
 import WaybillStore
 
-/// A store with exchanges of every state, of odd words, without responses, with bodies: what `Scripts/check-har` exports and has others read.
+/// A store with exchanges of every state, of odd words, without responses, with bodies: what `make exports` exports and has others read.
 struct SampleExchanges {
     private enum Upload: Int, UseCase {
         static let code = 9

@@ -1,5 +1,6 @@
-"""A strict receiver of OTLP/HTTP with JSON, which knows nothing of Waybill: PyPI `opentelemetry-proto` parses, and the rules of
-https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding that protobuf's own JSON does not have are checked before."""
+"""A strict receiver of OTLP/HTTP with JSON, which knows nothing of Waybill: PyPI `opentelemetry-proto` parses, and the
+rules of https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding that protobuf's own JSON does not have are checked
+before."""
 
 import base64
 import json
@@ -10,7 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from google.protobuf.json_format import Parse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-IDS = {"traceId": re.compile("[0-9a-f]{32}"), "spanId": re.compile("[0-9a-f]{16}"), "parentSpanId": re.compile("[0-9a-f]{16}")}
+IDS = {
+    "traceId": re.compile("[0-9a-f]{32}"), "spanId": re.compile("[0-9a-f]{16}"), "parentSpanId": re.compile("[0-9a-f]{16}")}
 ENUMS = {"kind": range(0, 6), "code": range(0, 3)}
 LONGS = {"startTimeUnixNano", "endTimeUnixNano", "timeUnixNano", "intValue"}
 
@@ -96,6 +98,9 @@ class Receiver:
             self.faults.append(str(fault))
             return 400, json.dumps({"code": 3, "message": str(fault)}).encode()
 
-    def stop(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         self.server.shutdown()
         self.server.server_close()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Measures the inspector on a store of a million transactions, by HTTP and in Chromium. Run by `make bench-inspector`.
 
 The store is made once and kept in .build/inspector-bench. Each page is asked for several times; the first stands apart, being for the caches of
@@ -8,20 +7,18 @@ Fails where a first page takes longer than 300 ms, or anything else longer than 
 import argparse
 import http.client
 import json
-import os
-import pathlib
 import re
 import shutil
 import sys
 import time
+from pathlib import Path
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-os.environ.setdefault("WAYBILL", str(ROOT / ".build" / "release" / "waybill"))
-
-import inspector_million as million
-from inspector_browser import Browser, Server, failures, run
-from inspector_large import measure
-import inspector_sets as sets
+sys.path.append(str(Path(__file__).parents[1]))
+import million
+import sets
+from browser import Visitor
+from large import Opened
+from waybill import ROOT, Collector
 
 FIRST, FILTER = 300, 500
 PAGES = [
@@ -74,7 +71,7 @@ class Client:
     """One connection of somebody who is logged in."""
 
     def __init__(self, server, token):
-        self.connection = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=600)
+        self.connection = http.client.HTTPConnection(server.address, timeout=600)
         self.server = server
         self.headers = {"Cookie": f"waybill_token={token}"}
 
@@ -142,16 +139,16 @@ def by_http(client, report, rounds, only):
             report.add(f"{start[1:]}: {name}", first, fastest, FILTER, rows(page), worked)
 
 
-def in_chromium(server, read, ingest, report, rounds):
+def in_chromium(server, report, rounds):
     from playwright.sync_api import sync_playwright
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        with Browser(browser, server, "bench", token=read) as user:
+        with Visitor(browser, server, token=server.tokens["read"]) as user:
             page = user.page
             for name, path, limit in [
-                ("Chromium: first page", "/transactions", FIRST), ("Chromium: failed logins", "/transactions?use_case=login&outcome=failed", FILTER),
-                ("Chromium: network", "/network", FIRST),
-            ]:
+                    ("Chromium: first page", "/transactions", FIRST),
+                    ("Chromium: failed logins", "/transactions?use_case=login&outcome=failed", FILTER),
+                    ("Chromium: network", "/network", FIRST)]:
                 times = []
                 for _ in range(rounds + 1):
                     page.goto(server.url + path)
@@ -161,20 +158,22 @@ def in_chromium(server, read, ingest, report, rounds):
             page.locator(".live[data-state=live]").wait_for()
             times = []
             for _ in range(rounds):
-                now = int(time.time() * 1_000_000)
-                app = sets.Recorder(sets.APP, now)
+                app = sets.Recorder(sets.APP, sets.now())
                 transaction = sets.purchase(app, 1000)
                 begun = time.monotonic()
-                server.post(app.set(), ingest)
+                server.post(app.set())
                 page.locator(f"#t-{transaction}").wait_for()
                 times.append(1000 * (time.monotonic() - begun))
             # The store is asked once a second whether it has changed.
             report.add("Chromium: sent until it is seen, live", times[0], min(times), 1000 + FILTER)
-        for events in (2000, 10_000):
-            transaction, body = sets.large(int(time.time() * 1_000_000) - 60_000_000, events)
-            server.post(body, ingest)
-            opened = measure(browser, server, read, transaction, events)
-            report.add(f"Chromium: {events:,} events, 500 exchanges", opened.loads[0], opened.load, FILTER if events == 2000 else 2 * FILTER)
+            for events in (2000, 10_000):
+                transaction, body = sets.large(sets.now() - 60_000_000, events)
+                server.post(body)
+                opened = Opened(page, f"{server.url}/transactions/{transaction}")
+                opened.check(page, events)
+                print(f"{events:,} events and 500 exchanges: {opened}")
+                limit = FILTER if events == 2000 else 2 * FILTER
+                report.add(f"Chromium: {events:,} events, 500 exchanges", opened.loads[0], opened.load, limit)
         browser.close()
 
 
@@ -187,22 +186,18 @@ def main():
     folder = ROOT / ".build" / "inspector-bench" / f"{options.copies}"
     if not (folder / "made").exists():
         shutil.rmtree(folder, ignore_errors=True)
-        print(f"Making a store of {options.copies * 10_000:,} transactions, which is kept in {folder.relative_to(ROOT)}.", file=sys.stderr)
+        print(f"Making a store of {options.copies * 10_000:,} transactions, kept in {folder.relative_to(ROOT)}.", file=sys.stderr)
         million.fill(folder / "store", options.copies)
         (folder / "made").touch()
-    read, ingest = (run("token", "add", folder / "store", "--role", role) for role in ("read", "ingest"))
-    server = Server(folder / "store")
     report = Report()
-    client = Client(server, read)
-    try:
+    with Collector(folder / "store", roles=["read", "ingest"]) as server:
+        client = Client(server, server.tokens["read"])
         by_http(client, report, options.rounds, options.only)
-        if not options.only:
-            in_chromium(server, read, ingest, report, options.rounds)
-    finally:
         client.connection.close()
-        server.stop()
+        if not options.only:
+            in_chromium(server, report, options.rounds)
     (ROOT / ".build" / "inspector-bench.json").write_text(json.dumps(report.lines, indent=1))
-    if report.over or failures:
+    if report.over:
         sys.exit(f"{len(report.over)} over the limit: {', '.join(report.over)}")
 
 

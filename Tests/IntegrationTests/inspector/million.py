@@ -1,13 +1,12 @@
-"""A collector's store of a million transactions for `bench-inspector`: made once, from ten thousand that it took in as sets, and kept in .build.
+"""A collector's store of a million transactions for bench.py: made once, from ten thousand that it took in as sets, and kept.
 
 The copies are rows as taking them in would make them, each six hours later than the one before, by launches and servers of their own.
 """
 import random
 import sqlite3
-import time
 
-import inspector_sets as sets
-from inspector_browser import Server, run
+import sets
+from waybill import Collector
 
 VERSIONS = [("4.1.0 (1102)", "17.7"), ("4.2.0 (1187)", "18.5"), ("4.2.0 (1187)", "18.6"), ("4.3.0 (1240)", "26.1")]
 SPAN = 6 * 3600 * 1_000_000
@@ -18,11 +17,8 @@ RARE = 2000
 def fill(folder, copies=100, each=10_000):
     """A store of `copies` times `each` transactions in `folder`, whose newest began just now."""
     folder.mkdir(parents=True)
-    token = run("token", "add", folder, "--role", "ingest")
-    server = Server(folder)
-    for body in recorded(int(time.time() * 1_000_000) - copies * SPAN, each):
-        server.post(body, token)
-    server.stop()
+    with Collector(folder, roles=["ingest"]) as server:
+        server.post(*recorded(sets.now() - copies * SPAN, each))
     multiply(folder / "waybill.sqlite", copies)
 
 

@@ -1,0 +1,155 @@
+"""The examples as their READMEs tell them, with real collectors: what they print is what the READMEs show."""
+import difflib
+import json
+import re
+import signal
+import sys
+import time
+
+import pytest
+from waybill import PATIENCE, PRODUCTS, ROOT, Collector, Service, execute, waybill
+
+pytestmark = pytest.mark.timeout(4 * PATIENCE)
+
+
+class Notes:
+    """A collector, the server in Python and the tool in Swift, each with a fresh folder."""
+
+    def __init__(self, folder):
+        self.folder, self.collected, self.undelivered = folder, folder / "collected", folder / "undelivered"
+        self.notes = folder / "notes"
+        self.notes.mkdir()
+        self.collector = self.collect()
+        self.server = self.start_server()
+
+    def collect(self, *options):
+        return Collector(self.collected, "--insecure", *options)
+
+    def start_server(self):
+        return Service(
+            sys.executable, ROOT / "Examples/PythonServer/server.py", "--port", "0", "--collector", self.collector.url,
+            "--undelivered", self.undelivered, stderr=open(self.folder / "server.log", "a"))
+
+    def sync(self, path="", collector=True, **environment):
+        """What the tool prints, as it knows the collector or does not."""
+        if collector:
+            environment["WAYBILL_COLLECTOR"] = self.collector.url
+        done = execute(
+            PRODUCTS / "SyncNotes", self.server.url + path, self.notes, XDG_STATE_HOME=str(self.folder / "state"), **environment)
+        assert done.stderr == "", "it complains of nothing"
+        return done.stdout
+
+    def when_merged(self, count):
+        """The records, newest first, once so many transactions have both a client's and a server's part, closed."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            rows = json.loads(waybill("list", self.collected, "--json"))["rows"]
+            records = [json.loads(waybill("show", self.collected, row["id"], "--json")) for row in rows]
+            if [sum("closed_us" in part for part in record["parts"]) for record in records] == [2] * count:
+                return records
+            assert time.monotonic() < deadline, f"{count} transactions are merged from client and server: {records}"
+            time.sleep(0.1)
+
+    def is_sound(self, count):
+        verdict = waybill("verify", self.collected)
+        return verdict.startswith(f"sound: {count} transactions") and "remark" not in verdict
+
+
+@pytest.fixture
+def notes(tmp_path):
+    notes = Notes(tmp_path)
+    yield notes
+    for service in (notes.server, notes.collector):
+        service.process.kill()
+        service.process.wait(PATIENCE)
+
+
+def test_the_tool_stores_nothing_where_recording_is_off(notes):
+    assert_shown("CommandLineTool", notes.sync(WAYBILL_RECORDING="off"))
+    assert not (notes.folder / "state").exists()
+
+
+def test_a_sync_is_one_transaction_of_tool_and_server(notes):
+    assert_shown("CommandLineTool", notes.sync())
+    assert_shown("CommandLineTool", notes.sync("/nowhere"))
+    _, record = notes.when_merged(2)
+    assert_shown("PythonServer", waybill("show", notes.collector.url, record["summary"]["id"]))
+    assert waybill("list", notes.collector.url)
+    assert record["summary"]["outcome"] == "succeeded"
+    assert [source["app"] for source in record["sources"]] == ["SyncNotes", "notes-server"], "who took part"
+    begun, joined = record["parts"]
+    sent, received = sorted(record["exchanges"], key=lambda exchange: exchange["role"])
+    assert (begun["is_joined"], joined["is_joined"]) == (False, True)
+    assert joined["cause"] == sent["id"], "the request is what caused the server's part"
+    assert (sent["status"], received["status"]) == (200, 200), "the exchange from both ends"
+    assert sent["received_byte_count"] == received["received_byte_count"], "the response's size from both ends"
+    labels = [entry["label"] for entry in record["timeline"] if entry["kind"] == "event"]
+    assert labels == ["started", "serverStarted", "notesRead", "notesReceived", "notesWritten"], "the events in their order"
+    assert sorted(file.name for file in notes.notes.iterdir()) == ["ideas", "shopping"], "the notes that were written"
+    assert notes.is_sound(2)
+
+
+def test_a_collector_that_hangs_holds_up_no_request_and_what_was_recorded_meanwhile_arrives(notes):
+    notes.collector.process.send_signal(signal.SIGSTOP)
+    assert_shown("CommandLineTool", notes.sync(collector=False))
+    notes.collector.process.send_signal(signal.SIGCONT)
+    assert_shown("CommandLineTool", notes.sync())
+    notes.when_merged(2)
+    assert notes.is_sound(2)
+
+
+def test_the_server_tries_again_until_there_is_a_collector_at_the_same_address(notes):
+    notes.collector.end(signal.SIGKILL)
+    notes.sync(collector=False)
+    notes.collector = notes.collect("--port", notes.collector.url.rsplit(":")[-1])
+    notes.sync()
+    notes.when_merged(2)
+    assert notes.is_sound(2)
+
+
+def test_what_the_server_could_not_deliver_is_left_for_an_import(notes):
+    notes.collector.end(signal.SIGKILL)
+    notes.sync(collector=False)
+    assert notes.server.end() == 0
+    waybill("import", *notes.undelivered.iterdir(), "--to", notes.collected)
+    notes.collector = notes.collect()
+    notes.server = notes.start_server()
+    notes.sync()
+    notes.when_merged(2)
+    assert notes.server.end() == 0
+    assert notes.is_sound(2)
+
+
+def test_the_python_server_passes_its_own_tests():
+    done = execute(sys.executable, "-m", "unittest", cwd=ROOT / "Examples/PythonServer")
+    assert re.search(r"^Ran [1-9][0-9]* tests? ", done.stderr, re.MULTILINE)
+
+
+def test_the_demo_prints_what_its_readme_shows(demo):
+    assert_shown("Login", (demo / "printed.txt").read_text())
+
+
+def shape(text):
+    """Lines without what differs from run to run: IDs, times, numbers, and the blanks that line them up."""
+    lines = []
+    for line in text.splitlines():
+        line = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "ID", line)
+        line = re.sub(r"\b[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}\b", "CODE", line)
+        line = re.sub(r"x86_64|aarch64|arm64", "MACHINE", line)
+        line = re.sub(r"[+-]?\d+(\.\d+)? (µs|ms|s)\b", "0", line)
+        line = re.sub(r"reason=(wrong password|unknown user)", "reason=R", re.sub(r"variant=[AB]", "variant=V", line))
+        line = re.sub(r"\d+(\.\d+)?", "0", line)
+        line = re.sub(r"[~─●✕▒▓░█├┤]+( +[~─●✕▒▓░█├┤]+)*", "BAR", line)  # of a waterfall, as long as it took
+        line = re.sub(r"^ *0( +0)+$", "0", line)  # its scale
+        line = re.sub(r" · [^·]*…", " …", line)  # a label that has no room
+        lines.append(" ".join(line.split()))
+    return [line for line in lines if line]
+
+
+def assert_shown(example, printed):
+    """A `text` block of the README is what was printed, but for times and the like."""
+    readme = (ROOT / "Examples" / example / "README.md").read_text()
+    blocks = [shape(block) for block in re.findall(r"^```text\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)]
+    closest = max(blocks, key=lambda block: difflib.SequenceMatcher(None, block, shape(printed)).ratio())
+    difference = "\n".join(difflib.unified_diff(closest, shape(printed), "README.md", "printed", lineterm=""))
+    assert not difference, f"Examples/{example}/README.md does not show what is printed:\n{difference}\n\n{printed}"
