@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build test test-busy demo examples exports otlp answers look e2e hostile bench bench-inspector faults chaos soak stress fuzz model tsan lint format consumer schemas check install installation integration clean
+.PHONY: help setup build test test-busy demo examples exports otlp answers look e2e hostile bench bench-inspector faults chaos soak stress fuzz model tsan lint format consumer schemas docs check install installation integration clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -98,6 +98,10 @@ format: ## Format every Swift file in place
 consumer: setup ## Build and run an app that depends on the last commit by URL and tag; nothing else may be resolved
 	@Scripts/check-consumer
 
+docs: setup ## Make the documentation of all targets in .build/docs; a link that leads nowhere fails; SERVE=1 serves it for reading
+	$(built)
+	@Scripts/docs $(if $(SERVE),--serve)
+
 schemas: setup ## Validate golden files and the OpenAPI document with independent validators
 	@$(PYTEST) $(INTEGRATION)/test_schemas.py
 
@@ -119,7 +123,7 @@ bench-inspector: setup ## Measure the inspector on a store of a million transact
 
 check: setup ## All that CI checks; seconds of each step at the end
 	@set -e; table=; trap 'printf "%s" "$$table"' EXIT; \
-	for step in lint model consumer tsan test integration "faults KILLS=25"; do \
+	for step in lint model consumer tsan test docs integration "faults KILLS=25"; do \
 	    began=$$SECONDS; $(MAKE) --no-print-directory $$step; \
 	    [[ $$step != test ]] || export BUILT=1; \
 	    table+=$$(printf '%6d s  make %s' $$((SECONDS - began)) "$$step")$$'\n'; \

@@ -11,7 +11,7 @@ extension Fact {
         public var phases: Phases
         /// Whether it went over a connection that was there already; nil where the platform does not tell.
         public var isConnectionReused: Bool?
-        /// The redirects that were followed, in order; a longer chain keeps its first ``Limits/redirects``.
+        /// The redirects that were followed, in order; a longer chain keeps the first 20.
         public var redirects: [Redirect]
         /// Whether a rule answered, or failed it, and no server was asked.
         public var isMocked: Bool

@@ -1,0 +1,66 @@
+import Testing
+import Waybill
+import WaybillAnalysis
+import WaybillReading
+import WaybillTesting
+
+private enum Login: Int, UseCase {
+    static let code = 0
+    case requestSent = 1
+}
+
+/// The samples of FindTransactions.md, AskQuestions.md and WhereTheTimeGoes.md, compiled and run.
+@Suite(.timeLimit(.minutes(5))) struct QuestionGuidesTests {
+    private let transactions: TransactionManager
+
+    init() {
+        let clock = ManualClock()
+        transactions = TransactionManager.testing(clock: clock)
+        let login = transactions.begin(Login.self, attributes: ["variant": "B"])
+        clock.advance(by: .seconds(1))
+        login.log(.requestSent)
+        clock.advance(by: .seconds(2))
+        login.finish(.failed)
+    }
+
+    @Test func finding() async throws {
+        var printed: [String] = []
+        func print(_ items: any CustomStringConvertible...) { printed.append(items.map(\.description).joined(separator: " ")) }
+
+        let page = try await transactions.find("outcome:failed took>2s sort:longest")
+        for transaction in page.rows { print(transaction.useCaseName, transaction.id.supportCode) }
+        #expect(printed == page.rows.map { "login \($0.id.supportCode)" } && printed.count == 1)
+
+        let filter = try await transactions.filter("outcome:failed event:requestSent")  // for reports, exports and answers
+        #expect(try await transactions.list(matching: filter).rows == page.rows)
+        let failing = try await transactions.exchangeFilter("host:example.com status:5xx took>1s")  // for lists and exports of exchanges
+        #expect(try await transactions.exchanges(matching: failing).rows.isEmpty)
+    }
+
+    @Test func asking() async throws {
+        var printed: [String] = []
+        func print(_ items: any CustomStringConvertible...) { printed.append(items.map(\.description).joined(separator: " ")) }
+
+        var logins = TransactionFilter()
+        logins.useCase = Login.code
+        let query = DurationQuery(filter: logins, from: .event("requestSent"), to: .finished, segmentation: .attribute("variant"))
+        if case .duration(let answer) = try await transactions.answer(.duration(query)) {
+            print(answer.total.statistics.p90Microseconds ?? 0, answer.segments.map(\.value))
+        }
+        #expect(printed == [#"2000000 [Optional("B")]"#])
+    }
+
+    @Test func whereTheTimeGoes() async throws {
+        var counts: [Int] = []
+        func print(_ leg: Leg, _ total: Int, _ median: Int) { counts.append(total) }
+
+        var logins = TransactionFilter()
+        logins.useCase = Login.code
+        let query = Query.legs(LegsQuery(filter: logins, segmentation: .appVersion))
+        if case .legs(let answer) = try await transactions.answer(query) {
+            for share in answer.total.legs { print(share.leg, share.totalMicroseconds, share.statistics.p50Microseconds ?? 0) }
+            #expect(answer.total.withoutExchange == 1)
+        }
+        #expect(counts.allSatisfy { $0 == 0 })
+    }
+}
