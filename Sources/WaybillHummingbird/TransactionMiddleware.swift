@@ -2,7 +2,6 @@
 import HTTPTypes
 public import Hummingbird
 public import Waybill
-import WaybillCore
 
 /// Joins the transaction that a request belongs to, makes it current for the handlers below, and records the server's side of the exchange.
 ///
@@ -32,16 +31,18 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
     public func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        guard
-            let transaction = transactions.join(header: { name in HTTPField.Name(name).flatMap { request.headers[$0] } }),
-            let source = transaction.part.source
-        else { return try await next(request, context) }
+        guard let transaction = transactions.join(header: { name in HTTPField.Name(name).flatMap { request.headers[$0] } }) else {
+            return try await next(request, context)
+        }
 
-        let exchange = ExchangeRecorder(opened(request, by: source), part: transaction.part, source: source)
+        let exchange = transactions.openServerExchange(
+            method: request.method.rawValue, authority: request.head.authority, target: request.uri.string,
+            headerFields: fields(request.headers), in: transaction)
         exchange.sends(byteCount: request.headers[.contentLength].flatMap { Int($0) })
         do {
             let response = try await transaction.makingCurrent { try await next(request, context) }
-            exchange.respondedUntimed(ExchangeResponse(status: response.status.code, headerFields: fields(response.headers)))
+            exchange.responded(
+                ExchangeResponse(status: response.status.code, headerFields: fields(response.headers)), isTimed: false)
             if let byteCount = response.body.contentLength { exchange.received(byteCount: byteCount) }
             exchange.finish()
             finish(transaction, status: response.status.code)
@@ -53,7 +54,7 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
             } else {
                 // What the router makes of it: an error that is a response keeps its status, any other becomes a 500.
                 let status = (error as? any HTTPResponseError)?.status.code ?? 500
-                exchange.respondedUntimed(ExchangeResponse(status: status))
+                exchange.responded(ExchangeResponse(status: status), isTimed: false)
                 exchange.finish(error: error)
                 finish(transaction, status: status, error: error)
             }
@@ -69,14 +70,6 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
         } else {
             transaction.finish(.failed, error: status)
         }
-    }
-
-    private func opened(_ request: Request, by source: SourceRecorder) -> Fact.ExchangeOpened {
-        let redactor = source.settings.redactor
-        let url = redactor.url("//\(request.head.authority ?? "")\(request.uri.string)")
-        return Fact.ExchangeOpened(
-            role: .server, method: request.method.rawValue, host: url.host, port: url.port, path: url.path, query: url.query,
-            headerFields: redactor.headerFields(fields(request.headers)))
     }
 
     private func fields(_ fields: HTTPFields) -> [Fact.HeaderField] {

@@ -9,11 +9,17 @@ let package = Package(
         .package(url: Context.environment["WAYBILL_URL"] ?? "https://waybill.invalid", from: "1.0.0")
     ],
     targets: [
+        .target(name: "Vocabulary"),
         .executableTarget(
             name: "Consumer",
             dependencies: [.product(name: "Waybill", package: "waybill")],
             swiftSettings: [.treatAllWarnings(as: .error)]
-        )
+        ),
+        .testTarget(
+            name: "PublicAPITests",
+            dependencies: ["Vocabulary", .product(name: "Waybill", package: "waybill")],
+            swiftSettings: [.treatAllWarnings(as: .error)]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

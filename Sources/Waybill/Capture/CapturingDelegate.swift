@@ -138,7 +138,7 @@ extension CapturingDelegate {
     func ended(_ task: URLSessionTask, _ error: (any Error)?) {
         let exchange = openedExchange(of: task)
         running.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(task)) }
-        if let response = ExchangeResponse(task.response) { exchange.respondedUntimed(response) }
+        if let response = ExchangeResponse(task.response) { exchange.responded(response, isTimed: false) }
         if let error { return exchange.fail(error) }
         // Empty bodies are not announced.
         if task.countOfBytesSent == 0 { exchange.sends(byteCount: 0) }

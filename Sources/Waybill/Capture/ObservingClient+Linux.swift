@@ -55,7 +55,7 @@ final class ObservingClient: NSObject, URLProtocolClient, Sendable {
     /// What only the task can tell at the end: bodies of delegate and download tasks do not come by here.
     private func note(_ task: URLSessionTask?) {
         guard exchange.isRecorded, let task else { return }
-        if let response = ExchangeResponse(task.response) { exchange.respondedUntimed(response) }
+        if let response = ExchangeResponse(task.response) { exchange.responded(response, isTimed: false) }
         if task.countOfBytesExpectedToSend > 0 { exchange.sends(byteCount: Int(task.countOfBytesExpectedToSend)) }
         if task is URLSessionDownloadTask, task.countOfBytesReceived > 0 { exchange.received(byteCount: Int(task.countOfBytesReceived)) }
     }

@@ -4,8 +4,10 @@ import WaybillStore
 
 /// An HTTP exchange under way: told what happens, it records one network log.
 ///
-/// Every way of capturing uses it, and so can any HTTP stack that the library does not know. Open it before the request is sent, so that what
-/// never comes back is seen all the same; end it once, and if that is forgotten it stays in progress. Nothing here throws, waits or changes the
+/// Every way of capturing uses it, and so can any HTTP stack that the library does not know, on either side. On a client open it before the request
+/// is sent (``TransactionManager/openExchange(_:)``), so that what never comes back is seen all the same; on a server when the request has come in
+/// (``TransactionManager/openServerExchange(method:authority:target:headerFields:in:)``). Sent is the request's body and received the response's, on
+/// both sides. End it once, and if that is forgotten it stays in progress. Nothing here throws, waits or changes the
 /// exchange, and every call may come from any thread.
 ///
 /// ## Usage
@@ -52,7 +54,7 @@ public final class ExchangeRecorder: Sendable {
     ///   - part: The part it belongs to; nil: outside any transaction.
     ///   - bodies: Given the sequence of the exchange; gives what keeps its bodies.
     ///   - headers: Given the sequence of the exchange, nil where it is not recorded; gives what is to be added to the request.
-    package init(
+    init(
         _ opened: Fact.ExchangeOpened, part: OpenPart?, source: SourceRecorder, bodies: (_ exchange: Int) -> BodyTaps? = { _ in nil },
         headers: (_ exchange: Int?) -> [String: String] = { _ in [:] }
     ) {
@@ -84,16 +86,16 @@ public final class ExchangeRecorder: Sendable {
         sent(byteCount: bytes.count)
     }
 
-    /// More bytes of the request's body were handed over, and not looked at.
-    package func sent(byteCount: Int) {
+    /// More bytes of the request's body were handed over, for a stack that counts them and does not show them.
+    public func sent(byteCount: Int) {
         update { progress, now in
             progress.sentByteCount = (progress.sentByteCount ?? 0) + byteCount
             progress.transfer.sentAtMicroseconds = now
         }
     }
 
-    /// The length of the request's body, where it is known beforehand.
-    package func sends(byteCount: Int?) { update { progress, _ in progress.sentByteCount = byteCount } }
+    /// The length of the request's body, where it is known beforehand, e.g. by its `Content-Length`; nil: it is not known.
+    public func sends(byteCount: Int?) { update { progress, _ in progress.sentByteCount = byteCount } }
 
     /// An answer named another place, and is followed there.
     public func redirected(_ response: ExchangeResponse, to url: URL) {
@@ -103,19 +105,16 @@ public final class ExchangeRecorder: Sendable {
         }
     }
 
-    /// The head of the response is there; its time counts as that of the first byte.
-    public func responded(_ response: ExchangeResponse) {
+    /// The head of the response is there.
+    ///
+    /// - Parameter isTimed: Whether it came just now, so that this counts as the time of the first byte; false where it is only known now, and on
+    ///   a server, whose first byte is the client's to see.
+    public func responded(_ response: ExchangeResponse, isTimed: Bool = true) {
         bodies?.responded(response)
         update { progress, now in
             progress.response = response
-            progress.firstByteAt = progress.firstByteAt ?? now
+            if isTimed { progress.firstByteAt = progress.firstByteAt ?? now }
         }
-    }
-
-    /// The head of the response is known now, but not when it came.
-    package func respondedUntimed(_ response: ExchangeResponse) {
-        bodies?.responded(response)
-        update { progress, _ in progress.response = response }
     }
 
     /// Bytes of the response's body as the caller gets them, as they come.
@@ -124,8 +123,8 @@ public final class ExchangeRecorder: Sendable {
         received(byteCount: bytes.count)
     }
 
-    /// More bytes of the response's body came, and were not looked at.
-    package func received(byteCount: Int) {
+    /// More bytes of the response's body came, for a stack that counts them and does not show them.
+    public func received(byteCount: Int) {
         update { progress, _ in progress.receivedByteCount = (progress.receivedByteCount ?? 0) + byteCount }
     }
 
@@ -147,7 +146,9 @@ public final class ExchangeRecorder: Sendable {
     }
 
     /// All of the response is there, with any status. Only the first call that ends an exchange counts.
-    public func finish() { end(.completed, error: nil) }
+    ///
+    /// - Parameter error: What the response was made of, on a server; nil: of no error.
+    public func finish(error: (any Error)? = nil) { end(.completed, error: error) }
 
     /// There will be no whole response; `URLError.cancelled` and `CancellationError` count as canceled.
     public func fail(_ error: any Error) {
@@ -157,9 +158,6 @@ public final class ExchangeRecorder: Sendable {
 
     /// The caller no longer wants it.
     public func cancel() { end(.canceled, error: nil) }
-
-    /// As ``finish()``, of a response that an error was made of.
-    package func finish(error: any Error) { end(.completed, error: error) }
 
     private func keep(_ bytes: some DataProtocol, _ direction: BodyDirection) {
         guard let bodies, source?.isOn == true else { return }

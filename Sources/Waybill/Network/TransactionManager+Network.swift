@@ -1,5 +1,5 @@
 import Foundation
-import WaybillCore
+public import WaybillCore
 
 // Recording exchanges of HTTP stacks that the library does not know.
 extension TransactionManager {
@@ -13,6 +13,38 @@ extension TransactionManager {
     /// As ``openExchange(_:)``, for a transaction that is not the current one.
     public func openExchange<Event>(_ request: ExchangeRequest, in transaction: UseCaseTransaction<Event>) -> ExchangeRecorder {
         sources.openExchange(request, part: transaction.part)
+    }
+
+    /// Records that a request of a joined transaction has come in: the server's side of an exchange.
+    ///
+    /// ```swift
+    /// guard let transaction = transactions.join(header: { request.headers[$0] }) else { return try await next(request) }
+    /// let exchange = transactions.openServerExchange(method: request.method, target: request.target, in: transaction)
+    /// let response = try await transaction.makingCurrent { try await next(request) }
+    /// exchange.responded(ExchangeResponse(status: response.status))
+    /// exchange.finish()
+    /// transaction.finish(response.status < 500 ? .succeeded : .failed)
+    /// ```
+    ///
+    /// Secrets are taken out. Bodies are not kept.
+    ///
+    /// - Parameters:
+    ///   - method: `GET`, `POST`.
+    ///   - authority: Host and port that the client asked for, as in `Host` or `:authority`; nil where it named none.
+    ///   - target: Path and query as they came: `/login?step=1`.
+    ///   - headerFields: In order, as far as the HTTP stack keeps it.
+    /// - Returns: What to tell of the rest; the client's ``ExchangeRecorder/headers`` have no counterpart here.
+    public func openServerExchange<Event>(
+        method: String, authority: String? = nil, target: String, headerFields: [Fact.HeaderField] = [],
+        in transaction: UseCaseTransaction<Event>
+    ) -> ExchangeRecorder {
+        guard let source = transaction.part.source else { return ExchangeRecorder() }
+        let redactor = source.settings.redactor
+        let url = redactor.url("//\(authority ?? "")\(target)")
+        let opened = Fact.ExchangeOpened(
+            role: .server, method: redactor.method(method), host: url.host, port: url.port, path: url.path, query: url.query,
+            headerFields: redactor.headerFields(headerFields))
+        return ExchangeRecorder(opened, part: transaction.part, source: source)
     }
 }
 

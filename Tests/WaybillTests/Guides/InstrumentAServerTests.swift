@@ -54,6 +54,41 @@ struct InstrumentAServerTests {
         }
     }
 
+    func handle(_ request: ServerRequest, next: (ServerRequest) async throws -> ServerResponse) async throws -> ServerResponse {
+        guard let transaction = transactions.join(header: request.header) else { return try await next(request) }
+        let exchange = transactions.openServerExchange(method: "POST", target: "/login", in: transaction)
+        do {
+            let response = try await transaction.makingCurrent { try await next(request) }
+            exchange.responded(ExchangeResponse(status: response.status), isTimed: false)
+            exchange.finish()
+            transaction.finish(response.status < 500 ? .succeeded : .failed)
+            return response
+        } catch {
+            exchange.finish(error: error)
+            transaction.finish(.failed, error: error)
+            throw error
+        }
+    }
+
+    @Test(arguments: [200, 503, 0]) func aMiddlewareRecordsTheServersSide(status: Int) async throws {
+        self.status.withLock { $0 = status }
+        let login = client.begin(Login.self)
+        let request = try request(of: login)
+        _ = try? await handle(request) { request in
+            Login.current?.log(.serverStarted)
+            return try await check(request)
+        }
+        let record = try #require(try await transactions.transaction(login.id))
+        #expect(record.parts.map(\.isJoined) == [true])
+        #expect(record.parts.first?.outcome == (status == 200 ? .succeeded : .failed))
+        #expect(record.exchanges.map(\.role) == [.server])
+        #expect(record.exchanges.first?.state == .completed)
+        #expect(record.exchanges.first?.status == (status == 0 ? nil : status))
+        #expect(record.exchanges.first?.firstByteMicroseconds == nil, "the client's to see")
+        #expect((record.exchanges.first?.error == nil) == (status != 0))
+        #expect(record.timeline.contains { $0.kind == .event }, "the handler found the transaction current")
+    }
+
     @Test func makingAManager() async throws {
         let directory = try TemporaryDirectory()
         let server = try LoopbackServer { _ in .init(status: 503) }
