@@ -58,9 +58,13 @@ hostile: setup ## Try hostile requests and schemathesis on a running collector; 
 	$(call built,--product waybill)
 	@EXAMPLES=$(or $(EXAMPLES),100) $(PYTEST) $(INTEGRATION)/test_hostile.py $(INTEGRATION)/test_description.py
 
-bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,drain runs some
+bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,drain runs some, ROWS=size what an app gets
+ifeq ($(ROWS),size)
+	@Benchmarks/Size/measure
+else
 	swift build -c release --traits Collector --product Benchmarks $(IMPORTS)
 	.build/release/Benchmarks $(if $(ROWS),--rows $(ROWS))
+endif
 
 stress: setup ## Cancel requests at any moment; no hang, no crash, every record closed; REQUESTS=8000
 	$(call built,--product TestProcess)
