@@ -13,18 +13,18 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
     /// Whether records reach the file by themselves.
     let isMapped: Bool
 
-    private let lockedFile: LockedJournalFile
+    private let file: LockedJournalFile
     private let failure = Atomic<Int32>(0)
     private let isDeleted = Atomic(false)
 
     /// Makes the journal of a source that starts now.
     ///
     /// - Parameters:
-    ///   - lockedFile: Its file, empty, and locked.
+    ///   - file: Its file, empty, and locked.
     ///   - description: What recovery has to know of the source.
     /// - Throws: Where there is no room for it.
     init(
-        _ lockedFile: LockedJournalFile, description: [UInt8], startMicroseconds: Int, salt: UInt64 = .random(in: .min ... .max),
+        _ file: LockedJournalFile, description: [UInt8], startMicroseconds: Int, salt: UInt64 = .random(in: .min ... .max),
         size: JournalSize = JournalSize()
     ) throws(WaybillError) {
         let headerBytes = (JournalLayout.HeaderWord.count + JournalWordCounter.words(description.count)) * 8
@@ -36,18 +36,18 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
             throw WaybillError(.store, "\(size.segmentCount) segments of \(size.segmentByteCount) bytes: both must be powers of two.")
         }
         self.layout = layout
-        self.lockedFile = lockedFile
+        self.file = file
         let byteCount = layout.wordCount * 8
-        guard lockedFile.allocate(byteCount) else {
+        guard file.allocate(byteCount) else {
             throw WaybillError(
-                .store, "There is no room for the journal \(lockedFile.path) of \(byteCount / 1024) KiB; what is recorded waits in memory.",
+                .store, "There is no room for the journal \(file.path) of \(byteCount / 1024) KiB; what is recorded waits in memory.",
                 cause: String(cString: strerror(errno)))
         }
-        isMapped = size.isMapped ?? lockedFile.canBeMapped
-        let (flags, descriptor) = isMapped ? (MAP_SHARED, lockedFile.descriptor) : (MAP_PRIVATE | MAP_ANON, -1)
+        isMapped = size.isMapped ?? file.canBeMapped
+        let (flags, descriptor) = isMapped ? (MAP_SHARED, file.descriptor) : (MAP_PRIVATE | MAP_ANON, -1)
         guard let memory = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, descriptor, 0), memory != MAP_FAILED else {
             throw WaybillError(
-                .store, "The journal \(lockedFile.path) cannot be mapped; what is recorded waits in memory.",
+                .store, "The journal \(file.path) cannot be mapped; what is recorded waits in memory.",
                 cause: String(cString: strerror(errno)))
         }
         words = memory.bindMemory(to: UInt64.self, capacity: layout.wordCount)
@@ -59,8 +59,8 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
 
     /// Waits until the file is on the disk under its name, with its header: what is lost of the records can then be counted.
     func sync() throws {
-        try DurableFile.sync(lockedFile.descriptor)
-        try DurableFile.syncFolder(URL(filePath: lockedFile.path).deletingLastPathComponent())
+        try DurableFile.sync(file.descriptor)
+        try DurableFile.syncFolder(URL(filePath: file.path).deletingLastPathComponent())
         touch()
     }
 
@@ -73,7 +73,7 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
     }
 
     /// Takes the file away: everything in it is in the store.
-    func remove() { unlink(lockedFile.path) }
+    func remove() { unlink(file.path) }
 
     /// Brings words to the file, where they do not get there by themselves; false where that fails, as ``problem`` says.
     ///
@@ -81,7 +81,7 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
     @discardableResult
     func write(_ range: Range<Int>) -> Bool {
         if isMapped { return isWrittenByItself }
-        let isWritten = pwrite(lockedFile.descriptor, words + range.lowerBound, range.count * 8, off_t(range.lowerBound * 8)) == range.count * 8
+        let isWritten = pwrite(file.descriptor, words + range.lowerBound, range.count * 8, off_t(range.lowerBound * 8)) == range.count * 8
         failure.store(isWritten ? 0 : errno, ordering: .relaxed)
         return isWritten && !isDeleted.load(ordering: .relaxed)
     }
@@ -93,18 +93,18 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
     /// Notices that the file was deleted: then what is in it does not survive the process.
     func checkPresence() {
         var status = stat()
-        if fstat(lockedFile.descriptor, &status) == 0, status.st_nlink == 0 { isDeleted.store(true, ordering: .relaxed) }
+        if fstat(file.descriptor, &status) == 0, status.st_nlink == 0 { isDeleted.store(true, ordering: .relaxed) }
     }
 
     /// Why the last write failed; nil when it did not.
     var problem: WaybillError? {
         if isDeleted.load(ordering: .relaxed) {
-            return WaybillError(.store, "The journal \(lockedFile.path) was deleted; what is recorded waits in memory until the next launch.")
+            return WaybillError(.store, "The journal \(file.path) was deleted; what is recorded waits in memory until the next launch.")
         }
         let code = failure.load(ordering: .relaxed)
         guard code != 0 else { return nil }
         return WaybillError(
-            .store, "The journal \(lockedFile.path) cannot be written; what is recorded waits in memory.", cause: String(cString: strerror(code)))
+            .store, "The journal \(file.path) cannot be written; what is recorded waits in memory.", cause: String(cString: strerror(code)))
     }
 
     /// Sets one of the header's words that change.

@@ -1,20 +1,18 @@
-package import WaybillCore
+import WaybillCore
 
 /// The table `bodies`. A trigger deletes an exchange's with its row of `network_logs`.
-package struct BodyRows {
-    package let connection: Connection
-
-    package init(connection: Connection) { self.connection = connection }
+struct BodyRows {
+    let connection: Connection
 
     /// More than a piece can ever hold: what a row of a damaged store says is not believed.
-    package static let pieceLimit = 16 << 20
+    static let pieceLimit = 16 << 20
     /// Pieces that are deleted together.
     private static let chunk = 16
 
     /// Adds a piece, unless its exchange is gone, or a piece before it.
     ///
     /// - Returns: The bytes that it takes in the store.
-    package func insert(_ piece: BodyPiece, compressed: [UInt8], of source: Int) throws(WaybillError) -> Int {
+    func insert(_ piece: BodyPiece, compressed: [UInt8], of source: Int) throws(WaybillError) -> Int {
         try connection.statement(Self.insert).run(
             source, piece.exchange, piece.direction.rawValue, piece.number, piece.contentType, piece.bytes.count,
             ColumnValue.blob(compressed), piece.end?.byteCount, piece.end?.omission?.rawValue,
@@ -23,7 +21,7 @@ package struct BodyRows {
     }
 
     /// Deletes the oldest bodies, a few at a time; false: there are none.
-    package func removeOldest() throws(WaybillError) -> Bool {
+    func removeOldest() throws(WaybillError) -> Bool {
         var count = 0
         return try removeOldest { _ in
             count += 1
@@ -32,7 +30,7 @@ package struct BodyRows {
     }
 
     /// Deletes the oldest until the rest takes no more than so many bytes.
-    package func shrink(to byteCount: Int) throws(WaybillError) {
+    func shrink(to byteCount: Int) throws(WaybillError) {
         var excess = try self.byteCount() - byteCount
         _ = try removeOldest { pieceByteCount in
             defer { excess -= pieceByteCount }
@@ -55,11 +53,11 @@ package struct BodyRows {
     }
 
     /// Bytes that all bodies take, but for what belongs to their rows.
-    package func byteCount() throws(WaybillError) -> Int { try connection.integer("SELECT ifnull(sum(length(bytes)), 0) FROM bodies") }
+    func byteCount() throws(WaybillError) -> Int { try connection.integer("SELECT ifnull(sum(length(bytes)), 0) FROM bodies") }
 
     // MARK: The key
 
-    package static let keySetting = "body_key"
+    static let keySetting = "body_key"
 
     /// The hash under the store's own key, which is drawn when it is first needed.
     private func keyed(_ hash: SipHash.Value) throws(WaybillError) -> [UInt8] {

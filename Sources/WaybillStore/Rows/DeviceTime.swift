@@ -1,27 +1,27 @@
-package import WaybillCore
+import WaybillCore
 
 /// How long the device was seen running since the store was made: what age goes by, because it cannot be set.
 ///
 /// Within a boot it passes as the uptime does. Over boots only what the uptime proves is added, not what lay between the last look and the end of
 /// that boot: it is never ahead of the time that has really passed.
-package struct DeviceTime: Equatable {
+struct DeviceTime: Equatable {
     /// Microseconds until now.
-    package private(set) var now = 0
+    private(set) var now = 0
     /// What it was when the device was last started: a source that began later belongs to this boot.
-    package private(set) var bootBegan = 0
+    private(set) var bootBegan = 0
 
     private var uptime = 0
     private var boot = ""
 
     /// What a store that is looked at for the first time says at this moment.
-    package init(_ moment: Moment) {
+    init(_ moment: Moment) {
         uptime = moment.uptime
         boot = moment.boot
         bootBegan = -moment.uptime
     }
 
     /// Passes on to a moment.
-    package mutating func pass(to moment: Moment) {
+    mutating func pass(to moment: Moment) {
         if moment.boot != boot || moment.uptime < uptime {
             // Behind all that began before.
             bootBegan = now + 1
@@ -36,7 +36,7 @@ package struct DeviceTime: Equatable {
 
 extension DeviceTime {
     /// As the store last said; nil where it was not asked yet.
-    package init?(_ connection: Connection) throws(WaybillError) {
+    init?(_ connection: Connection) throws(WaybillError) {
         let row = try connection.statement("SELECT seen_us, boot_us, uptime_us, boot FROM device_time").first { row in
             (now: row.int(0), bootBegan: row.int(1), uptime: row.int(2), boot: row.text(3))
         }
@@ -45,7 +45,7 @@ extension DeviceTime {
     }
 
     /// Keeps it.
-    package func save(_ connection: Connection) throws(WaybillError) {
+    func save(_ connection: Connection) throws(WaybillError) {
         try connection.statement(
             """
             INSERT INTO device_time(id, seen_us, boot_us, uptime_us, boot) VALUES (1, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET \

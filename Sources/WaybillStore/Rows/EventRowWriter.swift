@@ -1,9 +1,9 @@
-package import WaybillCore
+import WaybillCore
 
 /// The events of a batch, written together: in the order of their rows, and several with each statement.
 ///
 /// That halves what a row costs: SQLite finds its place beside the one before, and runs a statement for many.
-package struct EventRowWriter {
+struct EventRowWriter {
     private struct Event {
         var part: Int
         var sequence: Int
@@ -21,13 +21,13 @@ package struct EventRowWriter {
     private let one: Statement
     private var events: [Event] = []
 
-    package init(of source: Int, _ connection: Connection) throws(WaybillError) {
+    init(of source: Int, _ connection: Connection) throws(WaybillError) {
         self.source = source
         several = try connection.statement(Self.insert(Self.rowsPerStatement))
         one = try connection.statement(Self.insert(1))
     }
 
-    package mutating func add(_ fact: Fact, _ content: Fact.Event) {
+    mutating func add(_ fact: Fact, _ content: Fact.Event) {
         var text: String?
         if !content.isPlain {
             var detail = DetailColumn(attributes: content.attributes, error: content.error)
@@ -41,7 +41,7 @@ package struct EventRowWriter {
     /// Writes what was added; what is there already stays as it is.
     ///
     /// - Returns: The parts that have events among them, each with the highest sequence and the latest time of those.
-    package mutating func write() throws(WaybillError) -> [(part: Int, latest: PartLatest)] {
+    mutating func write() throws(WaybillError) -> [(part: Int, latest: PartLatest)] {
         events.sort { ($0.part, $0.sequence) < ($1.part, $1.sequence) }
         var index = 0
         while index < events.count {
@@ -78,14 +78,14 @@ package struct EventRowWriter {
 }
 
 /// The highest sequence and the latest time of facts of a part.
-package struct PartLatest {
-    package var sequence: Int
-    package var atMicroseconds: Int
+struct PartLatest {
+    var sequence: Int
+    var atMicroseconds: Int
 
-    package func merged(with other: PartLatest) -> PartLatest {
+    func merged(with other: PartLatest) -> PartLatest {
         PartLatest(sequence: max(sequence, other.sequence), atMicroseconds: max(atMicroseconds, other.atMicroseconds))
     }
 
     /// Whether the other one adds nothing.
-    package func covers(_ other: PartLatest) -> Bool { sequence >= other.sequence && atMicroseconds >= other.atMicroseconds }
+    func covers(_ other: PartLatest) -> Bool { sequence >= other.sequence && atMicroseconds >= other.atMicroseconds }
 }

@@ -1,13 +1,13 @@
-package import WaybillCore
+import WaybillCore
 
 /// Takes facts out of their rows and books those that were not delivered as dropped.
 ///
 /// A fact is erased with what it belongs to: its part or, outside of one, its exchange. The sequence of that opening is its root.
-package struct FactEraser {
+struct FactEraser {
     /// Transactions of which something was erased.
-    package private(set) var transactions: Set<GUID> = []
+    private(set) var transactions: Set<GUID> = []
     /// Facts that had a row.
-    package private(set) var count = 0
+    private(set) var count = 0
 
     private let connection: Connection
     private let ranges: RangeRows
@@ -17,7 +17,7 @@ package struct FactEraser {
     private var undecided: Set<GUID> = []
 
     /// - Parameter reason: nil: facts that were received are retired.
-    package init(_ connection: Connection, because reason: DropReason? = .erased) {
+    init(_ connection: Connection, because reason: DropReason? = .erased) {
         self.connection = connection
         self.reason = reason
         ranges = RangeRows(connection: connection)
@@ -27,7 +27,7 @@ package struct FactEraser {
     /// Erases the facts of these sequences, and all that belong to them.
     ///
     /// - Parameter includesSingles: Whether there may be facts among them that are no roots; to find those costs a look at every fact of the source.
-    package mutating func erase(_ sequences: SequenceRanges, includesSingles: Bool = false, of source: SourceRow) throws(WaybillError) {
+    mutating func erase(_ sequences: SequenceRanges, includesSingles: Bool = false, of source: SourceRow) throws(WaybillError) {
         var erased: [Int] = []
         for range in sequences.ranges {
             try removeRoots(range, of: source.id, into: &erased)
@@ -38,7 +38,7 @@ package struct FactEraser {
     }
 
     /// Brings up to date what is derived from the facts that are left.
-    package mutating func finish() throws(WaybillError) {
+    mutating func finish() throws(WaybillError) {
         let leaders = Leaders(connection: connection)
         for transaction in undecided { try leaders.decide(transaction) }
         undecided = []
@@ -179,12 +179,12 @@ package struct FactEraser {
 
 extension Fact {
     /// Whether it was given up for that reason, or goes with what was. What is left of something that was damaged stays.
-    package func isAmong(_ dropped: SequenceRanges, because reason: DropReason) -> Bool {
+    func isAmong(_ dropped: SequenceRanges, because reason: DropReason) -> Bool {
         reason == .damaged ? dropped.contains(sequence) : isAmong(dropped)
     }
 
     /// Whether it, or what it belongs to, is among these.
-    package func isAmong(_ erased: SequenceRanges) -> Bool {
+    func isAmong(_ erased: SequenceRanges) -> Bool {
         if erased.isEmpty { return false }
         if erased.contains(sequence) || erased.contains(part) { return true }
         if case .exchangeClosed(let content) = content { return erased.contains(content.exchange) }

@@ -1,9 +1,9 @@
-package import WaybillCore
+import WaybillCore
 
 /// Writes facts of one source into their rows; a batch at a time, inside a SQLite transaction. Done when ``finish()`` has returned.
 ///
 /// An opening and its closing share a row, and either may come first. Writing a fact again changes nothing.
-package struct FactRowWriter {
+struct FactRowWriter {
     private let connection: Connection
     private let source: SourceRow
     private let clock: WallClock
@@ -20,7 +20,7 @@ package struct FactRowWriter {
     /// Transactions that have got a second part.
     private var shared: Set<GUID> = []
 
-    package init(_ source: SourceRow, _ connection: Connection) throws(WaybillError) {
+    init(_ source: SourceRow, _ connection: Connection) throws(WaybillError) {
         self.connection = connection
         self.source = source
         clock = try WallClock(of: source.id, connection)
@@ -33,7 +33,7 @@ package struct FactRowWriter {
     }
 
     /// Writes a fact; gives the reason where another fact has its place.
-    package mutating func write(_ fact: Fact) throws(WaybillError) -> String? {
+    mutating func write(_ fact: Fact) throws(WaybillError) -> String? {
         switch fact.content {
         case .opened(let content):
             let isFirst = try !leaders.hasPart(content.transaction)
@@ -78,7 +78,7 @@ package struct FactRowWriter {
     }
 
     /// Writes what was kept to be written together, and brings up to date what is derived from the facts.
-    package mutating func finish() throws(WaybillError) {
+    mutating func finish() throws(WaybillError) {
         for (part, latest) in try events.write() { touch(part, latest) }
         let statement = try connection.statement(Self.touchPart)
         for (part, latest) in touched {

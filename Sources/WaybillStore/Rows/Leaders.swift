@@ -1,21 +1,19 @@
-package import WaybillCore
+import WaybillCore
 
 /// Decides which part stands for a transaction in lists: the one that has `listed_us`.
 ///
 /// The part that began it, of several the least by (source, sequence); without any, the joined part that began first. So the rows do not depend on
 /// the order of arrival.
-package struct Leaders {
-    package let connection: Connection
-
-    package init(connection: Connection) { self.connection = connection }
+struct Leaders {
+    let connection: Connection
 
     /// Whether any opened part of the transaction is there.
-    package func hasPart(_ transaction: GUID) throws(WaybillError) -> Bool {
+    func hasPart(_ transaction: GUID) throws(WaybillError) -> Bool {
         try connection.integer("SELECT EXISTS(SELECT 1 FROM parts WHERE guid = ?)", transaction) != 0
     }
 
     /// Decides again, after a part has come or a clock has changed.
-    package func decide(_ transaction: GUID) throws(WaybillError) {
+    func decide(_ transaction: GUID) throws(WaybillError) {
         let statement = try connection.statement(
             """
             SELECT p.source, p.sequence, p.joined, p.listed_us, s.uuid, \(SQL.wall("p.at_us", source: "p.source")) \
@@ -37,7 +35,7 @@ package struct Leaders {
     }
 
     /// Decides again for the transactions whose beginning in a source depends on an anchor that was not known before.
-    package func decideAfterAnchor(at microseconds: Int, of source: Int) throws(WaybillError) {
+    func decideAfterAnchor(at microseconds: Int, of source: Int) throws(WaybillError) {
         // Times before the first anchor go by the first.
         let isFirst = try connection.integer("SELECT min(at_us) FROM clocks WHERE source = ?", source) >= microseconds
         let statement = try connection.statement("SELECT DISTINCT guid FROM parts WHERE source = ? AND guid IS NOT NULL AND at_us >= ?")

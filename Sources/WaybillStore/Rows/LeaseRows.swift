@@ -1,13 +1,11 @@
-package import WaybillCore
+import WaybillCore
 
 /// The rows of `leases`, and what hangs on them.
-package struct LeaseRows {
-    package let connection: Connection
-
-    package init(connection: Connection) { self.connection = connection }
+struct LeaseRows {
+    let connection: Connection
 
     /// Ends a lease without a verdict: its facts are free to go out again.
-    package func end(_ set: GUID) throws(WaybillError) {
+    func end(_ set: GUID) throws(WaybillError) {
         // What a set that is not settled was to tell has to be told by the next.
         try connection.statement("UPDATE sources SET news = 1 WHERE news = 2").run()
         try connection.statement("DELETE FROM ranges WHERE lease = ?").run(set)

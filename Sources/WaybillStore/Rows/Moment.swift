@@ -1,26 +1,26 @@
 import Foundation
-package import WaybillCore
+import WaybillCore
 
 /// One moment by all clocks of a device.
-package struct Moment: Sendable {
+struct Moment: Sendable {
     /// Microseconds of the device's uptime, asleep or not.
-    package var uptime: Int
+    var uptime: Int
     /// Microseconds since 1970.
-    package var wall: Int
+    var wall: Int
     /// Which of its boots the uptime counts from; never leaves the device.
-    package var boot: String
+    var boot: String
 
-    package init(uptime: Int, wall: Int, boot: String = Self.thisBoot) {
+    init(uptime: Int, wall: Int, boot: String = Self.thisBoot) {
         self.uptime = uptime
         self.wall = wall
         self.boot = boot
     }
 
     /// Now.
-    package init(_ clock: any TransactionClock) { self.init(uptime: clock.uptimeMicroseconds(), wall: clock.wallMicroseconds()) }
+    init(_ clock: any TransactionClock) { self.init(uptime: clock.uptimeMicroseconds(), wall: clock.wallMicroseconds()) }
 
     /// The boot that this process runs in; empty where the system does not say, and then a boot is known by an uptime that went back.
-    package static let thisBoot: String = {
+    static let thisBoot: String = {
         #if canImport(Darwin)
         var bytes = [UInt8](repeating: 0, count: 64)
         var count = bytes.count - 1
