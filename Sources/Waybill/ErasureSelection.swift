@@ -24,11 +24,3 @@ public enum ErasureSelection: Sendable, Hashable {
         }
     }
 }
-
-extension Date {
-    /// Microseconds since 1970; of dates beyond all recording the furthest that a fact can hold.
-    fileprivate var microseconds: Int {
-        let largest = Double(Limits.largestInteger)
-        return Int(min(max(timeIntervalSince1970 * 1_000_000, -largest), largest).rounded())
-    }
-}

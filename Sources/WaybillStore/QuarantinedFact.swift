@@ -1,3 +1,4 @@
+public import Foundation
 public import WaybillCore
 
 /// A fact that the collector rejected, or that was too large for it all by itself. It is settled, and blocks nothing.
@@ -7,12 +8,14 @@ public struct QuarantinedFact: Hashable, Sendable {
     /// Why, in the collector's words.
     public var reason: String
     /// When it was rejected, in microseconds since 1970.
-    public var rejectedAtMicroseconds: Int
+    package var rejectedAtMicroseconds: Int
+    /// When it was rejected.
+    public var rejected: Date { Date(microseconds: rejectedAtMicroseconds) }
     /// The fact itself; nil where it is no longer there, erased or taken by retention.
     public var fact: Fact?
 
     /// Makes a description.
-    public init(id: Fact.ID, reason: String, rejectedAtMicroseconds: Int, fact: Fact? = nil) {
+    package init(id: Fact.ID, reason: String, rejectedAtMicroseconds: Int, fact: Fact? = nil) {
         self.id = id
         self.reason = reason
         self.rejectedAtMicroseconds = rejectedAtMicroseconds

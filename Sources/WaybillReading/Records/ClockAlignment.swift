@@ -21,14 +21,14 @@ public struct ClockAlignment: Hashable, Sendable, Codable {
         /// The source.
         public var source: GUID
         /// Microseconds to add to its times: negative where its clock is ahead.
-        public var microseconds: Int
+        package var microseconds: Int
         /// Microseconds by which that may be too much or too little.
-        public var uncertaintyMicroseconds: Int
+        package var uncertaintyMicroseconds: Int
         /// How many other exchanges it was found by; 0: only the one that caused the part, so that its request and its response cannot be told apart.
         public var sampleCount: Int
 
         /// Makes an offset.
-        public init(source: GUID, microseconds: Int, uncertaintyMicroseconds: Int, sampleCount: Int) {
+        package init(source: GUID, microseconds: Int, uncertaintyMicroseconds: Int, sampleCount: Int) {
             self.source = source
             self.microseconds = microseconds
             self.uncertaintyMicroseconds = uncertaintyMicroseconds
@@ -96,7 +96,7 @@ extension TransactionRecord {
     ///
     /// ```swift
     /// guard let record = try await transactions.transaction(id) else { return }
-    /// for entry in record.aligned.timeline { print(entry.timeMicroseconds, entry.label) }
+    /// for entry in record.aligned.timeline { print(entry.time, entry.label) }
     /// ```
     public var aligned: TransactionRecord { clocks?.aligning(self) ?? self }
 }

@@ -19,9 +19,9 @@ public struct SourceRecord: Hashable, Sendable, Codable, Identifiable {
     /// What the app said about this launch.
     public var attributes: Attributes
     /// Microseconds since 1970 when it started; nil where no clock anchor is known.
-    public var startedMicroseconds: Int?
+    package var startedMicroseconds: Int?
     /// Microseconds since 1970 when a set of it last arrived; nil for a source that recorded into this very store.
-    public var heardMicroseconds: Int?
+    package var heardMicroseconds: Int?
     /// Whether it runs no longer: what it left open was interrupted.
     public var hasEnded: Bool
     /// At a collector, `delivered` is what has arrived and `pending` what has not (yet).
@@ -44,7 +44,7 @@ public struct SourceRecord: Hashable, Sendable, Codable, Identifiable {
     }
 
     /// Makes a record.
-    public init(
+    package init(
         id: GUID, installation: GUID?, app: String, appVersion: String, device: String, os: String, osVersion: String,
         attributes: Attributes, startedMicroseconds: Int?, heardMicroseconds: Int?, hasEnded: Bool, ledger: Ledger, gaps: [Gap]
     ) {

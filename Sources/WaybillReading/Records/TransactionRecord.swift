@@ -66,9 +66,9 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         /// The exchange that caused a joined part; nil where none was told.
         public var cause: Fact.ID?
         /// Microseconds since 1970.
-        public var openedMicroseconds: Int
+        package var openedMicroseconds: Int
         /// Microseconds since 1970; nil where it was not closed.
-        public var closedMicroseconds: Int?
+        package var closedMicroseconds: Int?
         /// How this part ended; it decides the transaction's outcome only where it began it.
         public var outcome: TransactionOutcome
         /// Why it did not succeed; nil where nothing was said.
@@ -77,7 +77,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         public var attributes: Attributes
 
         /// Makes a part.
-        public init(
+        package init(
             id: Fact.ID, isJoined: Bool, cause: Fact.ID?, openedMicroseconds: Int, closedMicroseconds: Int?, outcome: TransactionOutcome,
             error: RecordedError?, attributes: Attributes
         ) {
@@ -110,7 +110,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         /// The sequence of its part.
         public var part: Int
         /// Microseconds since 1970, by its source's clock anchors.
-        public var timeMicroseconds: Int
+        package var timeMicroseconds: Int
         /// What to show: the event's name, `begun`, `joined`, the outcome, `POST /login`, `200`.
         public var label: String
         /// The event's code; nil for the other kinds.
@@ -125,7 +125,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         public var isLate: Bool
 
         /// Makes an entry.
-        public init(
+        package init(
             id: Fact.ID, kind: Kind, part: Int, timeMicroseconds: Int, label: String, code: Int? = nil, error: RecordedError? = nil,
             attributes: Attributes = [:], exchange: Fact.ID? = nil, isLate: Bool = false
         ) {
@@ -159,11 +159,11 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         /// The status code; nil where no response came.
         public var status: Int?
         /// Microseconds since 1970.
-        public var openedMicroseconds: Int
+        package var openedMicroseconds: Int
         /// Microseconds since 1970; nil where it was not measured.
-        public var firstByteMicroseconds: Int?
+        package var firstByteMicroseconds: Int?
         /// Microseconds since 1970; nil while it is in progress.
-        public var closedMicroseconds: Int?
+        package var closedMicroseconds: Int?
         /// Bytes of the request's body; nil where it is not known.
         public var sentByteCount: Int?
         /// Bytes of the response's body; nil where it is not known.
@@ -178,7 +178,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         public var transfer: Fact.Transfer
 
         /// Makes an exchange.
-        public init(
+        package init(
             id: Fact.ID, part: Int, role: Fact.Role, method: String, url: String, state: Fact.ExchangeState?, status: Int?,
             openedMicroseconds: Int, firstByteMicroseconds: Int?, closedMicroseconds: Int?, sentByteCount: Int?, receivedByteCount: Int?,
             requestHeaderFields: [Fact.HeaderField], responseHeaderFields: [Fact.HeaderField], error: RecordedError?,

@@ -13,9 +13,9 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
     /// How it ended, or that it has not.
     public var outcome: TransactionOutcome
     /// Microseconds since 1970.
-    public var begunMicroseconds: Int
+    package var begunMicroseconds: Int
     /// From opening to closing; nil while there is no closing.
-    public var durationMicroseconds: Int?
+    package var durationMicroseconds: Int?
     /// Why it did not succeed; nil where nothing was said.
     public var error: RecordedError?
     /// What was said about it when it was begun.
@@ -30,7 +30,7 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
     public var isWaitingForBeginner: Bool
 
     /// Makes a summary.
-    public init(
+    package init(
         id: GUID, useCase: Int, useCaseName: String, outcome: TransactionOutcome, begunMicroseconds: Int, durationMicroseconds: Int?,
         error: RecordedError?, attributes: Attributes, sourceCount: Int, eventCount: Int, exchangeCount: Int, isWaitingForBeginner: Bool
     ) {

@@ -23,6 +23,17 @@ import WaybillCore
         for bit in 0..<12 { #expect((1700..<2300).contains(ids.count { $0.high >> UInt64(bit) & 1 == 1 }), "bit \(bit)") }
     }
 
+    /// Both write the canonical form, so the same text means the same bits; a UUID in capitals.
+    @Test func aUUIDAndBackIsTheSame() {
+        for guid in [GUID(), GUID(high: 0, low: 0), GUID(high: 1, low: 2), GUID(high: .max, low: .max)] {
+            #expect(UUID(guid).uuidString.lowercased() == guid.description)
+            #expect(GUID(UUID(guid)) == guid)
+        }
+        let uuid = UUID()
+        #expect(GUID(uuid).description == uuid.uuidString.lowercased())
+        #expect(UUID(GUID(uuid)) == uuid)
+    }
+
     @Test func fourThreadsMake100000WithoutTwoAlike() {
         let made = Locked(Set<GUID>())
         DispatchQueue.concurrentPerform(iterations: 4) { _ in

@@ -12,8 +12,8 @@ import WaybillTesting
         login.finish()
         let id = login.id
         guard let record = try await transactions.transaction(id) else { return }
-        for entry in record.aligned.timeline { print(entry.timeMicroseconds, entry.label) }
-        for offset in record.clocks?.offsets ?? [] { print(offset.source, offset.microseconds, offset.uncertaintyMicroseconds) }
+        for entry in record.aligned.timeline { print(entry.time, entry.label) }
+        for offset in record.clocks?.offsets ?? [] { print(offset.source, offset.duration, offset.uncertainty) }
         #expect(record.aligned == record && record.clocks == nil)
     }
 
