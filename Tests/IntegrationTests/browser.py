@@ -1,10 +1,11 @@
-"""What the tests of pages share: a visitor with a browser, in which nothing may complain, and what can be measured of a page."""
+"""What tests of pages share: a visitor with a browser in which nothing may complain, and measurements."""
 from waybill import ROOT
 
 # The headings of tables that do not stand above their columns.
 ASTRAY = """() => Array.from(document.querySelectorAll('thead tr')).flatMap(head => {
     const row = Array.from(head.closest('table').rows).find(row => !row.closest('thead'));
-    if (!row || !head.getClientRects().length || !row.getClientRects().length || row.cells.length !== head.cells.length) return [];
+    const isShown = head.getClientRects().length && row && row.getClientRects().length;
+    if (!isShown || row.cells.length !== head.cells.length) return [];
     return Array.from(head.cells).filter((cell, i) => {
         const [a, b] = [cell.getBoundingClientRect(), row.cells[i].getBoundingClientRect()];
         return Math.abs(a.left - b.left) > 2 || a.bottom > b.top + 2;
@@ -14,8 +15,10 @@ ASTRAY = """() => Array.from(document.querySelectorAll('thead tr')).flatMap(head
 # Text that is less than 4.5 to 1 against what is behind it (WCAG 2.2, 1.4.3), in the colours of the style sheet.
 FAINT = """() => {
     const linear = v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
-    const light = text => { const [r, g, b] = text.match(/[0-9.]+/g).map(v => linear(v / 255)); return .2126 * r + .7152 * g + .0722 * b; };
-    const behind = element => { for (let e = element; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor;
+    const light = text => { const [r, g, b] = text.match(/[0-9.]+/g).map(v => linear(v / 255));
+        return .2126 * r + .7152 * g + .0722 * b; };
+    const behind = element => { for (let e = element; e; e = e.parentElement) {
+        const c = getComputedStyle(e).backgroundColor;
         if (c.startsWith('rgb') && !c.endsWith(', 0)')) return c; } return 'rgb(255, 255, 255)'; };
     const faint = new Set();
     for (const e of document.querySelectorAll('body *')) {
@@ -29,7 +32,8 @@ FAINT = """() => {
 
 # Buttons, fields and links without a name (WCAG 2.2, 4.1.2).
 NAMELESS = """() => Array.from(document.querySelectorAll('button, input:not([type=hidden]), select, a'))
-    .filter(e => !(e.getAttribute('aria-label') || e.labels && e.labels.length || e.textContent.trim())).map(e => e.outerHTML)"""
+    .filter(e => !(e.getAttribute('aria-label') || e.labels && e.labels.length || e.textContent.trim()))
+    .map(e => e.outerHTML)"""
 
 
 class Visitor:
@@ -41,8 +45,8 @@ class Visitor:
         self.url, self.complaints = site if isinstance(site, str) else site.url, []
         self.pictures = ROOT / ".build" / pictures
         self.context = browser.new_context(
-            viewport={"width": width, "height": 844 if width < 400 else 900}, color_scheme=scheme, java_script_enabled=script,
-            timezone_id=zone, permissions=["clipboard-read", "clipboard-write"])
+            viewport={"width": width, "height": 844 if width < 400 else 900}, color_scheme=scheme,
+            java_script_enabled=script, timezone_id=zone, permissions=["clipboard-read", "clipboard-write"])
         self.context.set_default_timeout(15_000)
         if token:
             self.context.add_cookies(
@@ -51,7 +55,7 @@ class Visitor:
         self.page.on("console", lambda message: self.complain(message.type in ("error", "warning"), message.text))
         self.page.on("pageerror", lambda error: self.complain(True, str(error)))
         self.page.on("dialog", lambda dialog: (self.complain(True, "a dialog opened"), dialog.dismiss()))
-        self.page.on("request", lambda request: self.complain(not request.url.startswith(self.url), f"asked for {request.url}"))
+        self.page.on("request", lambda request: self.complain(not request.url.startswith(self.url), request.url))
 
     def complain(self, is_wrong, what):
         if is_wrong:
@@ -82,7 +86,7 @@ class Visitor:
         self.page.screenshot(path=self.pictures / f"{name}-{self.look}.png", full_page=full)
 
     def unfold(self, selector="details"):
-        self.page.evaluate("selector => { for (const e of document.querySelectorAll(selector)) e.open = true }", selector)
+        self.page.evaluate("all => { for (const e of document.querySelectorAll(all)) e.open = true }", selector)
 
     def assert_readable(self):
         """Text has contrast; buttons, fields and links have names."""

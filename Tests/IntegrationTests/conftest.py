@@ -11,7 +11,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 
 class Scheduling(LoadScopeScheduling):
-    """A module is one worker's, so that its fixtures are made once; of these modules each test goes to the worker that is free."""
+    """A module is one worker's, so that its fixtures are made once; each test of these is for any worker."""
 
     SHARED = ("test_description.py", "inspector/test_pages.py")
 

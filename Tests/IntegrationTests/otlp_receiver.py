@@ -1,6 +1,6 @@
 """A strict receiver of OTLP/HTTP with JSON, which knows nothing of Waybill: PyPI `opentelemetry-proto` parses, and the
-rules of https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding that protobuf's own JSON does not have are checked
-before."""
+rules of https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding that protobuf's own JSON does not have are
+checked before."""
 
 import base64
 import json
@@ -12,7 +12,8 @@ from google.protobuf.json_format import Parse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 IDS = {
-    "traceId": re.compile("[0-9a-f]{32}"), "spanId": re.compile("[0-9a-f]{16}"), "parentSpanId": re.compile("[0-9a-f]{16}")}
+    "traceId": re.compile("[0-9a-f]{32}"), "spanId": re.compile("[0-9a-f]{16}"),
+    "parentSpanId": re.compile("[0-9a-f]{16}")}
 ENUMS = {"kind": range(0, 6), "code": range(0, 3)}
 LONGS = {"startTimeUnixNano", "endTimeUnixNano", "timeUnixNano", "intValue"}
 
@@ -56,7 +57,7 @@ def parse(body):
 
 
 class Receiver:
-    """Serves on a port of 127.0.0.1 that the system picks. Turns the first request away, as one that is busy does, and then takes all."""
+    """On a port of 127.0.0.1 that the system picks. Turns the first request away, as one that is busy does."""
 
     def __init__(self):
         self.requests, self.faults, self.refused = [], [], 0

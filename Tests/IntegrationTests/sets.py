@@ -1,13 +1,15 @@
-"""Sets as recorders send them: logins as a client and a server tell them, purchases that wait for people, hostile texts, a month."""
+"""Sets as recorders send them: logins as client and server tell them, purchases that wait for people, hostile texts."""
 import random
 import time
 import uuid
 
-APP = {"app": "com.example.shop", "app_version": "4.2.0 (1187)", "device": "iPhone17,1", "os": "iOS", "os_version": "18.5"}
+APP = {
+    "app": "com.example.shop", "app_version": "4.2.0 (1187)", "device": "iPhone17,1", "os": "iOS", "os_version": "18.5"}
 SERVER = {"app": "login-server", "app_version": "2.8", "device": "x86_64", "os": "Linux", "os_version": "6.1"}
 EVENTS = {
     (0, "login"): {
-        0: "initiated", 1: "requestSent", 2: "responseReceived", 10: "serverStarted", 11: "serverAccepted", 12: "serverRejected"},
+        0: "initiated", 1: "requestSent", 2: "responseReceived", 10: "serverStarted", 11: "serverAccepted",
+        12: "serverRejected"},
     (1, "purchase"): {0: "cartShown", 1: "cardChosen", 2: "confirmed", 3: "receiptShown", 4: "cardDeclined"},
     (2, "sync"): {0: "itemMerged", 1: "conflict"},
 }
@@ -15,10 +17,12 @@ DAY = 86_400_000_000
 HOSTILE = [
     "<script>alert('hostile-0')</script>", "</script><script>alert('hostile-1')</script>",
     "</style></title></textarea></pre></details><img src=x onerror=alert('hostile-2')>",
-    "\" onmouseover=\"alert('hostile-3')\" autofocus onfocus=\"alert('hostile-3')", "' onclick='alert(4)' hostile-4 `${alert(4)}`",
+    "\" onmouseover=\"alert('hostile-3')\" autofocus onfocus=\"alert('hostile-3')",
+    "' onclick='alert(4)' hostile-4 `${alert(4)}`",
     "javascript:alert('hostile-5')", "<svg onload=alert('hostile-6')><use href='data:image/svg+xml,x'></svg>",
     "<base href=https://evil.example/><meta http-equiv=refresh content=0;url=https://evil.example/hostile-7>",
-    "bidi \u202etxt.exe\u202c hostile-8", "{\"hostile-9\":\"</pre><script>alert(9)</script>\"}", "W" * 200 + "hostile-10",
+    "bidi \u202etxt.exe\u202c hostile-8", "{\"hostile-9\":\"</pre><script>alert(9)</script>\"}",
+    "W" * 200 + "hostile-10",
 ]
 
 
@@ -35,11 +39,13 @@ def guid():
 def names(events):
     """What a set says of use cases and their events: `{(code, name): {code: name}}`."""
     cases = [{"use_case": code, "name": name} for code, name in events]
-    return cases + [{"use_case": case, "event": code, "name": name} for (case, _), of in events.items() for code, name in of.items()]
+    return cases + [
+        {"use_case": case, "event": code, "name": name}
+        for (case, _), of in events.items() for code, name in of.items()]
 
 
 class Recorder:
-    """One source: facts in order, and the sets that carry them. `started` is in microseconds since 1970, `at` since then."""
+    """One source: facts in order, and the sets that carry them. Times are microseconds, `started` since 1970."""
 
     def __init__(self, about, started, events=EVENTS, id=None):
         self.id, self.about, self.started, self.names = id or guid(), about, started, names(events)
@@ -56,14 +62,16 @@ class Recorder:
         return self.add(at, "opened", transaction=transaction, use_case=use_case, timeout_us=DAY, **members)
 
     def request(
-            self, at, end, path, status=200, method="GET", host="api.example.com", fields=(), state="completed", **members):
+            self, at, end, path, status=200, method="GET", host="api.example.com", fields=(), state="completed",
+            **members):
         opened = self.add(
             at, "exchange_opened", role="client", method=method, scheme="https", host=host, path=path,
             headers=[["Accept", "application/json"], *fields])
         closing = {"exchange": opened, "state": state, "sent_bytes": 58, "received_bytes": 212 + at % 9000}
         if state == "completed":
-            first_byte = at + (end - at) * 9 // 10
-            closing |= {"status": status, "first_byte_us": first_byte, "headers": [["Content-Type", "application/json"]]}
+            closing |= {
+                "status": status, "first_byte_us": at + (end - at) * 9 // 10,
+                "headers": [["Content-Type", "application/json"]]}
         return opened, lambda: self.add(end, "exchange_closed", **closing, **members)
 
     def forget(self):
@@ -105,13 +113,15 @@ def answered(is_right):
 
 
 def ended(is_right):
-    return {"outcome": "succeeded"} if is_right else {"outcome": "failed", "error": {"domain": "LoginError", "code": 401}}
+    error = {"domain": "LoginError", "code": 401}
+    return {"outcome": "succeeded"} if is_right else {"outcome": "failed", "error": error}
 
 
 def purchase(app, at, is_declined=False):
     """One in which somebody thought for a while, and a request failed."""
     transaction = guid()
-    app.open(at, transaction, 1, attributes={"cart": "{\"items\":[{\"sku\":\"A-1\",\"count\":2}],\"currency\":\"EUR\"}"})
+    cart = '{"items":[{"sku":"A-1","count":2}],"currency":"EUR"}'
+    app.open(at, transaction, 1, attributes={"cart": cart})
     app.request(at + 2_000, at + 85_000, "/cart")[1]()
     app.add(at + 86_000, "event", event=0)
     app.add(at + 4_200_000, "event", event=1)
@@ -191,6 +201,7 @@ def run(app, back, at, chance, is_bad_day):
         app.add(end + 500, "closed", outcome="canceled")
         return
     app.add(end + 500, "event", event=2)
-    is_refused = chance.random() < 0.8
-    error = {"domain": "LoginError", "code": chance.choice([401, 401, 403])} if is_refused else {"domain": "URLError", "code": -1001}
+    error = {"domain": "URLError", "code": -1001}
+    if chance.random() < 0.8:
+        error = {"domain": "LoginError", "code": chance.choice([401, 401, 403])}
     app.add(end + 9_000, "closed", **({"outcome": "failed", "error": error} if fails else {"outcome": "succeeded"}))

@@ -1,7 +1,8 @@
 """DuckDB, over exports, is asked what `waybill ask` was asked over the store; they must agree to the microsecond.
 
-The store is made of generated sets: several launches of an app whose versions number their events differently, a server, clocks that are off
-and turned, facts that come late, twice and out of order, transactions of which only the server's part arrived. SEED=n makes another one.
+The store is made of generated sets: several launches of an app whose versions number their events differently, a
+server, clocks that are off and turned, facts that come late, twice and out of order, transactions of which only the
+server's part arrived. SEED=n makes another one.
 """
 import json
 import os
@@ -34,7 +35,8 @@ class Dicing(Recorder):
         self.time += self.dice.choice([0, self.dice.randrange(5_000), self.dice.randrange(2_000_000)])
         if self.dice.random() < 0.01:
             offset = self.clocks[-1]["offset_us"] + self.dice.randrange(-3_000_000, 3_000_000)
-            self.clocks = [clock for clock in self.clocks if clock["at_us"] < self.time] + [{"at_us": self.time, "offset_us": offset}]
+            earlier = [clock for clock in self.clocks if clock["at_us"] < self.time]
+            self.clocks = earlier + [{"at_us": self.time, "offset_us": offset}]
         return self.time
 
     def begin(self, transaction, **members):
@@ -75,7 +77,8 @@ def write_sets(folder, dice):
             count = dice.randrange(1, 200)
             sets.append(recorder.set(sorted(facts[:count], key=lambda fact: fact["sequence"])))
             facts = facts[count:]
-    sets += [{**one, "set": str(uuid.UUID(int=dice.getrandbits(128)))} for one in dice.sample(sets, len(sets) // 4)]  # repeated
+    repeated = dice.sample(sets, len(sets) // 4)
+    sets += [{**one, "set": str(uuid.UUID(int=dice.getrandbits(128)))} for one in repeated]
     dice.shuffle(sets)
     folder.mkdir()
     for number, one in enumerate(sets):
@@ -88,8 +91,9 @@ PREPARE = """
       FROM facts WHERE kind = 'opened' QUALIFY row_number() OVER (
         PARTITION BY transaction_id ORDER BY is_joined, CASE WHEN is_joined THEN time_us END, source, sequence) = 1
     ) o LEFT JOIN (FROM facts WHERE kind = 'closed') c ON c.source = o.source AND c.part = o.part WHERE o.use_case = 3;
-    CREATE TEMP TABLE events AS SELECT transaction_id, source, sequence, at_us, time_us, coalesce(name, 'event ' || code) AS name
-      FROM facts WHERE kind = 'event' AND transaction_id IN (SELECT transaction_id FROM leaders);
+    CREATE TEMP TABLE events AS
+      SELECT transaction_id, source, sequence, at_us, time_us, coalesce(name, 'event ' || code) AS name FROM facts
+      WHERE kind = 'event' AND transaction_id IN (SELECT transaction_id FROM leaders);
     CREATE TEMP TABLE points AS FROM events
       UNION ALL SELECT transaction_id, source, sequence, at_us, time_us, '^' FROM leaders
       UNION ALL SELECT c.transaction_id, c.source, c.sequence, c.at_us, c.time_us, '$' FROM facts c
@@ -97,8 +101,10 @@ PREPARE = """
     CREATE MACRO is_after(a, b) AS
       CASE WHEN a.source = b.source THEN a.sequence > b.sequence ELSE (a.time_us, a.source) > (b.time_us, b.source) END;
     CREATE MACRO took(a, b) AS CASE WHEN a.source = b.source THEN b.at_us - a.at_us ELSE b.time_us - a.time_us END;
-    CREATE TEMP VIEW ordered AS SELECT *, row_number() OVER (PARTITION BY transaction_id ORDER BY merged, source, sequence) AS place FROM (
-      SELECT *, max(time_us) OVER (PARTITION BY transaction_id, source ORDER BY sequence ROWS UNBOUNDED PRECEDING) AS merged FROM events);
+    CREATE TEMP VIEW ordered AS
+      SELECT *, row_number() OVER (PARTITION BY transaction_id ORDER BY merged, source, sequence) AS place FROM (
+        SELECT *, max(time_us) OVER (
+          PARTITION BY transaction_id, source ORDER BY sequence ROWS UNBOUNDED PRECEDING) AS merged FROM events);
 """
 
 
@@ -110,7 +116,9 @@ def statistics(took="took"):
 
 def first(table, direction="ASC"):
     """Of each source by sequence, of those by their clocks."""
-    return f"""SELECT * FROM (FROM {table} QUALIFY row_number() OVER (PARTITION BY transaction_id, source ORDER BY sequence {direction}) = 1)
+    return f"""SELECT * FROM (
+          FROM {table}
+          QUALIFY row_number() OVER (PARTITION BY transaction_id, source ORDER BY sequence {direction}) = 1)
         QUALIFY row_number() OVER (PARTITION BY transaction_id ORDER BY time_us {direction}, source {direction}) = 1"""
 
 
@@ -119,13 +127,15 @@ def duration(start, end, direction):
         FROM ({first(f"(FROM points WHERE name = '{start}')", direction)}) a
         LEFT JOIN ({first(f"(FROM points WHERE name = '{end}')", direction)}) b USING (transaction_id))"""
     kept = "CASE WHEN NOT open AND NOT reversed THEN took END"
-    return f"SELECT {statistics(kept)}, count(*) FILTER (open) AS without_end, count(*) FILTER (NOT open AND reversed) AS reversed FROM {table}"
+    return f"""SELECT {statistics(kept)}, count(*) FILTER (open) AS without_end,
+        count(*) FILTER (NOT open AND reversed) AS reversed FROM {table}"""
 
 
 def funnel(steps):
     tables = [f"s0 AS ({first(f'''(FROM points WHERE name = '{steps[0]}')''')})"]
     for number, step in enumerate(steps[1:], 1):
-        later = f"(SELECT b.* FROM s{number - 1} a JOIN points b USING (transaction_id) WHERE b.name = '{step}' AND is_after(b, a))"
+        later = f"""(SELECT b.* FROM s{number - 1} a JOIN points b USING (transaction_id)
+            WHERE b.name = '{step}' AND is_after(b, a))"""
         tables.append(f"s{number} AS ({first(later)})")
     rows = [f"SELECT 0 AS step, (SELECT count(*) FROM s0) AS reached, {statistics('NULL::BIGINT')} FROM s0"]
     for number in range(1, len(steps)):
@@ -145,12 +155,14 @@ QUESTIONS = {
         ["summary"], "SELECT count(*) AS runs, count(DISTINCT installation) AS installations FROM leaders",
         lambda a: [{key: a["use_cases"][0][key] for key in ["runs", "installations"]}]),
     "outcomes": (
-        ["summary"], "SELECT ended AS outcome, count(*) AS count FROM leaders WHERE ended IS NOT NULL GROUP BY 1 ORDER BY 1",
+        ["summary"],
+        "SELECT ended AS outcome, count(*) AS count FROM leaders WHERE ended IS NOT NULL GROUP BY 1 ORDER BY 1",
         lambda a: [
-            {"outcome": name, "count": count} for name, count in sorted(a["use_cases"][0]["outcomes"].items()) if name in OUTCOMES]),
+            {"outcome": name, "count": count} for name, count in sorted(a["use_cases"][0]["outcomes"].items())
+            if name in OUTCOMES]),
     "errors": (
-        ["summary"], """SELECT domain, error AS code, count(*) AS count FROM leaders WHERE error IS NOT NULL GROUP BY 1, 2
-        ORDER BY 3 DESC, 1, 2""", lambda a: a["use_cases"][0]["errors"]),
+        ["summary"], """SELECT domain, error AS code, count(*) AS count FROM leaders WHERE error IS NOT NULL
+        GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2""", lambda a: a["use_cases"][0]["errors"]),
     "rates": (
         ["summary"], f"""SELECT time_us // {DAY} * {DAY} AS start_us, count(*) AS runs,
         count(*) FILTER (ended = 'failed') AS failed, count(*) FILTER (ended = 'abandoned') AS abandoned,
@@ -168,7 +180,8 @@ QUESTIONS = {
         lambda a: [{"from": t["from"], "to": t["to"], **t["statistics"]} for t in a["transitions"]]),
     "drop-off": (
         ["dropoff", "--outcome", "abandoned"], f"""SELECT event, runs, {statistics()} FROM (
-        SELECT l.transaction_id, e.name AS event, took(l, e) AS took, count(*) OVER (PARTITION BY e.name) AS runs FROM leaders l
+        SELECT l.transaction_id, e.name AS event, took(l, e) AS took, count(*) OVER (PARTITION BY e.name) AS runs
+        FROM leaders l
         LEFT JOIN (FROM ordered QUALIFY row_number() OVER (PARTITION BY transaction_id ORDER BY place DESC) = 1) e
         USING (transaction_id) WHERE l.ended = 'abandoned') GROUP BY 1, 2 ORDER BY runs DESC, event NULLS FIRST""",
         lambda a: [of({"event": e.get("event"), "runs": e["count"], **e["statistics"]}) for e in a["last_events"]]),
@@ -178,10 +191,14 @@ for start, end in [("^", "$"), ("requestSent", "responseReceived"), ("initiated"
         QUESTIONS[f"duration {start} {end} {direction}"] = (
             ["duration", "--from", start, "--to", end, *flags], duration(start, end, direction),
             lambda a: [{**a["total"]["statistics"], **{key: a["total"][key] for key in ["without_end", "reversed"]}}])
-for steps in [["^", "requestSent", "responseReceived", "$"], ["initiated", "serverStarted", "requestSent"], ["typed", "typed"]]:
+for steps in [
+        ["^", "requestSent", "responseReceived", "$"], ["initiated", "serverStarted", "requestSent"],
+        ["typed", "typed"]]:
     QUESTIONS[f"funnel {' '.join(steps)}"] = (
         ["funnel", "--steps", ",".join(steps)], funnel(steps),
-        lambda a: [{"step": number, "reached": step["reached"], **step["statistics"]} for number, step in enumerate(a["total"]["steps"])])
+        lambda a: [
+            {"step": number, "reached": step["reached"], **step["statistics"]}
+            for number, step in enumerate(a["total"]["steps"])])
 
 
 @pytest.fixture(scope="module")

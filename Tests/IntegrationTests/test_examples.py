@@ -35,7 +35,8 @@ class Notes:
         if collector:
             environment["WAYBILL_COLLECTOR"] = self.collector.url
         done = execute(
-            PRODUCTS / "SyncNotes", self.server.url + path, self.notes, XDG_STATE_HOME=str(self.folder / "state"), **environment)
+            PRODUCTS / "SyncNotes", self.server.url + path, self.notes, XDG_STATE_HOME=str(self.folder / "state"),
+            **environment)
         assert done.stderr == "", "it complains of nothing"
         return done.stdout
 
@@ -84,7 +85,7 @@ def test_a_sync_is_one_transaction_of_tool_and_server(notes):
     assert (sent["status"], received["status"]) == (200, 200), "the exchange from both ends"
     assert sent["received_byte_count"] == received["received_byte_count"], "the response's size from both ends"
     labels = [entry["label"] for entry in record["timeline"] if entry["kind"] == "event"]
-    assert labels == ["started", "serverStarted", "notesRead", "notesReceived", "notesWritten"], "the events in their order"
+    assert labels == ["started", "serverStarted", "notesRead", "notesReceived", "notesWritten"], "in their order"
     assert sorted(file.name for file in notes.notes.iterdir()) == ["ideas", "shopping"], "the notes that were written"
     assert notes.is_sound(2)
 
@@ -139,7 +140,7 @@ def shape(text):
         line = re.sub(r"[+-]?\d+(\.\d+)? (µs|ms|s)\b", "0", line)
         line = re.sub(r"reason=(wrong password|unknown user)", "reason=R", re.sub(r"variant=[AB]", "variant=V", line))
         line = re.sub(r"\d+(\.\d+)?", "0", line)
-        line = re.sub(r"[~─●✕▒▓░█├┤]+( +[~─●✕▒▓░█├┤]+)*", "BAR", line)  # of a waterfall, as long as it took
+        line = re.sub(r"[~─●✕▒▓░█├┤]+( +[~─●✕▒▓░█├┤]+)*", "BAR", line)  # as long as it took
         line = re.sub(r"^ *0( +0)+$", "0", line)  # its scale
         line = re.sub(r" · [^·]*…", " …", line)  # a label that has no room
         lines.append(" ".join(line.split()))

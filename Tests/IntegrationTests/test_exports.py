@@ -1,4 +1,4 @@
-"""Exports of the demo's collector in every format, counted by DuckDB and SQLite, and the questions of Examples/OfflineAnalysis."""
+"""Exports of the demo's collector in every format, counted by DuckDB and SQLite; the questions of OfflineAnalysis."""
 import pytest
 from waybill import ROOT, in_duckdb, in_sqlite, waybill
 
@@ -61,8 +61,8 @@ def test_an_sqlite_file_has_the_same_facts_and_is_sound(files, truth):
 def test_two_incremental_runs_export_each_fact_once(collected, total, tmp_path):
     for _ in range(2):
         waybill("export", collected, "--incremental", tmp_path / "lake", "--gzip")
-    found = in_duckdb(
-        f"SELECT count(*) AS rows, count(DISTINCT (source, sequence)) AS facts FROM waybill_ndjson('{tmp_path}/lake/*.gz')")
+    found = in_duckdb(f"""SELECT count(*) AS rows, count(DISTINCT (source, sequence)) AS facts
+        FROM waybill_ndjson('{tmp_path}/lake/*.gz')""")
     assert found == [[{"rows": total, "facts": total}]]
 
 
@@ -95,5 +95,5 @@ def test_the_funnel_narrows_from_all_that_were_begun_to_those_that_succeeded(ask
 def test_the_difference_is_that_of_the_logins_and_lies_within_its_interval(ask, logins):
     row, = ask("difference")
     assert row["a"] + row["b"] == logins[0], "every login has a variant"
-    assert round(row["a"] * row["success_a"] + row["b"] * row["success_b"]) == logins[1], "the rates are those of the logins"
+    assert round(row["a"] * row["success_a"] + row["b"] * row["success_b"]) == logins[1], "the rates are theirs"
     assert row["low"] < row["difference"] < row["high"] and row["answer"]

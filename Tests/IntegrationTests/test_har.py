@@ -12,7 +12,8 @@ REQUIRED = {
     (): ["startedDateTime", "time", "request", "response", "cache", "timings"],
     ("request",): ["method", "url", "httpVersion", "cookies", "headers", "queryString", "headersSize", "bodySize"],
     ("response",): [
-        "status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL", "headersSize", "bodySize"],
+        "status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL", "headersSize",
+        "bodySize"],
     ("response", "content"): ["size", "mimeType"],
     ("timings",): ["send", "wait", "receive"],
 }
@@ -65,7 +66,8 @@ def test_entries_have_the_members_that_they_must_have_and_others_begin_with_an_u
 def test_times_are_exact_and_add_up(entries):
     for entry in entries:
         timings, own = entry["timings"], entry["_waybill"]
-        phases = {name: timings.get(name, -1) for name in ("blocked", "dns", "connect", "ssl", "send", "wait", "receive")}
+        names = ("blocked", "dns", "connect", "ssl", "send", "wait", "receive")
+        phases = {name: timings.get(name, -1) for name in names}
         assert all(time == -1 or time >= 0 for time in phases.values()), f"no negative time in {phases}"
         assert all(phases[name] >= 0 for name in ("send", "wait", "receive")), "three phases are never unknown"
         assert phases["ssl"] <= max(phases["connect"], -1), "TLS is inside connecting"

@@ -1,5 +1,5 @@
-"""A collector from outside, as the open internet would: hostile requests, each with the answer it must get, and within the memory
-that they may take. On loopback alone, and bounded."""
+"""A collector from outside, as the open internet would: hostile requests, each with the answer it must get, and within
+the memory that they may take. On loopback alone, and bounded."""
 import gzip
 import json
 import resource
@@ -64,7 +64,8 @@ def answer(connection):
                 return 0, data
             data += piece
         head, body = data.split(b"\r\n\r\n", 1)
-        lengths = [int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")]
+        fields = [line.lower().split(b":") for line in head.split(b"\r\n")[1:]]
+        lengths = [int(value[0]) for name, *value in fields if name == b"content-length"]
         while lengths and len(body) < lengths[0] and (piece := connection.recv(65536)):
             body += piece
     except (ConnectionResetError, socket.timeout):

@@ -1,6 +1,6 @@
-"""Thousands of generated transactions, and the demo's, as spans to a strict receiver of OTLP, which gets what the stores have.
+"""Thousands of generated transactions, and the demo's, as spans to a strict receiver of OTLP: it gets what stores have.
 
-The names of attributes are looked up in PyPI `opentelemetry-semantic-conventions`. TRANSACTIONS=n and SEED=n generate others.
+The names of attributes are looked up in PyPI `opentelemetry-semantic-conventions`. TRANSACTIONS=n, SEED=n make others.
 """
 import json
 import os
@@ -27,10 +27,11 @@ REQUIRED = {
     INTERNAL: {"waybill.outcome"}, SERVER: {"http.request.method", "url.path"},
     CLIENT: {"http.request.method", "url.full", "server.address", "server.port"}}
 
-# What becomes of a store: a span for each closed part, and for each of its exchanges that ended; with the part go its events.
+# What becomes of a store: a span for each closed part, and for each of its exchanges that ended; its events go with it.
 COUNTS = """
     WITH closed AS (SELECT source, sequence FROM parts WHERE guid IS NOT NULL AND closed IS NOT NULL),
-    ended AS (SELECT l.source, l.sequence FROM network_logs l JOIN closed p ON p.source = l.source AND p.sequence = l.part
+    ended AS (SELECT l.source, l.sequence FROM network_logs l
+              JOIN closed p ON p.source = l.source AND p.sequence = l.part
               WHERE l.method IS NOT NULL AND l.closed IS NOT NULL)
     SELECT (SELECT count(*) FROM closed), (SELECT count(*) FROM ended),
            (SELECT count(*) FROM events e JOIN closed p ON p.source = e.source AND p.sequence = e.part),
@@ -44,8 +45,9 @@ class Source(Recorder):
     def __init__(self, chance, app, os_name, start):
         self.chance, self.at = chance, 0
         about = {
-            "app": app, "app_version": f"1.{chance.randrange(9)}", "device": "iPhone17,1" if os_name == "iOS" else "x86_64",
-            "os": os_name, "os_version": "18.5", "attributes": {"deployment.environment.name": "test", "api_token": SECRET}}
+            "app": app, "app_version": f"1.{chance.randrange(9)}", "os": os_name, "os_version": "18.5",
+            "device": "iPhone17,1" if os_name == "iOS" else "x86_64",
+            "attributes": {"deployment.environment.name": "test", "api_token": SECRET}}
         super().__init__(about, start, {(0, "login"): {1: "request \"sent\" \u2713"}}, uuid_of(chance))
 
     def tell(self, kind, part, **members):
@@ -63,7 +65,8 @@ class Source(Recorder):
             facts = self.facts[begun:begun + self.chance.randrange(1, 400)]
             clocks = [*self.clocks]
             if self.chance.random() < 0.2:
-                clocks.append({"at_us": facts[0]["at_us"], "offset_us": self.started - self.chance.randrange(3_600_000_000)})
+                offset = self.started - self.chance.randrange(3_600_000_000)
+                clocks.append({"at_us": facts[0]["at_us"], "offset_us": offset})
             yield self.set(facts, clocks=clocks)
             begun += len(facts)
 
@@ -83,7 +86,8 @@ def error_of(chance):
 
 def attributes_of(chance):
     values = {
-        "variant": "B", "count": 2**53 - 1, "ratio": 0.25, "whole": 2.0, "yes": True, "password": SECRET, "quote": "\"\\\u0001"}
+        "variant": "B", "count": 2**53 - 1, "ratio": 0.25, "whole": 2.0, "yes": True, "password": SECRET,
+        "quote": "\"\\\u0001"}
     return {name: values[name] for name in values if chance.random() < 0.4}
 
 
@@ -154,7 +158,9 @@ def generated(tmp_path_factory):
 
 @pytest.fixture(scope="module", params=["generated", "demo"])
 def store(request):
-    return request.getfixturevalue("generated").store if request.param == "generated" else request.getfixturevalue("collected")
+    if request.param == "generated":
+        return request.getfixturevalue("generated").store
+    return request.getfixturevalue("collected")
 
 
 @pytest.fixture(scope="module")
@@ -172,14 +178,17 @@ def sent(store, tmp_path_factory):
 
 
 def spans_of(requests):
-    return [span for request in requests for of in request.resource_spans for scope in of.scope_spans for span in scope.spans]
+    return [span for _, span in with_resources(requests)]
+
+
+def with_resources(requests):
+    for of in (of for request in requests for of in request.resource_spans):
+        yield from ((of.resource, span) for scope in of.scope_spans for span in scope.spans)
 
 
 def content(requests):
     """What was sent, in whichever order and however divided into requests."""
-    return Counter(
-        (of.resource.SerializeToString(), span.SerializeToString())
-        for request in requests for of in request.resource_spans for scope in of.scope_spans for span in scope.spans)
+    return Counter((of.SerializeToString(), span.SerializeToString()) for of, span in with_resources(requests))
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +216,8 @@ def test_the_store_has_what_was_generated(generated):
 def test_a_busy_backend_is_asked_again_and_gets_every_span_once(sent):
     assert sent.faults == [], "nothing is malformed"
     assert (sent.told, sent.refused) == (f"{len(sent.spans)} spans sent.\n", 1)
-    assert len({(span.trace_id, span.span_id) for span in sent.spans}) == len(sent.spans) > 0, "each has an ID of its own"
+    ids = {(span.trace_id, span.span_id) for span in sent.spans}
+    assert len(ids) == len(sent.spans) > 0, "each has an ID of its own"
 
 
 def test_what_was_sent_is_not_sent_again(sent):

@@ -35,7 +35,7 @@ def test_a_report_looks_right(report, width, scheme, script, read):
     if transactions.count():
         transactions.first.locator("> summary").focus()
         page.keyboard.press("Enter")
-        assert transactions.first.get_attribute("open") is not None, "the keyboard unfolds a transaction, also without script"
+        assert transactions.first.get_attribute("open") is not None, "the keyboard unfolds it, also without script"
     if script:
         user.unfold()
         assert user.fits(), "unfolded, it fits the window"
@@ -118,7 +118,8 @@ def test_what_was_recorded_to_break_the_page_shows_as_text(read):
     for report in ("shop", "hostile"):
         user = read(report)
         user.unfold()
-        elements[report] = set(user.page.evaluate("Array.from(document.querySelectorAll('*'), element => element.localName)"))
+        names = user.page.evaluate("Array.from(document.querySelectorAll('*'), element => element.localName)")
+        elements[report] = set(names)
     assert elements["hostile"] <= elements["shop"], "nothing is injected"
     page = user.page
     assert page.evaluate("""Array.from(document.querySelectorAll('*')).flatMap(e => e.getAttributeNames())
@@ -134,7 +135,8 @@ def test_bodies_are_shown_and_what_is_missing_of_them_is_said(read):
     user.unfold()
     shown = user.page.locator("main").inner_text()
     for text in (
-            '"list": [', "256 B that are no text", "The first 4.1 kB of 13.0 kB were kept.", "curl 'https://api.example/bodies/text'"):
+            '"list": [', "256 B that are no text", "The first 4.1 kB of 13.0 kB were kept.",
+            "curl 'https://api.example/bodies/text'"):
         assert text in shown
     assert user.page.locator("svg.phases").count() > 0, "where the time went is drawn"
 

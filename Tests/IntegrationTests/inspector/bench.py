@@ -1,7 +1,8 @@
 """Measures the inspector on a store of a million transactions, by HTTP and in Chromium. Run by `make bench-inspector`.
 
-The store is made once and kept in .build/inspector-bench. Each page is asked for several times; the first stands apart, being for the caches of
-the system, and of the others the fastest counts. Beside it is the time that the server worked, which does not depend on what else the machine does.
+The store is made once and kept in .build/inspector-bench. Each page is asked for several times; the first stands apart,
+being for the caches of the system, and of the others the fastest counts. Beside it is the time that the server worked, which
+does not depend on what else the machine does.
 Fails where a first page takes longer than 300 ms, or anything else longer than 500 ms.
 """
 import argparse
@@ -105,7 +106,8 @@ class Report:
         if is_over:
             self.over.append(name)
         worked = " " * 9 if worked is None else f"{worked:9.1f}"
-        print(f"{name:42}{first:9.1f}{milliseconds:9.1f}{worked}{limit:8}{rows:>6}{'  over' if is_over else ''}", flush=True)
+        over = "  over" if is_over else ""
+        print(f"{name:42}{first:9.1f}{milliseconds:9.1f}{worked}{limit:8}{rows:>6}{over}", flush=True)
 
 
 def rows(page):
@@ -186,7 +188,8 @@ def main():
     folder = ROOT / ".build" / "inspector-bench" / f"{options.copies}"
     if not (folder / "made").exists():
         shutil.rmtree(folder, ignore_errors=True)
-        print(f"Making a store of {options.copies * 10_000:,} transactions, kept in {folder.relative_to(ROOT)}.", file=sys.stderr)
+        count = options.copies * 10_000
+        print(f"Making a store of {count:,} transactions, kept in {folder.relative_to(ROOT)}.", file=sys.stderr)
         million.fill(folder / "store", options.copies)
         (folder / "made").touch()
     report = Report()

@@ -1,4 +1,4 @@
-"""A collector with a month of logins, purchases, hostile texts and one large transaction; each module has a copy of its own."""
+"""A collector with a month of logins, purchases, hostile texts and one large transaction; each module has a copy."""
 import json
 import shutil
 from types import SimpleNamespace
@@ -22,8 +22,8 @@ def fill(folder):
         server.post(app.set(), back.set())
         order = next(fact["sequence"] for fact in app.facts if fact.get("path") == "/orders")
         (folder / "recorded.json").write_text(json.dumps({
-            "tokens": server.tokens, "now": now, "large": large, "purchase": purchase, "login": logins[-1], "source": app.id,
-            "request": f"/network/{app.id}:{order}"}))
+            "tokens": server.tokens, "now": now, "large": large, "purchase": purchase, "login": logins[-1],
+            "source": app.id, "request": f"/network/{app.id}:{order}"}))
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
-"""A collector's store of a million transactions for bench.py: made once, from ten thousand that it took in as sets, and kept.
+"""A collector's store of a million transactions for bench.py: made once, from ten thousand that it took in as sets.
 
-The copies are rows as taking them in would make them, each six hours later than the one before, by launches and servers of their own.
+The copies are rows as taking them in would make them, each six hours later than the one before, by launches and
+servers of their own.
 """
 import random
 import sqlite3
@@ -26,7 +27,8 @@ def recorded(begun, count):
     """Launches with twenty transactions each; two servers that saw the logins."""
     random.seed(8)
     launches = count // 20
-    servers = [sets.Recorder({**sets.SERVER, "app_version": version}, begun - 3_600_000_000) for version in ("2.8", "2.9")]
+    servers = [
+        sets.Recorder({**sets.SERVER, "app_version": version}, begun - 3_600_000_000) for version in ("2.8", "2.9")]
     made = 0
     for launch in range(launches):
         version, system = random.choice(VERSIONS)
@@ -65,8 +67,10 @@ def browse(app, at, isolated):
     for index in range(random.randint(1, 6)):
         app.add(at + 1000 * index + 900, "event", event=0)
     if isolated:
-        app.add(at + 20_000, "event", event=1, error={"domain": "SyncError", "code": 77, "text": "two versions of one item"})
-    app.add(at + random.randint(30_000, 3_000_000), "closed", outcome=random.choice(["succeeded"] * 8 + ["canceled", "abandoned"]))
+        error = {"domain": "SyncError", "code": 77, "text": "two versions of one item"}
+        app.add(at + 20_000, "event", event=1, error=error)
+    outcome = random.choice(["succeeded"] * 8 + ["canceled", "abandoned"])
+    app.add(at + random.randint(30_000, 3_000_000), "closed", outcome=outcome)
 
 
 def multiply(file, copies):
@@ -74,7 +78,8 @@ def multiply(file, copies):
     for pragma in ("journal_mode = OFF", "synchronous = OFF", "cache_size = -400000"):
         database.execute(f"PRAGMA {pragma}").fetchall()
     highest = database.execute("SELECT max(id) FROM sources").fetchone()[0]
-    tables = [name for name, in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")]
+    tables = [name for name, in database.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")]
     # The last byte tells the copies apart; 00 is the first.
     for table, columns in (("sources", ["uuid"]), ("parts", ["guid", "cause_source"])):
         for column in columns:
@@ -89,8 +94,10 @@ def multiply(file, copies):
             columns = [column for column in columns if (table, column) != ("arrivals", "id")]
             key = "id" if table == "sources" else "source"
             values = ", ".join(copied(column, copy, highest) for column in columns)
-            order = next((f"ORDER BY {key}, {other}" for other in ("part", "sequence", "first") if other in columns), f"ORDER BY {key}")
-            database.execute(f"INSERT INTO {table}({', '.join(columns)}) SELECT {values} FROM {table} WHERE {key} <= {highest} {order}")
+            others = [other for other in ("part", "sequence", "first") if other in columns]
+            database.execute(
+                f"INSERT INTO {table}({', '.join(columns)}) SELECT {values} FROM {table} WHERE {key} <= {highest} "
+                f"ORDER BY {', '.join([key, *others[:1]])}")
         database.execute("COMMIT")
     database.execute("PRAGMA journal_mode = WAL").fetchall()
     database.close()

@@ -3,7 +3,7 @@ import sets
 
 
 def record_gaps(server):
-    """A phone with gaps, drops and a clock that was set, a version that renamed an event, and a fact that is rejected."""
+    """A phone with gaps, drops and a clock that was set, a version that renamed an event, a fact that is rejected."""
     hour = 3_600_000_000
     phone = sets.Recorder({**sets.APP, "device": "iPhone18,2"}, sets.now() - 2 * hour)
     phone.open(0, sets.guid(), 0)
@@ -15,7 +15,8 @@ def record_gaps(server):
         [fact for fact in phone.facts if fact["sequence"] not in (7, 8, 9, 21)], attributes={"environment": "staging"},
         dropped=[{"first": 43, "last": 46, "reason": "quota"}, {"first": 47, "last": 47, "reason": "damaged"}],
         ledger={
-            "recorded": 50, "delivered": 0, "quarantined": 0, "pending": 45, "refused": 3, "dropped": {"quota": 4, "damaged": 1}}))
+            "recorded": 50, "delivered": 0, "quarantined": 0, "pending": 45, "refused": 3,
+            "dropped": {"quota": 4, "damaged": 1}}))
     renamed = sets.Recorder(
         {**sets.APP, "app_version": "4.3.0 (1201)"}, sets.now() - hour, {(0, "login"): {1: "credentialsSent"}})
     renamed.open(0, sets.guid(), 0)
@@ -27,14 +28,15 @@ def record_gaps(server):
 
 
 def record_skewed(server):
-    """Twelve logins with a server whose clock is five minutes ahead; their ways there and back take differently long, and the
-    last one is refused and slower. The transactions."""
+    """Twelve logins with a server whose clock is five minutes ahead; their ways there and back take differently
+    long, and the last one is refused and slower. The transactions."""
     started = sets.now() - 120_000_000
     app, back = sets.Recorder(sets.APP, started), sets.Recorder(sets.SERVER, started + 300_000_000)
     transactions = []
     for number in range(12):
         at, is_right = 3_000_000 * number, number < 11
-        there, thought, back_again = 2_000 + 9_000 * (number % 4), 8_000 if is_right else 30_000, 1_500 + 7_000 * (number % 3)
+        there, back_again = 2_000 + 9_000 * (number % 4), 1_500 + 7_000 * (number % 3)
+        thought = 8_000 if is_right else 30_000
         transaction = sets.guid()
         app.open(at, transaction, 0, attributes={"variant": "A" if is_right else "B"})
         app.add(at + 400, "event", event=0)
@@ -50,7 +52,8 @@ def record_skewed(server):
         back.add(answered - 200, "event", **sets.answered(is_right))
         back.add(answered, "closed", outcome="succeeded")
         app.add(
-            received, "exchange_closed", exchange=opened, state="completed", status=200 if is_right else 401, first_byte_us=received)
+            received, "exchange_closed", exchange=opened, state="completed", status=200 if is_right else 401,
+            first_byte_us=received)
         if is_right:
             app.add(received + 500, "event", event=2)
         app.add(received + 2_000, "closed", **sets.ended(is_right))

@@ -1,4 +1,4 @@
-"""A server whose clock is five minutes ahead: one picture all the same, with its uncertainty; and two transactions side by side."""
+"""A server whose clock is five minutes ahead: one picture all the same, with its uncertainty; and comparisons."""
 import pytest
 from odd_sources import record_skewed
 
@@ -23,7 +23,7 @@ def test_a_transaction_is_shown_by_aligned_clocks_or_by_raw_ones(script, visit, 
     assert whisker["x"] < part["x"] < whisker["x"] + whisker["width"], "the whisker is around the beginning"
     text = page.locator("main").inner_text()
     assert "clock +300.0" in text or "clock +299.9" in text, "the offset stands in words"
-    assert "by 11 exchanges" in text and "by its own clock" in text, "and how it was found, and what the server's clock said"
+    assert "by 11 exchanges" in text and "by its own clock" in text, "how it was found, and what the server's said"
     if script:
         user.assert_readable()
     clocks = page.get_by_role("navigation", name="Clocks")
@@ -50,8 +50,8 @@ def test_a_failed_login_is_compared_with_the_last_that_succeeded(visit, inspecto
     assert page.locator("table.beside tbody tr").count() == 12
     told = page.locator("table.beside").inner_text()
     for words in [
-            "POST /users/{id}/login", "200 instead of 401", "succeeded instead of failed", "only in the second", "only in the first",
-            "variant=A instead of B", "earlier"]:
+            "POST /users/{id}/login", "200 instead of 401", "succeeded instead of failed", "only in the second",
+            "only in the first", "variant=A instead of B", "earlier"]:
         assert words in told
     user.assert_readable()
     user.picture("beside", full=True)

@@ -1,4 +1,4 @@
-"""Every page, on a phone and on a desk, light and dark, with and without script: what can be measured of how it is laid out."""
+"""Every page, on a phone and on a desk, light and dark, with and without script: what can be measured of its layout."""
 import datetime
 import pathlib
 import re
@@ -13,12 +13,15 @@ LOOKS = [
     (1280, "light", True), (1280, "dark", True), (390, "light", True), (390, "dark", True), (390, "light", False),
     (360, "light", True), (360, "dark", False), (2560, "light", True)]
 
+# What is pictured in whole at every width.
+WHOLE = ("transaction", "purchase", "exchange", "sources", "source-with-gaps", "delivery")
+
 # axe-core, Deque's checker of WCAG 2.2 A and AA and of good practice, comes with a package of PyPI.
 AXE = (pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
-# Words of the page that are broken inside although they would have fitted into a line; what has no spaces, as URLs have, may be
-# broken.
+# Words of the page that are broken inside although they would have fitted into a line; what has no spaces, as URLs
+# have, may be broken.
 BROKEN = """() => {
     const texts = document.createTreeWalker(document.querySelector('body'), NodeFilter.SHOW_TEXT), broken = new Set();
     while (texts.nextNode()) {
@@ -39,7 +42,7 @@ SIDEWAYS = """() => Array.from(document.querySelectorAll('main *')).filter(e => 
     && ['auto', 'scroll'].includes(getComputedStyle(e).overflowX) && !e.closest('pre, .json, .terms')).map(
     e => e.className + ' ' + (e.getAttribute('aria-label') || '') + ': ' + e.scrollWidth + ' in ' + e.clientWidth)"""
 
-# Headings that are aligned otherwise than what stands below them, and rules below headings that are not drawn all along.
+# Headings that are aligned otherwise than what stands below them, and rules below headings that have gaps.
 SKEWED = """() => Array.from(document.querySelectorAll('main thead tr')).flatMap(head => {
     const table = head.closest('table'), row = Array.from(table.rows).find(row => !row.closest('thead'));
     if (!row || !head.getClientRects().length || row.cells.length !== head.cells.length) return [];
@@ -48,7 +51,8 @@ SKEWED = """() => Array.from(document.querySelectorAll('main thead tr')).flatMap
     const skewed = Array.from(head.cells).filter((cell, i) =>
         cell.textContent.trim() && row.cells[i].textContent.trim() && side(cell) !== side(row.cells[i]));
     const rules = new Set(Array.from(head.cells, cell => getComputedStyle(cell).borderBottomWidth));
-    return skewed.map(cell => cell.textContent).concat(rules.size > 1 ? ['gaps in the rule of ' + table.parentElement.ariaLabel] : []);
+    const gaps = rules.size > 1 ? ['gaps in the rule of ' + table.parentElement.ariaLabel] : [];
+    return skewed.map(cell => cell.textContent).concat(gaps);
 })"""
 
 
@@ -62,8 +66,7 @@ def all_places(places, inspector):
 def test_every_page_fits_reads_and_is_aligned(width, scheme, script, visit, inspector, all_places):
     user = visit(inspector, width, scheme, script)
     for place, path in all_places.items():
-        is_whole = width in (390, 1280) or place in ("transaction", "purchase", "exchange", "sources", "source-with-gaps", "delivery")
-        page = user.open(path, place, full=is_whole)
+        page = user.open(path, place, full=width in (390, 1280) or place in WHOLE)
         assert page.locator("header.top").bounding_box()["height"] <= 60, f"{path}: the header is one line"
         user.assert_readable()
         if script:
@@ -78,9 +81,9 @@ def test_every_page_fits_reads_and_is_aligned(width, scheme, script, visit, insp
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_wrong_with_any_page(scheme, visit, inspector, all_places):
     user, stranger = visit(inspector, scheme=scheme), visit(inspector, scheme=scheme, token=None)
-    opened = [(user, path) for path in [*all_places.values(), "/transactions?outcome=failed&text=nobody"]] + [(stranger, "/login")]
     rules = 0
-    for visitor, path in opened:
+    for path in [*all_places.values(), "/transactions?outcome=failed&text=nobody", "/login"]:
+        visitor = stranger if path == "/login" else user
         page = visitor.open(path)
         page.evaluate(AXE)  # by the debugger: the pages' own policy lets no script in
         visitor.unfold("main details")

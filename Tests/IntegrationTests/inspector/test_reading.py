@@ -8,8 +8,8 @@ from odd_sources import record_gaps, record_skewed
 CROSSED = """() => {
     const names = Array.from(document.querySelectorAll('.marks text'), e => [e.textContent, e.getBoundingClientRect()]);
     const lines = Array.from(document.querySelectorAll('.marks line'), e => e.getBoundingClientRect());
-    return names.filter(([, a]) => lines.some(b => b.left > a.left - 1 && b.left < a.right + 1 && b.top < a.bottom && b.bottom > a.top))
-        .map(([name]) => name); }"""
+    const crosses = (a, b) => b.left > a.left - 1 && b.left < a.right + 1 && b.top < a.bottom && b.bottom > a.top;
+    return names.filter(([, a]) => lines.some(b => crosses(a, b))).map(([name]) => name); }"""
 # How much of a chart's width its widest column takes.
 WIDEST = """() => { const plot = document.querySelector('.scaled .columns');
     return Math.max(...Array.from(plot.querySelectorAll('rect'), e => e.getBoundingClientRect().width))

@@ -86,7 +86,8 @@ def test_a_funnel_is_asked_for_by_its_form(user, numbers, ask):
 
 def test_the_last_events_of_what_failed_are_told(user, numbers):
     page = user.open("/use-cases/login/dropoff?outcome=failed", "ask-dropoff")
-    assert [row["last_event"] for row in numbers()] == page.locator("tbody th").all_inner_texts() == ["responseReceived"]
+    shown = page.locator("tbody th").all_inner_texts()
+    assert [row["last_event"] for row in numbers()] == shown == ["responseReceived"]
 
 
 def test_the_server_has_its_leg(user, numbers):
@@ -105,7 +106,8 @@ def test_two_variants_are_compared_by_their_form(user, numbers, ask):
     expected = ask("compare", "--use-case", "login", "--by", "variant", "--a", "A", "--b", "B")
     assert page.locator(".sentences li").all_inner_texts()[0] == expected["rates"][0]["sentence"]
     assert page.locator(".whisker").count() == 6, "each measure has its interval"
-    assert [row["verdict"] for row in numbers()] == [row["verdict"] for row in expected["rates"] + expected["quantiles"]]
+    verdicts = [row["verdict"] for row in expected["rates"] + expected["quantiles"]]
+    assert [row["verdict"] for row in numbers()] == verdicts
     user.picture("ask-compare", full=True)
     user.assert_readable()
 
@@ -119,7 +121,7 @@ def test_a_mistake_in_a_question_is_one_sentence(user, inspector):
 def test_keys_lead_from_use_case_to_question_and_back(user):
     page = user.open("/use-cases")
     page.keyboard.press("j")
-    assert page.evaluate("document.activeElement === document.querySelector('.cases h2 a')"), "j goes to the first use case"
+    assert page.evaluate("document.activeElement === document.querySelector('.cases h2 a')"), "j goes to the first"
     page.keyboard.press("Enter")
     page.wait_for_url("**/use-cases/*")
     assert page.locator(".columns a[tabindex='-1']").count() > 0, "the columns are no stops"
@@ -140,5 +142,5 @@ def test_names_that_would_break_an_address_or_a_page_are_text(user):
     for link in links:
         for view in ("", "/funnel", "/dropoff"):
             user.open(f"/{link.partition('?')[0]}{view}?outcome=failed")
-            assert page.locator("script, img, iframe, base, style").count() == 1, f"{link}{view}: one script and nothing else"
+            assert page.locator("script, img, iframe, base, style").count() == 1, f"{link}{view}: one script"
             assert page.locator("section.answer").count() > 0, f"{link}{view}: an answer"
