@@ -5,7 +5,7 @@ import FoundationNetworking
 #endif
 
 /// What a caller got.
-enum TransactionOutcome: Equatable, Sendable {
+enum Outcome: Equatable, Sendable {
     case answered(status: Int, url: URL?, fields: [String: String], body: Data)
     case failed(URLError.Code)
     /// What was thrown is no `URLError`.

@@ -12,7 +12,7 @@ import FoundationNetworking
 
 /// One request made by a way in: what the caller got and what was recorded, which are checked against each other and against bare `URLSession`.
 struct Trial {
-    let outcome: TransactionOutcome
+    let outcome: Outcome
     let exchange: TransactionRecord.Exchange
     let login: GUID
 
@@ -24,7 +24,7 @@ struct Trial {
     ///   - cancel: Called with the task that makes the captured request, to cancel it whenever the case is about that.
     init(
         _ call: WayIn.Call, by way: WayIn, isCompared: Bool = true, isCanceledBeforehand: Bool = false,
-        cancel: (@Sendable (Task<TransactionOutcome, Never>) async -> Void)? = nil
+        cancel: (@Sendable (Task<Outcome, Never>) async -> Void)? = nil
     ) async throws {
         var options = TransactionManager.Options()
         options.diagnostics = { _ in }
@@ -33,7 +33,7 @@ struct Trial {
         let mayBegin = Gate()
         let running = Task {
             await mayBegin.opened()
-            return await begun.makingCurrent { await TransactionOutcome { try await way.send(call, tx) } }
+            return await begun.makingCurrent { await Outcome { try await way.send(call, tx) } }
         }
         if isCanceledBeforehand { running.cancel() }
         mayBegin.open()
@@ -42,7 +42,7 @@ struct Trial {
         begun.finish()
         login = begun.id
         if isCompared, !(way.limits.contains(.errors) && outcome.status == nil) {
-            #expect(await TransactionOutcome { try await BareSession.send(call) } == outcome)
+            #expect(await Outcome { try await BareSession.send(call) } == outcome)
         }
         let exchanges = tx.exchanges
         try #require(exchanges.count == 1)

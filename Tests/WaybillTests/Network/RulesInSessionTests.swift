@@ -33,8 +33,8 @@ struct RulesInSessionTests {
         return request
     }
 
-    private func outcome(_ call: WayIn.Call, by way: WayIn) async -> TransactionOutcome {
-        await tx.perform(Login.self) { _ in await TransactionOutcome { try await way.send(call, tx) } }
+    private func outcome(_ call: WayIn.Call, by way: WayIn) async -> Outcome {
+        await tx.perform(Login.self) { _ in await Outcome { try await way.send(call, tx) } }
     }
 
     // MARK: Mock
@@ -52,7 +52,7 @@ struct RulesInSessionTests {
                     ))))
         let mocked = await outcome(call, by: way)
         #expect(server.requests.isEmpty)
-        #expect(mocked == (await TransactionOutcome { try await BareSession.send(call) }))
+        #expect(mocked == (await Outcome { try await BareSession.send(call) }))
 
         let exchange = try #require(tx.exchanges.first)
         #expect(exchange.state == .completed)
@@ -161,7 +161,7 @@ struct RulesInSessionTests {
             WayIn.Call(request: request(server.url())),
             WayIn.Call(request: request(target.url(), "POST"), body: .data(Data(count: 70_000))),
         ] {
-            #expect(await outcome(call, by: way) == (await TransactionOutcome { try await BareSession.send(call) }))
+            #expect(await outcome(call, by: way) == (await Outcome { try await BareSession.send(call) }))
         }
         #expect(tx.exchanges.map(\.transfer.rule) == ["slow", "slow"])
         #expect(tx.exchanges.map(\.transfer.isMocked) == [false, false])
