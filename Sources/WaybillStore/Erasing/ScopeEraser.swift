@@ -30,7 +30,8 @@ struct ScopeEraser {
             try find(ids)
         case .begunBefore(let time):
             try find(try guids("SELECT guid FROM parts WHERE listed_us < ?", time))
-            try find("SELECT source, sequence FROM network_logs WHERE part = 0 AND \(SQL.wall("at_us", source: "source")) < ?", time)
+            try find(
+                "SELECT l.source, l.sequence FROM network_logs l WHERE l.part = 0 AND \(SQL.wall("l.at_us", source: "l.source")) < ?", time)
             try LegacyQuarantine(connection: connection).erase(before: time)
         case .installation(let id):
             try tombstones.bury([id])

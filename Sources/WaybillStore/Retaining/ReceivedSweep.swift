@@ -71,7 +71,8 @@ struct ReceivedSweep {
         ).forRows(cutoff) { row throws(WaybillError) in
             let arrived = Arrived(id: row.int(0), source: row.int(1), range: row.int(2)...max(row.int(2), row.int(3)))
             old.append(arrived)
-            for unit in try units(openedIn: arrived) where unit.allSatisfy(isOld) {
+            for unit in try units(openedIn: arrived) {
+                guard try isOld(unit) else { continue }
                 for root in unit where roots[root.source, default: []].insert(root.sequence).inserted {
                     count += root.last - root.sequence + 1
                 }
@@ -103,7 +104,29 @@ struct ReceivedSweep {
         ).rows(transaction) { row in Root(source: row.int(0), sequence: row.int(1), last: row.int(2), isOwn: row.bool(3)) }
     }
 
-    private func isOld(_ root: Root) -> Bool {
-        !root.isOwn && !(fresh[root.source]?.meets(root.sequence...max(root.sequence, root.last)) ?? false)
+    private func isOld(_ unit: [Root]) throws(WaybillError) -> Bool {
+        for root in unit { if try !isOld(root) { return false } }
+        return true
     }
+
+    private func isOld(_ root: Root) throws(WaybillError) -> Bool {
+        guard !root.isOwn else { return false }
+        guard let fresh = fresh[root.source], fresh.meets(root.sequence...max(root.sequence, root.last)) else { return true }
+        // What came lately may belong to others that were under way at the same time.
+        var isOld = true
+        try connection.statement(Self.facts).forRows(root.source, root.sequence) { row throws(WaybillError) in
+            isOld = !fresh.contains(row.int(0))
+            return isOld
+        }
+        return isOld
+    }
+
+    /// The sequences of all that belongs to an opening: of a part, or of an exchange outside of one.
+    private static let facts = """
+        SELECT sequence FROM events WHERE source = ?1 AND part = ?2 \
+        UNION ALL SELECT ?2 \
+        UNION ALL SELECT closed FROM parts WHERE source = ?1 AND sequence = ?2 AND closed IS NOT NULL \
+        UNION ALL SELECT sequence FROM network_logs WHERE source = ?1 AND part = ?2 AND method IS NOT NULL \
+        UNION ALL SELECT closed FROM network_logs WHERE source = ?1 AND (part = ?2 OR (part = 0 AND sequence = ?2)) AND closed IS NOT NULL
+        """
 }

@@ -51,6 +51,31 @@ import WaybillCore
         try expectSound()
     }
 
+    /// Breaks when what never came is booked as erased, with the closing of it that did come.
+    @Test func ofAnExchangeWithoutItsOpeningOnlyTheClosingGoes() throws {
+        let writer = FactWriter()
+        let part = writer.open(GUID())
+        let exchange = writer.openExchange(part: part)
+        writer.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed), part: part)
+        var share = writer.share(dropped: [DroppedRange(first: exchange, last: exchange, reason: .damaged)])
+        share.facts.removeAll { $0.sequence == exchange }
+        try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [share])))
+        #expect(try store.erase(.all, at: 0) == Erasure(transactionCount: 1, factCount: 2))
+        let ledger = try #require(try StoreReader(place).source(writer.id)).ledger
+        #expect(ledger == Ledger(recorded: 3, dropped: ["erased": 2, "damaged": 1]))
+    }
+
+    /// Breaks when an exchange outside of any transaction is taken to have begun by the clock of another source.
+    @Test func whatBeganBeforeATimeGoesByTheClockOfItsOwnSource() throws {
+        for hour in [0, 2, 4] {
+            let writer = FactWriter(wall: FactWriter.wall + hour * 3_600_000_000)
+            writer.openExchange(part: 0)
+            try store.ingest(writer.set())
+        }
+        #expect(try store.erase(.begunBefore(FactWriter.wall + 3 * 3_600_000_000), at: 0).factCount == 2)
+        #expect(try count("SELECT count(*) FROM network_logs") == 1)
+    }
+
     /// Breaks when erasing one device takes what others began, because a server took part in it.
     @Test func theTransactionsThatOthersBeganStay() throws {
         try store.ingest(client.set())

@@ -56,6 +56,26 @@ import WaybillCore
         #expect(try StoreReader(place).all().isEmpty)
     }
 
+    /// Breaks when a transaction stays because another one of its source was under way at the same time.
+    @Test func whatIsRecentIsNoReasonToKeepWhatWasRecordedAroundIt() throws {
+        let writer = FactWriter()
+        let (old, new) = (writer.open(GUID()), writer.open(GUID()))
+        let exchange = writer.openExchange(part: 0)
+        writer.event(1, part: new)
+        writer.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed), part: 0)
+        writer.close(old, .succeeded)
+        var late = writer.share()
+        var early = late
+        late.facts.removeAll { $0.part != new }
+        early.facts.removeAll { $0.part == new }
+        for (share, day) in [(early, 0), (late, 9)] {
+            _ = try receive(DecodedSet(set: TransactionSet(id: GUID(), sources: [share])), day: day)
+        }
+        #expect(try retire(before: 5) == 4)
+        #expect(try store.facts(of: writer.id).map(\.part) == [new, new])
+        #expect(try StoreReader(place).verify().problems == [])
+    }
+
     @Test func whatTheStoreRecordedItselfStays() throws {
         let writer = login()
         try writer.record(into: store)
