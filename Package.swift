@@ -69,7 +69,8 @@ let package = Package(
             dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "WaybillAnalysis", "WaybillExport"],
             resources: [.embedInCode("Assets")]),
         .target(name: "WaybillLegacy", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
-        .target(name: "WaybillTesting", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
+        .target(
+            name: "WaybillTesting", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis"]),
         // Behind traits.
         .target(name: "WaybillHummingbird", dependencies: ["Waybill", .hummingbird, .httpTypes]),
         .target(
@@ -109,7 +110,7 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: library + [
-                "WaybillCollector", "TestSupport", "CSQLite", "AllocationCounter", .hummingbird, .logging, .nio,
+                "WaybillTesting", "WaybillCollector", "TestSupport", "CSQLite", "AllocationCounter", .hummingbird, .logging, .nio,
             ],
             path: "Benchmarks",
             exclude: ["AllocationCounter", "Size"]
@@ -126,17 +127,19 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading"], path: "Tests/TestSupport"),
         .target(name: "CRecordingDisk", dependencies: ["CSQLite"], path: "Tests/CRecordingDisk"),
         .target(
-            name: "PowerLoss", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "CRecordingDisk", "TestSupport"],
+            name: "PowerLoss",
+            dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "WaybillTesting", "CRecordingDisk", "TestSupport"],
             path: "Tests/PowerLoss"),
         .executableTarget(name: "SampleReports", dependencies: library + ["TestSupport"], path: "Tests/SampleReports"),
         .executableTarget(name: "TestProcess", dependencies: library + ["TestSupport", "CSQLite", "CZlib"], path: "Tests/TestProcess"),
         .testTarget(name: "WaybillCoreTests", dependencies: library + ["TestSupport"]),
-        .testTarget(name: "WaybillReadingTests", dependencies: library + ["TestSupport"]),
-        .testTarget(name: "WaybillAnalysisTests", dependencies: library + ["TestSupport"]),
-        .testTarget(name: "WaybillStoreTests", dependencies: library + ["TestSupport", "PowerLoss"]),
+        .testTarget(name: "WaybillReadingTests", dependencies: library + ["WaybillTesting", "TestSupport"]),
+        .testTarget(name: "WaybillAnalysisTests", dependencies: library + ["WaybillTesting", "TestSupport"]),
+        .testTarget(name: "WaybillStoreTests", dependencies: library + ["WaybillTesting", "TestSupport", "PowerLoss"]),
         // What keeps a processor busy for long on one thread: brute force over many histories, power cuts at every moment. A target
         // of its own, so that it can be run by itself, and left out where a race is looked for.
-        .testTarget(name: "WaybillStoreSlowTests", dependencies: library + ["TestSupport", "PowerLoss", "WaybillStoreTests"]),
+        .testTarget(
+            name: "WaybillStoreSlowTests", dependencies: library + ["WaybillTesting", "TestSupport", "PowerLoss", "WaybillStoreTests"]),
         .testTarget(name: "WaybillTests", dependencies: library + ["WaybillTesting", "TestSupport", "TestProcess", "CZlib"]),
         // Traffic of many megabytes or many exchanges, all on the one queue of URLSession.
         .testTarget(

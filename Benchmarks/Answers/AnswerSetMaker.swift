@@ -1,7 +1,7 @@
-import TestSupport
 import Waybill
 import WaybillCore
 import WaybillStore
+import WaybillTesting
 
 /// Makes sets as such an app and its servers send them.
 struct AnswerSetMaker {

@@ -1,6 +1,6 @@
-import TestSupport
 import WaybillCore
 import WaybillStore
+import WaybillTesting
 
 /// Records random facts of one source: transactions begun and closed, events, exchanges.
 final class FactMaker {

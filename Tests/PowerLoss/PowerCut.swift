@@ -1,4 +1,4 @@
-package import TestSupport
+package import WaybillTesting
 
 /// The power goes: what was synced is on the disk, and of the rest whatever chance has brought there.
 ///

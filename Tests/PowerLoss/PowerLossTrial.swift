@@ -1,7 +1,7 @@
 package import Foundation
-import TestSupport
 import WaybillCore
 import WaybillStore
+import WaybillTesting
 
 /// Lives that end with a power cut, each in what the one before has left on the disk; after each cut, what must be there is looked for.
 package struct PowerLossTrial {

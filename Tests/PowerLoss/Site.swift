@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import WaybillCore
 import WaybillStore
+import WaybillTesting
 
 /// A device that records and delivers, and its collector, on one disk, in one process, until the power goes.
 final class Site {

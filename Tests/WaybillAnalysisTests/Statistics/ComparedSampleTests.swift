@@ -1,5 +1,5 @@
-import TestSupport
 import Testing
+import WaybillTesting
 
 @testable import WaybillAnalysis
 @testable import WaybillCore

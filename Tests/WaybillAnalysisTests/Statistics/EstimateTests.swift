@@ -1,6 +1,6 @@
 import Foundation
-import TestSupport
 import Testing
+import WaybillTesting
 
 @testable import WaybillAnalysis
 @testable import WaybillCore

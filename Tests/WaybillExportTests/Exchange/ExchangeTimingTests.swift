@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import WaybillCore
 import WaybillReading
+import WaybillTesting
 
 @testable import WaybillExport
 

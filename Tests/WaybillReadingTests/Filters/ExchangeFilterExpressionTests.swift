@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
 import Testing
 import WaybillCore
 import WaybillReading
+import WaybillTesting
 
 /// Filters of network exchanges as people write them.
 @Suite(.timeLimit(.minutes(5))) struct ExchangeFilterExpressionTests {

@@ -1,8 +1,8 @@
 import Foundation
-import TestSupport
 import Testing
 import WaybillCore
 import WaybillReading
+import WaybillTesting
 
 @Suite(.timeLimit(.minutes(5))) struct FilterExpressionTests {
     private let names = [

@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import WaybillTesting
 
 /// Secrets of many shapes and places, each drawn at random, so that whatever is found of one tells where it came from.
 struct SecretCorpus {

@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import WaybillCore
+import WaybillTesting
 
 @testable import WaybillAnalysis
 @testable import WaybillReading
@@ -34,9 +34,9 @@ import WaybillCore
         }
 
         /// What the answer has to say, of exchanges that were chosen by other means.
-        func check(_ answer: NetworkAnswer, of exchanges: [NaiveAnswers.NaiveExchange], _ query: NetworkQuery, _ comment: Comment) {
+        func check(_ answer: NetworkAnswer, of exchanges: [NaiveExchange], _ query: NetworkQuery, _ comment: Comment) {
             #expect(answer.exchanges == exchanges.count, comment)
-            func key(_ exchange: NaiveAnswers.NaiveExchange) -> [String?] {
+            func key(_ exchange: NaiveExchange) -> [String?] {
                 [
                     exchange.opened.role.name, exchange.opened.host.map { $0 == "API.example.com" ? "api.example.com" : $0 },
                     query.grouping == .host ? nil : NetworkMixer.paths[exchange.opened.path],
@@ -51,7 +51,7 @@ import WaybillCore
             }
         }
 
-        private func check(_ group: NetworkGroup, of all: [NaiveAnswers.NaiveExchange], _ exampleCount: Int, _ comment: Comment) {
+        private func check(_ group: NetworkGroup, of all: [NaiveExchange], _ exampleCount: Int, _ comment: Comment) {
             #expect(group.count == all.count, comment)
             func count(_ range: ClosedRange<Int>) -> Int { all.count { $0.closing?.closed.status.map(range.contains) == true } }
             #expect(group.statuses.successful == count(200...299) && group.statuses.redirection == count(300...399), comment)
@@ -71,20 +71,20 @@ import WaybillCore
             #expect(group.sentByteCount == all.compactMap { $0.closing?.closed.sentByteCount }.reduce(0, +), comment)
             #expect(group.receivedByteCount == all.compactMap { $0.closing?.closed.receivedByteCount }.reduce(0, +), comment)
             let slowest = all.filter { $0.whole != nil }.sorted { left, right in
-                (-(left.whole ?? 0), naive.id(left).source, left.fact.sequence) < (
-                    -(right.whole ?? 0), naive.id(right).source, right.fact.sequence
+                (-(left.whole ?? 0), left.id.source, left.fact.sequence) < (
+                    -(right.whole ?? 0), right.id.source, right.fact.sequence
                 )
             }
             #expect(group.slowest == slowest.prefix(exampleCount).map(example), comment)
             let failing = all.filter(\.isFailing).sorted { left, right in
-                (-left.wall, naive.id(left).source, left.fact.sequence) < (-right.wall, naive.id(right).source, right.fact.sequence)
+                (-left.wall, left.id.source, left.fact.sequence) < (-right.wall, right.id.source, right.fact.sequence)
             }
             #expect(group.failing == failing.prefix(exampleCount).map(example), comment)
         }
 
-        private func example(_ exchange: NaiveAnswers.NaiveExchange) -> NetworkGroup.Example {
+        private func example(_ exchange: NaiveExchange) -> NetworkGroup.Example {
             NetworkGroup.Example(
-                id: naive.id(exchange), transaction: exchange.transaction, openedMicroseconds: exchange.wall,
+                id: exchange.id, transaction: exchange.transaction, openedMicroseconds: exchange.wall,
                 durationMicroseconds: exchange.closing.map { $0.fact.atMicroseconds - exchange.fact.atMicroseconds },
                 status: exchange.closing?.closed.status, error: exchange.closing?.closed.error)
         }

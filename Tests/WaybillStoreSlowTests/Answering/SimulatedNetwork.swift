@@ -1,5 +1,5 @@
-import TestSupport
 import WaybillCore
+import WaybillTesting
 
 @testable import WaybillStoreTests
 

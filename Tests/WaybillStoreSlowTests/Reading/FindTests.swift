@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import WaybillCore
+import WaybillTesting
 
 @testable import WaybillAnalysis
 @testable import WaybillReading
@@ -10,47 +11,6 @@ import WaybillCore
 /// What a filter finds is what looking at every fact finds, in the same order, on pages of any size; over histories that are late, repeated and out
 /// of order.
 @Suite(.timeLimit(.minutes(10))) struct FindTests {
-    /// Filters of all kinds of conditions, none of which is true or false of everything.
-    struct FilterMaker {
-        var random: RandomNumbers
-        let naive: NaiveAnswers
-
-        mutating func filter() -> TransactionFilter {
-            var filter = TransactionFilter()
-            if random.oneIn(4) { filter.useCase = random.oneIn(5) ? 4 : 3 }
-            if random.oneIn(4) {
-                filter.outcomes = Set(
-                    (0...Int.random(in: 0...2, using: &random)).compactMap { _ in TransactionOutcome.allCases.randomElement(using: &random)
-                    })
-            }
-            if random.oneIn(4) { filter.sinceMicroseconds = naive.runs.randomElement(using: &random)?.begun }
-            if random.oneIn(4) { filter.untilMicroseconds = naive.runs.randomElement(using: &random)?.begun }
-            for _ in 0..<Int.random(in: 0...3, using: &random) { filter.conditions.append(condition()) }
-            filter.order = TransactionFilter.Order.allCases.randomElement(using: &random) ?? .newest
-            return filter
-        }
-
-        mutating func condition() -> TransactionCondition {
-            let took = Int.random(in: 0...30_000, using: &random)
-            let all: [TransactionCondition] = [
-                .useCase(3), .useCase(4), .event("event 0"), .event("event 2"), .event("event of 0"), .event("event of 1"),
-                .event("nobody's"),
-                .error("*"), .error("-1001"), .error("7"), .error("nsurl"), .error("NSURLErrorDomain -1001"), .error("NSURLErrorDomain 5"),
-                .error("zeit l"), .error("Zeit"), .attribute("text", value: nil), .attribute("text", value: "a\"\\ü"),
-                .attribute("count", value: "-1"),
-                .attribute("count", value: "x"), .attribute("whole", value: "2"), .attribute("part", value: "0.25"),
-                .attribute("yes", value: "true"), .attribute("yes", value: "1"), .attribute("none", value: nil), .status(200...200),
-                .status(400...599), .app("APP 0"), .app("app 1"), .appVersion("1.2"), .device("device"), .device("other"), .os("Linux"),
-                .os("linux 6"), .os("Lin"), .osVersion("6"), .osVersion("7"), .tookMoreThan(took), .tookLessThan(took),
-                .text("api.example"),
-                .text("NSURLErrorDomain"), .text("ogi"), .text("nowhere"),
-            ]
-            let states = ExchangeRecord.State.allCases.map(TransactionCondition.exchange)
-            let condition = (all + states).randomElement(using: &random) ?? .text("")
-            return random.oneIn(3) ? .not(condition) : condition
-        }
-    }
-
     @Test(arguments: 1_000..<1_150) func aFilterFindsWhatLookingAtEveryFactFinds(seed: Int) throws {
         let it = try AnswerTests.Case(seed: seed)
         var maker = FilterMaker(random: it.random, naive: it.naive)

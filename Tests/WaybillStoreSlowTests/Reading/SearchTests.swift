@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import WaybillCore
+import WaybillTesting
 
 @testable import WaybillReading
 @testable import WaybillStore
@@ -11,7 +12,7 @@ import WaybillCore
     /// Breaks when what lies at the border of two stretches is skipped or found twice, in any order, with any filter.
     @Test(arguments: 1_400..<1_412) func aLittleAtATimeFindsAllOfAList(seed: Int) throws {
         let it = try AnswerTests.Case(seed: seed)
-        var maker = FindTests.FilterMaker(random: it.random, naive: it.naive)
+        var maker = FilterMaker(random: it.random, naive: it.naive)
         for _ in 0..<15 {
             let filter = maker.filter()
             let expected = try it.pages(filter, limit: 100)

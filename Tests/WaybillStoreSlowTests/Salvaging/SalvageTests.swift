@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import WaybillCore
+import WaybillTesting
 
 @testable import WaybillReading
 @testable import WaybillStore

@@ -1,6 +1,6 @@
-import TestSupport
 import Testing
 import WaybillCore
+import WaybillTesting
 
 @testable import WaybillAnalysis
 @testable import WaybillStore

@@ -1,5 +1,6 @@
 import Testing
 import WaybillCore
+import WaybillTesting
 
 @testable import WaybillReading
 @testable import WaybillStore

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import WaybillCore
+import WaybillTesting
 
 @testable import WaybillExport
 @testable import WaybillReading

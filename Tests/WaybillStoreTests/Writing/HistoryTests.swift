@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import WaybillCore
+import WaybillTesting
 
 @testable import WaybillReading
 @testable import WaybillStore

@@ -1,49 +1,58 @@
-import TestSupport
-import Waybill
-import WaybillCore
+package import WaybillCore
 
 /// What a source did from its start to its end: the truth that stores are compared with.
-struct SourceHistory {
-    var source: RecordedSource
-    var clocks: [ClockAnchor]
-    var names: [RecordedName]
-    var facts: [Fact]
-    var hasEnded: Bool
-    var refused: Int
+package struct SourceHistory: Sendable {
+    package var source: RecordedSource
+    package var clocks: [ClockAnchor]
+    package var names: [RecordedName]
+    package var facts: [Fact]
+    package var hasEnded: Bool
+    package var refused: Int
     /// Given up, and never sent.
-    var dropped: [DroppedRange] = []
+    package var dropped: [DroppedRange] = []
 
-    var sentFacts: [Fact] {
+    package init(
+        source: RecordedSource, clocks: [ClockAnchor], names: [RecordedName], facts: [Fact], hasEnded: Bool,
+        refused: Int
+    ) {
+        (self.source, self.clocks, self.names) = (source, clocks, names)
+        (self.facts, self.hasEnded, self.refused) = (facts, hasEnded, refused)
+    }
+
+    package var sentFacts: [Fact] {
         facts.filter { fact in !dropped.contains { ($0.first...$0.last).contains(fact.sequence) } }
     }
 }
 
 /// Makes random histories: transactions begun here and joined there, parts closed, left open or used after they were closed, exchanges in and
 /// outside of them.
-struct HistoryMaker {
-    var random: RandomNumbers
+package struct HistoryMaker {
+    package var random: RandomNumbers
     private let transactions: [GUID]
     private var begun: Set<GUID> = []
 
-    init(seed: Int) {
+    package init(seed: Int) {
         random = RandomNumbers(seed: seed)
         var ids: [GUID] = []
         for _ in 0..<Int.random(in: 1...6, using: &random) { ids.append(random.guid()) }
         transactions = ids
     }
 
-    mutating func histories() -> [SourceHistory] {
+    package mutating func histories() -> [SourceHistory] {
         (0..<Int.random(in: 1...4, using: &random)).map { number in history(of: number) }
     }
 
     private mutating func history(of number: Int) -> SourceHistory {
         let source = RecordedSource(
-            id: random.guid(), installation: random.oneIn(2) ? random.guid() : nil, app: "app \(number % 2)", appVersion: "1.\(number)",
+            id: random.guid(), installation: random.oneIn(2) ? random.guid() : nil, app: "app \(number % 2)",
+            appVersion: "1.\(number)",
             device: "device", os: "Linux", osVersion: "6", attributes: random.oneIn(2) ? ["environment": "test"] : [:])
         var recording = Recording()
         for _ in 0..<Int.random(in: 0...40, using: &random) { record(&recording) }
         var clocks = [
-            ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_700_000_000_000_000 + Int.random(in: 0...50_000, using: &random))
+            ClockAnchor(
+                atMicroseconds: 0,
+                offsetMicroseconds: 1_700_000_000_000_000 + Int.random(in: 0...50_000, using: &random))
         ]
         while random.oneIn(2), let last = clocks.last {
             clocks.append(
@@ -53,7 +62,9 @@ struct HistoryMaker {
         }
         return SourceHistory(
             source: source, clocks: clocks,
-            names: [RecordedName(useCase: 3, name: "login"), RecordedName(useCase: 3, event: 1, name: "event of \(number)")],
+            names: [
+                RecordedName(useCase: 3, name: "login"), RecordedName(useCase: 3, event: 1, name: "event of \(number)"),
+            ],
             facts: recording.facts, hasEnded: random.oneIn(2), refused: Int.random(in: 0...3, using: &random))
     }
 
@@ -65,7 +76,10 @@ struct HistoryMaker {
         var openExchanges: [(part: Int, sequence: Int)] = []
 
         mutating func add(_ content: Fact.Content, part: Int?) {
-            facts.append(Fact(sequence: facts.count + 1, part: part ?? facts.count + 1, atMicroseconds: max(0, at), content: content))
+            facts.append(
+                Fact(
+                    sequence: facts.count + 1, part: part ?? facts.count + 1, atMicroseconds: max(0, at),
+                    content: content))
         }
     }
 
@@ -82,11 +96,13 @@ struct HistoryMaker {
                 .opened(
                     Fact.Opened(
                         transaction: transaction, useCase: 3, isJoined: isJoined, timeoutMicroseconds: 1_000_000,
-                        cause: isJoined && random.oneIn(2) ? Fact.ID(source: random.guid(), sequence: 7) : nil, attributes: attributes())),
+                        cause: isJoined && random.oneIn(2) ? Fact.ID(source: random.guid(), sequence: 7) : nil,
+                        attributes: attributes())),
                 part: nil)
         case 2 where !recording.openParts.isEmpty:
             let part = recording.openParts.remove(at: Int.random(in: recording.openParts.indices, using: &random))
-            let outcome = [TransactionOutcome.succeeded, .failed, .canceled, .abandoned].randomElement(using: &random) ?? .failed
+            let outcome =
+                [TransactionOutcome.succeeded, .failed, .canceled, .abandoned].randomElement(using: &random) ?? .failed
             recording.add(.closed(Fact.Closed(outcome: outcome, error: error(), attributes: attributes())), part: part)
         case 3, 4:
             let part = random.oneIn(3) ? 0 : recording.parts.randomElement(using: &random) ?? 0
@@ -94,25 +110,33 @@ struct HistoryMaker {
             recording.add(
                 .exchangeOpened(
                     Fact.ExchangeOpened(
-                        role: random.oneIn(2) ? .client : .server, method: "POST", scheme: random.oneIn(2) ? "https" : nil,
-                        host: random.oneIn(2) ? "api.example.com" : nil, port: random.oneIn(3) ? 8080 : nil, path: "/login",
+                        role: random.oneIn(2) ? .client : .server, method: "POST",
+                        scheme: random.oneIn(2) ? "https" : nil,
+                        host: random.oneIn(2) ? "api.example.com" : nil, port: random.oneIn(3) ? 8080 : nil,
+                        path: "/login",
                         query: random.oneIn(3) ? "a=%22" : nil,
-                        headerFields: random.oneIn(2) ? [Fact.HeaderField(name: "Accept", value: "\"*/*\"")] : [])), part: part)
+                        headerFields: random.oneIn(2) ? [Fact.HeaderField(name: "Accept", value: "\"*/*\"")] : [])),
+                part: part)
         case 5, 6:
             guard !recording.openExchanges.isEmpty else { return }
-            let exchange = recording.openExchanges.remove(at: Int.random(in: recording.openExchanges.indices, using: &random))
+            let exchange = recording.openExchanges.remove(
+                at: Int.random(in: recording.openExchanges.indices, using: &random))
             recording.add(
                 .exchangeClosed(
                     Fact.ExchangeClosed(
-                        exchange: exchange.sequence, state: random.oneIn(2) ? .completed : .failed, status: random.oneIn(2) ? 200 : nil,
+                        exchange: exchange.sequence, state: random.oneIn(2) ? .completed : .failed,
+                        status: random.oneIn(2) ? 200 : nil,
                         firstByteAtMicroseconds: random.oneIn(2) ? max(0, recording.at - 1) : nil,
                         sentByteCount: random.oneIn(2) ? 10 : nil,
-                        receivedByteCount: random.oneIn(2) ? 0 : nil, error: error(), transfer: transfer(until: recording.at))),
+                        receivedByteCount: random.oneIn(2) ? 0 : nil, error: error(),
+                        transfer: transfer(until: recording.at))),
                 part: exchange.part)
         default:
             guard let part = recording.parts.randomElement(using: &random) else { return }
             recording.add(
-                .event(Fact.Event(code: Int.random(in: 0...3, using: &random), error: error(), attributes: attributes())), part: part)
+                .event(
+                    Fact.Event(code: Int.random(in: 0...3, using: &random), error: error(), attributes: attributes())),
+                part: part)
         }
     }
 
@@ -126,14 +150,16 @@ struct HistoryMaker {
                 secureMicroseconds: random.oneIn(2) ? 70_000 : nil),
             isConnectionReused: random.oneIn(2) ? random.oneIn(2) : nil,
             redirects: random.oneIn(2)
-                ? [302, 307].map { Fact.Redirect(status: $0, url: "https://example.com/ü\($0)", atMicroseconds: at) } : [],
+                ? [302, 307].map { Fact.Redirect(status: $0, url: "https://example.com/ü\($0)", atMicroseconds: at) }
+                : [],
             isMocked: random.oneIn(2), rule: random.oneIn(2) ? "slow \"login\"" : nil)
     }
 
     private mutating func error() -> RecordedError? {
         guard random.oneIn(4) else { return nil }
         return RecordedError(
-            domain: random.oneIn(2) ? "" : "NSURLErrorDomain", code: -1001, text: random.oneIn(2) ? "Zeit läuft\n\"ab\"" : nil)
+            domain: random.oneIn(2) ? "" : "NSURLErrorDomain", code: -1001,
+            text: random.oneIn(2) ? "Zeit läuft\n\"ab\"" : nil)
     }
 
     private mutating func attributes() -> Attributes {

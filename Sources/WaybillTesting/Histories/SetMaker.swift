@@ -1,11 +1,12 @@
-import TestSupport
-import WaybillCore
+package import WaybillCore
 
 /// Cuts histories into sets as deliveries could have been: any length, overlapping, repeated, in any order of arrival.
-struct SetMaker {
-    var random: RandomNumbers
+package struct SetMaker {
+    package var random: RandomNumbers
 
-    mutating func sets(of histories: [SourceHistory]) -> [TransactionSet] {
+    package init(random: RandomNumbers) { self.random = random }
+
+    package mutating func sets(of histories: [SourceHistory]) -> [TransactionSet] {
         var shares = histories.flatMap { history in self.shares(of: history) }
         for share in shares where random.oneIn(5) { shares.append(share) }
         shares.shuffle(using: &random)

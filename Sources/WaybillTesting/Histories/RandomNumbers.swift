@@ -1,13 +1,13 @@
-public import WaybillCore
+package import WaybillCore
 
 /// Reproducible random numbers: SplitMix64 (Steele, Lea and Flood, 2014).
-public struct RandomNumbers: RandomNumberGenerator, Sendable {
+package struct RandomNumbers: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// The same numbers for the same seed, on any machine.
-    public init(seed: Int) { state = UInt64(bitPattern: Int64(seed)) }
+    package init(seed: Int) { state = UInt64(bitPattern: Int64(seed)) }
 
-    public mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -16,8 +16,8 @@ public struct RandomNumbers: RandomNumberGenerator, Sendable {
     }
 
     /// True once in so many times.
-    public mutating func oneIn(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
+    package mutating func oneIn(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
 
     /// An ID that no other part of the test has.
-    public mutating func guid() -> GUID { GUID(high: next(), low: next()) }
+    package mutating func guid() -> GUID { GUID(high: next(), low: next()) }
 }

@@ -8,7 +8,8 @@ struct ConformanceSets {
     let again: TransactionSet
     let empty: TransactionSet
     let odd = Self.set(Self.facts(Self.texts.count, attributes: { ["text": .string(Self.texts[$0])] }))
-    let large = Self.set(Self.facts(2_000, attributes: { ["padding": .string(String(repeating: "\($0) ", count: 40))] }))
+    let large = Self.set(
+        Self.facts(2_000, attributes: { ["padding": .string(String(repeating: "\($0) ", count: 40))] }))
     let several = (1...8).map { Self.set(Self.facts($0)) }
     let canceled = Self.set(Self.facts(2))
     let late = Self.set(Self.facts(1))
@@ -21,7 +22,8 @@ struct ConformanceSets {
     }
 
     private static let texts = [
-        "", "\u{0}", "\r\n\r\n", "\"quoted\" \\ /", "</script>", "--boundary", "grüße 你好 🏳️‍🌈", "\u{202E}turned", "\u{FEFF}", "{\"set\":null}",
+        "", "\u{0}", "\r\n\r\n", "\"quoted\" \\ /", "</script>", "--boundary", "grüße 你好 🏳️‍🌈", "\u{202E}turned",
+        "\u{FEFF}", "{\"set\":null}",
     ]
 
     private static func facts(_ count: Int, attributes: (Int) -> Attributes = { _ in [:] }) -> [Fact] {

@@ -1,0 +1,375 @@
+import Foundation
+package import WaybillAnalysis
+package import WaybillCore
+import WaybillReading
+
+/// The answers to all questions; without the sentence that says why one is empty.
+extension NaiveAnswers {
+    /// - Throws: `.setting` for a question that makes no sense, `.notFound` for one about something that is not here.
+    package func answer(_ query: Query) throws(WaybillError) -> Answer {
+        switch query {
+        case .summary(let query): .summary(answer(query))
+        case .duration(let query): .duration(try answer(query))
+        case .transitions(let query): .transitions(try answer(query))
+        case .funnel(let query): .funnel(try answer(query))
+        case .dropOff(let query): .dropOff(try answer(query))
+        case .legs(let query): .legs(try answer(query))
+        case .network(let query): .network(try answer(query))
+        case .compare(let query): .compare(try answer(query))
+        }
+    }
+
+    private func passing(_ filter: TransactionFilter) -> [Run] { runs.filter { passes(filter, $0) } }
+
+    // MARK: Summary
+
+    private func answer(_ query: SummaryQuery) -> SummaryAnswer {
+        let useCases = Dictionary(grouping: passing(query.filter), by: \.leader.opened.useCase).map { useCase, runs in
+            let step = max(1, query.stepMicroseconds)
+            let steps = Dictionary(grouping: runs) { $0.begun.quotientAndRemainder(flooringBy: step).quotient * step }
+            return UseCaseSummary(
+                useCase: useCase, name: useCaseName(useCase, nil), runs: runs.count,
+                outcomes: counts(runs.map(\.outcome)),
+                errors: errors(runs.map { $0.closing?.closed.error }),
+                installations: Set(runs.compactMap { histories[$0.leader.source].source.installation }).count,
+                rates: steps.sorted { $0.key < $1.key }.map {
+                    UseCaseSummary.Rate(startMicroseconds: $0.key, outcomes: counts($0.value.map(\.outcome)))
+                }, duration: .naive(runs.compactMap(\.duration)))
+        }
+        return SummaryAnswer(useCases: useCases.sorted { (-$0.runs, $0.useCase) < (-$1.runs, $1.useCase) })
+    }
+
+    private func counts<Value>(_ values: [Value]) -> [Value: Int] {
+        Dictionary(grouping: values, by: \.self).mapValues(\.count)
+    }
+
+    /// Without texts, which may be worded differently each time.
+    private func errors(_ errors: [RecordedError?]) -> [UseCaseSummary.ErrorCount] {
+        counts(errors.compactMap { $0.map { RecordedError(domain: $0.domain, code: $0.code) } })
+            .map { UseCaseSummary.ErrorCount(domain: $0.key.domain, code: $0.key.code, count: $0.value) }
+            .sorted { (-$0.count, $0.domain, $0.code) < (-$1.count, $1.domain, $1.code) }
+    }
+
+    // MARK: Points and segments
+
+    private func check(_ points: [TransactionPoint], of useCase: Int?) throws(WaybillError) {
+        for case .event(let name) in points {
+            guard useCase != nil else { throw WaybillError(.setting, "An event is one of some use case.") }
+            let isKnown = names.contains { $0.name.event != nil && $0.name.name == name }
+            guard isKnown || TransactionCondition.code(ofUnnamed: name) != nil else {
+                throw WaybillError(.notFound, "No event is called so.")
+            }
+        }
+    }
+
+    private func value(_ segmentation: Segmentation, _ run: Run) -> String? {
+        let source = histories[run.leader.source].source
+        let begun = Date(timeIntervalSince1970: Double(run.begun.quotientAndRemainder(flooringBy: 1_000_000).quotient))
+        return switch segmentation {
+        case .attribute(let name): run.leader.opened.attributes[name]?.description
+        case .app: source.app
+        case .appVersion: source.appVersion
+        case .device: source.device
+        case .os: source.os
+        case .osVersion: source.osVersion
+        case .hour: "\(begun.formatted(.iso8601).prefix(13)):00Z"
+        case .day: String(begun.formatted(.iso8601).prefix(10))
+        }
+    }
+
+    /// The segment of all, and those of each value: what has none comes first.
+    private func segments<Segment>(
+        _ runs: [Run], by segmentation: Segmentation?, _ segment: ([Run], String?) -> Segment
+    ) throws(WaybillError) -> (total: Segment, segments: [Segment]) {
+        guard let segmentation else { return (segment(runs, nil), []) }
+        let groups = Dictionary(grouping: runs) { value(segmentation, $0) }
+        return (
+            segment(runs, nil),
+            groups.sorted { ($0.key == nil ? 0 : 1, $0.key ?? "") < ($1.key == nil ? 0 : 1, $1.key ?? "") }.map {
+                segment($0.value, $0.key)
+            }
+        )
+    }
+
+    private func check(_ segmentation: Segmentation?, of asked: [Run]) throws(WaybillError) {
+        guard case .attribute(let name)? = segmentation, !asked.isEmpty else { return }
+        guard runs.contains(where: { $0.leader.opened.attributes[name] != nil }) else {
+            throw WaybillError(.notFound, "No transaction has such an attribute.")
+        }
+    }
+
+    // MARK: Durations
+
+    private func answer(_ query: DurationQuery) throws(WaybillError) -> DurationAnswer {
+        try check([query.from, query.to], of: query.filter.useCase)
+        let asked = passing(query.filter)
+        try check(query.segmentation, of: asked)
+        let begun = asked.filter { !occurrences(query.from, $0).isEmpty }
+        let (total, segments) = try segments(begun, by: query.segmentation) { runs, value in
+            let found = durations(query, runs)
+            var values = Durations()
+            for duration in found.durations { values.append(duration) }
+            return DurationSegment(
+                value: value, statistics: .naive(found.durations), withoutEnd: found.withoutEnd,
+                reversed: found.reversed,
+                histogram: [DurationSegment.Bar](of: values))
+        }
+        return DurationAnswer(total: total, segments: segments)
+    }
+
+    package func occurrences(_ point: TransactionPoint, _ run: Run) -> [Point] {
+        switch point {
+        case .begun: [run.begin]
+        case .finished: run.end.map { [$0] } ?? []
+        case .event(let name): run.events.filter { $0.name == name }
+        }
+    }
+
+    package func durations(_ query: DurationQuery, _ runs: [Run]) -> (durations: [Int], withoutEnd: Int, reversed: Int) {
+        var result: (durations: [Int], withoutEnd: Int, reversed: Int) = ([], 0, 0)
+        for run in runs {
+            guard let from = choose(occurrences(query.from, run), first: query.occurrence == .first) else { continue }
+            guard let to = choose(occurrences(query.to, run), first: query.occurrence == .first) else {
+                result.withoutEnd += 1
+                continue
+            }
+            if isAfter(from, to) { result.reversed += 1 } else { result.durations.append(microseconds(from, to)) }
+        }
+        return result
+    }
+
+    package func funnel(_ query: FunnelQuery, _ run: Run) -> [Int] {
+        query.isStrict ? strict(query, run) : loose(query, run)
+    }
+
+    private func loose(_ query: FunnelQuery, _ run: Run) -> [Int] {
+        var taken: [Point] = []
+        for step in query.steps {
+            let later = occurrences(step, run).filter { point in taken.last.map { isAfter(point, $0) } ?? true }
+            guard let point = choose(later, first: true) else { break }
+            if let window = query.windowMicroseconds, let first = taken.first, microseconds(first, point) > window {
+                break
+            }
+            taken.append(point)
+        }
+        return taken.indices.map { $0 == 0 ? 0 : microseconds(taken[$0 - 1], taken[$0]) }
+    }
+
+    private func strict(_ query: FunnelQuery, _ run: Run) -> [Int] {
+        var points = inOrder(run)
+        if query.steps.contains(.begun) { points = [run.begin] + points }
+        if query.steps.contains(.finished), let end = run.end {
+            let before = points.prefix { !isAfter($0, end) }
+            points = before + [end] + points.dropFirst(before.count)
+        }
+        let wanted = query.steps.map(\.description)
+        var best: [Int] = []
+        for start in points.indices {
+            var length = 0
+            while length < wanted.count, start + length < points.count, points[start + length].name == wanted[length],
+                query.windowMicroseconds.map({ microseconds(points[start], points[start + length]) <= $0 }) ?? true
+            { length += 1 }
+            if length > best.count {
+                best = (0..<length).map { $0 == 0 ? 0 : microseconds(points[start + $0 - 1], points[start + $0]) }
+            }
+        }
+        return best
+    }
+
+    // MARK: What follows what
+
+    private func answer(_ query: TransitionsQuery) throws(WaybillError) -> TransitionsAnswer {
+        guard query.filter.useCase != nil else {
+            throw WaybillError(.setting, "Events follow each other within a use case.")
+        }
+        var durations: [[String]: [Int]] = [:]
+        for run in passing(query.filter) {
+            let points = inOrder(run)
+            for (from, to) in zip(points, points.dropFirst()) {
+                durations[[from.name, to.name], default: []].append(microseconds(from, to))
+            }
+        }
+        return TransitionsAnswer(
+            transitions: durations.map { .init(from: $0.key[0], to: $0.key[1], statistics: .naive($0.value)) }.sorted {
+                (-$0.statistics.count, $0.from, $0.to) < (-$1.statistics.count, $1.from, $1.to)
+            })
+    }
+
+    private func answer(_ query: DropOffQuery) throws(WaybillError) -> DropOffAnswer {
+        guard query.filter.useCase != nil else { throw WaybillError(.setting, "A last event is one of a use case.") }
+        var filter = query.filter
+        if filter.outcomes.isEmpty { filter.outcomes = [.abandoned, .interrupted, .timedOut] }
+        let runs = passing(filter)
+        let events = Dictionary(grouping: runs) { inOrder($0).last?.name }.map { name, runs in
+            let durations = runs.compactMap { run in inOrder(run).last.map { microseconds(run.begin, $0) } }
+            return DropOffAnswer.LastEvent(event: name, count: runs.count, statistics: .naive(durations))
+        }
+        return DropOffAnswer(
+            transactions: runs.count,
+            lastEvents: events.sorted {
+                (-$0.count, $0.event == nil ? 0 : 1, $0.event ?? "") < (
+                    -$1.count, $1.event == nil ? 0 : 1, $1.event ?? ""
+                )
+            })
+    }
+
+    private func answer(_ query: FunnelQuery) throws(WaybillError) -> FunnelAnswer {
+        guard !query.steps.isEmpty else { throw WaybillError(.setting, "A funnel needs a step.") }
+        try check(query.steps, of: query.filter.useCase)
+        let asked = passing(query.filter)
+        try check(query.segmentation, of: asked)
+        let (total, segments) = try segments(asked, by: query.segmentation) { runs, value in
+            let taken = runs.map { funnel(query, $0) }
+            let steps = query.steps.enumerated().map { index, point in
+                let reached = taken.filter { $0.count > index }
+                return FunnelSegment.Step(
+                    point: point, reached: reached.count, lost: taken.count { $0.count >= index } - reached.count,
+                    statistics: .naive(index == 0 ? [] : reached.map { $0[index] }))
+            }
+            return FunnelSegment(value: value, transactions: runs.count, steps: steps)
+        }
+        return FunnelAnswer(total: total, segments: segments)
+    }
+
+    // MARK: Legs
+
+    private func answer(_ query: LegsQuery) throws(WaybillError) -> LegsAnswer {
+        let legs = NaiveLegs(answers: self)
+        let asked = passing(query.filter)
+        try check(query.segmentation, of: asked)
+        let (total, segments) = try segments(asked, by: query.segmentation) { runs, value in
+            let divisions = runs.compactMap(legs.divide)
+            let shares = Leg.allCases.map { leg in
+                let all = divisions.compactMap { $0.legs[leg] }
+                return LegsSegment.Share(leg: leg, totalMicroseconds: all.reduce(0, +), statistics: .naive(all))
+            }
+            return LegsSegment(
+                value: value, legs: shares, duration: .naive(divisions.map(\.duration)),
+                withoutEnd: runs.count { $0.closing == nil },
+                withoutExchange: runs.count { $0.closing != nil } - divisions.count,
+                withoutServer: divisions.count { $0.legs[.exchange] != nil },
+                withoutSplit: divisions.count { $0.legs[.network] != nil },
+                uncertainty: .naive(divisions.flatMap(\.uncertainties)))
+        }
+        return LegsAnswer(total: total, segments: segments)
+    }
+
+    // MARK: The network
+
+    private func answer(_ query: NetworkQuery) throws(WaybillError) -> NetworkAnswer {
+        var found = exchanges.filter { passes(query.filter, $0) }
+        if let transactions = query.transactions {
+            guard query.filter.useCase == nil, query.filter.outcomes.isEmpty,
+                !query.filter.conditions.contains(where: { $0.ofTransaction != nil })
+            else { throw WaybillError(.setting, "Transactions are chosen in one place.") }
+            let chosen = Set(passing(transactions).map(\.id))
+            found = found.filter { $0.transaction.map(chosen.contains) ?? false }
+        }
+        let groups = Dictionary(grouping: found) { exchange in
+            [
+                exchange.opened.host?.lowercased(),
+                query.grouping == .host ? nil : PathTemplate(exchange.opened.path).description,
+                query.grouping == .method ? exchange.opened.method : nil, exchange.opened.role.name,
+            ]
+        }.map { key, exchanges in group(exchanges, key, examples: max(0, query.exampleCount)) }
+        func key(_ group: NetworkGroup) -> [String] {
+            [group.host.map { "1\($0)" } ?? "0", group.path ?? "", group.method ?? "", "\(group.role.rawValue)"]
+        }
+        return NetworkAnswer(
+            exchanges: found.count,
+            groups: groups.sorted {
+                $0.count == $1.count ? key($0).lexicographicallyPrecedes(key($1)) : $0.count > $1.count
+            })
+    }
+
+    private func group(_ all: [NaiveExchange], _ key: [String?], examples: Int) -> NetworkGroup {
+        var statuses = NetworkGroup.StatusCounts()
+        for exchange in all { statuses.add(exchange.closing?.closed.status) }
+        let slowest = all.filter { $0.whole != nil }.sorted {
+            (-($0.whole ?? 0), $0.id.source, $0.id.sequence) < (-($1.whole ?? 0), $1.id.source, $1.id.sequence)
+        }
+        let failing = all.filter(\.isFailing).sorted {
+            (-$0.wall, $0.id.source, $0.id.sequence) < (-$1.wall, $1.id.source, $1.id.sequence)
+        }
+        return NetworkGroup(
+            role: all[0].opened.role, host: key[0], path: key[1], method: key[2], count: all.count, statuses: statuses,
+            states: counts(all.map(\.state)),
+            errors: errors(all.filter { $0.state == .failed }.map { $0.closing?.closed.error }),
+            firstByte: .naive(all.compactMap(\.firstByte)), whole: .naive(all.compactMap(\.whole)),
+            sentByteCount: all.reduce(0) { $0 + ($1.closing?.closed.sentByteCount ?? 0) },
+            receivedByteCount: all.reduce(0) { $0 + ($1.closing?.closed.receivedByteCount ?? 0) },
+            slowest: slowest.prefix(examples).map(example), failing: failing.prefix(examples).map(example))
+    }
+
+    private func example(_ exchange: NaiveExchange) -> NetworkGroup.Example {
+        NetworkGroup.Example(
+            id: exchange.id, transaction: exchange.transaction, openedMicroseconds: exchange.wall,
+            durationMicroseconds: exchange.closing.map { $0.fact.atMicroseconds - exchange.fact.atMicroseconds },
+            status: exchange.closing?.closed.status, error: exchange.closing?.closed.error)
+    }
+
+    // MARK: Comparisons
+
+    private func answer(_ query: CompareQuery) throws(WaybillError) -> CompareAnswer {
+        let asked = passing(query.filter)
+        let names: [String?]
+        let isIn: [(Run) -> Bool]
+        switch query.groups {
+        case .values(let segmentation, let a, let b):
+            guard a != b else { throw WaybillError(.setting, "Both groups are the same.") }
+            try check([query.from, query.to], of: query.filter.useCase)
+            try check(segmentation, of: asked)
+            for value in [a, b].compactMap(\.self)
+            where !asked.isEmpty && !asked.contains(where: { self.value(segmentation, $0) == value }) {
+                throw WaybillError(.notFound, "No transaction has the value.")
+            }
+            names = [a, b]
+            isIn = names.map { name in { self.value(segmentation, $0) == name } }
+        case .windows(let a, let b):
+            guard !a.overlaps(b) else { throw WaybillError(.setting, "The stretches of time overlap.") }
+            try check([query.from, query.to], of: query.filter.useCase)
+            names = [a, b].map { window in
+                [window.lowerBound, window.upperBound].map { bound in
+                    Date(timeIntervalSince1970: Double(bound.quotientAndRemainder(flooringBy: 1_000_000).quotient))
+                        .formatted(.iso8601)
+                }.joined(separator: "/")
+            }
+            isIn = [a, b].map { window in { window.contains($0.begun) } }
+        }
+        let durations = DurationQuery(
+            filter: query.filter, from: query.from, to: query.to, occurrence: query.occurrence)
+        let samples = zip(names, isIn).map { name, isIn in
+            var sample = ComparedSample(value: name)
+            for run in asked.filter(isIn) {
+                sample.add(run.outcome, duration: self.durations(durations, [run]).durations.first)
+            }
+            return sample
+        }
+        return CompareAnswer(samples[0], samples[1])
+    }
+}
+
+extension DurationStatistics {
+    /// By sorting, and counting from below until enough of the values are covered.
+    package static func naive(_ values: [Int]) -> DurationStatistics {
+        let sorted = values.sorted()
+        func quantile(_ percent: Int) -> Int? {
+            sorted.enumerated().first { ($0.offset + 1) * 100 >= percent * sorted.count }?.element
+        }
+        var none: [Int] = []
+        var statistics = DurationStatistics(&none)
+        statistics.count = sorted.count
+        statistics.minimumMicroseconds = sorted.first
+        statistics.p50Microseconds = quantile(50)
+        statistics.p75Microseconds = quantile(75)
+        statistics.p90Microseconds = quantile(90)
+        statistics.p95Microseconds = quantile(95)
+        statistics.p99Microseconds = quantile(99)
+        statistics.maximumMicroseconds = sorted.last
+        if !sorted.isEmpty {
+            let sum = sorted.reduce(0, +)
+            statistics.meanMicroseconds = sum >= 0 ? sum / sorted.count : -((-sum + sorted.count - 1) / sorted.count)
+        }
+        return statistics
+    }
+}

@@ -1,0 +1,190 @@
+package import WaybillCore
+
+/// Answers everything by brute force over the histories themselves: no store, no index, nothing clever.
+package struct NaiveAnswers {
+    package let histories: [SourceHistory]
+    /// What codes are called; also by sources that are gone.
+    package let names: Set<Name>
+    package let now: Int
+    /// What each source has recorded, as far as it is there.
+    package let facts: [[Fact]]
+    /// In no order.
+    package private(set) var runs: [Run] = []
+    /// By source, then by sequence.
+    package private(set) var exchanges: [NaiveExchange] = []
+
+    /// What a version of an app calls a code.
+    package struct Name: Hashable {
+        var app, version: String
+        var name: RecordedName
+    }
+
+    /// What a source has recorded of a transaction.
+    package struct Part {
+        package var source: Int
+        package var fact: Fact
+        package var opened: Fact.Opened
+        /// In order of sequence, the opening among them.
+        var facts: [Fact]
+        package var closing: (fact: Fact, closed: Fact.Closed)?
+        var begun: Int
+        var id: Fact.ID
+    }
+
+    /// Something that stands in a transaction.
+    package struct Point {
+        package var source: Int
+        package var sequence: Int
+        package var at: Int
+        /// An event's name; `^` and `$` for beginning and outcome.
+        package var name: String
+    }
+
+    /// A transaction.
+    package struct Run {
+        package var leader: Part
+        /// The leading one first, then by time.
+        var parts: [Part]
+        package var events: [Point]
+        package var outcome: TransactionOutcome
+        var lastActivity: Int
+        package var begin: Point
+        package var end: Point?
+
+        package var id: GUID { leader.opened.transaction }
+        package var begun: Int { leader.begun }
+        package var closing: (fact: Fact, closed: Fact.Closed)? { leader.closing }
+        var duration: Int? { closing.map { $0.fact.atMicroseconds - leader.fact.atMicroseconds } }
+    }
+
+    /// - Parameters:
+    ///   - names: nil: those of the histories.
+    ///   - now: Microseconds since 1970: decides what has timed out.
+    package init(histories: [SourceHistory], names: Set<Name>? = nil, now: Int) {
+        self.histories = histories
+        self.now = now
+        self.names =
+            names
+            ?? Set(
+                histories.flatMap { history in
+                    history.names.map { Name(app: history.source.app, version: history.source.appVersion, name: $0) }
+                })
+        facts = histories.map { $0.sentFacts.sorted { $0.sequence < $1.sequence } }
+        runs = Dictionary(grouping: histories.indices.flatMap(parts), by: \.opened.transaction).values.map(run)
+        exchanges = histories.indices.flatMap(exchanges)
+    }
+
+    // MARK: Runs
+
+    private func parts(of source: Int) -> [Part] {
+        facts[source].compactMap { fact in
+            guard case .opened(let opened) = fact.content else { return nil }
+            let own = facts[source].filter { $0.part == fact.sequence }
+            var closing: (Fact, Fact.Closed)?
+            for fact in own { if case .closed(let closed) = fact.content { closing = (fact, closed) } }
+            return Part(
+                source: source, fact: fact, opened: opened, facts: own, closing: closing,
+                begun: wall(fact.atMicroseconds, source),
+                id: Fact.ID(source: histories[source].source.id, sequence: fact.sequence))
+        }
+    }
+
+    private func run(_ parts: [Part]) -> Run {
+        let leader = parts.sorted { left, right in
+            if left.opened.isJoined != right.opened.isJoined { return right.opened.isJoined }
+            let times = left.opened.isJoined ? (left.begun, right.begun) : (0, 0)
+            return (times.0, left.id.source, left.id.sequence) < (times.1, right.id.source, right.id.sequence)
+        }[0]
+        let others = parts.filter { $0.id != leader.id }.sorted {
+            ($0.begun, $0.id.source, $0.id.sequence) < ($1.begun, $1.id.source, $1.id.sequence)
+        }
+        let events = parts.flatMap { part in
+            part.facts.compactMap { fact -> Point? in
+                guard case .event(let event) = fact.content else { return nil }
+                return Point(
+                    source: part.source, sequence: fact.sequence, at: fact.atMicroseconds,
+                    name: eventName(event.code, of: part.opened.useCase, part.source))
+            }
+        }
+        let lastActivity = parts.map { wall($0.facts.map(\.atMicroseconds).max() ?? 0, $0.source) }.max() ?? 0
+        return Run(
+            leader: leader, parts: [leader] + others, events: events,
+            outcome: outcome(of: leader, lastActivity: lastActivity),
+            lastActivity: lastActivity,
+            begin: Point(
+                source: leader.source, sequence: leader.fact.sequence, at: leader.fact.atMicroseconds, name: "^"),
+            end: leader.closing.map {
+                Point(source: leader.source, sequence: $0.fact.sequence, at: $0.fact.atMicroseconds, name: "$")
+            })
+    }
+
+    func outcome(of part: Part, lastActivity: Int) -> TransactionOutcome {
+        if let closing = part.closing { return closing.closed.outcome }
+        if histories[part.source].hasEnded { return .interrupted }
+        return lastActivity + part.opened.timeoutMicroseconds < now ? .timedOut : .open
+    }
+
+    package func wall(_ at: Int, _ source: Int) -> Int {
+        let clocks = histories[source].clocks
+        return at
+            + (clocks.last { $0.atMicroseconds <= at } ?? clocks.first
+            ?? ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0))
+            .offsetMicroseconds
+    }
+
+    // MARK: Names
+
+    /// As the source's own version calls it, else the least of what any does; nil: none has a name for it.
+    private func name(_ useCase: Int, _ event: Int?, _ source: Int?) -> String? {
+        let all = names.filter { $0.name.useCase == useCase && $0.name.event == event }
+        let own = source.map { histories[$0].source }
+        let ofVersion = all.filter { $0.app == own?.app && $0.version == own?.appVersion }
+        return (ofVersion.isEmpty ? all : ofVersion).map(\.name.name).min()
+    }
+
+    func eventName(_ code: Int, of useCase: Int, _ source: Int) -> String {
+        name(useCase, code, source) ?? "event \(code)"
+    }
+
+    /// - Parameter source: nil: of all.
+    func useCaseName(_ useCase: Int, _ source: Int?) -> String { name(useCase, nil, source) ?? "use case \(useCase)" }
+
+    // MARK: Order
+
+    package func isAfter(_ left: Point, _ right: Point) -> Bool {
+        if left.source == right.source { return left.sequence > right.sequence }
+        let times = (wall(left.at, left.source), wall(right.at, right.source))
+        return times.0 == times.1 ? id(left) > id(right) : times.0 > times.1
+    }
+
+    package func microseconds(_ from: Point, _ to: Point) -> Int {
+        from.source == to.source ? to.at - from.at : wall(to.at, to.source) - wall(from.at, from.source)
+    }
+
+    private func id(_ point: Point) -> GUID { histories[point.source].source.id }
+
+    /// The first or last of each source, and of those the first or last by the clocks.
+    package func choose(_ points: [Point], first: Bool) -> Point? {
+        let best = Set(points.map(\.source)).compactMap { source in
+            let own = points.filter { $0.source == source }.sorted { $0.sequence < $1.sequence }
+            return first ? own.first : own.last
+        }
+        return best.first { candidate in
+            best.allSatisfy { $0.source == candidate.source || isAfter($0, candidate) == first }
+        }
+    }
+
+    /// All events, none earlier than one before it of the same source.
+    package func inOrder(_ run: Run) -> [Point] {
+        func time(_ point: Point) -> Int {
+            run.events.filter { $0.source == point.source && $0.sequence <= point.sequence }.map {
+                wall($0.at, $0.source)
+            }.max() ?? 0
+        }
+        return run.events.sorted { left, right in
+            let times = (time(left), time(right))
+            if times.0 != times.1 { return times.0 < times.1 }
+            return left.source == right.source ? left.sequence < right.sequence : id(left) < id(right)
+        }
+    }
+}

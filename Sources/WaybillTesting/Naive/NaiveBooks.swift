@@ -1,0 +1,262 @@
+import WaybillCore
+import WaybillReading
+import WaybillStore
+
+/// What a store has been given, and what has become of it: facts in arrays, and the numbers of all that were booked.
+struct NaiveBooks: Sendable {
+    /// What is known of one source.
+    struct Entry: Sendable {
+        /// Only with those facts that are there.
+        var history: SourceHistory
+        var heard: Int
+        var recorded = 0
+        /// Also what was retired.
+        var received: Set<Int> = []
+        var retired: Set<Int> = []
+        var dropped: [Int: DropReason] = [:]
+
+        var id: GUID { history.source.id }
+        var facts: [Fact] { history.facts }
+    }
+
+    /// In the order in which they were first heard of.
+    private(set) var entries: [Entry] = []
+    private(set) var names: Set<NaiveAnswers.Name> = []
+    /// New facts, in the order of their coming.
+    private(set) var arrivals: [(number: Int, source: GUID, sequences: Set<Int>, time: Int)] = []
+    /// Highest number that an arrival was given.
+    private(set) var lastArrival = 0
+    /// Installations and transactions of which nothing is taken any more.
+    private var erased: Set<GUID> = []
+
+    /// What can be seen of it.
+    func answers(now: Int) -> NaiveAnswers { NaiveAnswers(histories: entries.map(\.history), names: names, now: now) }
+
+    // MARK: Adding
+
+    mutating func add(_ decoded: DecodedSet, at time: Int) -> Receipt {
+        var receipt = Receipt(set: decoded.set.id, acceptedCount: 0, rejections: decoded.rejections)
+        for share in decoded.set.sources {
+            let unread = Set(decoded.rejections.filter { $0.source == share.source.id }.map(\.index))
+            // Places in the list as it was sent.
+            let places = (0..<share.facts.count + unread.count).filter { !unread.contains($0) }
+            add(share, places, at: time, to: &receipt)
+        }
+        return receipt
+    }
+
+    private mutating func add(_ share: TransactionSet.Share, _ places: [Int], at time: Int, to receipt: inout Receipt) {
+        func reject(_ index: Int, _ reason: String) {
+            receipt.rejections.append(
+                Rejection(
+                    source: share.source.id, sequence: share.facts[index].sequence, index: places[index], reason: reason
+                ))
+        }
+        if let installation = share.source.installation, erased.contains(installation) {
+            for index in share.facts.indices { reject(index, "erased") }
+            _ = erase(.transactions(share.facts.compactMap(\.begunTransaction)))
+            return
+        }
+        var entry =
+            entries.first { $0.id == share.source.id }
+            ?? Entry(
+                history: SourceHistory(
+                    source: share.source, clocks: [], names: [], facts: [], hasEnded: false, refused: 0), heard: time)
+        if !entries.contains(where: { $0.id == entry.id }) { entries.append(entry) }
+        entry.note(share, at: time)
+        for name in share.names {
+            names.insert(
+                NaiveAnswers.Name(app: entry.history.source.app, version: entry.history.source.appVersion, name: name))
+        }
+        let told = share.dropped.filter { $0.first <= entry.recorded }.flatMap { range in
+            (range.first...min(range.last, entry.recorded)).map { (sequence: $0, reason: range.reason) }
+        }
+        let refused = share.facts.filter { fact in fact.transaction.map(erased.contains) ?? false }.map(\.sequence)
+        _ = entry.erase(
+            Set(told.filter { $0.reason == .erased }.map(\.sequence) + refused).filter { entry.dropped[$0] != .erased })
+        var arrived: Set<Int> = []
+        for (index, fact) in share.facts.enumerated() {
+            if fact.roots.contains(where: { entry.dropped[$0] == .erased }) {
+                entry.dropped[fact.sequence] = .erased
+                reject(index, "erased")
+            } else if entry.received.contains(fact.sequence) {
+                receipt.knownCount += 1
+            } else if let other = entry.facts.first(where: { $0.closes != nil && $0.closes == fact.closes }) {
+                reject(
+                    index, "the \(other.part == other.closes ? "part" : "exchange") is closed already by another fact")
+            } else {
+                entry.history.facts.append(fact)
+                entry.received.insert(fact.sequence)
+                arrived.insert(fact.sequence)
+                receipt.acceptedCount += 1
+            }
+        }
+        for (sequence, reason) in told {
+            entry.dropped[sequence] = [reason, entry.dropped[sequence]].compactMap(\.self).min { $0.rank < $1.rank }
+        }
+        for sequence in entry.received { entry.dropped[sequence] = nil }
+        if !arrived.isEmpty {
+            lastArrival += 1
+            arrivals.append((lastArrival, entry.id, arrived, time))
+        }
+        entries[entries.firstIndex { $0.id == entry.id } ?? 0] = entry
+    }
+
+    // MARK: Erasing
+
+    mutating func erase(_ scope: ErasureScope) -> Erasure {
+        let answers = answers(now: 0)
+        var (transactions, outside): (Set<GUID>, (Entry, Fact) -> Bool) = ([], { _, _ in false })
+        switch scope {
+        case .all:
+            transactions = Set(answers.runs.map(\.id))
+            outside = { _, _ in true }
+        case .transactions(let ids): transactions = Set(ids)
+        case .begunBefore(let time):
+            transactions = Set(answers.runs.filter { $0.begun < time }.map(\.id))
+            let early = Set(answers.exchanges.filter { $0.fact.part == 0 && $0.wall < time }.map(\.id))
+            outside = { entry, fact in fact.part == 0 && early.contains(Fact.ID(source: entry.id, sequence: fact.root))
+            }
+        case .installation(let installation):
+            erased.insert(installation)
+            let its = entries.filter { $0.history.source.installation == installation }
+            transactions = Set(its.flatMap(\.facts).compactMap(\.begunTransaction))
+            outside = { entry, _ in entry.history.source.installation == installation }
+        case .pending: break
+        }
+        erased.formUnion(transactions)
+        var (gone, count): (Set<GUID>, Int) = ([], 0)
+        for index in entries.indices {
+            let parts = Set(
+                entries[index].facts.filter { $0.transaction.map(transactions.contains) ?? false }.map(\.sequence))
+            let entry = entries[index]
+            let roots = Set(entry.facts.filter { parts.contains($0.part) || outside(entry, $0) }.map(\.root))
+            let facts = entries[index].erase(roots)
+            gone.formUnion(facts.compactMap(\.transaction))
+            count += facts.count
+        }
+        if case .installation(let installation) = scope {
+            entries.removeAll { $0.history.source.installation == installation }
+            arrivals.removeAll { arrival in !entries.contains { $0.id == arrival.source } }
+        }
+        return Erasure(transactionCount: gone.count, factCount: count)
+    }
+
+    // MARK: Retiring
+
+    /// Takes away whole transactions, and exchanges outside of any, of which nothing came at a time or later.
+    mutating func retire(receivedBefore time: Int) -> Int {
+        let answers = answers(now: 0)
+        let fresh = Set(
+            arrivals.filter { $0.time >= time }.flatMap { arrival in
+                arrival.sequences.map { Fact.ID(source: arrival.source, sequence: $0) }
+            })
+        let units =
+            answers.runs.map { run in
+                run.parts.flatMap { part in part.facts.map { Fact.ID(source: part.id.source, sequence: $0.sequence) } }
+            }
+            + answers.exchanges.filter { $0.fact.part == 0 }.map { exchange in
+                [exchange.fact, exchange.closing?.fact].compactMap(\.self).map {
+                    Fact.ID(source: exchange.id.source, sequence: $0.sequence)
+                }
+            }
+        let old = Set(units.filter { $0.allSatisfy { !fresh.contains($0) } }.flatMap(\.self))
+        for index in entries.indices {
+            let sequences = Set(old.filter { $0.source == entries[index].id }.map(\.sequence))
+            entries[index].retired.formUnion(sequences)
+            entries[index].history.facts.removeAll { sequences.contains($0.sequence) }
+        }
+        arrivals.removeAll { arrival in
+            arrival.time < time
+                && entries.first { $0.id == arrival.source }.map { arrival.sequences.isSubset(of: $0.retired) } ?? true
+        }
+        return old.count
+    }
+}
+
+extension NaiveBooks.Entry {
+    fileprivate mutating func note(_ share: TransactionSet.Share, at time: Int) {
+        recorded = max(recorded, share.ledger.recorded, share.facts.map(\.sequence).max() ?? 0)
+        heard = max(heard, time)
+        history.hasEnded = history.hasEnded || share.hasEnded
+        history.refused = max(history.refused, share.ledger.refused)
+        for anchor in share.clocks {
+            let same = history.clocks.first { $0.atMicroseconds == anchor.atMicroseconds }
+            history.clocks.removeAll { $0.atMicroseconds == anchor.atMicroseconds }
+            // Of two for one moment the greater one stands, in any order of arrival.
+            history.clocks.append(
+                [anchor, same].compactMap(\.self).max { $0.offsetMicroseconds < $1.offsetMicroseconds } ?? anchor)
+        }
+        history.clocks.sort { $0.atMicroseconds < $1.atMicroseconds }
+    }
+
+    /// Takes away facts with all that belongs to them, and books them as erased.
+    fileprivate mutating func erase(_ sequences: Set<Int>) -> [Fact] {
+        let gone = facts.filter { !sequences.isDisjoint(with: $0.roots) }
+        let all = sequences.union(gone.map(\.sequence))
+        history.facts.removeAll { all.contains($0.sequence) }
+        received.subtract(all)
+        retired.subtract(all)
+        for sequence in all { dropped[sequence] = .erased }
+        return gone
+    }
+
+    /// What became of its facts: what has come, and what has not (yet).
+    var record: SourceRecord {
+        var ledger = Ledger(recorded: recorded, delivered: received.count, refused: history.refused)
+        for reason in dropped.values { ledger.dropped[reason.rawValue, default: 0] += 1 }
+        let booked = received.union(dropped.keys)
+        ledger.pending = max(0, recorded - booked.count)
+        var gaps: [SourceRecord.Gap] = []
+        for sequence in 1...max(1, booked.max() ?? 0) where !booked.contains(sequence) && !booked.isEmpty {
+            if gaps.last?.last == sequence - 1 {
+                gaps[gaps.count - 1].last = sequence
+            } else {
+                gaps.append(SourceRecord.Gap(first: sequence, last: sequence))
+            }
+        }
+        let source = history.source
+        return SourceRecord(
+            id: id, installation: source.installation, app: source.app, appVersion: source.appVersion,
+            device: source.device,
+            os: source.os, osVersion: source.osVersion, attributes: source.attributes,
+            startedMicroseconds: history.clocks.first.map { $0.atMicroseconds + $0.offsetMicroseconds },
+            heardMicroseconds: heard,
+            hasEnded: history.hasEnded, ledger: ledger, gaps: gaps)
+    }
+}
+
+extension Fact {
+    /// The sequence of the opening that it belongs to: of its part or, outside of one, of its exchange.
+    fileprivate var root: Int {
+        if part > 0 { return part }
+        if case .exchangeClosed(let closed) = content { return closed.exchange }
+        return sequence
+    }
+
+    /// What it goes with when that is erased.
+    fileprivate var roots: [Int] {
+        if case .exchangeClosed(let closed) = content { return [sequence, part, closed.exchange] }
+        return [sequence, part]
+    }
+
+    /// The opening that it closes.
+    fileprivate var closes: Int? {
+        switch content {
+        case .closed: part
+        case .exchangeClosed(let closed): closed.exchange
+        case .opened, .event, .exchangeOpened: nil
+        }
+    }
+
+    fileprivate var transaction: GUID? { if case .opened(let opened) = content { opened.transaction } else { nil } }
+
+    fileprivate var begunTransaction: GUID? {
+        if case .opened(let opened) = content, !opened.isJoined { opened.transaction } else { nil }
+    }
+}
+
+extension DropReason {
+    /// Which of two reasons stands.
+    fileprivate var rank: Int { self == .erased ? -1 : Self.allCases.firstIndex(of: self) ?? 0 }
+}

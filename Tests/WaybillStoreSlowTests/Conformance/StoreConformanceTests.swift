@@ -1,0 +1,35 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillStore
+import WaybillTesting
+
+@testable import WaybillStoreTests
+
+/// Stores conform to the naive one. `WAYBILL_HISTORIES=500` plays so many histories instead of a few.
+@Suite(.timeLimit(.minutes(10))) struct StoreConformanceTests {
+    private static let seeds = 0..<(ProcessInfo.processInfo.environment["WAYBILL_HISTORIES"].flatMap { Int($0) } ?? 25)
+
+    @Test func theNaiveStoreConforms() async {
+        #expect(await StoreConformance(seeds: Self.seeds) { NaiveStore() }.findings() == [])
+    }
+
+    @Test func aStoreInMemoryConforms() async {
+        let findings = await StoreConformance(seeds: Self.seeds) { try SQLiteUnderTest(.memory(name: "\(UUID())")) }
+            .findings()
+        #expect(findings == [])
+    }
+
+    @Test func aStoreInAFileConforms() async throws {
+        let folder = try TemporaryDirectory()
+        let findings = await StoreConformance(seeds: Self.seeds) {
+            try SQLiteUnderTest(.file(folder.url.appending(path: "\(UUID()).sqlite")))
+        }.findings()
+        #expect(findings == [])
+    }
+
+    /// Breaks when the suite would let a broken store pass.
+    @Test(arguments: FaultyStore.Fault.allCases) func aFaultIsFound(fault: FaultyStore.Fault) async {
+        #expect(await StoreConformance(seeds: 0..<25) { FaultyStore(fault) }.findings() != [])
+    }
+}
