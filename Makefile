@@ -51,11 +51,11 @@ otlp: setup ## Send generated transactions and the demo's as spans to a strict O
 	@$(PYTEST) $(INTEGRATION)/test_otlp.py
 
 answers: setup ## Have DuckDB answer the same questions over the exports of generated histories, and compare; SEED=n
-	$(call built,--product waybill)
+	$(call built,--product waybill-cli)
 	@$(PYTEST) $(INTEGRATION)/test_answers.py
 
 hostile: setup ## Try hostile requests and schemathesis on a running collector; EXAMPLES=100 for each operation
-	$(call built,--product waybill)
+	$(call built,--product waybill-cli)
 	@EXAMPLES=$(or $(EXAMPLES),100) $(PYTEST) $(INTEGRATION)/test_hostile.py $(INTEGRATION)/test_description.py
 
 bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,drain runs some, ROWS=size what an app gets
@@ -122,8 +122,8 @@ integration: setup ## All of these, from schemas to e2e, side by side; EXAMPLES=
 	@$(PYTEST) -n 2 $(INTEGRATION)
 
 bench-inspector: setup ## Measure the inspector on a store of a million transactions, made once in .build
-	swift build -c release --traits Collector --product waybill $(IMPORTS)
-	@WAYBILL=$(CURDIR)/.build/release/waybill Scripts/python $(INTEGRATION)/inspector/bench.py
+	swift build -c release --traits Collector --product waybill-cli $(IMPORTS)
+	@WAYBILL=$(CURDIR)/.build/release/waybill-cli Scripts/python $(INTEGRATION)/inspector/bench.py
 
 check: setup ## All that CI checks; seconds of each step at the end
 	@set -e; table=; trap 'printf "%s" "$$table"' EXIT; \
@@ -134,7 +134,7 @@ check: setup ## All that CI checks; seconds of each step at the end
 	done; table+=$$(printf '%6d s  in all' $$SECONDS)$$'\n'
 
 installation: setup ## Install into a folder of its own, and try what was installed
-	$(call built,--product waybill)
+	$(call built,--product waybill-cli)
 	@$(PYTEST) $(INTEGRATION)/test_installation.py
 
 install: setup ## Install the command line and the collector's unit; PREFIX=/usr/local, DESTDIR=

@@ -25,7 +25,7 @@ let package = Package(
         .library(name: "WaybillTesting", targets: ["WaybillTesting"]),
         .library(name: "WaybillHummingbird", targets: ["WaybillHummingbird"]),
         .library(name: "WaybillCollector", targets: ["WaybillCollector"]),
-        .executable(name: "waybill", targets: ["WaybillCommand"]),
+        .executable(name: "waybill-cli", targets: ["WaybillCommand"]),
     ],
     // An app that links `Waybill` resolves no packages: whatever has a dependency sits behind a trait, off by default.
     traits: [

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PRODUCTS = ROOT / ".build/debug"
-WAYBILL = Path(os.environ.get("WAYBILL", PRODUCTS / "waybill"))
+WAYBILL = Path(os.environ.get("WAYBILL", PRODUCTS / "waybill-cli"))
 DUCKDB = Path(sys.executable).with_name("duckdb")
 MEDIA_TYPE = "application/vnd.waybill.transaction-set.v1+json"
 PATIENCE = 60  # seconds until something that was to happen counts as not happening

@@ -31,7 +31,7 @@ struct LoginDemo {
         defer { children.killAll() }
 
         let collector = try children.start(
-            "waybill", ["serve", store("collector").path(), "--port", "0", "--insecure"], log: store("collector.log"))
+            "waybill-cli", ["serve", store("collector").path(), "--port", "0", "--insecure"], log: store("collector.log"))
         let collectorURL = try await collector.address()
         print("collector  \(collectorURL.absoluteString)  (process \(collector.processID))")
         let server = try children.start(
@@ -61,7 +61,7 @@ struct LoginDemo {
         if let example = findings.merged.first(where: { $0.summary.outcome == .failed && $0.exchanges.contains { $0.status == 401 } }) {
             print("\nOne login, as the collector merged it from client and server\n")
             let show = try children.start(
-                "waybill", ["show", collectorURL.absoluteString, example.summary.id.description], log: store("show.log"))
+                "waybill-cli", ["show", collectorURL.absoluteString, example.summary.id.description], log: store("show.log"))
             await show.eachLine { print($0) }
             try show.wait()
         }
@@ -70,9 +70,9 @@ struct LoginDemo {
             """
 
             Stores: .build/demo/client, .build/demo/server, .build/demo/collector. Look at them:
-              .build/debug/waybill list .build/demo/collector --outcome failed
-              .build/debug/waybill show .build/demo/collector \(findings.merged.last.map { "\($0.summary.id.supportCode)" } ?? "ID")
-              .build/debug/waybill verify .build/demo/client
+              .build/debug/waybill-cli list .build/demo/collector --outcome failed
+              .build/debug/waybill-cli show .build/demo/collector \(findings.merged.last.map { "\($0.summary.id.supportCode)" } ?? "ID")
+              .build/debug/waybill-cli verify .build/demo/client
               sqlite3 -readonly .build/demo/collector/waybill.sqlite 'SELECT * FROM transactions LIMIT 5'
             """)
         guard findings.disagreements.isEmpty else {

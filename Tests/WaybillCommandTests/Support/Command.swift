@@ -20,7 +20,7 @@ struct Command {
         let (output, errors) = (folder.file("output"), folder.file("errors"))
         for file in [output, errors] { try Data().write(to: file) }
         let process = Process()
-        process.executableURL = ChildProcess.folder.appending(path: "waybill")
+        process.executableURL = ChildProcess.folder.appending(path: "waybill-cli")
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(["WAYBILL_TOKEN": ""]) { $1 }.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
@@ -52,7 +52,7 @@ struct ServeProcess {
         _ folder: TemporaryDirectory, _ arguments: String..., asksForToken: Bool = false, environment: [String: String] = [:]
     ) async throws -> ServeProcess {
         let process = try ChildProcess(
-            "waybill", ["serve", folder.url.path, "--port", "0"] + (asksForToken ? [] : ["--insecure"]) + arguments,
+            "waybill-cli", ["serve", folder.url.path, "--port", "0"] + (asksForToken ? [] : ["--insecure"]) + arguments,
             environment: environment)
         let line = await onThread { process.line() }
         guard let port = line?.wholeMatch(of: #/listening on (https?://127\.0\.0\.1:(\d+))/#), let number = Int(port.2) else {

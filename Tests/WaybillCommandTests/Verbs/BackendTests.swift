@@ -72,7 +72,7 @@ import WaybillCore
             return .text("{}", type: "application/json")
         }
         let follow = try ChildProcess(
-            "waybill", ["export", folder.url.path, "--format", "otlp", "--to", backend.url().absoluteString, "--follow"])
+            "waybill-cli", ["export", folder.url.path, "--format", "otlp", "--to", backend.url().absoluteString, "--follow"])
         await first.opened()
         try folder.makeStore(of: LoginHistory().serverSet())
         await second.opened()

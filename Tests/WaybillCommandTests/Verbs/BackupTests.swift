@@ -39,7 +39,7 @@ import WaybillStore
         #expect(try mode(copy.appending(path: "shop.sqlite")) == 0o600)
         #expect(try copies.names() == ["copy"], "Nothing hidden is left.")
 
-        let again = try ChildProcess("waybill", ["serve", copy.path, "--port", "0"])
+        let again = try ChildProcess("waybill-cli", ["serve", copy.path, "--port", "0"])
         defer { again.kill() }
         let url = try #require(again.line()?.split(separator: " ").last.map(String.init))
         let list = try await Command.waybill("list", url, environment: ["WAYBILL_TOKEN": token])

@@ -63,7 +63,7 @@ import WaybillCore
     @Test func whatComesIsShownAsItComes() async throws {
         let serve = try await ServeProcess.start(folder)
         for place in [store, serve.url] {
-            let follow = try ChildProcess("waybill", ["list", place, "outcome:failed", "--follow", "--json"])
+            let follow = try ChildProcess("waybill-cli", ["list", place, "outcome:failed", "--follow", "--json"])
             func next() async throws -> GUID {
                 let line = try #require(await following { follow.line() })
                 return try JSONDecoder.waybill().decode(TransactionSummary.self, from: Data(line.utf8)).id
