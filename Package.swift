@@ -66,7 +66,7 @@ let package = Package(
             resources: [.embedInCode("Report/Assets")]),
         .target(
             name: "WaybillInspector",
-            dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "WaybillAnalysis", "WaybillExport"],
+            dependencies: ["WaybillCore", "WaybillReading", "WaybillAnalysis", "WaybillExport"],
             resources: [.embedInCode("Assets")]),
         .target(name: "WaybillLegacy", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
         .target(
@@ -83,7 +83,7 @@ let package = Package(
         .executableTarget(
             name: "WaybillCommand",
             dependencies: [
-                "WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport",
+                "WaybillCore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport",
                 "WaybillInspector", "WaybillLegacy", "WaybillCollector", .hummingbird, .hummingbirdTLS, .argumentParser,
                 .configuration, .logging, .nio, .nioSSL,
             ]

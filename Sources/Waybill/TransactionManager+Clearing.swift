@@ -1,5 +1,5 @@
 import WaybillCore
-public import WaybillStore
+import WaybillStore
 
 // Clearing what was recorded, and starting over as another installation.
 extension TransactionManager {

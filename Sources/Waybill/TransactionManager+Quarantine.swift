@@ -1,7 +1,7 @@
 public import Foundation
 public import WaybillCore
 import WaybillReading
-public import WaybillStore
+import WaybillStore
 
 // What a collector rejected is kept, and can be looked at, sent again or handed on.
 extension TransactionManager {

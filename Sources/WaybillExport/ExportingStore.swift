@@ -1,5 +1,6 @@
 package import WaybillCore
 package import WaybillReading
+import WaybillStore
 
 /// A store that hands over facts in order, for other programs.
 package protocol ExportingStore: RecordStore {
@@ -55,6 +56,21 @@ package struct ExportStream: Sendable {
     package init(cursor: String, pieces next: @escaping @Sendable () async throws -> Piece?) {
         self.cursor = cursor
         self.next = next
+    }
+
+    /// The same, compressed (RFC 1952); a piece may be empty, since the compressor keeps some for later.
+    package func compressed() throws(WaybillError) -> ExportStream {
+        let (next, gzip) = (next, Locked<Gzip?>(try Gzip()))
+        return ExportStream(cursor: cursor) {
+            let piece = try await next()
+            return gzip.withLock { gzip in
+                guard let piece else {
+                    defer { gzip = nil }
+                    return gzip.map { Piece(bytes: $0.finish()) }
+                }
+                return Piece(bytes: gzip?.compress(piece.bytes) ?? [], factCount: piece.factCount)
+            }
+        }
     }
 
     /// Hands over each line, and waits until it is taken.

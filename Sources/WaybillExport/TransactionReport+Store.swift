@@ -40,9 +40,7 @@ extension TransactionReport {
     ///
     /// - Throws: ``WaybillError`` when it cannot be written.
     package func write(to file: URL) throws(WaybillError) {
-        let partial = try PartialFile(file)
-        try partial.write(Array(html))
-        try partial.finish()
+        try WholeFile.write(to: file) { Array(html) }
     }
 
     /// `waybill-shop-2026-03-01-143105.html`.

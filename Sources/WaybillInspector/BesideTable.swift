@@ -1,7 +1,6 @@
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// What happened in two transactions, a row for each fact, with what is different in words.
 struct BesideTable {

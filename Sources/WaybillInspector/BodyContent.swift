@@ -1,7 +1,6 @@
 import Foundation
 import WaybillCore
 import WaybillExport
-import WaybillStore
 
 /// What a body turns out to be, by its bytes first and by what was said of it second.
 enum BodyContent: Equatable {

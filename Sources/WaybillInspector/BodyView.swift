@@ -1,7 +1,6 @@
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// A body on the page of its exchange: a picture, JSON that unfolds, a form, a text, or bytes; never anything that runs.
 struct BodyView {

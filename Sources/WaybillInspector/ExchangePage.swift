@@ -1,7 +1,6 @@
 import WaybillCore
 package import WaybillExport
 package import WaybillReading
-import WaybillStore
 
 /// One network exchange: what was asked and answered, where the time went, and the way to its transaction.
 package struct ExchangePage {

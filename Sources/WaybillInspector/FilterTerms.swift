@@ -1,7 +1,6 @@
 import WaybillAnalysis
 import WaybillCore
 import WaybillReading
-import WaybillStore
 
 /// Terms of a filter that a search field offers: every key, with the values that are known.
 struct FilterTerms {

@@ -2,7 +2,6 @@ import Foundation
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// What a list says that was not looked through to its end.
 struct ListProgress {

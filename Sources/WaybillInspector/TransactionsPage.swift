@@ -2,7 +2,6 @@ package import WaybillAnalysis
 package import WaybillCore
 package import WaybillExport
 package import WaybillReading
-import WaybillStore
 
 /// The list of transactions: a line for each, the newest first.
 package struct TransactionsPage {

@@ -1,5 +1,4 @@
 package import WaybillCore
-package import WaybillStore
 
 /// A store at hand that pages can be made of: what they show beside what every store tells.
 package protocol BrowsableStore: RecordStore {
@@ -41,7 +40,7 @@ package struct SourceDetails: Sendable {
     /// How far its clock was from those of others; nil where nothing is known.
     package var clocks: SourceClocks?
     /// About when missing facts were recorded.
-    package var gaps: [StoreReader.GapTime]
+    package var gaps: [GapTime]
     /// The transactions that it took part in last, the latest first.
     package var transactions: [TransactionSummary]
     /// Microseconds since 1970 of its latest fact; nil where there is none. Of a source that was received, only where transactions are told, too.
@@ -50,13 +49,28 @@ package struct SourceDetails: Sendable {
     package var firstArrival: Int?
 
     package init(
-        clocks: SourceClocks?, gaps: [StoreReader.GapTime], transactions: [TransactionSummary], latestFact: Int?, firstArrival: Int?
+        clocks: SourceClocks?, gaps: [GapTime], transactions: [TransactionSummary], latestFact: Int?, firstArrival: Int?
     ) {
         self.clocks = clocks
         self.gaps = gaps
         self.transactions = transactions
         self.latestFact = latestFact
         self.firstArrival = firstArrival
+    }
+
+    /// About when a source's missing facts were recorded: the facts around them that are there.
+    package struct GapTime: Hashable, Sendable {
+        package var gap: SourceRecord.Gap
+        /// Microseconds since 1970 of a fact before; nil: there is none.
+        package var afterMicroseconds: Int?
+        /// Of a fact behind; nil: there is none.
+        package var beforeMicroseconds: Int?
+
+        package init(gap: SourceRecord.Gap, afterMicroseconds: Int?, beforeMicroseconds: Int?) {
+            self.gap = gap
+            self.afterMicroseconds = afterMicroseconds
+            self.beforeMicroseconds = beforeMicroseconds
+        }
     }
 
     /// How much of each is told; 0: it is not looked for.

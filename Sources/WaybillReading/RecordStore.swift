@@ -1,5 +1,4 @@
 package import WaybillCore
-package import WaybillStore
 
 /// Where facts of several sources are kept: what a collector, the command line and exports need of any store, whatever keeps the rows.
 ///

@@ -1,5 +1,5 @@
 package import WaybillCore
-package import WaybillStore
+import WaybillStore
 
 extension SQLiteStore: BrowsableStore {
     package func details(of sources: [GUID], upTo limits: SourceDetails.Limits) async throws -> [GUID: SourceDetails] {

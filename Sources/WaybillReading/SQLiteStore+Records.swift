@@ -1,5 +1,5 @@
 package import WaybillCore
-package import WaybillStore
+import WaybillStore
 
 extension SQLiteStore: RecordStore {
     package func add(_ set: ReceivedSet) async throws -> Receipt { try await writer.add(set) }

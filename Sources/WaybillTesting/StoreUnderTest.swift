@@ -1,7 +1,7 @@
 package import WaybillAnalysis
 package import WaybillCore
 package import WaybillReading
-package import WaybillStore
+import WaybillStore
 
 /// What ``StoreConformance`` asks of a store. Times are microseconds since 1970.
 package protocol StoreUnderTest: Sendable {

@@ -1,5 +1,5 @@
 public import WaybillCore
-public import WaybillStore
+import WaybillStore
 
 extension TransactionManager {
     /// What was kept of a body of an exchange, without its secrets; see ``BodyPolicy``.

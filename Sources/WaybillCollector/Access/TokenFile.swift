@@ -1,7 +1,7 @@
 #if Collector
 package import Foundation
 package import WaybillCore
-import WaybillStore
+import WaybillExport
 
 /// The file `tokens` in a collector's folder: a line for each token, for people to read; tokens themselves are not in it.
 ///
@@ -64,12 +64,11 @@ package struct TokenFile: Sendable {
         } catch {
             throw WaybillError(.setting, "The folder \(folder.path) cannot be made.", cause: error.localizedDescription)
         }
-        // Begun before the lines are read, because it holds the lock that keeps other writers out.
-        let file = try PartialFile(url)
-        let found = try lines()
-        let lines = try body(found.isEmpty ? [Substring(Self.head)] : found)
-        try file.write(Array((lines.joined(separator: "\n") + "\n").utf8))
-        try file.finish()
+        try WholeFile.write(to: url) { () throws(WaybillError) in
+            let found = try lines()
+            let lines = try body(found.isEmpty ? [Substring(Self.head)] : found)
+            return Array((lines.joined(separator: "\n") + "\n").utf8)
+        }
     }
 
     private func lines() throws(WaybillError) -> [Substring] {

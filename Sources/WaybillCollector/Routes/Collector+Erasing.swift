@@ -3,7 +3,6 @@ import Hummingbird
 import Logging
 import WaybillCore
 import WaybillReading
-import WaybillStore
 
 extension Collector {
     /// Erases what a query names; returns only when the bytes are gone.

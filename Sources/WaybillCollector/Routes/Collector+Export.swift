@@ -4,7 +4,6 @@ import Hummingbird
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 extension Collector {
     /// Streams facts as text. The store is read a piece at a time, when the client has taken the one before.
@@ -12,18 +11,16 @@ extension Collector {
         let query = try ExportQuery(request.queryItems)
         let export = try await project.store.export(query.facts(now: clock.wallMicroseconds()), as: query.format)
         let isCompressed = request.acceptsGzip
+        let pieces = isCompressed ? try export.compressed() : export
         var headers: HTTPFields = [.contentType: query.format.mediaType, .cacheControl: "no-store", .vary: "Accept-Encoding"]
         if let name = HTTPField.Name(ExportQuery.cursorField) { headers[name] = export.cursor }
         if isCompressed { headers[.contentEncoding] = "gzip" }
         return Response(
             status: .ok, headers: headers,
             body: ResponseBody { writer in
-                let gzip = isCompressed ? try Gzip() : nil
-                while let piece = try await export.next() {
-                    let bytes = gzip?.compress(piece.bytes) ?? piece.bytes
-                    if !bytes.isEmpty { try await writer.write(ByteBuffer(bytes: bytes)) }
+                while let piece = try await pieces.next() {
+                    if !piece.bytes.isEmpty { try await writer.write(ByteBuffer(bytes: piece.bytes)) }
                 }
-                if let gzip { try await writer.write(ByteBuffer(bytes: gzip.finish())) }
                 try await writer.finish(nil)
             })
     }

@@ -4,7 +4,6 @@ import WaybillCore
 import WaybillExport
 import WaybillLegacy
 import WaybillReading
-import WaybillStore
 
 extension Collector {
     /// Takes in a set of version 0.0.1, and answers as its clients expect; returns only after the synced commit.

@@ -4,7 +4,6 @@ public import Hummingbird
 import Logging
 import WaybillCore
 import WaybillReading
-import WaybillStore
 
 extension Collector {
     /// Adds the routes to a router or to a group of one: all are below `/v1/`, but for `/metrics`.

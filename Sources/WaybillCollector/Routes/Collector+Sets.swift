@@ -3,7 +3,6 @@ import Hummingbird
 import NIOCore
 import WaybillCore
 import WaybillReading
-import WaybillStore
 
 extension Collector {
     /// Takes in a set; returns only after the synced commit.

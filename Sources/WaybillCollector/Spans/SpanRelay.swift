@@ -3,7 +3,6 @@ package import Foundation
 package import WaybillCore
 package import WaybillExport
 package import WaybillReading
-import WaybillStore
 
 /// Sends spans to a backend, in rounds that go on where the one before ended.
 ///
@@ -38,9 +37,7 @@ package struct SpanRelay: Sendable {
         }
         let next = export.cursor
         if let file, next != cursor {
-            let partial = try PartialFile(file)
-            try partial.write(Array("\(next)\n".utf8))
-            try partial.finish()
+            try WholeFile.write(to: file) { Array("\(next)\n".utf8) }
         }
         cursor = next
         return total.withLock { $0 }

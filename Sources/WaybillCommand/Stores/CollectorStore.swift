@@ -6,7 +6,6 @@ import WaybillCollector
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif

@@ -6,7 +6,6 @@ import WaybillCollector
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// STORE on the command line: a folder, a single file, or a collector's URL.
 enum StoreArgument: ExpressibleByArgument {

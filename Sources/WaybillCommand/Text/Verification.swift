@@ -3,7 +3,6 @@ import WaybillCollector
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// What `waybill verify` has found.
 struct Verification: Encodable {

@@ -5,7 +5,6 @@ import WaybillCollector
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// `waybill backup`: a copy of a collector that runs, or of one store.
 struct Backup: AsyncParsableCommand {
@@ -28,12 +27,7 @@ struct Backup: AsyncParsableCommand {
     var backup: String
 
     func run() async throws {
-        let (source, target) = (URL(filePath: store), URL(filePath: backup))
-        let thread = StoreThread(label: "waybill.backup") { () }
-        let (copies, warnings) = try await thread.run { _ in
-            var backup = StoreBackup(of: source, to: target)
-            return (try backup.run(), backup.warnings)
-        }
+        let (copies, warnings) = try await StoreBackup.run(of: URL(filePath: store), to: URL(filePath: backup))
         for warning in warnings { Terminal.warn(warning) }
         Terminal.write(
             copies.map { "\($0.name): \(Words.count($0.factCount, "fact")), \(Words.count($0.byteCount, "byte"))." })

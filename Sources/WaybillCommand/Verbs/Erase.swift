@@ -5,7 +5,6 @@ import WaybillCollector
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// `waybill erase`: takes transactions away for good.
 struct Erase: AsyncParsableCommand {

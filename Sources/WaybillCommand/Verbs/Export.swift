@@ -5,7 +5,6 @@ import WaybillCollector
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// `waybill export`: facts for other tools.
 struct Export: AsyncParsableCommand {

@@ -6,7 +6,6 @@ import WaybillCollector
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// Shows the newest transactions, the oldest of them first, and then each that comes and passes: when it is new, or when something came that makes
 /// it pass. Each is shown once.
@@ -66,7 +65,7 @@ struct Following {
         guard !new.isEmpty else { return true }
         let text = isJSON ? try new.map(Self.line).joined() : table(new).map { $0 + "\n" }.joined()
         // Where SIGPIPE is ignored, a pipe without a reader shows here.
-        return (try? DurableFile.write(Array(text.utf8), to: STDOUT_FILENO)) != nil
+        return (try? StandardOutput.write(Array(text.utf8))) != nil
     }
 
     /// Titles come once; later lines keep the columns where they are, unless they need more room.

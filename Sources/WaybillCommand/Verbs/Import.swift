@@ -6,7 +6,6 @@ import WaybillCollector
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// `waybill import`: feeds sets that were written to files to a store or a collector.
 struct Import: AsyncParsableCommand {

@@ -5,7 +5,6 @@ import WaybillCollector
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// `waybill list`: transactions, or network exchanges, a line for each.
 struct List: AsyncParsableCommand {

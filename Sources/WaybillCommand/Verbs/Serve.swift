@@ -4,7 +4,6 @@ import Foundation
 import Hummingbird
 import WaybillCollector
 import WaybillCore
-import WaybillStore
 
 /// `waybill serve`: a collector of its own.
 struct Serve: AsyncParsableCommand {

@@ -4,7 +4,6 @@ import Foundation
 import WaybillCollector
 import WaybillCore
 import WaybillReading
-import WaybillStore
 
 /// `waybill verify`: whether a store or a set is sound.
 struct Verify: AsyncParsableCommand {

@@ -1,6 +1,6 @@
-import WaybillCore
+package import WaybillCore
 package import WaybillReading
-package import WaybillStore
+import WaybillStore
 
 /// The request of an exchange as a command for a POSIX shell and curl 7.55 or later.
 package struct CurlCommand: Sendable {

@@ -1,7 +1,6 @@
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// What came in hour by hour: bars, and a table of the hours in which something came.
 struct ArrivalChart {

@@ -1,7 +1,6 @@
 import WaybillCore
 import WaybillExport
 package import WaybillReading
-import WaybillStore
 
 /// The codes that have had several names, and since when.
 package struct ChangedNames: Sendable {

@@ -1,7 +1,6 @@
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// A source's clocks in words. What is not known is said to be unknown, and is never zero.
 struct ClockText {

@@ -2,7 +2,6 @@ import Waybill
 import WaybillCore
 package import WaybillExport
 package import WaybillReading
-import WaybillStore
 
 /// How facts come in and go on: what waits, what was rejected and why, and which names changed.
 package struct DeliveryPage {

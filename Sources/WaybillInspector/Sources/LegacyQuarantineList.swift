@@ -1,7 +1,6 @@
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// What could not be read of sets of version 0.0.1, whose senders keep nothing of it.
 struct LegacyQuarantineList {

@@ -1,5 +1,4 @@
 package import WaybillCore
-package import WaybillStore
 
 /// Facts in quarantine as JSON: an array of objects, each with the fact as `Schemas/fact.v1.schema.json` describes it.
 package enum QuarantineJSON {

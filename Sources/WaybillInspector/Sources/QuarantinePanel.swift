@@ -1,7 +1,6 @@
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// What was rejected and why: by the collector to which this store delivers, and by the one that keeps it.
 struct QuarantinePanel {

@@ -1,7 +1,6 @@
 package import WaybillCore
 import WaybillExport
 package import WaybillReading
-import WaybillStore
 
 /// Redacts what is told of sources and of delivery once more; see `Redactor+Record`.
 extension Redactor {

@@ -1,14 +1,13 @@
 import WaybillCore
 package import WaybillExport
 package import WaybillReading
-package import WaybillStore
 
 /// One source: who it is, what became of its facts, what is missing, and how its clock goes.
 package struct SourcePage {
     /// What the page tells besides the record; redacted.
     package struct Details: Sendable {
         var clocks: SourceClocks?
-        var gaps: [StoreReader.GapTime]
+        var gaps: [SourceDetails.GapTime]
         var transactions: [TransactionSummary]
         var latestFact: Int?
         var firstArrival: Int?
@@ -20,7 +19,7 @@ package struct SourcePage {
         ///   - latestFact: Microseconds since 1970; nil where there is none.
         ///   - firstArrival: Microseconds since 1970; nil for a source of this very store.
         package init(
-            clocks: SourceClocks?, gaps: [StoreReader.GapTime], transactions: [TransactionSummary], latestFact: Int?, firstArrival: Int?
+            clocks: SourceClocks?, gaps: [SourceDetails.GapTime], transactions: [TransactionSummary], latestFact: Int?, firstArrival: Int?
         ) {
             (self.clocks, self.gaps, self.transactions) = (clocks, gaps, transactions)
             (self.latestFact, self.firstArrival) = (latestFact, firstArrival)
@@ -116,7 +115,7 @@ package struct SourcePage {
             """
     }
 
-    private func about(_ gap: StoreReader.GapTime) -> HTML {
+    private func about(_ gap: SourceDetails.GapTime) -> HTML {
         switch (gap.afterMicroseconds, gap.beforeMicroseconds) {
         case (let after?, let before?): "\(time(after)) to \(time(before))"
         case (let after?, nil): "after \(time(after))"

@@ -1,7 +1,6 @@
 package import WaybillCore
 package import WaybillExport
 package import WaybillReading
-import WaybillStore
 
 /// The list of sources: a line for each, the one that was heard last in front.
 package struct SourcesPage {

@@ -2,7 +2,6 @@ import WaybillAnalysis
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// What can be chosen of a question: fields that are the parameters of its address, so that it works without script and a view can be shared.
 struct UseCaseForm {

@@ -3,7 +3,6 @@ package import WaybillAnalysis
 import WaybillCore
 package import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// One use case: the answer to one question about it as a chart, with a table and a file of the same numbers.
 package struct UseCasePage {

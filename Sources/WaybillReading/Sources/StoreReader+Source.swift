@@ -3,33 +3,18 @@ package import WaybillStore
 
 /// What is asked of one source besides its record.
 extension StoreReader {
-    /// About when a source's missing facts were recorded: the facts around them that are there.
-    package struct GapTime: Hashable, Sendable {
-        package var gap: SourceRecord.Gap
-        /// Microseconds since 1970 of a fact before; nil: there is none.
-        package var afterMicroseconds: Int?
-        /// Of a fact behind; nil: there is none.
-        package var beforeMicroseconds: Int?
-
-        package init(gap: SourceRecord.Gap, afterMicroseconds: Int?, beforeMicroseconds: Int?) {
-            self.gap = gap
-            self.afterMicroseconds = afterMicroseconds
-            self.beforeMicroseconds = beforeMicroseconds
-        }
-    }
-
     /// When the facts in the gaps of a source were recorded, as far as their neighbors in the same part and the next part tell.
-    package func times(of gaps: some Sequence<SourceRecord.Gap>, in source: GUID) throws(WaybillError) -> [GapTime] {
+    package func times(of gaps: some Sequence<SourceRecord.Gap>, in source: GUID) throws(WaybillError) -> [SourceDetails.GapTime] {
         try read { () throws(WaybillError) in
             guard let row = try row(of: source) else { return [] }
             let clock = try WallClock(of: row, connection)
             let statement = try connection.statement(Self.around)
-            var times: [GapTime] = []
+            var times: [SourceDetails.GapTime] = []
             for gap in gaps {
                 let around = try statement.first(row, gap.first, gap.last) { row in (after: row.optionalInt(0), before: row.optionalInt(1))
                 }
                 times.append(
-                    GapTime(
+                    SourceDetails.GapTime(
                         gap: gap, afterMicroseconds: (around?.after).map(clock.wall), beforeMicroseconds: (around?.before).map(clock.wall)))
             }
             return times

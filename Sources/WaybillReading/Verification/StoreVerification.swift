@@ -1,5 +1,5 @@
 package import WaybillCore
-package import WaybillStore
+import WaybillStore
 
 /// What a check of a whole store has found.
 package struct StoreVerification: Hashable, Sendable, Codable {

@@ -66,10 +66,3 @@ package struct Totals {
         }
     }
 }
-
-/// The sums of one app's sources that have ended and left no rows.
-package struct AppTotal: Hashable, Sendable, Codable {
-    package var app: String
-    package var sourceCount: Int
-    package var ledger: Ledger
-}

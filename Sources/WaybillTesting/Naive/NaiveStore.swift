@@ -2,7 +2,7 @@ import Foundation
 package import WaybillAnalysis
 package import WaybillCore
 package import WaybillReading
-package import WaybillStore
+import WaybillStore
 
 /// A store in memory that answers everything by looking at every fact: slow, short, and what others are compared with.
 package final class NaiveStore: StoreUnderTest {

@@ -30,7 +30,7 @@ import WaybillStore
             others: [SourceClocks.Other(source: source, offset: offset, transaction: GUID())])
     }
 
-    private func page(_ record: SourceRecord, _ clocks: SourceClocks? = nil, gaps: [StoreReader.GapTime] = []) -> String {
+    private func page(_ record: SourceRecord, _ clocks: SourceClocks? = nil, gaps: [SourceDetails.GapTime] = []) -> String {
         let details = SourcePage.Details(clocks: clocks, gaps: gaps, transactions: [], latestFact: nil, firstArrival: nil)
         return SourcePage(record, details, in: frame).html.text
     }
@@ -78,13 +78,13 @@ import WaybillStore
 
     @Test func aGapIsShownWithItsSequencesAndAboutWhen() {
         let gap = SourceRecord.Gap(first: 3, last: 5)
-        let time = StoreReader.GapTime(
+        let time = SourceDetails.GapTime(
             gap: gap, afterMicroseconds: LoginHistory.begun, beforeMicroseconds: LoginHistory.begun + 2_500_000)
         let page = page(record(Ledger(recorded: 6, delivered: 3, pending: 3), gaps: [gap]), gaps: [time])
         #expect(
             page.contains("3 to 5<td class=n>3<td><time datetime=\"2026-03-01T12:00:00.000000Z\">2026-03-01 12:00:00.000</time> to <time "))
         #expect(page.contains("3 facts have not come in"))
-        let unknown = StoreReader.GapTime(gap: gap, afterMicroseconds: nil, beforeMicroseconds: nil)
+        let unknown = SourceDetails.GapTime(gap: gap, afterMicroseconds: nil, beforeMicroseconds: nil)
         #expect(self.page(record(Ledger(), gaps: [gap]), gaps: [unknown]).contains("<td>unknown"))
     }
 

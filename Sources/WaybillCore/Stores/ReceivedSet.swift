@@ -1,5 +1,3 @@
-package import WaybillCore
-
 /// A set that came in, and when.
 package struct ReceivedSet: Sendable {
     package var set: DecodedSet

@@ -1,35 +1,40 @@
-#if Collector
-import Foundation
-import WaybillCollector
+package import Foundation
 import WaybillCore
-import WaybillReading
 import WaybillStore
 
 /// Copies a store's file, or all that a collector's folder holds, while others write to it: whole or not at all.
 ///
 /// Everything is made under a hidden name beside its own, is checked and synced, and then renamed. Nothing is overwritten.
-struct StoreBackup: Sendable {
+package struct StoreBackup: Sendable {
     /// A store that was copied.
-    struct Copy: Sendable {
-        var name: String
-        var factCount: Int
-        var byteCount: Int
+    package struct Copy: Sendable {
+        package var name: String
+        package var factCount: Int
+        package var byteCount: Int
     }
 
-    let source: URL
-    let target: URL
-    /// What the readers had to say, e.g. that a WAL is missing.
-    private(set) var warnings: [String] = []
+    private let source: URL
+    private let target: URL
+    private var warnings: [String] = []
 
-    init(of source: URL, to target: URL) {
+    /// Makes it.
+    ///
+    /// - Returns: Also what the readers had to say, e.g. that a WAL is missing.
+    /// - Throws: `.notFound` where there is no store, `.setting` where the target exists, cannot be written, or is being written.
+    package static func run(of source: URL, to target: URL) async throws -> (copies: [Copy], warnings: [String]) {
+        try await StoreThread(label: "waybill.backup") { () }.run { _ in
+            var backup = StoreBackup(of: source, to: target)
+            return (try backup.run(), backup.warnings)
+        }
+    }
+
+    private init(of source: URL, to target: URL) {
         self.source = source
         self.target = target
     }
 
-    /// Makes it; blocks until it is done.
-    ///
-    /// - Throws: `.notFound` where there is no store, `.setting` where the target exists, cannot be written, or is being written.
-    mutating func run() throws -> [Copy] {
+    /// Blocks until it is done.
+    private mutating func run() throws -> [Copy] {
         guard !FileManager.default.fileExists(atPath: target.path(percentEncoded: false)) else {
             throw WaybillError(.setting, "\(target.path(percentEncoded: false)) exists already. Name a backup that does not.")
         }
@@ -77,4 +82,3 @@ struct StoreBackup: Sendable {
             name: store.lastPathComponent, factCount: verification.factCount, byteCount: attributes?[.size] as? Int ?? 0)
     }
 }
-#endif

@@ -1,12 +1,11 @@
-#if Collector
 import Foundation
-import WaybillCore
+package import WaybillCore
 import WaybillStore
 
 /// Where exports go that name no file.
-enum StandardOutput {
-    /// - Throws: Where it is not read any more, or has no room.
-    @Sendable static func write(_ bytes: [UInt8]) throws {
+package enum StandardOutput {
+    /// - Throws: `.setting` where it is not read any more, or has no room.
+    @Sendable package static func write(_ bytes: [UInt8]) throws(WaybillError) {
         do {
             try DurableFile.write(bytes, to: STDOUT_FILENO)
         } catch {
@@ -14,4 +13,3 @@ enum StandardOutput {
         }
     }
 }
-#endif

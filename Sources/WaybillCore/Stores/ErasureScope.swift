@@ -1,5 +1,3 @@
-package import WaybillCore
-
 /// What an erasure takes; transactions always whole, with the parts of all sources.
 package enum ErasureScope: Sendable, Hashable {
     /// Every transaction, and every exchange outside of one.

@@ -1,5 +1,4 @@
 public import Foundation
-public import WaybillCore
 
 /// A fact that the collector rejected, or that was too large for it all by itself. It is settled, and blocks nothing.
 public struct QuarantinedFact: Hashable, Sendable {
