@@ -13,6 +13,9 @@ public struct FunnelQuery: Hashable, Sendable, Codable {
     /// By what to tell the transactions apart; nil: not at all.
     public var segmentation: Segmentation?
 
+    /// The most steps that are asked for at once.
+    package static let stepLimit = 100
+
     /// Makes a query.
     public init(
         filter: TransactionFilter, steps: [TransactionPoint], windowMicroseconds: Int? = nil, isStrict: Bool = false,

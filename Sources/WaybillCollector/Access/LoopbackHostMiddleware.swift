@@ -1,5 +1,6 @@
 #if Collector
 package import Hummingbird
+import WaybillInspector
 
 /// Refuses requests that name another host than this machine: for a server that asks for no token, and is therefore on loopback alone.
 ///
@@ -11,21 +12,12 @@ package struct LoopbackHostMiddleware<Context: RequestContext>: RouterMiddleware
     package func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        guard request.isForLoopback else { throw Problem.notForLoopback }
+        guard InspectorRequest.isLoopback(host: request.head.authority ?? "") else { throw Problem.notForLoopback }
         return try await next(request, context)
     }
 }
 
-extension Request {
-    /// Whether its field `Host` names this machine, with any port.
-    var isForLoopback: Bool {
-        let host = (head.authority ?? "").lowercased()
-        let name = host.hasPrefix("[") ? String(host.prefix { $0 != "]" }) + "]" : String(host.prefix { $0 != ":" })
-        return ["127.0.0.1", "localhost", "[::1]"].contains(name)
-    }
-}
-
 extension Problem {
-    static let notForLoopback = Problem(.forbidden, "This is shown to this machine alone: ask for 127.0.0.1 or localhost.")
+    fileprivate static let notForLoopback = Problem(.forbidden, "This is shown to this machine alone: ask for 127.0.0.1 or localhost.")
 }
 #endif

@@ -26,11 +26,7 @@ public struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     }
 
     private static func nothing(at request: Request) -> Response {
-        // An address that ends with a slash is a folder's.
-        let depth = max(1, request.uri.path.count { $0 == "/" })
-        let page = MessagePage(
-            "Not Found", "There is nothing at \(request.uri.path).", depth: depth, in: InspectorFrame(store: "", isLoggedIn: false))
-        let response = Response.page(page.html, status: .notFound)
+        let response = Response(InspectorResponse.nothing(at: request.uri.path))
         return request.method == .head ? response.createHeadResponse() : response
     }
 }

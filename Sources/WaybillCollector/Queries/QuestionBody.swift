@@ -11,8 +11,6 @@ enum QuestionBody {
     static let mediaType = "application/json"
     /// The largest body in bytes; a question has some hundred.
     static let byteLimit = 64 << 10
-    /// Steps of a funnel.
-    static let stepLimit = 100
     /// Exchanges that a group names of the slowest, and of the failing.
     static let exampleLimit = 100
     /// The shortest step of a summary, in microseconds, so that an answer stays of a size.
@@ -38,8 +36,8 @@ enum QuestionBody {
         switch query {
         case .summary(let summary) where summary.stepMicroseconds < shortestStep:
             throw Problem.question("The steps of a summary are at least \(shortestStep) µs long.", at: "/step_us")
-        case .funnel(let funnel) where !(1...stepLimit).contains(funnel.steps.count):
-            throw Problem.question("A funnel has 1 to \(stepLimit) steps, and this one \(funnel.steps.count).", at: "/steps")
+        case .funnel(let funnel) where !(1...FunnelQuery.stepLimit).contains(funnel.steps.count):
+            throw Problem.question("A funnel has 1 to \(FunnelQuery.stepLimit) steps, and this one \(funnel.steps.count).", at: "/steps")
         case .network(let network) where !(0...exampleLimit).contains(network.exampleCount):
             throw Problem.question("A group names 0 to \(exampleLimit) examples.", at: "/example_count")
         default: break

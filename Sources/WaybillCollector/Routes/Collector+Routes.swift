@@ -131,17 +131,10 @@ extension Request {
 extension Response {
     /// An answer for a program, in the keys of the description.
     static func json(_ value: some Encodable) throws -> Response {
-        let body = ByteBuffer(bytes: try jsonBytes(value))
+        let body = ByteBuffer(bytes: try JSONEncoder.waybill().encode(value))
         // What was recorded concerns people: no cache on the way keeps it.
         return Response(
             status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"], body: ResponseBody(byteBuffer: body))
-    }
-
-    /// In the keys of the description.
-    static func jsonBytes(_ value: some Encodable) throws -> [UInt8] {
-        let encoder = JSONEncoder.waybill()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Array(try encoder.encode(value))
     }
 }
 #endif

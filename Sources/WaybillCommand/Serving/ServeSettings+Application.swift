@@ -5,6 +5,7 @@ import Logging
 import NIOCore
 import WaybillCollector
 import WaybillCore
+import WaybillInspector
 #if TLS
 import HummingbirdTLS
 import NIOSSL

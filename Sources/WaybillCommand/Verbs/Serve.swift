@@ -4,6 +4,7 @@ import Foundation
 import Hummingbird
 import WaybillCollector
 import WaybillCore
+import WaybillInspector
 
 /// `waybill serve`: a collector of its own.
 struct Serve: AsyncParsableCommand {

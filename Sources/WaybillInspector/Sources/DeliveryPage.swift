@@ -29,6 +29,12 @@ package struct DeliveryPage {
             (self.begunMicroseconds, self.accepted, self.known, self.rejected) = (begunMicroseconds, accepted, known, rejected)
             (self.failedSets, self.refusals, self.rejections) = (failedSets, refusals, rejections)
         }
+
+        func redacted(by redactor: Redactor) -> Collected {
+            var redacted = self
+            redacted.rejections = rejections.redacted(by: redactor)
+            return redacted
+        }
     }
 
     /// - Parameters:

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 @testable import WaybillCollector
 import WaybillCore
+@testable import WaybillInspector
 import WaybillReading
 
 /// One transaction by either clocks, and two side by side.
@@ -141,8 +142,8 @@ import WaybillReading
     }
 
     @Test func theAddressSurvivesTheLogin() {
-        #expect(Destination("beside?a=K7QD-3M2X&b=before").path == "beside?a=K7QD-3M2X&b=before")
-        #expect(Destination("//evil.example/beside?a=1").path == "transactions")
+        #expect(LoginDestination("beside?a=K7QD-3M2X&b=before").path == "beside?a=K7QD-3M2X&b=before")
+        #expect(LoginDestination("//evil.example/beside?a=1").path == "transactions")
     }
 }
 #endif

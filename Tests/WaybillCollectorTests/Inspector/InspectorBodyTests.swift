@@ -5,6 +5,7 @@ import Testing
 import Waybill
 @testable import WaybillCollector
 import WaybillCore
+import WaybillInspector
 
 /// Bodies in the store of the device that recorded them.
 @Suite(.timeLimit(.minutes(5))) struct InspectorBodyTests {

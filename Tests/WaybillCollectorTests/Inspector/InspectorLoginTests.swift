@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 @testable import WaybillCollector
 import WaybillCore
+import WaybillInspector
 
 /// Who sees the pages.
 @Suite(.timeLimit(.minutes(5))) struct InspectorLoginTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 @testable import WaybillCollector
 import WaybillCore
+import WaybillInspector
 import WaybillReading
 
 /// What the pages show of a store.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 @testable import WaybillCollector
 import WaybillCore
+@testable import WaybillInspector
 
 /// The pages of use cases over HTTP.
 @Suite(.timeLimit(.minutes(5))) struct UseCaseRouteTests {

@@ -1,8 +1,5 @@
-#if Collector
-import Hummingbird
 import WaybillAnalysis
 import WaybillCore
-import WaybillInspector
 import WaybillReading
 import WaybillStore
 
@@ -10,7 +7,7 @@ extension InspectedStore {
     /// How long a list is looked through before its page says how far it got.
     private static let patience = Duration.milliseconds(200)
 
-    func transactionsPage(_ items: [(name: String, value: String)]) async throws -> Response {
+    func transactionsPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
         let version = try await queries.read { reader in try reader.version() }
         let (names, seen) = try await choices()
@@ -28,7 +25,7 @@ extension InspectedStore {
         return .page(html, status: status)
     }
 
-    func exchangesPage(_ items: [(name: String, value: String)]) async throws -> Response {
+    func exchangesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
         let (names, seen) = try await choices()
         let (page, progress, mistake, status) = try await Self.page {
@@ -59,15 +56,13 @@ extension InspectedStore {
     /// What was asked for, or an empty page that says what is wrong with the question: the form is there to put it right.
     static func page<Row>(
         _ body: () async throws -> (RecordPage<Row>, SearchProgress?)
-    ) async throws -> (RecordPage<Row>, SearchProgress?, FilterMistake?, HTTPResponse.Status) {
-        func mistaken(_ message: String, _ mistake: FilterMistake? = nil) -> (
-            RecordPage<Row>, SearchProgress?, FilterMistake?, HTTPResponse.Status
-        ) {
-            (RecordPage(rows: [], next: nil, whyEmpty: message), nil, mistake, .badRequest)
+    ) async throws -> (RecordPage<Row>, SearchProgress?, FilterMistake?, Int) {
+        func mistaken(_ message: String, _ mistake: FilterMistake? = nil) -> (RecordPage<Row>, SearchProgress?, FilterMistake?, Int) {
+            (RecordPage(rows: [], next: nil, whyEmpty: message), nil, mistake, 400)
         }
         do {
             let (page, progress) = try await body()
-            return (page, progress, nil, .ok)
+            return (page, progress, nil, 200)
         } catch QueryFailure.parameter(_, let message) {
             return mistaken(message)
         } catch QueryFailure.filter(let mistake) {
@@ -82,4 +77,3 @@ extension FilterMistake {
         items.last { $0.name == "filter" }.flatMap { corrected($0.value) }
     }
 }
-#endif

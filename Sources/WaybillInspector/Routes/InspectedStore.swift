@@ -1,29 +1,35 @@
-#if Collector
-import Hummingbird
+import Foundation
 import WaybillCore
 import WaybillExport
-import WaybillInspector
-import WaybillReading
+package import WaybillReading
 import WaybillStore
 
 /// The store that one request looks at, and its pages.
-struct InspectedStore: Sendable {
+package struct InspectedStore: Sendable {
     /// For the pages' head.
     let name: String
     let queries: StoreQueries
     /// For what may take seconds, so that no list waits.
     let questions: StoreQueries
-    /// The token's ID; nil where no login was needed.
-    let token: String?
-    /// What the collector that keeps it has counted; nil where none runs.
-    var counters: Counted?
+    /// Whether the reader has logged in.
+    let isLoggedIn: Bool
+    /// What the collector that keeps it has counted, not redacted; nil where none runs.
+    let counted: (@Sendable () -> DeliveryPage.Collected)?
 
-    var frame: InspectorFrame { InspectorFrame(store: name, isLoggedIn: token != nil, clock: queries.clock) }
+    package init(
+        name: String, queries: StoreQueries, questions: StoreQueries, isLoggedIn: Bool = false,
+        counted: (@Sendable () -> DeliveryPage.Collected)? = nil
+    ) {
+        (self.name, self.queries, self.questions) = (name, queries, questions)
+        (self.isLoggedIn, self.counted) = (isLoggedIn, counted)
+    }
+
+    var frame: InspectorFrame { InspectorFrame(store: name, isLoggedIn: isLoggedIn, clock: queries.clock) }
 
     /// Bytes of bodies on a page of a transaction; those beyond are on the pages of their exchanges.
     private static let bodyByteLimit = 2 << 20
 
-    func transactionPage(_ key: String, _ items: [(name: String, value: String)]) async throws -> Response {
+    func transactionPage(_ key: String, _ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let clocks = try ShownClocks(items)
         let record = try await queries.transaction(key)
         let (id, exchanges) = (record.summary.id, record.exchanges.map(\.id))
@@ -37,7 +43,7 @@ struct InspectedStore: Sendable {
         return .page(page.html)
     }
 
-    func download(_ key: String, as name: String) async throws -> Response {
+    func download(_ key: String, as name: String) async throws -> InspectorResponse {
         guard let file = TransactionFile(rawValue: name) else {
             throw QueryFailure.notFound("A transaction can be taken away as json, har or otlp, and not as “\(name)”.")
         }
@@ -52,7 +58,7 @@ extension TransactionFile {
     func bytes(of record: TransactionRecord, in reader: StoreReader) throws -> [UInt8] {
         let redactor = Redactor()
         switch self {
-        case .json: return try Response.jsonBytes(redactor.record(record))
+        case .json: return Array(try JSONEncoder.waybill().encode(redactor.record(record)))
         case .har:
             var writer = ExchangeWriter(as: .har, redactor: redactor)
             var entries: [UInt8] = []
@@ -68,4 +74,3 @@ extension TransactionFile {
         }
     }
 }
-#endif

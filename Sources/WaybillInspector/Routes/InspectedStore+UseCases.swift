@@ -1,15 +1,12 @@
-#if Collector
-import Hummingbird
 import WaybillAnalysis
 import WaybillCore
 import WaybillExport
-import WaybillInspector
 import WaybillReading
 import WaybillStore
 
 /// The pages of use cases, which are answers to questions about many transactions.
 extension InspectedStore {
-    func useCasesPage(_ items: [(name: String, value: String)]) async throws -> Response {
+    func useCasesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
         let (names, seen) = try await choices()
         let (answer, status) = try await Self.answering(items) { try await summary(address.items) }
@@ -23,7 +20,7 @@ extension InspectedStore {
     }
 
     /// The list of use cases as a file.
-    func useCasesFile(_ items: [(name: String, value: String)]) async throws -> Response {
+    func useCasesFile(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         .csv(Answer.summary(try await summary(ListAddress(items).items).answer).csv, name: "use-cases")
     }
 
@@ -43,7 +40,7 @@ extension InspectedStore {
     /// - Parameters:
     ///   - key: A name or a code.
     ///   - file: Empty for the overview; `funnel` for a page, `funnel.csv` for a file.
-    func useCasePage(_ key: String, _ file: String, _ items: [(name: String, value: String)]) async throws -> Response {
+    func useCasePage(_ key: String, _ file: String, _ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let names = try await queries.read { reader in try reader.names() }
         guard let useCase = UseCaseReference(key: key, among: names) else {
             throw QueryFailure.notFound("There is no use case “\(key)” here, or several are called so; the list names all.")
@@ -62,7 +59,9 @@ extension InspectedStore {
             UseCasePage(useCase, view, content, events: events, seen: seen, at: ListAddress(items), in: frame).html, status: status)
     }
 
-    private func file(_ name: String, of useCase: UseCaseReference, _ items: [(name: String, value: String)]) async throws -> Response {
+    private func file(_ name: String, of useCase: UseCaseReference, _ items: [(name: String, value: String)]) async throws
+        -> InspectorResponse
+    {
         let ofOverview = ["summary", "outcomes", "errors"]
         guard let view = ofOverview.contains(name) ? .overview : UseCaseView(rawValue: name), view != .overview || !name.isEmpty else {
             throw QueryFailure.notFound("There is no such file of a use case.")
@@ -101,14 +100,14 @@ extension InspectedStore {
     /// What `body` says, or the sentence on what is wrong with the question: the form is there to put it right.
     private static func answering<Value>(
         _ items: [(name: String, value: String)], _ body: () async throws -> Value
-    ) async throws -> (Result<Value, UseCaseMistake>, HTTPResponse.Status) {
+    ) async throws -> (Result<Value, UseCaseMistake>, Int) {
         do {
-            return (.success(try await body()), .ok)
+            return (.success(try await body()), 200)
         } catch QueryFailure.parameter(_, let message), QueryFailure.question(let message) {
-            return (.failure(UseCaseMistake(sentence: message)), .badRequest)
+            return (.failure(UseCaseMistake(sentence: message)), 400)
         } catch QueryFailure.filter(let mistake) {
             let sentence = "Character \(mistake.offset + 1) of the filter: \(mistake.message)"
-            return (.failure(UseCaseMistake(sentence: sentence, meant: mistake.corrected(items))), .badRequest)
+            return (.failure(UseCaseMistake(sentence: sentence, meant: mistake.corrected(items))), 400)
         }
     }
 }
@@ -148,11 +147,3 @@ extension StoreReader {
         return [.begun] + UsualOrder(of: histories).names.map { .event($0) } + [.finished]
     }
 }
-
-extension Response {
-    /// A table as a file.
-    fileprivate static func csv(_ table: CSVTable, name: String) -> Response {
-        .download(table.bytes, type: "text/csv; charset=utf-8; header=present", name: "waybill-\(name).csv")
-    }
-}
-#endif

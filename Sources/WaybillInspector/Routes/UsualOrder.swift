@@ -1,4 +1,3 @@
-#if Collector
 /// The events that most of some transactions have, in the order in which most have them.
 struct UsualOrder {
     let names: [String]
@@ -19,4 +18,3 @@ struct UsualOrder {
             .sorted { ($0.place, $0.name) < ($1.place, $1.name) }.map(\.name)
     }
 }
-#endif

@@ -1,7 +1,4 @@
-#if Collector
-import Hummingbird
 import WaybillCore
-import WaybillInspector
 import WaybillReading
 import WaybillStore
 
@@ -10,7 +7,7 @@ extension InspectedStore {
     /// Names of apps to choose from: beyond, there is the search.
     private static let appLimit = 200
 
-    func sourcesPage(_ items: [(name: String, value: String)]) async throws -> Response {
+    func sourcesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
         let apps = try await queries.read { reader in try reader.apps(limit: Self.appLimit) }
         let (page, _, _, status) = try await Self.page {
@@ -33,7 +30,7 @@ extension InspectedStore {
         return .page(html, status: status)
     }
 
-    func sourcePage(_ key: String) async throws -> Response {
+    func sourcePage(_ key: String) async throws -> InspectorResponse {
         let redactor = Redactor()
         let found = try await queries.read(TransactionQuery()) { reader, _, now in
             let record = try reader.source(key: key)
@@ -60,4 +57,3 @@ extension StoreReader {
         return record
     }
 }
-#endif

@@ -1,15 +1,12 @@
-#if Collector
-import Hummingbird
 import WaybillCore
 import WaybillExport
-import WaybillInspector
 import WaybillReading
 import WaybillStore
 
 extension InspectedStore {
     /// Two transactions side by side: `a` and `b`, each an ID or a support code. `b` may be a ``NearTransaction``: that leads to the address which names
     /// it, so that what is shared stays what it is.
-    func besidePage(_ items: [(name: String, value: String)]) async throws -> Response {
+    func besidePage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         func value(_ name: String) -> String { items.last { $0.name == name }?.value ?? "" }
         let clocks = try ShownClocks(items)
         guard !value("a").isEmpty else {
@@ -20,7 +17,7 @@ extension InspectedStore {
         guard !value("b").isEmpty else { return .page(page.html(without: "Name the second one by its support code or its ID.")) }
         if let near = NearTransaction(rawValue: value("b")) {
             guard let id = try await self.near(first.summary, near) else {
-                return .page(page.without(near), status: .notFound)
+                return .page(page.without(near), status: 404)
             }
             let address = BesideAddress(first: first.summary.id.description, second: id.description, clocks: clocks)
             return .seeOther(address.path)
@@ -29,7 +26,7 @@ extension InspectedStore {
             let second = Redactor().record(try await queries.transaction(value("b")))
             return .page(page.html(beside: second))
         } catch let failure as QueryFailure {
-            return .page(page.html(without: failure.description), status: .notFound)
+            return .page(page.html(without: failure.description), status: 404)
         }
     }
 
@@ -63,4 +60,3 @@ extension ShownClocks {
         self = clocks
     }
 }
-#endif

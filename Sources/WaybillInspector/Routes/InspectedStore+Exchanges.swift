@@ -1,15 +1,11 @@
-#if Collector
-import HTTPTypes
-import Hummingbird
 import WaybillCore
 import WaybillExport
-import WaybillInspector
 import WaybillReading
 import WaybillStore
 
 /// The page of a network exchange, and what can be taken away of it.
 extension InspectedStore {
-    func exchangePage(_ key: String) async throws -> Response {
+    func exchangePage(_ key: String) async throws -> InspectorResponse {
         let record = try await queries.exchange(key)
         let id = record.id
         let bodies = try await queries.read { reader in try reader.bodies(of: id) }
@@ -21,7 +17,7 @@ extension InspectedStore {
     }
 
     /// A body, or the exchange as a document; all of it redacted once more.
-    func file(of key: String, named name: String) async throws -> Response {
+    func file(of key: String, named name: String) async throws -> InspectorResponse {
         guard let file = ExchangeFile(rawValue: name) else {
             throw QueryFailure.notFound("A request can be taken away as har, curl, text or json, and not as “\(name)”.")
         }
@@ -42,4 +38,3 @@ extension InspectedStore {
         return .download(writer.beginning + bytes + writer.end, type: file.mediaType, name: fileName)
     }
 }
-#endif

@@ -1,7 +1,5 @@
-#if Collector
 import WaybillAnalysis
 import WaybillCore
-import WaybillInspector
 import WaybillReading
 import WaybillStore
 
@@ -44,8 +42,8 @@ struct UseCaseParameters {
             return [.duration(DurationQuery(filter: none, from: from, to: to, occurrence: occurrence))]
         case .funnel:
             let steps = steps.isEmpty ? usualSteps : steps
-            guard steps.count <= QuestionBody.stepLimit else {
-                throw .parameter("step", "A funnel has at most \(QuestionBody.stepLimit) steps.")
+            guard steps.count <= FunnelQuery.stepLimit else {
+                throw .parameter("step", "A funnel has at most \(FunnelQuery.stepLimit) steps.")
             }
             return [.funnel(FunnelQuery(filter: none, steps: steps, windowMicroseconds: try window(), isStrict: try flag("strict")))]
         case .dropOff: return [.dropOff(DropOffQuery(filter: none))]
@@ -104,4 +102,3 @@ struct UseCaseParameters {
         return window
     }
 }
-#endif

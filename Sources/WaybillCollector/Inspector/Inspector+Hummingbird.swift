@@ -1,0 +1,74 @@
+#if Collector
+import HTTPTypes
+public import Hummingbird
+import Logging
+import ServiceLifecycle
+public import WaybillInspector
+
+/// The pages on a Hummingbird server.
+///
+/// ## Usage
+///
+/// ```swift
+/// let inspector = try Inspector(file: URL(filePath: "phone.sqlite"))
+/// try await Application(router: inspector.router()).runService()  // on loopback: all who reach it see everything
+/// ```
+extension Inspector {
+    /// A router that holds the pages and nothing else.
+    public func router() -> Router<BasicRequestContext> {
+        let router = Router()
+        router.add(middleware: ProblemMiddleware())
+        addRoutes(to: router)
+        return router
+    }
+
+    /// Adds the pages to a router or to a group of one. Their addresses are relative.
+    public func addRoutes<Context: RequestContext>(to router: some RouterMethods<Context>) {
+        for route in InspectorRoute.allCases {
+            for method in route.methods.compactMap({ HTTPRequest.Method($0) }) {
+                router.on(RouterPath(route.path), method: method) { request, context in
+                    let response = await respond(to: try await InspectorRequest(request, depth: route.depth))
+                    if let failure = response.failure { context.logger.error("waybill: \(failure)") }
+                    return method == .head ? Response(response).createHeadResponse() : Response(response)
+                }
+            }
+        }
+    }
+}
+
+extension InspectorRequest {
+    /// The largest form in bytes; a login has some hundred.
+    private static let formLimit = 8192
+
+    /// - Parameter depth: How many components at the end of the path are the page's own.
+    init(_ request: Request, depth: Int) async throws {
+        let components = request.uri.path.split(separator: "/").map { "/\($0)" }
+        var request = request
+        let form = request.method == .post ? String(buffer: try await request.collectBody(upTo: Self.formLimit)) : ""
+        var fields = Dictionary(request.headers.map { ($0.name.canonicalName, $0.value) }) { $0 + "; " + $1 }
+        fields["host"] = request.head.authority
+        self.init(
+            method: request.method.rawValue, path: depth == 0 ? "/" : components.suffix(depth).joined(),
+            query: request.uri.query ?? "", form: form, fields: fields, root: components.dropLast(depth).joined())
+    }
+}
+
+extension Response {
+    init(_ response: InspectorResponse) {
+        var headers = HTTPFields()
+        for (name, value) in response.fields.sorted(by: { $0.key < $1.key }) {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
+        let body: ResponseBody =
+            switch response.body {
+            case .bytes(let bytes): ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
+            case .stream(let pieces):
+                ResponseBody { writer in
+                    for try await piece in pieces.cancelOnGracefulShutdown() { try await writer.write(ByteBuffer(bytes: piece)) }
+                    try await writer.finish(nil)
+                }
+            }
+        self.init(status: HTTPResponse.Status(code: response.status), headers: headers, body: body)
+    }
+}
+#endif

@@ -1,0 +1,123 @@
+public import Foundation
+public import WaybillCore
+import WaybillReading
+import WaybillStore
+
+/// Pages that show what was recorded to people with a browser: of a collector's projects, or of one store.
+///
+/// An inspector is a function from a request to a response, and no server: what serves it carries bytes and fields. Nothing can be
+/// changed with it. The pages are no part of a collector's API, and their addresses may be other ones tomorrow.
+///
+/// ## Usage
+///
+/// ```swift
+/// let inspector = try Inspector(file: URL(filePath: "phone.sqlite"))
+/// let response = await inspector.respond(to: InspectorRequest(path: "/transactions", fields: ["host": "localhost"]))
+/// ```
+public struct Inspector: Sendable {
+    private let access: any InspectorAccess
+
+    package init(access: any InspectorAccess) { self.access = access }
+
+    /// Shows one store, a file or the folder of one, read-only and without asking for a token, to requests whose field `Host` is a name
+    /// of this machine.
+    ///
+    /// - Parameter file: Of the store, or its folder.
+    /// - Throws: where it is missing, no store, or made by a newer version.
+    public init(file: URL) throws(WaybillError) { try self.init(file: file, clock: SystemClock()) }
+
+    package init(file: URL, clock: any TransactionClock) throws(WaybillError) {
+        let place = StorePlace(path: file.path(percentEncoded: false))
+        let store = InspectedStore(
+            name: file.lastPathComponent, queries: try StoreQueries(place, clock: clock), questions: try StoreQueries(place, clock: clock))
+        self.init(access: LocalAccess(store: store))
+    }
+
+    /// What a person should know before trusting what is shown, a sentence each; empty for a collector's.
+    package func warnings() async -> [String] { await (access as? LocalAccess)?.store.queries.warnings() ?? [] }
+
+    /// Answers a request; what goes wrong is a page, too.
+    ///
+    /// - Parameter request: Of a browser.
+    /// - Returns: With `HEAD`, what `GET` would get.
+    public func respond(to request: InspectorRequest) async -> InspectorResponse {
+        guard let route = InspectorRoute(request) else { return .nothing(at: request.root + request.path) }
+        do {
+            return try await response(to: request, route)
+        } catch let failure as QueryFailure {
+            return .message(InspectorProblem(failure), depth: route.depth)
+        } catch let problem as InspectorProblem {
+            return problem.status == 401 ? askToken(for: request, route) : .message(problem, depth: route.depth)
+        } catch {
+            var response = InspectorResponse.message(.unavailable, depth: route.depth)
+            response.failure = error
+            return response
+        }
+    }
+
+    private func response(to request: InspectorRequest, _ route: InspectorRoute) async throws -> InspectorResponse {
+        let items = request.items
+        let components = request.components
+        let (key, file) = (components.dropFirst().first ?? "", components.dropFirst(2).first ?? "")
+        func store() async throws -> InspectedStore { try await access.store(for: request) }
+        return switch route {
+        case .home: .seeOther(request.root + "/transactions")
+        case .loadAsset: try .asset(key)
+        case .askToken: .page(LoginPage(to: LoginDestination(items).path).html)
+        case .logIn: try logIn(request)
+        case .logOut: try logOut(request)
+        case .listTransactions: try await store().transactionsPage(items)
+        case .showTransaction: try await store().transactionPage(key, items)
+        case .showBeside: try await store().besidePage(items)
+        case .downloadTransaction: try await store().download(key, as: file)
+        case .listExchanges: try await store().exchangesPage(items)
+        case .showExchange: try await store().exchangePage(key)
+        case .downloadExchange: try await store().file(of: key, named: file)
+        case .listUseCases: try await store().useCasesPage(items)
+        case .downloadUseCases: try await store().useCasesFile(items)
+        case .showUseCase, .askUseCase: try await store().useCasePage(key, file, items)
+        case .listSources: try await store().sourcesPage(items)
+        case .showSource: try await store().sourcePage(key)
+        case .showDelivery: try await store().deliveryPage()
+        case .downloadDelivery: try await store().downloadDelivery(key)
+        case .follow: try await store().changes(since: items.last { $0.name == "version" }.flatMap { Int($0.value) })
+        }
+    }
+}
+
+/// Logging in with a token, which the browser keeps as a cookie until it is closed.
+///
+/// The cookie is the token itself: revoking that ends every session at once, and nothing has to be kept here. Scripts cannot read it,
+/// and no other site can have it sent (RFC 6265bis, `HttpOnly` and `SameSite=Strict`). It counts for pages alone, which change
+/// nothing; the API asks for the header field.
+extension Inspector {
+    /// To the form, and from there to where the request was going.
+    private func askToken(for request: InspectorRequest, _ route: InspectorRoute) -> InspectorResponse {
+        guard route.isPage else { return .page(LoginPage(to: "").html, status: 401) }
+        let asked = request.path.split(separator: "/").joined(separator: "/")
+        let destination = LoginDestination(asked + (request.query.isEmpty ? "" : "?\(request.query)"))
+        let root = String(repeating: "../", count: max(0, route.depth - 1))
+        return .seeOther("\(root)login?to=\(ListAddress.encoded(destination.path))")
+    }
+
+    private func logIn(_ request: InspectorRequest) throws -> InspectorResponse {
+        try request.checkOrigin()
+        let form = request.formItems
+        let destination = LoginDestination(form)
+        let token = (form.last { $0.name == "token" }?.value ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
+        do {
+            var response = InspectorResponse.seeOther(destination.path)
+            if try access.logIn(token: token) { response.fields["Set-Cookie"] = request.tokenCookie(token) }
+            return response
+        } catch let problem as InspectorProblem {
+            return .page(LoginPage(to: destination.path, problem: problem.detail).html, status: problem.status)
+        }
+    }
+
+    private func logOut(_ request: InspectorRequest) throws(InspectorProblem) -> InspectorResponse {
+        try request.checkOrigin()
+        var response = InspectorResponse.seeOther("login")
+        response.fields["Set-Cookie"] = request.tokenCookie("", attributes: "; Max-Age=0")
+        return response
+    }
+}

@@ -1,0 +1,31 @@
+import WaybillReading
+
+/// Who may look at which store.
+package protocol InspectorAccess: Sendable {
+    /// The store that the sender of a request may look at.
+    ///
+    /// - Throws: ``InspectorProblem`` where there is none; one of status 401 leads to the login.
+    func store(for request: InspectorRequest) async throws -> InspectedStore
+
+    /// Says whether a token that somebody logs in with is to be kept and sent along; false where none is asked for.
+    ///
+    /// - Throws: ``InspectorProblem`` for a token that opens nothing.
+    func logIn(token: String) throws -> Bool
+}
+
+/// One store, shown to all who ask by a name of this machine.
+///
+/// A page from elsewhere whose name was turned to this machine (DNS rebinding) may, as far as a browser can tell, read what it
+/// gets from there. The name that it went by stays in the field `Host`.
+struct LocalAccess: InspectorAccess {
+    let store: InspectedStore
+
+    func store(for request: InspectorRequest) throws(InspectorProblem) -> InspectedStore {
+        guard request.isForLoopback else {
+            throw .forbidden("This is shown to this machine alone: ask for 127.0.0.1 or localhost.")
+        }
+        return store
+    }
+
+    func logIn(token: String) -> Bool { false }
+}

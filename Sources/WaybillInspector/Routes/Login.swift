@@ -1,0 +1,48 @@
+/// Where a login leads: always a page of the inspector, even where another address was asked for.
+struct LoginDestination {
+    /// Relative to `/login`.
+    let path: String
+
+    /// - Parameter items: Of a request; the last `to` counts.
+    init(_ items: [(name: String, value: String)]) { self.init(items.last { $0.name == "to" }?.value ?? "") }
+
+    private static let lists = Set(
+        InspectorRoute.allCases.filter(\.isPage).map { String($0.path.dropFirst().prefix { $0 != "/" }) })
+
+    /// Anything that is not an inspector's list or something in one becomes the list of transactions: a login never
+    /// leads to another site.
+    init(_ asked: String) {
+        let isOwn =
+            Self.lists.contains(String(asked.prefix { $0 != "/" && $0 != "?" }))
+            && asked.wholeMatch(of: #/[a-z-]+(/(?!\.)[A-Za-z0-9:%._~-]+){0,2}(\?[!-~]*)?/#) != nil
+        path = isOwn ? asked : "transactions"
+    }
+}
+
+extension InspectorRequest {
+    private static let cookieName = "waybill_token"
+
+    /// What the cookie says; nil where there is none.
+    package var token: String? { cookie(Self.cookieName) }
+
+    /// Without a path it holds for the folder that the login is in, wherever the pages are (RFC 6265, section 5.1.4). Secure where
+    /// the browser says that it came by HTTPS, to this server or to the proxy before it.
+    func tokenCookie(_ token: String, attributes: String = "") -> String {
+        let secure = fields["origin"]?.hasPrefix("https://") == true ? "; Secure" : ""
+        return "\(Self.cookieName)=\(token)\(attributes)\(secure); HttpOnly; SameSite=Strict"
+    }
+
+    /// Refuses a form that another site made the browser send. Programs other than browsers send neither field, and no
+    /// site can make them send a form.
+    func checkOrigin() throws(InspectorProblem) {
+        let isOwn =
+            if let site = fields["sec-fetch-site"] {
+                site == "same-origin" || site == "none"
+            } else if let origin = fields["origin"] {
+                fields["host"].map { origin == "https://\($0)" || origin == "http://\($0)" } ?? false
+            } else {
+                true
+            }
+        guard isOwn else { throw .forbidden("This was sent by the page of another site.") }
+    }
+}
