@@ -27,7 +27,7 @@ public struct Inspector: Sendable {
     public init(file: URL) throws(WaybillError) { try self.init(file: file, clock: SystemClock()) }
 
     package init(file: URL, clock: any TransactionClock) throws(WaybillError) {
-        let place = StorePlace(path: file.path(percentEncoded: false))
+        let place = ResolvedLocation(path: file.path(percentEncoded: false))
         let store = InspectedStore(
             name: file.lastPathComponent, queries: try StoreQueries(place, clock: clock), questions: try StoreQueries(place, clock: clock))
         self.init(access: LocalAccess(store: store))
@@ -70,6 +70,7 @@ public struct Inspector: Sendable {
         case .showTransaction: try await store().transactionPage(key, items)
         case .showBeside: try await store().besidePage(items)
         case .downloadTransaction: try await store().download(key, as: file)
+        case .listTerms: try await store().terms(items)
         case .listExchanges: try await store().exchangesPage(items)
         case .showExchange: try await store().exchangePage(key)
         case .downloadExchange: try await store().file(of: key, named: file)

@@ -1,4 +1,5 @@
 import Foundation
+import WaybillCore
 import WaybillExport
 
 /// What an ``Inspector`` answers a request with.
@@ -45,6 +46,11 @@ extension InspectorResponse {
         var response = InspectorResponse(type: type, .bytes(bytes))
         response.fields["Content-Disposition"] = "attachment; filename=\"\(name)\""
         return response
+    }
+
+    /// What the script of a page asks for.
+    static func json(_ value: some Encodable) throws -> InspectorResponse {
+        InspectorResponse(type: "application/json", .bytes(Array(try JSONEncoder.waybill().encode(value))))
     }
 
     /// A table as a file.

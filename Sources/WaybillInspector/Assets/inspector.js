@@ -91,14 +91,21 @@
     // A field completes all that is in it: what stands before the last term is put before each that is offered.
     const field = document.querySelector("input[list=terms]");
     if (field) {
-        const terms = Array.from(field.list.options, option => option.value);
-        let known = "";
-        field.addEventListener("input", function () {
+        let terms = [], known = null;
+        const offer = function () {
             const before = field.value.match(/^(?:(?:[^\s"]|"(?:[^"\\]|\\.)*(?:"|$))*\s+)*-?/)[0];
             if (before === known) return;
             known = before;
             field.list.replaceChildren(...terms.map(term => new Option("", before + term)));
-        });
+        };
+        const load = async function () {
+            const response = await fetch(field.dataset.terms);
+            if (!response.ok) return;
+            [terms, known] = [await response.json(), null];
+            offer();
+        };
+        field.addEventListener("input", offer);
+        if (document.activeElement === field) load(); else field.addEventListener("focus", load, {once: true});
     }
 
     function stops() {

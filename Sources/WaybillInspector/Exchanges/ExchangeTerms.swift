@@ -6,7 +6,7 @@ import WaybillReading
 struct ExchangeTerms {
     private let address: ListAddress
     /// Those on the page, the most frequent in front.
-    let hosts: [String]
+    private let hosts: [String]
 
     /// More are no choice for people.
     private static let hostLimit = 6
@@ -14,13 +14,18 @@ struct ExchangeTerms {
 
     init(_ page: RecordPage<ExchangeRecord>, at address: ListAddress) {
         self.address = address
+        hosts = Self.hosts(of: page.rows)
+    }
+
+    /// - Parameter rows: Redacted.
+    static func hosts(of rows: [ExchangeRecord]) -> [String] {
         var counts: [String: Int] = [:]
         // Without the port, which is no part of a host's name; an address of IPv6 has colons of its own.
-        for row in page.rows where !row.exchange.host.hasPrefix("[") {
+        for row in rows where !row.exchange.host.hasPrefix("[") {
             counts[String(row.exchange.host.prefix { $0 != ":" }), default: 0] += 1
         }
         counts[""] = nil
-        hosts = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(Self.hostLimit).map(\.key)
+        return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(Self.hostLimit).map(\.key)
     }
 
     var html: HTML {

@@ -1,4 +1,3 @@
-package import WaybillAnalysis
 package import WaybillCore
 package import WaybillExport
 package import WaybillReading
@@ -8,22 +7,20 @@ package struct ExchangesPage {
     private let page: RecordPage<ExchangeRecord>
     private let address: ListAddress
     private let names: [RecordedName]
-    private let seen: SeenValues
     private let meant: String?
     private let progress: SearchProgress?
     private let frame: InspectorFrame
 
     /// - Parameters:
     ///   - page: Redacted; where it is empty, with the reason.
-    ///   - names: Of use cases and events, to choose from.
-    ///   - seen: Values to choose from, redacted.
+    ///   - names: Of use cases, to choose from.
     ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
     ///   - progress: How far the list was looked through; nil: as far as there is anything to be seen.
     package init(
-        _ page: RecordPage<ExchangeRecord>, at address: ListAddress, names: [RecordedName], seen: SeenValues = SeenValues(),
+        _ page: RecordPage<ExchangeRecord>, at address: ListAddress, names: [RecordedName],
         meant: String? = nil, progress: SearchProgress? = nil, in frame: InspectorFrame
     ) {
-        (self.page, self.address, self.names, self.seen, self.meant) = (page, address, names, seen, meant)
+        (self.page, self.address, self.names, self.meant) = (page, address, names, meant)
         (self.progress, self.frame) = (progress, frame)
     }
 
@@ -40,7 +37,7 @@ package struct ExchangesPage {
             address: address, field: "filter", hint: Self.hint, useCases: names.useCases,
             choices: [
                 ("method", "Every method", Self.methods.map { ($0, $0) }), ("status", "Every status", Self.statuses.map { ($0.0, $0.1) }),
-            ], terms: FilterTerms(seen, names: names, about: .exchanges, hosts: chips.hosts).all)
+            ], terms: "terms?about=exchanges")
         return """
             <h1>Network</h1>
             \(form.html)<div class=line>\(states)</div>

@@ -11,8 +11,8 @@ struct ListForm {
     var useCases: [String]?
     /// What else can be chosen: a parameter, its label, and its values with what they are called.
     var choices: [(name: String, label: String, values: [(value: String, text: String)])] = []
-    /// What the search field offers to complete its terms.
-    var terms: [String] = []
+    /// Where the script finds what the search field completes; nil: it completes nothing.
+    var terms: String?
 
     private static let ages: [(value: String, text: String)] = [
         ("15m", "last 15 minutes"), ("1h", "last hour"), ("24h", "last 24 hours"), ("7d", "last 7 days"),
@@ -21,10 +21,10 @@ struct ListForm {
     var html: HTML {
         let named = useCases.map { [("use_case", "Every use case", $0.map { ($0, $0) })] } ?? []
         let all = named + choices + [("since", "At any time", Self.ages)]
-        let offered: HTML = "<datalist id=terms>\(terms.map { "<option value=\"\($0)\">" as HTML })</datalist>"
+        let completed: HTML = terms.map { " list=terms data-terms=\"\($0)\"><datalist id=terms></datalist>" } ?? ">"
         return """
             <form class=find method=get><search><input type=search name="\(field)" value="\(address[field] ?? "")" aria-label="Search" \
-            placeholder="\(hint)"\(" list=terms", if: !terms.isEmpty)>\(offered, if: !terms.isEmpty)\(all.map(select))\(address.hidden(besides: [field] + all.map(\.0)))<button>Show</button>\
+            placeholder="\(hint)"\(completed)\(all.map(select))\(address.hidden(besides: [field] + all.map(\.0)))<button>Show</button>\
             \(clear)</search></form>
 
             """

@@ -10,7 +10,7 @@ extension InspectedStore {
     func transactionsPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
         let version = try await queries.read { reader in try reader.version() }
-        let (names, seen) = try await choices()
+        let names = try await names()
         let (page, progress, mistake, status) = try await Self.page {
             try await queries.transactions(TransactionQuery(address.items), patience: .lasting(Self.patience))
         }
@@ -19,7 +19,7 @@ extension InspectedStore {
         let redactor = Redactor()
         let redacted = RecordPage(rows: page.rows.map(redactor.summary), next: page.next, whyEmpty: page.whyEmpty)
         let html = TransactionsPage(
-            redacted, errorCounts: errorCounts, at: address, names: names, seen: seen, meant: mistake?.corrected(items), version: version,
+            redacted, errorCounts: errorCounts, at: address, names: names, meant: mistake?.corrected(items), version: version,
             progress: progress, in: frame
         ).html
         return .page(html, status: status)
@@ -27,29 +27,47 @@ extension InspectedStore {
 
     func exchangesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
-        let (names, seen) = try await choices()
+        let names = try await names()
         let (page, progress, mistake, status) = try await Self.page {
             try await queries.exchanges(ExchangeQuery(address.items), patience: .lasting(Self.patience))
         }
         let redactor = Redactor()
         let redacted = RecordPage(rows: page.rows.map { redactor.record($0) }, next: page.next, whyEmpty: page.whyEmpty, note: page.note)
         let html = ExchangesPage(
-            redacted, at: address, names: names, seen: seen, meant: mistake?.corrected(items), progress: progress, in: frame
+            redacted, at: address, names: names, meant: mistake?.corrected(items), progress: progress, in: frame
         ).html
         return .page(html, status: status)
     }
 
+    /// What a search field completes. It is asked for when somebody is about to type, since the newest transactions have to be read for it.
+    ///
+    /// - Parameter items: `about=exchanges` for the list of these; `use_case`, a code, for the page of one.
+    func terms(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
+        func value(_ name: String) -> String? { items.last { $0.name == name }?.value }
+        let (useCase, all) = (value("use_case").flatMap { Int($0) }, try await names())
+        let names = all.filter { useCase == nil || $0.useCase == useCase && $0.event != nil }
+        var hosts: [String]?
+        if value("about") == "exchanges" {
+            hosts = ExchangeTerms.hosts(of: try await queries.exchanges(ExchangeQuery()).rows.map { Redactor().record($0) })
+        }
+        let terms = FilterTerms(
+            try await seen(of: useCase), names: names, about: hosts == nil ? .transactions : .exchanges, hosts: hosts ?? [])
+        return try .json(terms.all)
+    }
+
+    func names() async throws -> [RecordedName] { try await queries.read { reader in try reader.names() } }
+
     /// Transactions that are looked at for values to choose from.
     private static let sampleSize = 200
 
-    /// Names and values to choose from.
+    /// Values to choose from.
     ///
     /// - Parameter useCase: nil: of all.
-    func choices(of useCase: Int? = nil) async throws -> ([RecordedName], SeenValues) {
+    func seen(of useCase: Int?) async throws -> SeenValues {
         var filter = TransactionFilter()
         filter.useCase = useCase
         return try await queries.read(TransactionQuery()) { [filter] reader, _, now in
-            (try reader.names(), try reader.seenValues(filter, limit: Self.sampleSize, now: now).redacted(by: Redactor()))
+            try reader.seenValues(filter, limit: Self.sampleSize, now: now).redacted(by: Redactor())
         }
     }
 

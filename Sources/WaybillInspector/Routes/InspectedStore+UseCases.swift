@@ -8,7 +8,7 @@ import WaybillStore
 extension InspectedStore {
     func useCasesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
-        let (names, seen) = try await choices()
+        let names = try await names()
         let (answer, status) = try await Self.answering(items) { try await summary(address.items) }
         let ((shown, step), meant): ((SummaryAnswer, Int), String?) =
             switch answer {
@@ -16,7 +16,7 @@ extension InspectedStore {
             case .failure(let mistake): ((SummaryAnswer(useCases: [], whyEmpty: mistake.sentence), UseCaseParameters.hour), mistake.meant)
             }
         return .page(
-            UseCasesPage(shown, each: step, meant: meant, names: names, seen: seen, at: address, in: frame).html, status: status)
+            UseCasesPage(shown, each: step, meant: meant, names: names, at: address, in: frame).html, status: status)
     }
 
     /// The list of use cases as a file.
@@ -41,13 +41,13 @@ extension InspectedStore {
     ///   - key: A name or a code.
     ///   - file: Empty for the overview; `funnel` for a page, `funnel.csv` for a file.
     func useCasePage(_ key: String, _ file: String, _ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        let names = try await queries.read { reader in try reader.names() }
+        let names = try await names()
         guard let useCase = UseCaseReference(key: key, among: names) else {
             throw QueryFailure.notFound("There is no use case “\(key)” here, or several are called so; the list names all.")
         }
         if file.hasSuffix(".csv") { return try await self.file(String(file.dropLast(4)), of: useCase, items) }
         guard let view = UseCaseView(rawValue: file) else { throw QueryFailure.notFound("There is no such page of a use case.") }
-        let (_, seen) = try await choices(of: useCase.code)
+        let seen = view == .compare ? try await seen(of: useCase.code) : SeenValues()
         let (answers, status) = try await Self.answering(items) { try await self.answers(to: view, about: useCase, items, seen) }
         let content: UseCasePage.Content =
             switch answers {
@@ -66,7 +66,7 @@ extension InspectedStore {
         guard let view = ofOverview.contains(name) ? .overview : UseCaseView(rawValue: name), view != .overview || !name.isEmpty else {
             throw QueryFailure.notFound("There is no such file of a use case.")
         }
-        let (_, seen) = try await choices(of: useCase.code)
+        let seen = view == .compare ? try await seen(of: useCase.code) : SeenValues()
         guard let (question, answer) = try await answers(to: view, about: useCase, items, seen, isFile: true).first else {
             throw QueryFailure.parameter("a", "Say what is to be compared.")
         }

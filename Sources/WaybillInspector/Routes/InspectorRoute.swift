@@ -8,6 +8,8 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     case listExchanges = "GET /network"
     case showExchange = "GET /network/{id}"
     case downloadExchange = "GET /network/{id}/{file}"
+    /// What a search field completes: an array of JSON.
+    case listTerms = "GET /terms"
     case listUseCases = "GET /use-cases"
     case downloadUseCases = "GET /use-cases.csv"
     case showUseCase = "GET /use-cases/{id}"
@@ -46,8 +48,8 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     /// Whether it shows what was recorded: where the login leads back to, other than to a file, a stream, or itself.
     var isPage: Bool {
         switch self {
-        case .home, .downloadTransaction, .downloadExchange, .downloadUseCases, .downloadDelivery, .follow, .loadAsset, .askToken,
-            .logIn, .logOut:
+        case .home, .downloadTransaction, .downloadExchange, .downloadUseCases, .downloadDelivery, .follow, .listTerms, .loadAsset,
+            .askToken, .logIn, .logOut:
             false
         case .listTransactions, .showTransaction, .showBeside, .listExchanges, .showExchange, .listUseCases, .showUseCase,
             .askUseCase, .listSources, .showSource, .showDelivery:

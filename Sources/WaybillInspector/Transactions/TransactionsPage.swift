@@ -1,4 +1,3 @@
-package import WaybillAnalysis
 package import WaybillCore
 package import WaybillExport
 package import WaybillReading
@@ -9,7 +8,6 @@ package struct TransactionsPage {
     private let errorCounts: [GUID: Int]
     private let address: ListAddress
     private let useCases: [String]
-    private let terms: [String]
     private let meant: String?
     private let version: Int
     private let progress: SearchProgress?
@@ -18,19 +16,17 @@ package struct TransactionsPage {
     /// - Parameters:
     ///   - page: Redacted; where it is empty, with the reason.
     ///   - errorCounts: How many events and exchanges of a transaction tell an error.
-    ///   - names: Of use cases and events, to choose from.
-    ///   - seen: Values to choose from, redacted.
+    ///   - names: Of use cases, to choose from.
     ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
     ///   - version: Of the store, before the page was read: what is live follows from there.
     ///   - progress: How far the list was looked through; nil: as far as there is anything to be seen.
     package init(
         _ page: RecordPage<TransactionSummary>, errorCounts: [GUID: Int], at address: ListAddress, names: [RecordedName],
-        seen: SeenValues = SeenValues(), meant: String? = nil, version: Int, progress: SearchProgress? = nil, in frame: InspectorFrame
+        meant: String? = nil, version: Int, progress: SearchProgress? = nil, in frame: InspectorFrame
     ) {
         (self.page, self.errorCounts, self.address, self.progress) = (page, errorCounts, address, progress)
         (self.version, self.meant, self.frame) = (version, meant, frame)
         useCases = names.useCases
-        terms = FilterTerms(seen, names: names).all
     }
 
     /// The whole document.
@@ -41,7 +37,7 @@ package struct TransactionsPage {
     private var main: HTML {
         """
         <h1>Transactions</h1>
-        \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: useCases, terms: terms).html)\
+        \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: useCases, terms: "terms").html)\
         <div class=line>\(outcomes)\(live, if: address.isFirstPage)</div>
         \(list)\(ListPaging(address: address, next: page.next, progress: told).html)
         """

@@ -41,7 +41,8 @@ struct UseCaseForm {
             switch asked {
             case .duration(let query): (query.from, query.to)
             case .compare(let query): (query.from, query.to)
-            default: (TransactionPoint(address["from"] ?? "^"), TransactionPoint(address["to"] ?? "$"))
+            case .summary, .transitions, .funnel, .dropOff, .legs, .network, nil:
+                (TransactionPoint(address["from"] ?? "^"), TransactionPoint(address["to"] ?? "$"))
             }
         return """
             \(point("from", "From", chosen.0.description, isOptional: false))\(point("to", "to", chosen.1.description, isOptional: false))\

@@ -24,7 +24,7 @@ package struct UseCasePage {
 
     /// - Parameters:
     ///   - events: Names to choose from.
-    ///   - seen: Values to choose from, redacted.
+    ///   - seen: Values to compare, redacted; none where nothing is compared.
     package init(
         _ useCase: UseCaseReference, _ view: UseCaseView, _ content: Content, events: [String], seen: SeenValues = SeenValues(),
         at address: ListAddress, in frame: InspectorFrame
@@ -44,13 +44,9 @@ package struct UseCasePage {
         <a href="\(links.transactions(of: useCase))">Its transactions</a></nav>
         <h1>\(useCase.name)</h1>
         <nav class=views aria-label=Questions>\(UseCaseView.allCases.map(tab))</nav>
-        \(ListForm(address: address, field: "filter", hint: UseCasesPage.hint, useCases: nil, terms: terms).html)\
+        \(ListForm(address: address, field: "filter", hint: UseCasesPage.hint, useCases: nil, terms: "\(links.root)terms?use_case=\(useCase.code)").html)\
         \(UseCaseForm(view: view, address: address, asked: asked, events: events, seen: seen).html)\(answers)
         """
-    }
-
-    private var terms: [String] {
-        FilterTerms(seen, names: events.map { RecordedName(useCase: useCase.code, event: 0, name: $0) }).all
     }
 
     private func tab(_ view: UseCaseView) -> HTML {
@@ -90,10 +86,10 @@ package struct UseCasePage {
             answer.useCases.first.map { around.overview($0, each: query.stepMicroseconds) } ?? ""
         case (.duration(let query), .duration(let answer)): around.duration(query, answer)
         case (.funnel(let query), .funnel(let answer)): around.funnel(query, answer)
-        case (_, .dropOff(let answer)): around.dropOff(answer)
-        case (_, .legs(let answer)): around.legs(answer)
+        case (.dropOff, .dropOff(let answer)): around.dropOff(answer)
+        case (.legs, .legs(let answer)): around.legs(answer)
         case (.compare(let query), .compare(let answer)): around.compare(query, answer)
-        default: ""
+        case (.summary, _), (.duration, _), (.transitions, _), (.funnel, _), (.dropOff, _), (.legs, _), (.network, _), (.compare, _): ""
         }
     }
 }

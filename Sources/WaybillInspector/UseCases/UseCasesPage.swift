@@ -8,7 +8,6 @@ package struct UseCasesPage {
     private let answer: SummaryAnswer
     private let step: Int
     private let meant: String?
-    private let seen: SeenValues
     private let names: [RecordedName]
     private let address: ListAddress
     private let frame: InspectorFrame
@@ -19,12 +18,11 @@ package struct UseCasesPage {
     ///   - step: Of its rates, in microseconds, at most an hour.
     ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
     ///   - names: What is called how in the store.
-    ///   - seen: Values to choose from, redacted.
     package init(
         _ answer: SummaryAnswer, each step: Int = 3_600_000_000, meant: String? = nil, names: [RecordedName],
-        seen: SeenValues = SeenValues(), at address: ListAddress, in frame: InspectorFrame
+        at address: ListAddress, in frame: InspectorFrame
     ) {
-        (self.answer, self.step, self.meant, self.names, self.seen) = (answer, step, meant, names, seen)
+        (self.answer, self.step, self.meant, self.names) = (answer, step, meant, names)
         (self.address, self.frame) = (address, frame)
         links = UseCaseLinks(address, depth: 1)
     }
@@ -43,7 +41,7 @@ package struct UseCasesPage {
             """
         return """
             <h1>Use cases</h1>
-            \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: nil, terms: FilterTerms(seen, names: names).all).html)\
+            \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: nil, terms: "terms").html)\
             <div class=line><p class=hint>\(period(steps))</p>\(file, if: !answer.useCases.isEmpty)</div>
             \(list(steps))
             """

@@ -43,6 +43,7 @@ import WaybillTesting
         case .showExchange: ["/network/\(exchange)", "/network/\(GUID()):1", "/network/x"]
         case .downloadExchange:
             ["har", "curl", "text", "json", "request-body", "response-body", "pdf"].map { "/network/\(exchange)/\($0)" }
+        case .listTerms: ["/terms", "/terms?about=exchanges", "/terms?use_case=0"]
         case .listUseCases: ["/use-cases", "/use-cases?since=yesterday"]
         case .downloadUseCases: ["/use-cases.csv", "/use-cases.csv?since=yesterday"]
         case .showUseCase: ["/use-cases/login", "/use-cases/0", "/use-cases/logout", "/use-cases/login?limit=5"]

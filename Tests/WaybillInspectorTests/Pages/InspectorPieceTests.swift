@@ -31,15 +31,10 @@ import WaybillStore
         let records = HostileText.records
         let names = HostileText.corpus
         let recorded = names.map { RecordedName(useCase: 0, name: $0) } + names.map { RecordedName(useCase: 0, event: 1, name: $0) }
-        var seen = SeenValues()
-        for name in names {
-            for segmentation in [Segmentation.attribute(name), .app, .device] { seen.add(name, of: segmentation) }
-        }
         let address = ListAddress([("text", names[0]), ("use_case", names[3]), ("limit", names[9])])
         var pages = [
             TransactionsPage(
-                RecordPage(rows: records.map(\.summary), next: names[1]), errorCounts: [:], at: address, names: recorded, seen: seen,
-                version: 1,
+                RecordPage(rows: records.map(\.summary), next: names[1]), errorCounts: [:], at: address, names: recorded, version: 1,
                 in: frame
             ).html.text,
             TransactionsPage(
@@ -61,7 +56,7 @@ import WaybillStore
             let beside = BesidePage(record, clocks: .aligned, in: frame)
             pages += [beside.html(beside: records[0]).text, beside.without(.before).text, beside.html(without: names[0]).text]
             pages.append(ExchangePage(found, bodies: bodies, transaction: record, in: frame).html.text)
-            pages.append(ExchangesPage(RecordPage(rows: [found], next: nil), at: address, names: recorded, seen: seen, in: frame).html.text)
+            pages.append(ExchangesPage(RecordPage(rows: [found], next: nil), at: address, names: recorded, in: frame).html.text)
         }
         for page in pages {
             #expect(page.matches(of: #/<script/#).count == 1)
