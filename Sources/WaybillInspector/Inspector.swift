@@ -1,7 +1,6 @@
 public import Foundation
 public import WaybillCore
 import WaybillReading
-import WaybillStore
 
 /// Pages that show what was recorded to people with a browser: of a collector's projects, or of one store.
 ///
@@ -27,14 +26,12 @@ public struct Inspector: Sendable {
     public init(file: URL) throws(WaybillError) { try self.init(file: file, clock: SystemClock()) }
 
     package init(file: URL, clock: any TransactionClock) throws(WaybillError) {
-        let place = ResolvedLocation(path: file.path(percentEncoded: false))
-        let store = InspectedStore(
-            name: file.lastPathComponent, queries: try StoreQueries(place, clock: clock), questions: try StoreQueries(place, clock: clock))
-        self.init(access: LocalAccess(store: store))
+        let store = try SQLiteStore(file, clock: clock)
+        self.init(access: LocalAccess(store: InspectedStore(name: file.lastPathComponent, store: store, clock: clock)))
     }
 
     /// What a person should know before trusting what is shown, a sentence each; empty for a collector's.
-    package func warnings() async -> [String] { await (access as? LocalAccess)?.store.queries.warnings() ?? [] }
+    package func warnings() async -> [String] { await (access as? LocalAccess)?.store.store.warnings() ?? [] }
 
     /// Answers a request; what goes wrong is a page, too.
     ///

@@ -21,9 +21,5 @@ final class Project: Sendable {
         }
         spanCursorFile = folder.appending(path: "\(name).otlp-cursor")
     }
-
-    // For the inspector.
-    var queries: SQLiteStore { store }
-    var questions: SQLiteStore { store }
 }
 #endif

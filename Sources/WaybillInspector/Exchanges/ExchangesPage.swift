@@ -8,20 +8,18 @@ package struct ExchangesPage {
     private let address: ListAddress
     private let names: [RecordedName]
     private let meant: String?
-    private let progress: SearchProgress?
     private let frame: InspectorFrame
 
     /// - Parameters:
     ///   - page: Redacted; where it is empty, with the reason.
     ///   - names: Of use cases, to choose from.
     ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
-    ///   - progress: How far the list was looked through; nil: as far as there is anything to be seen.
     package init(
         _ page: RecordPage<ExchangeRecord>, at address: ListAddress, names: [RecordedName],
-        meant: String? = nil, progress: SearchProgress? = nil, in frame: InspectorFrame
+        meant: String? = nil, in frame: InspectorFrame
     ) {
         (self.page, self.address, self.names, self.meant) = (page, address, names, meant)
-        (self.progress, self.frame) = (progress, frame)
+        self.frame = frame
     }
 
     /// The whole document.
@@ -52,10 +50,10 @@ package struct ExchangesPage {
         return ListChips(address: address, name: "state", label: "States", words: words).html
     }
 
-    private var told: ListProgress? { progress.map { ListProgress($0, of: "request", timeZone: frame.timeZone) } }
+    private var told: ListProgress? { page.progress.map { ListProgress($0, of: "request", timeZone: frame.timeZone) } }
 
     private var list: HTML {
-        let word = progress == nil ? "No requests" : "Nothing yet"
+        let word = page.progress == nil ? "No requests" : "Nothing yet"
         guard !page.rows.isEmpty else { return NoRows(title: word, why: page.whyEmpty ?? "", meant: meant, address: address).html }
         let scale = DurationStrip.Scale(page.rows.compactMap(\.durationMicroseconds))
         return "<ol class=\"rows net\">\(page.rows.map { row($0, scale) })</ol>\n"

@@ -1,7 +1,6 @@
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 extension InspectedStore {
     /// Two transactions side by side: `a` and `b`, each an ID or a support code. `b` may be a ``NearTransaction``: that leads to the address which names
@@ -12,7 +11,7 @@ extension InspectedStore {
         guard !value("a").isEmpty else {
             throw QueryFailure.parameter("a", "Two transactions are shown here: name them as a and b, by their support codes or IDs.")
         }
-        let first = Redactor().record(try await queries.transaction(value("a")))
+        let first = Redactor().record(try await store.transaction(value("a")))
         let page = BesidePage(first, clocks: clocks, in: frame)
         guard !value("b").isEmpty else { return .page(page.html(without: "Name the second one by its support code or its ID.")) }
         if let near = NearTransaction(rawValue: value("b")) {
@@ -23,7 +22,7 @@ extension InspectedStore {
             return .seeOther(address.path)
         }
         do {
-            let second = Redactor().record(try await queries.transaction(value("b")))
+            let second = Redactor().record(try await store.transaction(value("b")))
             return .page(page.html(beside: second))
         } catch let failure as QueryFailure {
             return .page(page.html(without: failure.description), status: 404)
@@ -32,18 +31,14 @@ extension InspectedStore {
 
     /// The transaction of the same use case that stands so to one; nil where there is none.
     private func near(_ summary: TransactionSummary, _ near: NearTransaction) async throws -> GUID? {
-        var filter = TransactionFilter()
-        filter.useCase = summary.useCase
+        var query = TransactionQuery()
+        (query.useCase, query.limit) = ("\(summary.useCase)", "2")
         switch near {
-        case .before: filter.untilMicroseconds = summary.begunMicroseconds
-        case .after:
-            filter.sinceMicroseconds = summary.begunMicroseconds + 1
-            filter.order = .oldest
-        case .succeeded: filter.outcomes = [.succeeded]
+        case .before: query.until = "\(summary.begunMicroseconds)"
+        case .after: (query.since, query.filter) = ("\(summary.begunMicroseconds + 1)", "sort:oldest")
+        case .succeeded: query.outcome = TransactionOutcome.succeeded.name
         }
-        return try await queries.read(TransactionQuery()) { [filter] reader, _, now in
-            try reader.transactions(matching: filter, limit: 2, after: nil, now: now).rows.map(\.id).first { $0 != summary.id }
-        }
+        return try await store.transactions(query).rows.map(\.id).first { $0 != summary.id }
     }
 }
 

@@ -1,3 +1,4 @@
+import WaybillAnalysis
 import WaybillReading
 
 extension InspectedStore {
@@ -9,7 +10,7 @@ extension InspectedStore {
     ///
     /// - Parameter version: Of the store when the page was made; nil: now.
     func changes(since version: Int?) -> InspectorResponse {
-        let changes = StoreChanges(queries, since: version)
+        let changes = StoreChanges(store, since: version)
         var response = InspectorResponse(
             type: "text/event-stream", .stream(AsyncThrowingStream { try await changes.next() }))
         response.fields["Cache-Control"] = "no-store, no-transform"
@@ -24,30 +25,28 @@ private actor StoreChanges {
     /// After so many times without a change a comment is sent, so that a client that has gone is noticed.
     private static let patience = 15
 
-    private let queries: StoreQueries
+    private let store: any ExplorableStore
     private var known: Int?
     private var isBegun = false
     private var hasAsked = false
 
-    init(_ queries: StoreQueries, since version: Int?) {
-        self.queries = queries
+    init(_ store: any ExplorableStore, since version: Int?) {
+        self.store = store
         known = version
     }
-
-    private func version() async throws -> Int { try await queries.read { reader in try reader.version() } }
 
     /// The next piece; nil where the client has gone, or the server is to stop.
     func next() async throws -> [UInt8]? {
         guard isBegun else {
             isBegun = true
-            if known == nil { known = try await version() }
+            if known == nil { known = try await store.version() }
             return Array("retry: 2000\n\n".utf8)
         }
         for _ in 0..<Self.patience {
             // Not before the first time: the store may have changed since the page was made.
             if hasAsked, (try? await Task.sleep(for: Self.interval)) == nil { return nil }
             hasAsked = true
-            let now = try await version()
+            let now = try await store.version()
             if now != known {
                 known = now
                 return Array("event: changed\ndata: \(now)\n\n".utf8)

@@ -1,7 +1,6 @@
 import Foundation
 import WaybillCore
 import WaybillReading
-import WaybillStore
 
 /// The page of delivery.
 extension InspectedStore {
@@ -11,13 +10,11 @@ extension InspectedStore {
 
     func deliveryPage() async throws -> InspectorResponse {
         let redactor = Redactor()
-        let (state, names) = try await queries.read(TransactionQuery()) { reader, _, now in
-            let conflicts = try reader.nameConflicts()
-            let names = redactor.names(
-                conflicts, useCases: conflicts.isEmpty ? [] : try reader.names().filter { $0.event == nil },
-                starts: conflicts.isEmpty ? [:] : try reader.firstStarts())
-            return (redactor.delivery(try reader.delivery(now: now, hours: Self.hourCount)), names)
-        }
+        let state = redactor.delivery(try await store.delivery(hours: Self.hourCount))
+        let conflicts = try await store.nameConflicts()
+        let names = redactor.names(
+            conflicts, useCases: conflicts.isEmpty ? [] : try await store.names().filter { $0.event == nil },
+            starts: conflicts.isEmpty ? [:] : try await store.firstStarts())
         return .page(DeliveryPage(state, collected: counted?().redacted(by: redactor), names: names, in: frame).html)
     }
 
@@ -25,7 +22,7 @@ extension InspectedStore {
         let bytes: [UInt8]
         switch (DeliveryFile(rawValue: name), counted) {
         case (.quarantine, _):
-            let facts = try await queries.read { reader in try reader.quarantined(limit: Self.quarantineLimit) }
+            let facts = try await store.quarantined(limit: Self.quarantineLimit)
             bytes = QuarantineJSON.bytes(facts, redactor: Redactor())
         case (.rejections, let counted?):
             bytes = Array(try JSONEncoder.waybill().encode(counted().redacted(by: Redactor()).rejections))

@@ -1,17 +1,15 @@
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// The page of a network exchange, and what can be taken away of it.
 extension InspectedStore {
     func exchangePage(_ key: String) async throws -> InspectorResponse {
-        let record = try await queries.exchange(key)
-        let id = record.id
-        let bodies = try await queries.read { reader in try reader.bodies(of: id) }
+        let record = try await store.exchange(key)
+        let bodies = try await store.bodies(of: record.id)
         let redactor = Redactor()
         var transaction: TransactionRecord?
-        if let id = record.transaction { transaction = redactor.record(try await queries.transaction(id.description)) }
+        if let id = record.transaction { transaction = redactor.record(try await store.transaction(id.description)) }
         let page = ExchangePage(redactor.record(record), bodies: redactor.bodies(bodies), transaction: transaction, in: frame)
         return .page(page.html)
     }
@@ -21,9 +19,8 @@ extension InspectedStore {
         guard let file = ExchangeFile(rawValue: name) else {
             throw QueryFailure.notFound("A request can be taken away as har, curl, text or json, and not as “\(name)”.")
         }
-        let record = try await queries.exchange(key)
-        let id = record.id
-        let bodies = try await queries.read { reader in try reader.bodies(of: id) }
+        let record = try await store.exchange(key)
+        let bodies = try await store.bodies(of: record.id)
         let fileName = "waybill-\(record.id.code.replacing(":", with: "-")).\(file.suffix)"
         guard let format = file.format else {
             let redacted = Redactor().bodies(bodies)

@@ -1,41 +1,33 @@
 import WaybillAnalysis
 import WaybillCore
 import WaybillReading
-import WaybillStore
 
 extension InspectedStore {
     /// How long a list is looked through before its page says how far it got.
-    private static let patience = Duration.milliseconds(200)
+    private static let budget = Duration.milliseconds(200)
 
     func transactionsPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
-        let version = try await queries.read { reader in try reader.version() }
-        let names = try await names()
-        let (page, progress, mistake, status) = try await Self.page {
-            try await queries.transactions(TransactionQuery(address.items), patience: .lasting(Self.patience))
+        let (version, names) = (try await store.version(), try await store.names())
+        var (page, mistake, status) = try await Self.page {
+            try await store.transactions(TransactionQuery(address.items), within: Self.budget)
         }
-        let ids = page.rows.map(\.id)
-        let errorCounts = try await queries.read { reader in try reader.errorCounts(of: ids) }
-        let redactor = Redactor()
-        let redacted = RecordPage(rows: page.rows.map(redactor.summary), next: page.next, whyEmpty: page.whyEmpty)
+        let errorCounts = try await store.errorCounts(of: page.rows.map(\.id))
+        page.rows = page.rows.map(Redactor().summary)
         let html = TransactionsPage(
-            redacted, errorCounts: errorCounts, at: address, names: names, meant: mistake?.corrected(items), version: version,
-            progress: progress, in: frame
+            page, errorCounts: errorCounts, at: address, names: names, meant: mistake?.corrected(items), version: version, in: frame
         ).html
         return .page(html, status: status)
     }
 
     func exchangesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
-        let names = try await names()
-        let (page, progress, mistake, status) = try await Self.page {
-            try await queries.exchanges(ExchangeQuery(address.items), patience: .lasting(Self.patience))
+        let names = try await store.names()
+        var (page, mistake, status) = try await Self.page {
+            try await store.exchanges(ExchangeQuery(address.items), within: Self.budget)
         }
-        let redactor = Redactor()
-        let redacted = RecordPage(rows: page.rows.map { redactor.record($0) }, next: page.next, whyEmpty: page.whyEmpty, note: page.note)
-        let html = ExchangesPage(
-            redacted, at: address, names: names, meant: mistake?.corrected(items), progress: progress, in: frame
-        ).html
+        page.rows = page.rows.map { Redactor().record($0) }
+        let html = ExchangesPage(page, at: address, names: names, meant: mistake?.corrected(items), in: frame).html
         return .page(html, status: status)
     }
 
@@ -44,18 +36,16 @@ extension InspectedStore {
     /// - Parameter items: `about=exchanges` for the list of these; `use_case`, a code, for the page of one.
     func terms(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         func value(_ name: String) -> String? { items.last { $0.name == name }?.value }
-        let (useCase, all) = (value("use_case").flatMap { Int($0) }, try await names())
+        let (useCase, all) = (value("use_case").flatMap { Int($0) }, try await store.names())
         let names = all.filter { useCase == nil || $0.useCase == useCase && $0.event != nil }
         var hosts: [String]?
         if value("about") == "exchanges" {
-            hosts = ExchangeTerms.hosts(of: try await queries.exchanges(ExchangeQuery()).rows.map { Redactor().record($0) })
+            hosts = ExchangeTerms.hosts(of: try await store.exchanges(ExchangeQuery()).rows.map { Redactor().record($0) })
         }
         let terms = FilterTerms(
             try await seen(of: useCase), names: names, about: hosts == nil ? .transactions : .exchanges, hosts: hosts ?? [])
         return try .json(terms.all)
     }
-
-    func names() async throws -> [RecordedName] { try await queries.read { reader in try reader.names() } }
 
     /// Transactions that are looked at for values to choose from.
     private static let sampleSize = 200
@@ -64,32 +54,25 @@ extension InspectedStore {
     ///
     /// - Parameter useCase: nil: of all.
     func seen(of useCase: Int?) async throws -> SeenValues {
-        var filter = TransactionFilter()
-        filter.useCase = useCase
-        return try await queries.read(TransactionQuery()) { [filter] reader, _, now in
-            try reader.seenValues(filter, limit: Self.sampleSize, now: now).redacted(by: Redactor())
-        }
+        try await store.seenValues(useCase: useCase, limit: Self.sampleSize).redacted(by: Redactor())
     }
 
     /// What was asked for, or an empty page that says what is wrong with the question: the form is there to put it right.
-    static func page<Row>(
-        _ body: () async throws -> (RecordPage<Row>, SearchProgress?)
-    ) async throws -> (RecordPage<Row>, SearchProgress?, FilterMistake?, Int) {
-        func mistaken(_ message: String, _ mistake: FilterMistake? = nil) -> (RecordPage<Row>, SearchProgress?, FilterMistake?, Int) {
-            (RecordPage(rows: [], next: nil, whyEmpty: message), nil, mistake, 400)
-        }
+    static func page<Row>(_ body: () async throws -> RecordPage<Row>) async throws -> (RecordPage<Row>, FilterMistake?, Int) {
         do {
-            let (page, progress) = try await body()
-            return (page, progress, nil, 200)
+            return (try await body(), nil, 200)
         } catch QueryFailure.parameter(_, let message) {
-            return mistaken(message)
+            return (RecordPage(rows: [], next: nil, whyEmpty: message), nil, 400)
         } catch QueryFailure.filter(let mistake) {
-            return mistaken("Character \(mistake.offset + 1) of the filter: \(mistake.message)", mistake)
+            return (RecordPage(rows: [], next: nil, whyEmpty: mistake.sentence), mistake, 400)
         }
     }
 }
 
 extension FilterMistake {
+    /// For a page, with the place in the filter.
+    var sentence: String { "Character \(offset + 1) of the filter: \(message)" }
+
     /// The filter among a page's parameters, with what may have been meant; nil where nothing is near.
     func corrected(_ items: [(name: String, value: String)]) -> String? {
         items.last { $0.name == "filter" }.flatMap { corrected($0.value) }

@@ -2,13 +2,12 @@ import WaybillAnalysis
 import WaybillCore
 import WaybillExport
 import WaybillReading
-import WaybillStore
 
 /// The pages of use cases, which are answers to questions about many transactions.
 extension InspectedStore {
     func useCasesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
-        let names = try await names()
+        let names = try await store.names()
         let (answer, status) = try await Self.answering(items) { try await summary(address.items) }
         let ((shown, step), meant): ((SummaryAnswer, Int), String?) =
             switch answer {
@@ -25,11 +24,9 @@ extension InspectedStore {
     }
 
     private func summary(_ items: [(name: String, value: String)]) async throws -> (answer: SummaryAnswer, step: Int) {
-        let step = try await questions.read(try TransactionQuery(conditions: items)) { reader, filter, now in
-            try reader.step(filter, now: now)
-        }
+        let step = try await step(try TransactionQuery(conditions: items))
         let question = Query.summary(SummaryQuery(stepMicroseconds: step))
-        guard case .summary(let answer) = Redactor().answer(try await questions.answer(question, where: items)) else {
+        guard case .summary(let answer) = Redactor().answer(try await store.answer(question, where: items)) else {
             return (SummaryAnswer(useCases: []), step)
         }
         return (answer, step)
@@ -41,7 +38,7 @@ extension InspectedStore {
     ///   - key: A name or a code.
     ///   - file: Empty for the overview; `funnel` for a page, `funnel.csv` for a file.
     func useCasePage(_ key: String, _ file: String, _ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        let names = try await names()
+        let names = try await store.names()
         guard let useCase = UseCaseReference(key: key, among: names) else {
             throw QueryFailure.notFound("There is no use case “\(key)” here, or several are called so; the list names all.")
         }
@@ -85,14 +82,12 @@ extension InspectedStore {
         let parameters = UseCaseParameters(items, of: view)
         let conditions = parameters.conditions.filter { $0.name != "use_case" } + [("use_case", "\(useCase.code)")]
         let query = try TransactionQuery(conditions: conditions)
-        let asks = view == .funnel && parameters.steps.isEmpty
-        let (usual, step, now) = try await questions.read(query) { reader, filter, now in
-            (asks ? try reader.usualSteps(filter, now: now) : [], try view == .overview ? reader.step(filter, now: now) : nil, now)
-        }
+        let usual = view == .funnel && parameters.steps.isEmpty ? try await usualSteps(query) : []
+        let step = view == .overview ? try await step(query) : nil
         var answers: [(Query, Answer)] = []
-        let questions = try parameters.questions(usualSteps: usual, seen: seen, step: step, now: now)
+        let questions = try parameters.questions(usualSteps: usual, seen: seen, step: step, now: clock.wallMicroseconds())
         for question in questions.prefix(isFile ? 1 : .max) {
-            answers.append((question, Redactor().answer(try await self.questions.answer(question, where: conditions))))
+            answers.append((question, Redactor().answer(try await store.answer(question, where: conditions))))
         }
         return answers
     }
@@ -106,8 +101,7 @@ extension InspectedStore {
         } catch QueryFailure.parameter(_, let message), QueryFailure.question(let message) {
             return (.failure(UseCaseMistake(sentence: message)), 400)
         } catch QueryFailure.filter(let mistake) {
-            let sentence = "Character \(mistake.offset + 1) of the filter: \(mistake.message)"
-            return (.failure(UseCaseMistake(sentence: sentence, meant: mistake.corrected(items))), 400)
+            return (.failure(UseCaseMistake(sentence: mistake.sentence, meant: mistake.corrected(items))), 400)
         }
     }
 }
@@ -119,15 +113,13 @@ private struct UseCaseMistake: Error {
     var meant: String?
 }
 
-extension StoreReader {
+extension InspectedStore {
     /// The length of a summary's steps that fits the time between the first of the transactions and the last, in microseconds.
-    fileprivate func step(_ filter: TransactionFilter, now: Int) throws -> Int {
-        func end(_ order: TransactionFilter.Order) throws -> Int? {
-            var filter = filter
-            filter.order = order
-            return try transactions(matching: filter, limit: 1, after: nil, now: now).rows.first?.begunMicroseconds
+    private func step(_ query: TransactionQuery) async throws -> Int {
+        func end(_ order: TransactionFilter.Order) async throws -> Int? {
+            try await store.transactions(query.sorted(order, limit: 1)).rows.first?.begunMicroseconds
         }
-        guard let first = try end(.oldest), let last = try end(.newest) else { return UseCaseParameters.hour }
+        guard let first = try await end(.oldest), let last = try await end(.newest) else { return UseCaseParameters.hour }
         return TimeSteps.step(from: first, to: last)
     }
 
@@ -135,15 +127,27 @@ extension StoreReader {
     private static let sampleSize = 40
 
     /// From the beginning over the events that most of the newest transactions have to the outcome, in the order in which they come.
-    fileprivate func usualSteps(_ filter: TransactionFilter, now: Int) throws -> [TransactionPoint] {
-        var succeeded = filter
-        succeeded.order = .newest
-        if filter.outcomes.isEmpty { succeeded.outcomes = [.succeeded] }
-        var sample = try transactions(matching: succeeded, limit: Self.sampleSize, after: nil, now: now).rows
-        if sample.isEmpty { sample = try transactions(matching: filter, limit: Self.sampleSize, after: nil, now: now).rows }
-        let histories = try sample.compactMap { try transaction($0.id, now: now) }.map { record in
-            record.timeline.filter { $0.kind == .event }.map(\.label)
+    private func usualSteps(_ query: TransactionQuery) async throws -> [TransactionPoint] {
+        let newest = query.sorted(.newest, limit: Self.sampleSize)
+        var succeeded = newest
+        succeeded.outcome = query.outcome ?? TransactionOutcome.succeeded.name
+        var sample = try await store.transactions(succeeded).rows
+        if sample.isEmpty { sample = try await store.transactions(newest).rows }
+        var histories: [[String]] = []
+        for row in sample {
+            let record = try await store.transaction(row.id.description)
+            histories.append(record.timeline.filter { $0.kind == .event }.map(\.label))
         }
         return [.begun] + UsualOrder(of: histories).names.map { .event($0) } + [.finished]
+    }
+}
+
+extension TransactionQuery {
+    /// The same conditions in another order.
+    fileprivate func sorted(_ order: TransactionFilter.Order, limit: Int) -> TransactionQuery {
+        var query = self
+        query.filter = "\(filter ?? "") sort:\(order.rawValue)"
+        query.limit = "\(limit)"
+        return query
     }
 }

@@ -1,40 +1,40 @@
 import Foundation
-import WaybillCore
-import WaybillExport
-package import WaybillReading
-import WaybillStore
+package import WaybillAnalysis
+package import WaybillCore
+package import WaybillExport
+import WaybillReading
 
 /// The store that one request looks at, and its pages.
 package struct InspectedStore: Sendable {
     /// For the pages' head.
     let name: String
-    let queries: StoreQueries
-    /// For what may take seconds, so that no list waits.
-    let questions: StoreQueries
+    let store: any ExplorableStore & ExportingStore
+    /// Decides what a time like `1h` means, and between summer and winter time.
+    let clock: any TransactionClock
     /// Whether the reader has logged in.
     let isLoggedIn: Bool
     /// What the collector that keeps it has counted, not redacted; nil where none runs.
     let counted: (@Sendable () -> DeliveryPage.Collected)?
 
     package init(
-        name: String, queries: StoreQueries, questions: StoreQueries, isLoggedIn: Bool = false,
+        name: String, store: any ExplorableStore & ExportingStore, clock: any TransactionClock, isLoggedIn: Bool = false,
         counted: (@Sendable () -> DeliveryPage.Collected)? = nil
     ) {
-        (self.name, self.queries, self.questions) = (name, queries, questions)
+        (self.name, self.store, self.clock) = (name, store, clock)
         (self.isLoggedIn, self.counted) = (isLoggedIn, counted)
     }
 
-    var frame: InspectorFrame { InspectorFrame(store: name, isLoggedIn: isLoggedIn, clock: queries.clock) }
+    var frame: InspectorFrame { InspectorFrame(store: name, isLoggedIn: isLoggedIn, clock: clock) }
 
     /// Bytes of bodies on a page of a transaction; those beyond are on the pages of their exchanges.
     private static let bodyByteLimit = 2 << 20
 
     func transactionPage(_ key: String, _ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let clocks = try ShownClocks(items)
-        let record = try await queries.transaction(key)
+        let record = try await store.transaction(key)
         let (id, exchanges) = (record.summary.id, record.exchanges.map(\.id))
-        let (bodies, isCut) = try await queries.read { reader in try reader.bodies(of: exchanges, limit: Self.bodyByteLimit) }
-        let (before, after) = try await queries.read(TransactionQuery()) { reader, _, now in try reader.neighbors(of: id, now: now) }
+        let (bodies, isCut) = try await store.bodies(of: exchanges, limit: Self.bodyByteLimit)
+        let (before, after) = try await store.neighbors(of: id)
         let redactor = Redactor()
         let around = TransactionPage.Around(before: before.map(redactor.summary), after: after.map(redactor.summary))
         let notes = isCut ? ["Bodies of later requests are on their own pages: they would be too much for one."] : []
@@ -47,15 +47,15 @@ package struct InspectedStore: Sendable {
         guard let file = TransactionFile(rawValue: name) else {
             throw QueryFailure.notFound("A transaction can be taken away as json, har or otlp, and not as “\(name)”.")
         }
-        let record = try await queries.transaction(key)
-        let bytes = try await queries.read { reader in try file.bytes(of: record, in: reader) }
+        let record = try await store.transaction(key)
+        let bytes = try await file.bytes(of: record, in: store)
         return .download(bytes, type: file.mediaType, name: "waybill-\(record.summary.id.supportCode).\(file.suffix)")
     }
 }
 
 extension TransactionFile {
     /// The whole file, redacted once more.
-    func bytes(of record: TransactionRecord, in reader: StoreReader) throws -> [UInt8] {
+    func bytes(of record: TransactionRecord, in store: any ExportingStore) async throws -> [UInt8] {
         let redactor = Redactor()
         switch self {
         case .json: return Array(try JSONEncoder.waybill().encode(redactor.record(record)))
@@ -63,13 +63,14 @@ extension TransactionFile {
             var writer = ExchangeWriter(as: .har, redactor: redactor)
             var entries: [UInt8] = []
             for exchange in record.exchanges {
-                guard let found = try reader.exchange(exchange.id) else { continue }
-                entries += writer.next(found, bodies: try reader.bodies(of: exchange.id))
+                entries += writer.next(
+                    try await store.exchange(exchange.id.description), bodies: try await store.bodies(of: exchange.id))
             }
             return writer.beginning + entries + writer.end
         case .otlp:
+            let export = try await store.export(.transaction(record.summary.id), as: .otlp)
             var bytes: [UInt8] = []
-            try reader.export(.transaction(record.summary.id), as: .otlp, redactor: redactor) { bytes += $0 }
+            while let piece = try await export.next() { bytes += piece.bytes }
             return bytes
         }
     }

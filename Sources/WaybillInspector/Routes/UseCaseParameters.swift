@@ -1,7 +1,6 @@
 import WaybillAnalysis
 import WaybillCore
 import WaybillReading
-import WaybillStore
 
 /// What the address of a use case's page asks: which transactions count, and the question's own parameters.
 struct UseCaseParameters {

@@ -1,4 +1,3 @@
-import Waybill
 import WaybillCore
 package import WaybillExport
 package import WaybillReading

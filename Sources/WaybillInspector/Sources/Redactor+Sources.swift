@@ -23,6 +23,14 @@ extension Redactor {
         return clocks
     }
 
+    /// The names of other sources, and transactions.
+    package func details(_ details: SourceDetails) -> SourceDetails {
+        var details = details
+        details.clocks = details.clocks.map(clocks)
+        details.transactions = details.transactions.map(summary)
+        return details
+    }
+
     /// Names, reasons and samples.
     package func delivery(_ state: DeliveryState) -> DeliveryState {
         var state = state

@@ -4,41 +4,15 @@ package import WaybillReading
 
 /// One source: who it is, what became of its facts, what is missing, and how its clock goes.
 package struct SourcePage {
-    /// What the page tells besides the record; redacted.
-    package struct Details: Sendable {
-        var clocks: SourceClocks?
-        var gaps: [SourceDetails.GapTime]
-        var transactions: [TransactionSummary]
-        var latestFact: Int?
-        var firstArrival: Int?
-
-        /// - Parameters:
-        ///   - clocks: nil where nothing is known.
-        ///   - gaps: The first ones.
-        ///   - transactions: The latest, in front.
-        ///   - latestFact: Microseconds since 1970; nil where there is none.
-        ///   - firstArrival: Microseconds since 1970; nil for a source of this very store.
-        package init(
-            clocks: SourceClocks?, gaps: [SourceDetails.GapTime], transactions: [TransactionSummary], latestFact: Int?, firstArrival: Int?
-        ) {
-            (self.clocks, self.gaps, self.transactions) = (clocks, gaps, transactions)
-            (self.latestFact, self.firstArrival) = (latestFact, firstArrival)
-        }
-    }
-
-    /// How many gaps are listed.
-    package static let gapLimit = 100
-    /// How many transactions are listed.
-    package static let transactionLimit = 10
-    /// How many other sources the clock is compared with.
-    package static let clockLimit = 10
+    /// How much of what is told besides the record is listed.
+    package static let limits = SourceDetails.Limits(clocks: 10, gaps: 100, transactions: 10)
 
     private let record: SourceRecord
-    private let details: Details
+    private let details: SourceDetails
     private let frame: InspectorFrame
 
-    /// - Parameter record: Redacted.
-    package init(_ record: SourceRecord, _ details: Details, in frame: InspectorFrame) {
+    /// Both redacted.
+    package init(_ record: SourceRecord, _ details: SourceDetails, in frame: InspectorFrame) {
         (self.record, self.details, self.frame) = (record, details, frame)
     }
 

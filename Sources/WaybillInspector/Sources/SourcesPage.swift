@@ -5,22 +5,19 @@ package import WaybillReading
 /// The list of sources: a line for each, the one that was heard last in front.
 package struct SourcesPage {
     private let page: RecordPage<SourceRecord>
-    private let clocks: [GUID: SourceClocks]
-    private let seen: [GUID: Int]
+    private let details: [GUID: SourceDetails]
     private let address: ListAddress
     private let apps: [String]
     private let frame: InspectorFrame
 
     /// - Parameters:
     ///   - page: Redacted; where it is empty, with the reason.
-    ///   - clocks: Redacted; what is missing is shown as unknown.
-    ///   - seen: Microseconds since 1970 of the latest fact of those that record into this very store.
+    ///   - details: Redacted; what is missing is shown as unknown.
     ///   - apps: Names to choose from.
     package init(
-        _ page: RecordPage<SourceRecord>, clocks: [GUID: SourceClocks], seen: [GUID: Int], at address: ListAddress, apps: [String],
-        in frame: InspectorFrame
+        _ page: RecordPage<SourceRecord>, details: [GUID: SourceDetails], at address: ListAddress, apps: [String], in frame: InspectorFrame
     ) {
-        (self.page, self.clocks, self.seen, self.address, self.apps, self.frame) = (page, clocks, seen, address, apps, frame)
+        (self.page, self.details, self.address, self.apps, self.frame) = (page, details, address, apps, frame)
     }
 
     /// The whole document.
@@ -65,14 +62,16 @@ package struct SourcesPage {
         let place = [record.device, record.system].filter { !$0.isEmpty }.joined(separator: " · ")
         return """
             <li class=\(bar.tone)><a href="sources/\(record.id.description)"><b>\(record.appName) <u>\(record.appVersion)</u></b> \
-            <span>\(place)</span> \(bar.html) <em>\(bar.words)</em> <small>\(ClockText(clocks: clocks[record.id]).short)</small> \
+            <span>\(place)</span> \(bar.html) <em>\(bar.words)</em> <small>\(ClockText(clocks: details[record.id]?.clocks).short)</small> \
             \(time(record))</a>
 
             """
     }
 
     private func time(_ record: SourceRecord) -> HTML {
-        guard let seen = record.heardMicroseconds ?? seen[record.id] ?? record.startedMicroseconds else { return "<time>never</time>" }
+        guard let seen = record.heardMicroseconds ?? details[record.id]?.latestFact ?? record.startedMicroseconds else {
+            return "<time>never</time>"
+        }
         return HTML.moment(seen, .row, in: frame.timeZone)
     }
 }

@@ -10,7 +10,6 @@ package struct TransactionsPage {
     private let useCases: [String]
     private let meant: String?
     private let version: Int
-    private let progress: SearchProgress?
     private let frame: InspectorFrame
 
     /// - Parameters:
@@ -19,12 +18,11 @@ package struct TransactionsPage {
     ///   - names: Of use cases, to choose from.
     ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
     ///   - version: Of the store, before the page was read: what is live follows from there.
-    ///   - progress: How far the list was looked through; nil: as far as there is anything to be seen.
     package init(
         _ page: RecordPage<TransactionSummary>, errorCounts: [GUID: Int], at address: ListAddress, names: [RecordedName],
-        meant: String? = nil, version: Int, progress: SearchProgress? = nil, in frame: InspectorFrame
+        meant: String? = nil, version: Int, in frame: InspectorFrame
     ) {
-        (self.page, self.errorCounts, self.address, self.progress) = (page, errorCounts, address, progress)
+        (self.page, self.errorCounts, self.address) = (page, errorCounts, address)
         (self.version, self.meant, self.frame) = (version, meant, frame)
         useCases = names.useCases
     }
@@ -55,11 +53,11 @@ package struct TransactionsPage {
         "<p class=live data-live=\"live?version=\(version)\" hidden><output aria-live=polite></output><button type=button>Pause</button></p>"
     }
 
-    private var told: ListProgress? { progress.map { ListProgress($0, of: "transaction", timeZone: frame.timeZone) } }
+    private var told: ListProgress? { page.progress.map { ListProgress($0, of: "transaction", timeZone: frame.timeZone) } }
 
     private var list: HTML {
         guard !page.rows.isEmpty else {
-            let word = progress == nil ? "No transactions" : "Nothing yet"
+            let word = page.progress == nil ? "No transactions" : "Nothing yet"
             return "<ol class=rows></ol>\(NoRows(title: word, why: page.whyEmpty ?? "", meant: meant, address: address).html)"
         }
         // One of another use case takes a second where this one takes a millisecond, and nothing follows from that.

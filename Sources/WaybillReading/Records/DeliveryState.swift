@@ -1,5 +1,5 @@
 package import WaybillCore
-package import WaybillStore
+import WaybillStore
 
 /// How facts come into a store and go on from it.
 package struct DeliveryState: Sendable {

@@ -1,21 +1,7 @@
 import Foundation
 package import WaybillCore
 
-/// For how long nothing is to be sent: kept with the store, so that it outlives the process, and known to all processes that share it.
-package struct DeliveryPause: Hashable, Sendable {
-    /// Failures in a row.
-    package var failureCount: Int
-    /// Microseconds from now.
-    package var remainingMicroseconds: Int
-    /// Whether the other side asked for it.
-    package var wasAskedFor: Bool
-
-    package init(failureCount: Int, remainingMicroseconds: Int, wasAskedFor: Bool) {
-        self.failureCount = failureCount
-        self.remainingMicroseconds = remainingMicroseconds
-        self.wasAskedFor = wasAskedFor
-    }
-
+extension DeliveryPause {
     /// As it is kept: it ends at a time of ``DeviceTime``, which no turned clock moves.
     private struct Kept: Codable {
         var failures: Int

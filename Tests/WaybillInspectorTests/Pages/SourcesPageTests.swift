@@ -31,7 +31,7 @@ import WaybillStore
     }
 
     private func page(_ record: SourceRecord, _ clocks: SourceClocks? = nil, gaps: [SourceDetails.GapTime] = []) -> String {
-        let details = SourcePage.Details(clocks: clocks, gaps: gaps, transactions: [], latestFact: nil, firstArrival: nil)
+        let details = SourceDetails(clocks: clocks, gaps: gaps, transactions: [], latestFact: nil, firstArrival: nil)
         return SourcePage(record, details, in: frame).html.text
     }
 
@@ -188,10 +188,10 @@ import WaybillStore
             var rejections = RejectedFacts()
             rejections.add(Rejection(source: GUID(), sequence: 1, index: 0, reason: text), at: 0)
             let use = NameConflict.Use(name: text, app: text, versions: [text])
-            let details = SourcePage.Details(clocks: clocks, gaps: [], transactions: [summary], latestFact: 1, firstArrival: 1)
+            let details = SourceDetails(clocks: clocks, gaps: [], transactions: [summary], latestFact: 1, firstArrival: 1)
             let pages = [
                 SourcesPage(
-                    RecordPage(rows: [hostile], next: text, whyEmpty: nil), clocks: [hostile.id: clocks], seen: [:],
+                    RecordPage(rows: [hostile], next: text, whyEmpty: nil), details: [hostile.id: details],
                     at: ListAddress([("app", text), ("text", text)]), apps: [text], in: frame
                 ).html.text,
                 SourcePage(hostile, details, in: frame).html.text,
