@@ -11,29 +11,29 @@ enum AnswerQuestion: String, CaseIterable {
     func ask(_ reader: StoreReader) throws -> [Int] {
         switch self {
         case .summary:
-            guard case .summary(let answer) = try answer(.summary(SummaryQuery()), reader) else { return [] }
+            let answer = try answer(SummaryQuestion(), reader)
             return answer.useCases.flatMap { useCase in
                 [useCase.useCase, useCase.runs, useCase.installations, useCase.rates.count, useCase.rates[0].runs]
                     + TransactionOutcome.allCases.filter { $0 != .open && $0 != .timedOut }.map { useCase.outcomes[$0] ?? 0 }
                     + useCase.errors.flatMap { [$0.code, $0.count] }
             }
         case .duration:
-            let query = DurationQuery(filter: Self.logins, from: .event("requestSent"), to: .event("responseReceived"))
-            guard case .duration(let answer) = try answer(.duration(query), reader) else { return [] }
+            let query = DurationQuestion(filter: Self.logins, from: .event("requestSent"), to: .event("responseReceived"))
+            let answer = try answer(query, reader)
             return Self.figures(of: answer.total.statistics)
         case .funnel:
             let steps = ["initiated", "requestSent", "serverAccepted", "responseReceived"].map { TransactionPoint.event($0) }
-            let query = FunnelQuery(filter: Self.logins, steps: steps + [.finished])
-            guard case .funnel(let answer) = try answer(.funnel(query), reader) else { return [] }
+            let query = FunnelQuestion(filter: Self.logins, steps: steps + [.finished])
+            let answer = try answer(query, reader)
             return answer.total.steps.flatMap {
                 [$0.reached, $0.statistics.p50Microseconds ?? 0, $0.statistics.p99Microseconds ?? 0]
             }
         case .transitions:
-            guard case .transitions(let answer) = try answer(.transitions(TransitionsQuery(filter: Self.logins)), reader) else { return [] }
+            let answer = try answer(TransitionsQuestion(filter: Self.logins), reader)
             let known = answer.transitions.sorted { ($0.from, $0.to) < ($1.from, $1.to) }
             return known.flatMap { [$0.statistics.count, $0.statistics.p50Microseconds ?? 0, $0.statistics.p99Microseconds ?? 0] }
         case .legs:
-            guard case .legs(let answer) = try answer(.legs(LegsQuery(filter: Self.logins)), reader) else { return [] }
+            let answer = try answer(LegsQuestion(filter: Self.logins), reader)
             return Self.figures(of: answer.total)
         case .list: return try page(TransactionFilter(), reader)
         case .find:
@@ -54,7 +54,9 @@ enum AnswerQuestion: String, CaseIterable {
         return filter
     }()
 
-    private func answer(_ query: Query, _ reader: StoreReader) throws -> Answer { try reader.answer(query, now: AnswerStore.now) }
+    private func answer<Asked: Question>(_ question: Asked, _ reader: StoreReader) throws -> Asked.Answer {
+        try reader.answer(question, now: AnswerStore.now)
+    }
 
     private func page(_ filter: TransactionFilter, _ reader: StoreReader) throws -> [Int] {
         let page = try reader.transactions(matching: filter, limit: Self.pageLength, after: nil, now: AnswerStore.now)

@@ -7,7 +7,7 @@ package protocol AnsweringStore: RecordStore {
     /// - Parameter parameters: What counts, as a list takes it, in place of the question's own filter: conditions of ``ExchangeQuery`` for the
     ///   question about the network, of ``TransactionQuery`` for the others. None: what the question means.
     /// - Throws: `QueryFailure` for a question that cannot be answered as it is asked, `WaybillError` where the store cannot be read.
-    func answer(_ question: Query, where parameters: [(name: String, value: String)]) async throws -> Answer
+    func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws -> AnyAnswer
 }
 
 /// A store at hand that pages with choices and answers can be made of.

@@ -3,7 +3,7 @@ package import WaybillReading
 import WaybillStore
 
 extension SQLiteStore: ExplorableStore {
-    package func answer(_ question: Query, where parameters: [(name: String, value: String)]) async throws -> Answer {
+    package func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws -> AnyAnswer {
         if parameters.isEmpty { return try await ask { reader, now in try reader.answer(to: question, now: now) } }
         if case .network(var network) = question {
             let query = try ExchangeQuery(conditions: parameters)
@@ -16,9 +16,7 @@ extension SQLiteStore: ExplorableStore {
         }
         let query = try TransactionQuery(conditions: parameters)
         return try await ask { reader, now in
-            var question = question
-            question.filter = try reader.filter(query, now: now)
-            return try reader.answer(to: question, now: now)
+            try reader.answer(to: question.about(try reader.filter(query, now: now)), now: now)
         }
     }
 
@@ -33,11 +31,11 @@ extension SQLiteStore: ExplorableStore {
 }
 
 extension StoreReader {
-    fileprivate func answer(to question: Query, now wall: Int) throws -> Answer {
-        do throws(WaybillError) {
-            return try answer(question, now: wall)
-        } catch {
-            throw [.notFound, .setting].contains(error.code) ? QueryFailure.question(error.message) as any Error : error
+    fileprivate func answer(to question: AnyQuestion, now wall: Int) throws -> AnyAnswer {
+        do {
+            return try question.answer(by: self, now: wall)
+        } catch let error as WaybillError where [.notFound, .setting].contains(error.code) {
+            throw QueryFailure.question(error.message)
         }
     }
 }

@@ -10,15 +10,16 @@ extension TransactionManager {
     /// ```swift
     /// var logins = TransactionFilter()
     /// logins.useCase = Login.code
-    /// let query = DurationQuery(filter: logins, from: .event("requestSent"), to: .event("responseReceived"), segmentation: .attribute("variant"))
-    /// if case .duration(let answer) = try await transactions.answer(.duration(query)) { print(answer.total.statistics) }
+    /// let question = DurationQuestion(
+    ///     filter: logins, from: .event("requestSent"), to: .event("responseReceived"), segmentation: .attribute("variant"))
+    /// print(try await transactions.answer(question).total.statistics)
     /// ```
     ///
     /// - Throws: ``WaybillCore/WaybillError``: `.notFound` for a name that nothing here has, with the nearest one;
     ///   `.setting` for a question that lacks something; `.store` when recording is off and nothing was recorded, or
     ///   the store cannot be read.
-    public func answer(_ query: Query) async throws -> Answer {
-        guard let answer = try await read({ reader, now in try reader.answer(query, now: now) }) else {
+    public func answer<Asked: Question>(_ question: Asked) async throws -> Asked.Answer {
+        guard let answer = try await read({ reader, now in try reader.answer(question, now: now) }) else {
             throw WaybillError(.store, "Recording is off and nothing was recorded: there is nothing to ask about.")
         }
         return answer

@@ -32,5 +32,5 @@ package protocol StoreUnderTest: Sendable {
     func facts(matching filter: TransactionFilter?, now: Int) async throws -> [TransactionSet]
     /// Counts everything again.
     func verification() async throws -> (problems: [String], transactionCount: Int, factCount: Int)
-    func answer(_ query: Query, now: Int) async throws -> Answer
+    func answer(_ query: AnyQuestion, now: Int) async throws -> AnyAnswer
 }

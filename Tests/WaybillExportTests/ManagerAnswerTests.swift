@@ -34,9 +34,9 @@ private enum Login: Int, UseCase {
     @Test func variantsAreToldApart() async throws {
         for time in [10, 30, 20] { logIn("A", milliseconds: time) }
         logIn("B", milliseconds: 5)
-        let query = DurationQuery(
+        let query = DurationQuestion(
             filter: logins, from: .event("requestSent"), to: .event("responseReceived"), segmentation: .attribute("variant"))
-        guard case .duration(let answer) = try await tx.answer(.duration(query)) else { throw Unexpected() }
+        let answer = try await tx.answer(query)
         #expect(answer.total.statistics.count == 4)
         #expect(answer.segments.map(\.value) == ["A", "B"])
         #expect(answer.segments.map(\.statistics.p50Microseconds) == [20_000, 5_000])
@@ -45,36 +45,36 @@ private enum Login: Int, UseCase {
 
     @Test func aNameThatNothingHasSuggestsTheNearest() async throws {
         logIn("A", milliseconds: 1)
-        let query = DurationQuery(filter: logins, from: .begun, to: .event("requestSend"))
-        let error = await #expect(throws: WaybillError.self) { try await tx.answer(.duration(query)) }
+        let query = DurationQuestion(filter: logins, from: .begun, to: .event("requestSend"))
+        let error = await #expect(throws: WaybillError.self) { try await tx.answer(query) }
         #expect(error?.code == .notFound)
         #expect(error?.message == "No event here is called “requestSend”: did you mean “requestSent”?")
     }
 
     @Test func anEventNeedsItsUseCase() async throws {
         logIn("A", milliseconds: 1)
-        let query = DurationQuery(filter: TransactionFilter(), from: .begun, to: .event("requestSent"))
-        let error = await #expect(throws: WaybillError.self) { try await tx.answer(.duration(query)) }
+        let query = DurationQuestion(filter: TransactionFilter(), from: .begun, to: .event("requestSent"))
+        let error = await #expect(throws: WaybillError.self) { try await tx.answer(query) }
         #expect(error?.message == "“requestSent” is an event of some use case; say of which.")
     }
 
     @Test func questionsAndAnswersComeBackFromJSONAsTheyWere() async throws {
         logIn("A", milliseconds: 10)
-        let queries: [Query] = [
-            .summary(SummaryQuery()), .duration(DurationQuery(filter: logins, segmentation: .attribute("version"))),
-            .transitions(TransitionsQuery(filter: logins)),
-            .funnel(FunnelQuery(filter: logins, steps: [.begun, .event("requestSent"), .finished], windowMicroseconds: 5, isStrict: true)),
-            .dropOff(DropOffQuery(filter: logins)),
-            .network(NetworkQuery(transactions: logins, grouping: .method)),
-            .compare(CompareQuery(filter: logins, groups: .windows(0..<1, 1..<Int(Int32.max)))),
-            .compare(CompareQuery(filter: logins, groups: .values(of: .attribute("variant"), "A", nil))),
+        let questions: [any Question] = [
+            SummaryQuestion(), DurationQuestion(filter: logins, segmentation: .attribute("version")),
+            TransitionsQuestion(filter: logins),
+            FunnelQuestion(filter: logins, steps: [.begun, .event("requestSent"), .finished], windowMicroseconds: 5, isStrict: true),
+            DropOffQuestion(filter: logins),
+            NetworkQuestion(transactions: logins, grouping: .method),
+            CompareQuestion(filter: logins, groups: .windows(0..<1, 1..<Int(Int32.max))),
+            CompareQuestion(filter: logins, groups: .values(of: .attribute("variant"), "A", nil)),
         ]
-        for query in queries {
-            #expect(try JSONDecoder().decode(Query.self, from: JSONEncoder().encode(query)) == query)
-            let answer = try await tx.answer(query)
-            #expect(try JSONDecoder().decode(Answer.self, from: JSONEncoder().encode(answer)) == answer)
-        }
+        for question in questions { try await check(question) }
+    }
+
+    private func check<Asked: Question>(_ question: Asked) async throws {
+        #expect(try JSONDecoder().decode(Asked.self, from: JSONEncoder().encode(question)) == question)
+        let answer = try await tx.answer(question)
+        #expect(try JSONDecoder().decode(Asked.Answer.self, from: JSONEncoder().encode(answer)) == answer)
     }
 }
-
-private struct Unexpected: Error {}

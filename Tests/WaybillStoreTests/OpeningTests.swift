@@ -108,7 +108,7 @@ import WaybillCore
         #expect(try reader.transaction(reader.all()[0].id, now: FactWriter.wall) != nil)
         #expect(try reader.exchanges(matching: ExchangeFilter(), limit: 5, after: nil, now: FactWriter.wall).rows.count == 1)
         #expect(try reader.delivery(now: FactWriter.wall, hours: 1).legacyQuarantinedCount == 0)
-        _ = try reader.answer(.summary(SummaryQuery()), now: FactWriter.wall)
+        _ = try reader.answer(SummaryQuestion(), now: FactWriter.wall)
         var filter = TransactionFilter()
         filter.order = .longest
         let expected = "was written by an older version of Waybill (schema \(version), needed here is \(Schema.version))."

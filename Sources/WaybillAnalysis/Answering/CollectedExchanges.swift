@@ -17,7 +17,7 @@ struct CollectedExchanges {
 
     init(exampleCount: Int) { self.exampleCount = exampleCount }
 
-    mutating func add(_ exchange: AskedExchange) {
+    mutating func add(_ exchange: MeasuredExchange) {
         count += 1
         statuses.add(exchange.status)
         states[exchange.state, default: 0] += 1
@@ -54,7 +54,7 @@ struct CollectedExchanges {
 }
 
 extension NetworkGroup.Example {
-    fileprivate init(_ exchange: AskedExchange) {
+    fileprivate init(_ exchange: MeasuredExchange) {
         self.init(
             id: exchange.id, transaction: exchange.transaction, openedMicroseconds: exchange.opened,
             durationMicroseconds: exchange.duration, status: exchange.status, error: exchange.error)

@@ -3,22 +3,22 @@ import WaybillCore
 /// Puts the events of several sources into one order: within a source by sequence, across sources by their clocks as far as that allows; ties by
 /// (source, sequence).
 struct EventOrder {
-    private let sources: AskedSources
+    private let sources: SourceDirectory
     // Kept from transaction to transaction, so that they are made once.
     private var merged: [TimedEvent] = []
     private var next: [TimedEvent] = []
-    private var events: [AskedEvent] = []
+    private var events: [TimePoint] = []
 
     private struct TimedEvent {
         /// A wall clock that was set back must not turn the source's own order round: never less than that of the event before.
         var time: Int
-        var event: AskedEvent
+        var event: TimePoint
     }
 
-    init(_ sources: AskedSources) { self.sources = sources }
+    init(_ sources: SourceDirectory) { self.sources = sources }
 
     /// - Parameter events: By source, within a source by sequence: so each source's are in order, and have to be merged.
-    mutating func ordered(_ events: [AskedEvent]) -> [AskedEvent] {
+    mutating func ordered(_ events: [TimePoint]) -> [TimePoint] {
         merged.removeAll(keepingCapacity: true)
         var index = events.startIndex
         while index < events.endIndex {
@@ -31,7 +31,7 @@ struct EventOrder {
         return self.events
     }
 
-    private mutating func merge(_ ofSource: ArraySlice<AskedEvent>) {
+    private mutating func merge(_ ofSource: ArraySlice<TimePoint>) {
         next.removeAll(keepingCapacity: true)
         var place = 0
         var time = Int.min
@@ -48,7 +48,7 @@ struct EventOrder {
     }
 
     /// Of another source.
-    private func isEarlier(_ event: AskedEvent, at time: Int, than other: TimedEvent) -> Bool {
+    private func isEarlier(_ event: TimePoint, at time: Int, than other: TimedEvent) -> Bool {
         time == other.time ? other.event.hasLaterSource(than: event, sources) : time < other.time
     }
 }

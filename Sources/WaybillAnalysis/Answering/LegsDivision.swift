@@ -1,7 +1,7 @@
 import WaybillCore
 import WaybillReading
 
-/// One transaction's time, divided into legs as ``LegsQuery`` says.
+/// One transaction's time, divided into legs as ``LegsQuestion`` says.
 struct LegsDivision {
     /// Those that it has; they add up to its duration.
     private(set) var legs: [Leg: Int] = [:]

@@ -4,7 +4,7 @@ import WaybillStore
 /// Reads the events of parts.
 struct PartEvents {
     private var rows: ForwardRows
-    private let sources: AskedSources
+    private let sources: SourceDirectory
     private var source = -1
     private var useCase = 0
     private var clock = WallClock([])
@@ -13,7 +13,7 @@ struct PartEvents {
     /// - Parameters:
     ///   - codes: Of the events that are wanted; nil: all.
     ///   - purpose: Tells apart the statements of two that read in turn.
-    init(_ codes: [Int]?, _ sources: AskedSources, _ purpose: String, _ connection: Connection) throws(WaybillError) {
+    init(_ codes: [Int]?, _ sources: SourceDirectory, _ purpose: String, _ connection: Connection) throws(WaybillError) {
         rows = try ForwardRows(
             "SELECT part, after, at_us, code FROM events AS \(purpose)", key: ("source", "part"), only: codes.map { ("code", $0) },
             connection)
@@ -22,7 +22,7 @@ struct PartEvents {
 
     func stop() { rows.stop() }
 
-    mutating func read(_ part: JoinedParts.Part, into events: inout [AskedEvent]) throws(WaybillError) {
+    mutating func read(_ part: JoinedParts.Part, into events: inout [TimePoint]) throws(WaybillError) {
         if part.source != source || part.useCase != useCase {
             (source, useCase) = (part.source, part.useCase)
             clock = sources.entries[source]?.clock ?? WallClock([])
@@ -32,7 +32,7 @@ struct PartEvents {
         while let row = next, row.int(0) == part.sequence {
             let (at, code) = (row.int(2), row.int(3))
             events.append(
-                AskedEvent(
+                TimePoint(
                     source: source, sequence: part.sequence + row.int(1), at: at, wall: clock.wall(at),
                     name: names[code] ?? sources.number(ofUnnamed: code)))
             next = try rows.next()

@@ -15,19 +15,19 @@ struct Segmented<Collected> {
     }
 
     /// Adds a transaction to all, and to its segment.
-    mutating func add(_ transaction: AskedTransactions.Transaction, _ add: (inout Collected) -> Void) {
+    mutating func add(_ transaction: TransactionCursor.Transaction, _ add: (inout Collected) -> Void) {
         add(&total)
         guard tellsApart else { return }
         let none = none
         add(&segments[transaction.segment, default: none])
     }
 
-    /// What becomes of it, the segments in order of their values.
+    /// What becomes of it.
     ///
     /// - Parameter values: Those that the transactions' segments stand for.
-    func result<Segment>(_ values: [String], _ make: (Collected, String?) -> Segment) -> (total: Segment, segments: [Segment]) {
+    func answer<Segment>(_ values: [String], _ make: (Collected, String?) -> Segment) -> SegmentedAnswer<Segment> {
         let named = segments.map { segment, collected in (value: segment.map { values[$0] }, collected: collected) }
         let ordered = named.sorted { Segmentation.precedes($0.value, $1.value) }
-        return (make(total, nil), ordered.map { make($0.collected, $0.value) })
+        return SegmentedAnswer(total: make(total, nil), segments: ordered.map { make($0.collected, $0.value) })
     }
 }

@@ -32,7 +32,7 @@ public struct RateComparison: Hashable, Sendable, Codable {
     /// What is counted.
     public enum Measure: String, Hashable, Sendable, Codable, CaseIterable {
         case succeeded, failed
-        /// It was not finished: abandoned, interrupted or timed out, as in ``DropOffQuery``.
+        /// It was not finished: abandoned, interrupted or timed out, as in ``DropOffQuestion``.
         case abandoned
     }
 

@@ -4,7 +4,7 @@ import HTTPTypes
 import WaybillAnalysis
 import WaybillCore
 
-/// A ``Query`` as the body of a request.
+/// A question as the body of a request.
 ///
 /// A member that means nothing, or has no value, is refused wherever it stands: a misspelt condition would let everything through.
 enum QuestionBody {
@@ -16,31 +16,34 @@ enum QuestionBody {
     /// The shortest step of a summary, in microseconds, so that an answer stays of a size.
     static let shortestStep = 60_000_000
 
-    static func decode(_ body: Data) throws(Problem) -> Query {
-        let query: Query
+    static func decode(_ body: Data) throws(Problem) -> AnyQuestion {
+        let question: AnyQuestion
         do {
-            query = try JSONDecoder.waybill().decode(Query.self, from: body)
+            question = try JSONDecoder.waybill().decode(AnyQuestion.self, from: body)
         } catch let error as DecodingError {
             throw Problem(error)
         } catch {
             throw Problem.notJSON
         }
-        if let pointer = stranger(in: body, understood: (try? JSONEncoder.waybill().encode(query)) ?? Data()) {
+        if let pointer = stranger(in: body, understood: (try? JSONEncoder.waybill().encode(question)) ?? Data()) {
             throw Problem.question("“\(pointer)” means nothing in this question; see Schemas/collector.openapi.yaml.", at: pointer)
         }
-        try validate(query)
-        return query
+        try validate(question)
+        return question
     }
 
-    private static func validate(_ query: Query) throws(Problem) {
-        switch query {
-        case .summary(let summary) where summary.stepMicroseconds < shortestStep:
+    private static func validate(_ question: AnyQuestion) throws(Problem) {
+        switch question {
+        case .summary(let summary):
+            guard summary.stepMicroseconds < shortestStep else { return }
             throw Problem.question("The steps of a summary are at least \(shortestStep) µs long.", at: "/step_us")
-        case .funnel(let funnel) where !(1...FunnelQuery.stepLimit).contains(funnel.steps.count):
-            throw Problem.question("A funnel has 1 to \(FunnelQuery.stepLimit) steps, and this one \(funnel.steps.count).", at: "/steps")
-        case .network(let network) where !(0...exampleLimit).contains(network.exampleCount):
+        case .funnel(let funnel):
+            guard !(1...FunnelQuestion.stepLimit).contains(funnel.steps.count) else { return }
+            throw Problem.question("A funnel has 1 to \(FunnelQuestion.stepLimit) steps, and this one \(funnel.steps.count).", at: "/steps")
+        case .network(let network):
+            guard !(0...exampleLimit).contains(network.exampleCount) else { return }
             throw Problem.question("A group names 0 to \(exampleLimit) examples.", at: "/example_count")
-        default: break
+        case .duration, .transitions, .dropOff, .legs, .compare: return
         }
     }
 

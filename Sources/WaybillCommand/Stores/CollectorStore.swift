@@ -56,14 +56,15 @@ struct CollectorStore: AnsweringStore {
 
     func sources(_ query: SourceQuery) async throws -> RecordPage<SourceRecord> { try await get(["sources"], query.items) }
 
-    func answer(_ question: Query, where parameters: [(name: String, value: String)]) async throws -> Answer {
+    func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws -> AnyAnswer {
         var request = request(["answers"], parameters)
         request.httpMethod = "POST"
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         request.httpBody = try JSONEncoder.waybill().encode(question)
         // Of many millions of events an answer takes longer than a page does.
         request.timeoutInterval = 600
-        return try decoded(try await send(request))
+        let answer = try await send(request)
+        do { return try question.answer(json: answer) } catch { throw notACollector }
     }
 
     /// The file that holds an export, for the caller to remove, and the cursor behind it.

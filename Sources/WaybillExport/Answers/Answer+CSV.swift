@@ -2,18 +2,18 @@ package import WaybillAnalysis
 import WaybillCore
 
 /// Answers as tables for a program: one row for each line that people read, the total first where there are segments.
-extension Answer {
+extension AnyAnswer {
     /// Times in microseconds.
     package var csv: CSVTable {
         switch self {
-        case .summary(let answer): answer.csv
-        case .duration(let answer): answer.csv
-        case .transitions(let answer): answer.csv
-        case .funnel(let answer): answer.csv
-        case .dropOff(let answer): answer.csv
-        case .legs(let answer): answer.csv
-        case .network(let answer): answer.csv
-        case .compare(let answer): answer.csv
+        case .summary(_, let answer): answer.csv
+        case .duration(_, let answer): answer.csv
+        case .transitions(_, let answer): answer.csv
+        case .funnel(_, let answer): answer.csv
+        case .dropOff(_, let answer): answer.csv
+        case .legs(_, let answer): answer.csv
+        case .network(_, let answer): answer.csv
+        case .compare(_, let answer): answer.csv
         }
     }
 }

@@ -4,9 +4,9 @@ package import WaybillCore
 /// Redacts the names and values in an answer once more, before they are shown.
 extension Redactor {
     /// Every string of an answer; of the question about the network, which no page asks, it leaves them as they are.
-    package func answer(_ answer: Answer) -> Answer {
+    package func answer(_ answer: AnyAnswer) -> AnyAnswer {
         switch answer {
-        case .summary(var answer):
+        case .summary(let question, var answer):
             answer.whyEmpty = answer.whyEmpty.map(text)
             for index in answer.useCases.indices {
                 answer.useCases[index].name = text(answer.useCases[index].name)
@@ -14,36 +14,36 @@ extension Redactor {
                     answer.useCases[index].errors[error].domain = text(answer.useCases[index].errors[error].domain)
                 }
             }
-            return .summary(answer)
-        case .duration(var answer):
+            return .summary(question, answer)
+        case .duration(let question, var answer):
             answer.whyEmpty = answer.whyEmpty.map(text)
             for index in answer.segments.indices { answer.segments[index].value = answer.segments[index].value.map(text) }
-            return .duration(answer)
-        case .transitions(var answer):
+            return .duration(question, answer)
+        case .transitions(let question, var answer):
             answer.whyEmpty = answer.whyEmpty.map(text)
             answer.transitions = answer.transitions.map { .init(from: text($0.from), to: text($0.to), statistics: $0.statistics) }
-            return .transitions(answer)
-        case .funnel(var answer):
+            return .transitions(question, answer)
+        case .funnel(let question, var answer):
             answer.whyEmpty = answer.whyEmpty.map(text)
             answer.total = segment(answer.total)
             answer.segments = answer.segments.map(segment)
-            return .funnel(answer)
-        case .dropOff(var answer):
+            return .funnel(question, answer)
+        case .dropOff(let question, var answer):
             answer.whyEmpty = answer.whyEmpty.map(text)
             for index in answer.lastEvents.indices { answer.lastEvents[index].event = answer.lastEvents[index].event.map(text) }
-            return .dropOff(answer)
-        case .legs(var answer):
+            return .dropOff(question, answer)
+        case .legs(let question, var answer):
             answer.whyEmpty = answer.whyEmpty.map(text)
             for index in answer.segments.indices { answer.segments[index].value = answer.segments[index].value.map(text) }
-            return .legs(answer)
+            return .legs(question, answer)
         case .network: return answer
-        case .compare(var answer):
+        case .compare(let question, var answer):
             answer.whyEmpty = answer.whyEmpty.map(text)
             answer.a.value = answer.a.value.map(text)
             answer.b.value = answer.b.value.map(text)
             for index in answer.rates.indices { answer.rates[index].sentence = text(answer.rates[index].sentence) }
             for index in answer.quantiles.indices { answer.quantiles[index].sentence = text(answer.quantiles[index].sentence) }
-            return .compare(answer)
+            return .compare(question, answer)
         }
     }
 

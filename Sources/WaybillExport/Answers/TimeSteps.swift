@@ -25,7 +25,7 @@ package struct TimeSteps: Sendable, Equatable {
     /// So many that one column is not as wide as the page.
     package static let leastCount = 12
 
-    /// The length of steps of a ``SummaryQuery`` of which there are neither few nor too many between two times, at most an hour, in microseconds.
+    /// The length of steps of a ``SummaryQuestion`` of which there are neither few nor too many between two times, at most an hour, in microseconds.
     package static func step(from least: Int, to greatest: Int) -> Int {
         let lengths = [1, 5, 15, 60, 300, 900].map { $0 * 1_000_000 }
         return lengths.first { floor(greatest, $0) - floor(least, $0) < hourLimit } ?? hour

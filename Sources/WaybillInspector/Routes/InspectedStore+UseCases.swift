@@ -20,13 +20,13 @@ extension InspectedStore {
 
     /// The list of use cases as a file.
     func useCasesFile(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        .csv(Answer.summary(try await summary(ListAddress(items).items).answer).csv, name: "use-cases")
+        .csv(AnyAnswer.summary(SummaryQuestion(), try await summary(ListAddress(items).items).answer).csv, name: "use-cases")
     }
 
     private func summary(_ items: [(name: String, value: String)]) async throws -> (answer: SummaryAnswer, step: Int) {
         let step = try await step(try TransactionQuery(conditions: items))
-        let question = Query.summary(SummaryQuery(stepMicroseconds: step))
-        guard case .summary(let answer) = Redactor().answer(try await store.answer(question, where: items)) else {
+        let question = AnyQuestion.summary(SummaryQuestion(stepMicroseconds: step))
+        guard case .summary(_, let answer) = Redactor().answer(try await store.answer(question, where: items)) else {
             return (SummaryAnswer(useCases: []), step)
         }
         return (answer, step)
@@ -64,10 +64,10 @@ extension InspectedStore {
             throw QueryFailure.notFound("There is no such file of a use case.")
         }
         let seen = view == .compare ? try await seen(of: useCase.code) : SeenValues()
-        guard let (question, answer) = try await answers(to: view, about: useCase, items, seen, isFile: true).first else {
+        guard let answer = try await answers(to: view, about: useCase, items, seen, isFile: true).first else {
             throw QueryFailure.parameter("a", "Say what is to be compared.")
         }
-        guard case (.summary(let query), .summary(let summary)) = (question, answer), name != "summary" else {
+        guard case .summary(let query, let summary) = answer, name != "summary" else {
             return .csv(answer.csv, name: name)
         }
         return .csv(
@@ -78,16 +78,16 @@ extension InspectedStore {
     private func answers(
         to view: UseCaseView, about useCase: UseCaseReference, _ items: [(name: String, value: String)], _ seen: SeenValues,
         isFile: Bool = false
-    ) async throws -> [(Query, Answer)] {
+    ) async throws -> [AnyAnswer] {
         let parameters = UseCaseParameters(items, of: view)
         let conditions = parameters.conditions.filter { $0.name != "use_case" } + [("use_case", "\(useCase.code)")]
         let query = try TransactionQuery(conditions: conditions)
         let usual = view == .funnel && parameters.steps.isEmpty ? try await usualSteps(query) : []
         let step = view == .overview ? try await step(query) : nil
-        var answers: [(Query, Answer)] = []
+        var answers: [AnyAnswer] = []
         let questions = try parameters.questions(usualSteps: usual, seen: seen, step: step, now: clock.wallMicroseconds())
         for question in questions.prefix(isFile ? 1 : .max) {
-            answers.append((question, Redactor().answer(try await store.answer(question, where: conditions))))
+            answers.append(Redactor().answer(try await store.answer(question, where: conditions)))
         }
         return answers
     }

@@ -32,32 +32,32 @@ struct UseCaseParameters {
     /// - Throws: For a parameter that cannot be read.
     func questions(
         usualSteps: [TransactionPoint], seen: SeenValues, step: Int?, now: Int
-    ) throws(QueryFailure) -> [Query] {
+    ) throws(QueryFailure) -> [AnyQuestion] {
         let none = TransactionFilter()
         switch view {
-        case .overview: return [.summary(SummaryQuery(stepMicroseconds: step ?? Self.hour)), .duration(DurationQuery(filter: none))]
+        case .overview: return [.summary(SummaryQuestion(stepMicroseconds: step ?? Self.hour)), .duration(DurationQuestion(filter: none))]
         case .duration:
             let (from, to, occurrence) = try points()
-            return [.duration(DurationQuery(filter: none, from: from, to: to, occurrence: occurrence))]
+            return [.duration(DurationQuestion(filter: none, from: from, to: to, occurrence: occurrence))]
         case .funnel:
             let steps = steps.isEmpty ? usualSteps : steps
             guard steps.count <= FunnelQuery.stepLimit else {
                 throw .parameter("step", "A funnel has at most \(FunnelQuery.stepLimit) steps.")
             }
-            return [.funnel(FunnelQuery(filter: none, steps: steps, windowMicroseconds: try window(), isStrict: try flag("strict")))]
-        case .dropOff: return [.dropOff(DropOffQuery(filter: none))]
-        case .legs: return [.legs(LegsQuery(filter: none))]
+            return [.funnel(FunnelQuestion(filter: none, steps: steps, windowMicroseconds: try window(), isStrict: try flag("strict")))]
+        case .dropOff: return [.dropOff(DropOffQuestion(filter: none))]
+        case .legs: return [.legs(LegsQuestion(filter: none))]
         case .compare:
             guard let groups = try groups(seen: seen, now: now) else { return [] }
             let (from, to, occurrence) = try points()
-            return [.compare(CompareQuery(filter: none, groups: groups, from: from, to: to, occurrence: occurrence))]
+            return [.compare(CompareQuestion(filter: none, groups: groups, from: from, to: to, occurrence: occurrence))]
         }
     }
 
     /// The longest steps of a summary, in microseconds, of which a page makes days.
     static let hour = 3_600_000_000
 
-    private func points() throws(QueryFailure) -> (TransactionPoint, TransactionPoint, DurationQuery.Occurrence) {
+    private func points() throws(QueryFailure) -> (TransactionPoint, TransactionPoint, DurationQuestion.Occurrence) {
         (TransactionPoint(self["from"] ?? "^"), TransactionPoint(self["to"] ?? "$"), try flag("last") ? .last : .first)
     }
 
@@ -75,7 +75,7 @@ struct UseCaseParameters {
         return length
     }
 
-    private func groups(seen: SeenValues, now: Int) throws(QueryFailure) -> CompareQuery.Groups? {
+    private func groups(seen: SeenValues, now: Int) throws(QueryFailure) -> CompareQuestion.Groups? {
         let (a, b) = (self["a"], self["b"])
         if let by = self["by"] {
             let segmentation = Segmentation(by)

@@ -8,7 +8,7 @@ struct UseCaseForm {
     let view: UseCaseView
     let address: ListAddress
     /// What was asked, by default or not; nil: nothing yet.
-    let asked: Query?
+    let asked: AnyQuestion?
     /// Names to choose from.
     let events: [String]
     /// Values to choose from, redacted.

@@ -17,7 +17,7 @@ package struct UseCasePage {
     /// What the page says.
     package enum Content: Sendable {
         /// Questions and their answers, redacted; none: something has to be chosen first.
-        case answers([(Query, Answer)])
+        case answers([AnyAnswer])
         /// One sentence on what is wrong with the question, and the filter that may have been meant.
         case mistake(String, meant: String? = nil)
     }
@@ -54,9 +54,9 @@ package struct UseCasePage {
     }
 
     /// What was asked, with the defaults for what the address left out.
-    private var asked: Query? {
+    private var asked: AnyQuestion? {
         guard case .answers(let answers) = content else { return nil }
-        return answers.first?.0
+        return answers.first?.question
     }
 
     private var answers: HTML {
@@ -65,7 +65,7 @@ package struct UseCasePage {
             return NoRows(title: "That cannot be answered", why: sentence, meant: meant, isMistake: true, address: address).html
         case .answers(let answers) where answers.isEmpty: return "<div class=none><b>What is to be compared?</b><p>\(compareHelp)</div>\n"
         // Where no transaction counts, it is enough to say so once.
-        case .answers(let answers): return "\((answers[0].1.whyEmpty == nil ? answers : [answers[0]]).map(section))"
+        case .answers(let answers): return "\((answers[0].whyEmpty == nil ? answers : [answers[0]]).map(section))"
         }
     }
 
@@ -78,18 +78,19 @@ package struct UseCasePage {
         return "Say what sets two groups apart and the values of each, or compare \(windows[0]), or \(windows[1])."
     }
 
-    private func section(_ query: Query, _ answer: Answer) -> HTML {
+    private func section(_ answer: AnyAnswer) -> HTML {
         if let why = answer.whyEmpty { return "<div class=none><b>Nothing counts here</b><p>\(why)</div>\n" }
         let around = UseCaseSection(useCase: useCase, view: view, address: address, links: links, timeZone: frame.timeZone)
-        return switch (query, answer) {
-        case (.summary(let query), .summary(let answer)):
+        return switch answer {
+        case .summary(let query, let answer):
             answer.useCases.first.map { around.overview($0, each: query.stepMicroseconds) } ?? ""
-        case (.duration(let query), .duration(let answer)): around.duration(query, answer)
-        case (.funnel(let query), .funnel(let answer)): around.funnel(query, answer)
-        case (.dropOff, .dropOff(let answer)): around.dropOff(answer)
-        case (.legs, .legs(let answer)): around.legs(answer)
-        case (.compare(let query), .compare(let answer)): around.compare(query, answer)
-        case (.summary, _), (.duration, _), (.transitions, _), (.funnel, _), (.dropOff, _), (.legs, _), (.network, _), (.compare, _): ""
+        case .duration(let query, let answer): around.duration(query, answer)
+        case .funnel(let query, let answer): around.funnel(query, answer)
+        case .dropOff(_, let answer): around.dropOff(answer)
+        case .legs(_, let answer): around.legs(answer)
+        case .compare(let query, let answer): around.compare(query, answer)
+        // No page of a use case asks these.
+        case .transitions, .network: ""
         }
     }
 }

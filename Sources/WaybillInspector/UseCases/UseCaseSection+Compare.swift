@@ -4,7 +4,7 @@ import WaybillExport
 
 /// Two groups beside each other, with what sets them apart as intervals and in plain sentences.
 extension UseCaseSection {
-    func compare(_ query: CompareQuery, _ answer: CompareAnswer) -> HTML {
+    func compare(_ query: CompareQuestion, _ answer: CompareAnswer) -> HTML {
         let rates = Whisker.reach(answer.rates.map { ($0.difference.value, $0.difference.low, $0.difference.high) })
         let times = Whisker.reach(answer.quantiles.map(Self.relative))
         let rows =
@@ -40,7 +40,7 @@ extension UseCaseSection {
     }
 
     /// What the groups are called where there is little room: by their values; stretches of time by letters.
-    private static func names(_ query: CompareQuery, _ answer: CompareAnswer) -> (a: String, b: String) {
+    private static func names(_ query: CompareQuestion, _ answer: CompareAnswer) -> (a: String, b: String) {
         switch query.groups {
         case .values: (Segmentation.title(of: answer.a.value), Segmentation.title(of: answer.b.value))
         case .windows: ("A", "B")

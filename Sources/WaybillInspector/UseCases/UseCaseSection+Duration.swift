@@ -5,7 +5,7 @@ import WaybillReading
 
 /// How long it takes, as a histogram with its quantiles.
 extension UseCaseSection {
-    func duration(_ query: DurationQuery, _ answer: DurationAnswer) -> HTML {
+    func duration(_ query: DurationQuestion, _ answer: DurationAnswer) -> HTML {
         let (from, to) = (Words.point(query.from), Words.point(query.to))
         let segment = answer.total
         // What a list can ask for is the whole duration alone.

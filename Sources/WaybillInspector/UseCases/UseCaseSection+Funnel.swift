@@ -5,7 +5,7 @@ import WaybillReading
 
 /// How many get how far, and what those did last who did not finish.
 extension UseCaseSection {
-    func funnel(_ query: FunnelQuery, _ answer: FunnelAnswer) -> HTML {
+    func funnel(_ query: FunnelQuestion, _ answer: FunnelAnswer) -> HTML {
         let total = answer.total
         let rows = total.steps.indices.map { index -> [HTML] in
             let step = total.steps[index]

@@ -161,7 +161,7 @@ struct StoreTrial {
 
     // MARK: Questions
 
-    private func queries(_ filters: inout FilterMaker, _ known: NaiveAnswers) -> [Query] {
+    private func queries(_ filters: inout FilterMaker, _ known: NaiveAnswers) -> [AnyQuestion] {
         var login = TransactionFilter()
         login.useCase = 3
         let names = Set(known.names.filter { $0.name.event != nil }.map(\.name.name)).sorted()
@@ -176,25 +176,25 @@ struct StoreTrial {
         let middle = known.runs.map(\.begun).sorted().dropFirst(known.runs.count / 2).first ?? 0
         let filter = filters.filter()
         return [
-            .summary(SummaryQuery(stepMicroseconds: 60_000_000)),
-            .summary(SummaryQuery(filter: filter, stepMicroseconds: 60_000_000)),
-            .duration(DurationQuery(filter: filter)), .transitions(TransitionsQuery(filter: login)),
-            .dropOff(DropOffQuery(filter: login)),
-            .legs(LegsQuery(filter: TransactionFilter(), segmentation: segmentation())),
-            .network(NetworkQuery(filter: filters.exchangeFilter(), grouping: .method)),
-            .network(NetworkQuery(transactions: filter)),
+            .summary(SummaryQuestion(stepMicroseconds: 60_000_000)),
+            .summary(SummaryQuestion(filter: filter, stepMicroseconds: 60_000_000)),
+            .duration(DurationQuestion(filter: filter)), .transitions(TransitionsQuestion(filter: login)),
+            .dropOff(DropOffQuestion(filter: login)),
+            .legs(LegsQuestion(filter: TransactionFilter(), segmentation: segmentation())),
+            .network(NetworkQuestion(filter: filters.exchangeFilter(), grouping: .method)),
+            .network(NetworkQuestion(transactions: filter)),
             .compare(
-                CompareQuery(
+                CompareQuestion(
                     filter: login, groups: .values(of: .appVersion, "1.0", "1.1"), from: point(), to: point(),
                     occurrence: .last)),
-            .compare(CompareQuery(filter: login, groups: .windows(0..<middle, middle..<4_000_000_000_000_000))),
+            .compare(CompareQuestion(filter: login, groups: .windows(0..<middle, middle..<4_000_000_000_000_000))),
         ]
             + (0..<4).map { _ in
-                .duration(DurationQuery(filter: login, from: point(), to: point(), segmentation: segmentation()))
+                .duration(DurationQuestion(filter: login, from: point(), to: point(), segmentation: segmentation()))
             }
             + (0..<4).map { number in
                 .funnel(
-                    FunnelQuery(
+                    FunnelQuestion(
                         filter: login, steps: [point(), point()], windowMicroseconds: number == 0 ? 9_000 : nil,
                         isStrict: number.isMultiple(of: 2), segmentation: segmentation()))
             }
@@ -291,34 +291,34 @@ extension [TransactionSet] {
     }
 }
 
-extension Answer {
+extension AnyAnswer {
     /// Without the sentence that says why it is empty, which is for people.
-    fileprivate var withoutReason: Answer {
+    fileprivate var withoutReason: AnyAnswer {
         switch self {
-        case .summary(var answer):
+        case .summary(let question, var answer):
             answer.whyEmpty = nil
-            return .summary(answer)
-        case .duration(var answer):
+            return .summary(question, answer)
+        case .duration(let question, var answer):
             answer.whyEmpty = nil
-            return .duration(answer)
-        case .transitions(var answer):
+            return .duration(question, answer)
+        case .transitions(let question, var answer):
             answer.whyEmpty = nil
-            return .transitions(answer)
-        case .funnel(var answer):
+            return .transitions(question, answer)
+        case .funnel(let question, var answer):
             answer.whyEmpty = nil
-            return .funnel(answer)
-        case .dropOff(var answer):
+            return .funnel(question, answer)
+        case .dropOff(let question, var answer):
             answer.whyEmpty = nil
-            return .dropOff(answer)
-        case .legs(var answer):
+            return .dropOff(question, answer)
+        case .legs(let question, var answer):
             answer.whyEmpty = nil
-            return .legs(answer)
-        case .network(var answer):
+            return .legs(question, answer)
+        case .network(let question, var answer):
             answer.whyEmpty = nil
-            return .network(answer)
-        case .compare(var answer):
+            return .network(question, answer)
+        case .compare(let question, var answer):
             answer.whyEmpty = nil
-            return .compare(answer)
+            return .compare(question, answer)
         }
     }
 }

@@ -6,16 +6,16 @@ import WaybillReading
 /// The answers to all questions; without the sentence that says why one is empty.
 extension NaiveAnswers {
     /// - Throws: `.setting` for a question that makes no sense, `.notFound` for one about something that is not here.
-    package func answer(_ query: Query) throws(WaybillError) -> Answer {
-        switch query {
-        case .summary(let query): .summary(answer(query))
-        case .duration(let query): .duration(try answer(query))
-        case .transitions(let query): .transitions(try answer(query))
-        case .funnel(let query): .funnel(try answer(query))
-        case .dropOff(let query): .dropOff(try answer(query))
-        case .legs(let query): .legs(try answer(query))
-        case .network(let query): .network(try answer(query))
-        case .compare(let query): .compare(try answer(query))
+    package func answer(_ question: AnyQuestion) throws(WaybillError) -> AnyAnswer {
+        switch question {
+        case .summary(let query): .summary(query, answer(query))
+        case .duration(let query): .duration(query, try answer(query))
+        case .transitions(let query): .transitions(query, try answer(query))
+        case .funnel(let query): .funnel(query, try answer(query))
+        case .dropOff(let query): .dropOff(query, try answer(query))
+        case .legs(let query): .legs(query, try answer(query))
+        case .network(let query): .network(query, try answer(query))
+        case .compare(let query): .compare(query, try answer(query))
         }
     }
 
@@ -23,7 +23,7 @@ extension NaiveAnswers {
 
     // MARK: Summary
 
-    private func answer(_ query: SummaryQuery) -> SummaryAnswer {
+    private func answer(_ query: SummaryQuestion) -> SummaryAnswer {
         let useCases = Dictionary(grouping: passing(query.filter), by: \.leader.opened.useCase).map { useCase, runs in
             let step = max(1, query.stepMicroseconds)
             let steps = Dictionary(grouping: runs) { $0.begun.quotientAndRemainder(flooringBy: step).quotient * step }
@@ -100,7 +100,7 @@ extension NaiveAnswers {
 
     // MARK: Durations
 
-    private func answer(_ query: DurationQuery) throws(WaybillError) -> DurationAnswer {
+    private func answer(_ query: DurationQuestion) throws(WaybillError) -> DurationAnswer {
         try check([query.from, query.to], of: query.filter.useCase)
         let asked = passing(query.filter)
         try check(query.segmentation, of: asked)
@@ -125,7 +125,7 @@ extension NaiveAnswers {
         }
     }
 
-    package func durations(_ query: DurationQuery, _ runs: [Run]) -> (durations: [Int], withoutEnd: Int, reversed: Int) {
+    package func durations(_ query: DurationQuestion, _ runs: [Run]) -> (durations: [Int], withoutEnd: Int, reversed: Int) {
         var result: (durations: [Int], withoutEnd: Int, reversed: Int) = ([], 0, 0)
         for run in runs {
             guard let from = choose(occurrences(query.from, run), first: query.occurrence == .first) else { continue }
@@ -138,11 +138,11 @@ extension NaiveAnswers {
         return result
     }
 
-    package func funnel(_ query: FunnelQuery, _ run: Run) -> [Int] {
+    package func funnel(_ query: FunnelQuestion, _ run: Run) -> [Int] {
         query.isStrict ? strict(query, run) : loose(query, run)
     }
 
-    private func loose(_ query: FunnelQuery, _ run: Run) -> [Int] {
+    private func loose(_ query: FunnelQuestion, _ run: Run) -> [Int] {
         var taken: [Point] = []
         for step in query.steps {
             let later = occurrences(step, run).filter { point in taken.last.map { isAfter(point, $0) } ?? true }
@@ -155,7 +155,7 @@ extension NaiveAnswers {
         return taken.indices.map { $0 == 0 ? 0 : microseconds(taken[$0 - 1], taken[$0]) }
     }
 
-    private func strict(_ query: FunnelQuery, _ run: Run) -> [Int] {
+    private func strict(_ query: FunnelQuestion, _ run: Run) -> [Int] {
         var points = inOrder(run)
         if query.steps.contains(.begun) { points = [run.begin] + points }
         if query.steps.contains(.finished), let end = run.end {
@@ -178,7 +178,7 @@ extension NaiveAnswers {
 
     // MARK: What follows what
 
-    private func answer(_ query: TransitionsQuery) throws(WaybillError) -> TransitionsAnswer {
+    private func answer(_ query: TransitionsQuestion) throws(WaybillError) -> TransitionsAnswer {
         guard query.filter.useCase != nil else {
             throw WaybillError(.setting, "Events follow each other within a use case.")
         }
@@ -195,7 +195,7 @@ extension NaiveAnswers {
             })
     }
 
-    private func answer(_ query: DropOffQuery) throws(WaybillError) -> DropOffAnswer {
+    private func answer(_ query: DropOffQuestion) throws(WaybillError) -> DropOffAnswer {
         guard query.filter.useCase != nil else { throw WaybillError(.setting, "A last event is one of a use case.") }
         var filter = query.filter
         if filter.outcomes.isEmpty { filter.outcomes = [.abandoned, .interrupted, .timedOut] }
@@ -213,7 +213,7 @@ extension NaiveAnswers {
             })
     }
 
-    private func answer(_ query: FunnelQuery) throws(WaybillError) -> FunnelAnswer {
+    private func answer(_ query: FunnelQuestion) throws(WaybillError) -> FunnelAnswer {
         guard !query.steps.isEmpty else { throw WaybillError(.setting, "A funnel needs a step.") }
         try check(query.steps, of: query.filter.useCase)
         let asked = passing(query.filter)
@@ -233,7 +233,7 @@ extension NaiveAnswers {
 
     // MARK: Legs
 
-    private func answer(_ query: LegsQuery) throws(WaybillError) -> LegsAnswer {
+    private func answer(_ query: LegsQuestion) throws(WaybillError) -> LegsAnswer {
         let legs = NaiveLegs(answers: self)
         let asked = passing(query.filter)
         try check(query.segmentation, of: asked)
@@ -256,7 +256,7 @@ extension NaiveAnswers {
 
     // MARK: The network
 
-    private func answer(_ query: NetworkQuery) throws(WaybillError) -> NetworkAnswer {
+    private func answer(_ query: NetworkQuestion) throws(WaybillError) -> NetworkAnswer {
         var found = exchanges.filter { passes(query.filter, $0) }
         if let transactions = query.transactions {
             guard query.filter.useCase == nil, query.filter.outcomes.isEmpty,
@@ -310,7 +310,7 @@ extension NaiveAnswers {
 
     // MARK: Comparisons
 
-    private func answer(_ query: CompareQuery) throws(WaybillError) -> CompareAnswer {
+    private func answer(_ query: CompareQuestion) throws(WaybillError) -> CompareAnswer {
         let asked = passing(query.filter)
         let names: [String?]
         let isIn: [(Run) -> Bool]
@@ -336,7 +336,7 @@ extension NaiveAnswers {
             }
             isIn = [a, b].map { window in { window.contains($0.begun) } }
         }
-        let durations = DurationQuery(
+        let durations = DurationQuestion(
             filter: query.filter, from: query.from, to: query.to, occurrence: query.occurrence)
         let samples = zip(names, isIn).map { name, isIn in
             var sample = ComparedSample(value: name)

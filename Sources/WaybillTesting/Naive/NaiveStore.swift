@@ -172,7 +172,7 @@ package final class NaiveStore: StoreUnderTest {
         return ([], books.answers(now: 0).runs.count, books.entries.reduce(0) { $0 + $1.facts.count })
     }
 
-    package func answer(_ query: Query, now: Int) throws(WaybillError) -> Answer {
+    package func answer(_ query: AnyQuestion, now: Int) throws(WaybillError) -> AnyAnswer {
         try state.answers(now: now).answer(query)
     }
 }

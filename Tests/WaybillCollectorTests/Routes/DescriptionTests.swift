@@ -71,7 +71,7 @@ import WaybillReading
     }
 
     @Test func itHasEveryQuestion() {
-        for question in Question.allCases {
+        for question in AnyQuestion.Word.allCases {
             #expect(
                 lines.count { $0.hasPrefix("            question: { const: \(question.rawValue)") } == 2,
                 "as question and as answer: \(question)")

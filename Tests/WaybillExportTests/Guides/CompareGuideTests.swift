@@ -27,10 +27,8 @@ private enum Login: Int, UseCase {
         var printed: [String] = []
         func print(_ items: any CustomStringConvertible...) { printed.append(items.map(\.description).joined(separator: " ")) }
 
-        let variants = CompareQuery(filter: logins, groups: .values(of: .attribute("variant"), "A", "B"))
-        if case .compare(let answer) = try await transactions.answer(.compare(variants)) {
-            for sentence in answer.sentences { print(sentence) }
-        }
+        let variants = CompareQuestion(filter: logins, groups: .values(of: .attribute("variant"), "A", "B"))
+        for sentence in try await transactions.answer(variants).sentences { print(sentence) }
         #expect(printed.count == 6)
         #expect(
             printed[3]
@@ -39,10 +37,9 @@ private enum Login: Int, UseCase {
 
         var lastHour = ExchangeFilter()
         lastHour.sinceMicroseconds = hourAgo
-        if case .network(let answer) = try await transactions.answer(.network(NetworkQuery(filter: lastHour))) {
-            for group in answer.groups { print(group.host ?? "-", group.path ?? "-", group.count, group.whole.p99Microseconds ?? 0) }
-            #expect(answer.whyEmpty == "There is no exchange here.")
-        }
+        let answer = try await transactions.answer(NetworkQuestion(filter: lastHour))
+        for group in answer.groups { print(group.host ?? "-", group.path ?? "-", group.count, group.whole.p99Microseconds ?? 0) }
+        #expect(answer.whyEmpty == "There is no exchange here.")
     }
 
     @Test func theGuideShowsTheSamplesThatAreTested() throws {

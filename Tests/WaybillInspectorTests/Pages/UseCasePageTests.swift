@@ -37,7 +37,7 @@ import WaybillStore
             histogram: [DurationSegment.Bar](of: durations))
     }
 
-    private func answers(_ name: String) -> [(UseCaseView, Query, Answer)] {
+    private func answers(_ name: String) -> [(UseCaseView, AnyAnswer)] {
         let spread = Self.statistics([1000, 2000, 3000])
         let steps = [(TransactionPoint.begun, 40, 0), (.event(name), 30, 10), (.finished, 25, 5)].map {
             FunnelSegment.Step(point: $0.0, reached: $0.1, lost: $0.2, statistics: spread)
@@ -48,33 +48,39 @@ import WaybillStore
             a.add(index < 40 ? .succeeded : .failed, duration: 1000 + index)
             b.add(index < 55 ? .succeeded : .failed, duration: 5000 + index)
         }
-        let groups = CompareQuery.Groups.values(of: .attribute("variant"), name, nil)
+        let groups = CompareQuestion.Groups.values(of: .attribute("variant"), name, nil)
         return [
-            (.overview, .summary(SummaryQuery()), .summary(SummaryAnswer(useCases: [summary(name)]))),
+            (.overview, .summary(SummaryQuestion(), SummaryAnswer(useCases: [summary(name)]))),
             (
-                .duration, .duration(DurationQuery(filter: filter, from: .event(name))),
-                .duration(DurationAnswer(total: segment([15_000, 20_000, 90_000]), segments: []))
+                .duration,
+                .duration(
+                    DurationQuestion(filter: filter, from: .event(name)),
+                    DurationAnswer(total: segment([15_000, 20_000, 90_000]), segments: []))
             ),
             (
-                .funnel, .funnel(FunnelQuery(filter: filter, steps: steps.map(\.point))),
-                .funnel(FunnelAnswer(total: FunnelSegment(value: nil, transactions: 40, steps: steps), segments: []))
+                .funnel,
+                .funnel(
+                    FunnelQuestion(filter: filter, steps: steps.map(\.point)),
+                    FunnelAnswer(total: FunnelSegment(value: nil, transactions: 40, steps: steps), segments: []))
             ),
             (
-                .dropOff, .dropOff(DropOffQuery(filter: filter)),
+                .dropOff,
                 .dropOff(
+                    DropOffQuestion(filter: filter),
                     DropOffAnswer(
                         transactions: 7,
                         lastEvents: [.init(event: name, count: 5, statistics: spread), .init(event: nil, count: 2, statistics: spread)]))
             ),
             (
-                .legs, .legs(LegsQuery(filter: filter)),
+                .legs,
                 .legs(
+                    LegsQuestion(filter: filter),
                     LegsAnswer(
                         total: LegsSegment(
                             value: nil, legs: legs, duration: spread, withoutEnd: 1, withoutExchange: 2, withoutServer: 3,
                             withoutSplit: 4, uncertainty: spread), segments: []))
             ),
-            (.compare, .compare(CompareQuery(filter: filter, groups: groups)), .compare(CompareAnswer(a, b))),
+            (.compare, .compare(CompareQuestion(filter: filter, groups: groups), CompareAnswer(a, b))),
         ]
     }
 
@@ -88,8 +94,8 @@ import WaybillStore
             let names = [RecordedName(useCase: 0, name: name), RecordedName(useCase: 0, event: 1, name: name)]
             let useCase = UseCaseReference(code: 0, among: names)
             let address = ListAddress([("filter", name), ("from", name), ("step", name), ("by", name), ("within", name), ("a", name)])
-            var pages = answers(name).map { view, query, answer in
-                UseCasePage(useCase, view, .answers([(query, answer)]), events: [name], at: address, in: frame).html.text
+            var pages = answers(name).map { view, answer in
+                UseCasePage(useCase, view, .answers([answer]), events: [name], at: address, in: frame).html.text
             }
             pages.append(UseCasePage(useCase, .funnel, .mistake(name), events: [name], at: address, in: frame).html.text)
             pages.append(UseCasesPage(SummaryAnswer(useCases: [summary(name)]), names: names, at: address, in: frame).html.text)
@@ -109,7 +115,7 @@ import WaybillStore
     @Test func theNumbersOfThePageAreThoseOfTheAnswerAndLeadToTheirTransactions() {
         let all = answers("requestSent")
         func shown(_ view: UseCaseView, _ items: [(name: String, value: String)] = []) -> String {
-            page(view, .answers(all.filter { $0.0 == view }.map { ($0.1, $0.2) }), items)
+            page(view, .answers(all.filter { $0.0 == view }.map(\.1)), items)
         }
         let overview = shown(.overview, [("since", "7d"), ("filter", "os:iOS")])
         for text in [
@@ -136,7 +142,7 @@ import WaybillStore
         #expect(legs.contains("<td data-label=\"Of all time\">12.5 %<td data-label=\"Transactions\">3<td data-label=\"p50\">2.00 ms"))
         #expect(legs.contains("Of 4 too little is known of the clocks"))
         let compare = shown(.compare)
-        guard case .compare(let answer) = all[5].2 else { return #expect(Bool(false)) }
+        guard case .compare(_, let answer) = all[5].1 else { return #expect(Bool(false)) }
         for sentence in answer.sentences { #expect(compare.contains("<li>\(sentence)"), "\(sentence)") }
         #expect(compare.matches(of: #/<svg class="whisker/#).count == 6)
         for rate in answer.rates {
@@ -173,8 +179,8 @@ import WaybillStore
 
     /// Breaks when, on a phone, a number of some table stands there without its heading: `A` and `B` of a comparison above all.
     @Test func everyNumberOfATableHasItsHeadingBesideIt() throws {
-        for (view, query, answer) in answers("requestSent") {
-            let html = page(view, .answers([(query, answer)]))
+        for (view, answer) in answers("requestSent") {
+            let html = page(view, .answers([answer]))
             let tables = html.matches(of: #/<table>.*?<\/table>/#.dotMatchesNewlines())
             #expect(!tables.isEmpty)
             for table in tables {
@@ -190,8 +196,8 @@ import WaybillStore
 
     /// Breaks when the form, which has a choice for each step, comes before the answer on a phone, or is out of reach there before anything was asked.
     @Test func aFormFoldsWhenItsQuestionIsAnsweredAndNotBefore() throws {
-        let (view, query, answer) = try #require(answers("requestSent").first { $0.0 == .funnel })
-        let answered = page(view, .answers([(query, answer)]))
+        let (view, answer) = try #require(answers("requestSent").first { $0.0 == .funnel })
+        let answered = page(view, .answers([answer]))
         #expect(answered.contains("popovertarget=question>") && answered.contains("<form class=ask id=question method=get popover>"))
         for content in [UseCasePage.Content.answers([]), .mistake("No such event.")] {
             let open = page(.compare, content)
@@ -204,11 +210,9 @@ import WaybillStore
         let page = page(
             .overview,
             .answers([
-                (.summary(SummaryQuery()), .summary(SummaryAnswer(useCases: [], whyEmpty: nothing))),
-                (
-                    .duration(DurationQuery(filter: filter)),
-                    .duration(DurationAnswer(total: segment([]), segments: [], whyEmpty: nothing))
-                ),
+                .summary(SummaryQuestion(), SummaryAnswer(useCases: [], whyEmpty: nothing)),
+                .duration(
+                    DurationQuestion(filter: filter), DurationAnswer(total: segment([]), segments: [], whyEmpty: nothing)),
             ]))
         #expect(page.matches(of: #/Nothing here was ever recorded\./#).count == 1)
         let list = UseCasesPage(SummaryAnswer(useCases: [], whyEmpty: nothing), names: [], at: ListAddress([]), in: frame).html.text

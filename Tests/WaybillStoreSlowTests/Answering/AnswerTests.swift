@@ -36,12 +36,12 @@ import WaybillTesting
 
         mutating func point() -> TransactionPoint { points.randomElement(using: &random) ?? .begun }
 
-        func ask(_ query: Query) throws -> Answer { try reader.answer(query, now: naive.now) }
+        func ask<Asked: Question>(_ question: Asked) throws -> Asked.Answer { try reader.answer(question, now: naive.now) }
     }
 
     @Test(arguments: 0..<60) func theSummaryCountsEveryRunOnce(seed: Int) throws {
         let it = try Case(seed: seed)
-        guard case .summary(let answer) = try it.ask(.summary(SummaryQuery(stepMicroseconds: 10_000))) else { throw Unexpected() }
+        let answer = try it.ask(SummaryQuestion(stepMicroseconds: 10_000))
         let runs = it.naive.runs
         guard !runs.isEmpty else { return #expect(answer.useCases.isEmpty) }
         let summary = try #require(answer.useCases.first)
@@ -56,7 +56,7 @@ import WaybillTesting
         }
         #expect(summary.errors.reduce(into: [:]) { $0[RecordedError(domain: $1.domain, code: $1.code)] = $1.count } == errors)
         #expect(summary.errors.map(\.count) == errors.values.sorted(by: >))
-        guard case .duration(let whole) = try it.ask(.duration(DurationQuery(filter: TransactionFilter()))) else { throw Unexpected() }
+        let whole = try it.ask(DurationQuestion(filter: TransactionFilter()))
         #expect(summary.duration == whole.total.statistics)
         let steps = Dictionary(grouping: runs) { $0.begun / 10_000 * 10_000 }
         #expect(summary.rates.map(\.startMicroseconds) == steps.keys.sorted())
@@ -71,15 +71,14 @@ import WaybillTesting
     @Test(arguments: 100..<220) func durationsAreExact(seed: Int) throws {
         var it = try Case(seed: seed)
         for _ in 0..<12 {
-            let query = DurationQuery(
+            let query = DurationQuestion(
                 filter: it.filter, from: it.point(), to: it.point(), occurrence: it.random.oneIn(2) ? .first : .last,
                 segmentation: it.random.oneIn(2) ? .appVersion : nil)
-            guard let answer = try? it.ask(.duration(query)) else {
+            guard let answer = try? it.ask(query) else {
                 // Nobody's name; which is refused rather than answered with nothing.
                 #expect([query.from, query.to].contains { point in isUnknown(point, it.naive) }, "seed \(seed): \(query)")
                 continue
             }
-            guard case .duration(let answer) = answer else { throw Unexpected() }
             let runs = it.naive.runs
             #expect(answer.total.agrees(with: it.naive.durations(query, runs)), "seed \(seed): \(query)")
             guard query.segmentation != nil else { continue }
@@ -93,7 +92,7 @@ import WaybillTesting
 
     @Test(arguments: 300..<380) func transitionsAreExact(seed: Int) throws {
         let it = try Case(seed: seed)
-        guard case .transitions(let answer) = try it.ask(.transitions(TransitionsQuery(filter: it.filter))) else { throw Unexpected() }
+        let answer = try it.ask(TransitionsQuestion(filter: it.filter))
         var durations: [[String]: [Int]] = [:]
         for run in it.naive.runs {
             let points = it.naive.inOrder(run)
@@ -114,11 +113,11 @@ import WaybillTesting
             let known = it.points.filter { !isUnknown($0, it.naive) }
             var steps = it.random.oneIn(2) ? [TransactionPoint.begun] : []
             for _ in 0..<Int.random(in: 1...3, using: &it.random) { steps.append(known.randomElement(using: &it.random) ?? .begun) }
-            let query = FunnelQuery(
+            let query = FunnelQuestion(
                 filter: it.filter, steps: steps,
                 windowMicroseconds: it.random.oneIn(2) ? Int.random(in: 0...20_000, using: &it.random) : nil,
                 isStrict: it.random.oneIn(2))
-            guard case .funnel(let answer) = try it.ask(.funnel(query)) else { throw Unexpected() }
+            let answer = try it.ask(query)
             let taken = it.naive.runs.map { it.naive.funnel(query, $0) }
             #expect(answer.total.transactions == taken.count)
             for (index, step) in answer.total.steps.enumerated() {
@@ -133,7 +132,7 @@ import WaybillTesting
 
     @Test(arguments: 600..<660) func whatTheyDidLastIsExact(seed: Int) throws {
         let it = try Case(seed: seed)
-        guard case .dropOff(let answer) = try it.ask(.dropOff(DropOffQuery(filter: it.filter))) else { throw Unexpected() }
+        let answer = try it.ask(DropOffQuestion(filter: it.filter))
         let runs = it.naive.runs.filter { [.abandoned, .interrupted, .timedOut].contains($0.outcome) }
         #expect(answer.transactions == runs.count, "seed \(seed)")
         let last = Dictionary(grouping: runs) { it.naive.inOrder($0).last?.name }
@@ -156,8 +155,8 @@ import WaybillTesting
             writer.close(writer.open(GUID(), at: 1), .succeeded, at: 2)
             try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [writer.share()])))
         }
-        let query = DurationQuery(filter: TransactionFilter(), segmentation: segmentation)
-        guard case .duration(let answer) = try StoreReader(place).answer(.duration(query), now: FactWriter.wall) else { throw Unexpected() }
+        let query = DurationQuestion(filter: TransactionFilter(), segmentation: segmentation)
+        let answer = try StoreReader(place).answer(query, now: FactWriter.wall)
         #expect(answer.segments.map(\.value) == values)
         #expect(answer.segments.map(\.statistics.count) == [1, 1])
     }
@@ -178,6 +177,3 @@ extension DurationSegment {
             }
     }
 }
-
-/// An answer to another question.
-private struct Unexpected: Error {}

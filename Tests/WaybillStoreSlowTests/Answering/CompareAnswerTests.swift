@@ -9,16 +9,15 @@ import WaybillTesting
 
 /// A comparison is made of the transactions that belong to its groups, and of no others; what follows from them is tested where it is computed.
 @Suite(.timeLimit(.minutes(10))) struct CompareAnswerTests {
-    private func ask(_ query: CompareQuery, _ it: AnswerTests.Case) throws -> CompareAnswer {
-        guard case .compare(let answer) = try it.ask(.compare(query)) else { throw Unexpected() }
-        return answer
+    private func ask(_ query: CompareQuestion, _ it: AnswerTests.Case) throws -> CompareAnswer {
+        try it.ask(query)
     }
 
     /// The same of runs that were chosen by brute force.
-    private func naive(_ query: CompareQuery, _ it: AnswerTests.Case, _ names: [String?], _ isIn: [(NaiveAnswers.Run) -> Bool])
+    private func naive(_ query: CompareQuestion, _ it: AnswerTests.Case, _ names: [String?], _ isIn: [(NaiveAnswers.Run) -> Bool])
         -> CompareAnswer
     {
-        let durations = DurationQuery(filter: query.filter, from: query.from, to: query.to, occurrence: query.occurrence)
+        let durations = DurationQuestion(filter: query.filter, from: query.from, to: query.to, occurrence: query.occurrence)
         let samples = zip(names, isIn).map { name, isIn in
             var sample = ComparedSample(value: name)
             for run in it.naive.runs.filter(isIn) {
@@ -48,7 +47,7 @@ import WaybillTesting
             let values = Set(it.naive.runs.map(value)).sorted { ($0 ?? "") < ($1 ?? "") }
             guard values.count >= 2 else { continue }
             let pair = Array(values.shuffled(using: &it.random).prefix(2))
-            let query = CompareQuery(
+            let query = CompareQuestion(
                 filter: it.filter, groups: .values(of: segmentation, pair[0], pair[1]),
                 from: known.randomElement(using: &it.random) ?? .begun,
                 to: known.randomElement(using: &it.random) ?? .finished, occurrence: it.random.oneIn(2) ? .first : .last)
@@ -62,7 +61,7 @@ import WaybillTesting
         var it = try AnswerTests.Case(seed: seed)
         let times = it.naive.runs.map(\.begun).sorted()
         guard let first = times.first, let last = times.last, let middle = times.randomElement(using: &it.random) else { return }
-        let query = CompareQuery(filter: it.filter, groups: .windows(middle..<(last + 1), first..<middle))
+        let query = CompareQuestion(filter: it.filter, groups: .windows(middle..<(last + 1), first..<middle))
         let answer = try ask(query, it)
         let names = [answer.a.value, answer.b.value]
         #expect(
@@ -80,9 +79,9 @@ import WaybillTesting
         return try StoreReader(place)
     }
 
-    private func message(_ groups: CompareQuery.Groups) throws -> String? {
+    private func message(_ groups: CompareQuestion.Groups) throws -> String? {
         let error = #expect(throws: WaybillError.self) {
-            try reader().answer(.compare(CompareQuery(filter: TransactionFilter(), groups: groups)), now: FactWriter.wall)
+            try reader().answer(CompareQuestion(filter: TransactionFilter(), groups: groups), now: FactWriter.wall)
         }
         return error?.message
     }
@@ -107,6 +106,3 @@ import WaybillTesting
         #expect(try message(.windows(0..<10, 9..<20)) == "The two stretches of time overlap, so they cannot be compared.")
     }
 }
-
-/// An answer to another question.
-private struct Unexpected: Error {}

@@ -26,9 +26,9 @@ import WaybillTesting
         var sets = SetMaker(random: network.random)
         for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
 
-        let query = LegsQuery(filter: TransactionFilter(), segmentation: .appVersion)
+        let query = LegsQuestion(filter: TransactionFilter(), segmentation: .appVersion)
         let now = 1_700_100_000_000_000
-        guard case .legs(let answer) = try StoreReader(place).answer(.legs(query), now: now) else { throw Unexpected() }
+        let answer = try StoreReader(place).answer(query, now: now)
         let naive = NaiveLegs(answers: NaiveAnswers(histories: histories, now: now))
         let runs = naive.answers.runs
         expect(answer.total, isThatOf: runs, naive, seed)
@@ -47,9 +47,9 @@ import WaybillTesting
             try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [share])))
         }
         let reader = try StoreReader(place)
-        let query = LegsQuery(filter: TransactionFilter())
-        let all = try LegsReading(reader.connection).answer(query, now: 0)
-        #expect(try LegsReading(reader.connection, batchCount: 3).answer(query, now: 0) == all)
+        let query = LegsQuestion(filter: TransactionFilter())
+        let context = AnswerContext(reader: reader, now: 0)
+        #expect(try query.answer(from: context, batchCount: 3) == query.answer(from: context))
         #expect(all.total.uncertainty.count > 0, "nothing depended on others")
     }
 
@@ -134,9 +134,8 @@ import WaybillTesting
     private func total(of writers: [FactWriter]) throws -> LegsSegment {
         let (store, place) = try Store.inMemory()
         for writer in writers { try store.ingest(writer.set()) }
-        let answer = try StoreReader(place).answer(.legs(LegsQuery(filter: TransactionFilter())), now: FactWriter.wall)
-        guard case .legs(let legs) = answer else { throw Unexpected() }
-        return legs.total
+        let answer = try StoreReader(place).answer(LegsQuestion(filter: TransactionFilter()), now: FactWriter.wall)
+        return answer.total
     }
 
     /// Rounded, of those legs that there are.
@@ -144,6 +143,3 @@ import WaybillTesting
         segment.legs.filter { $0.statistics.count > 0 }.reduce(into: [:]) { $0[$1.leg] = ($1.totalMicroseconds + 500_000) / 1_000_000 }
     }
 }
-
-/// An answer to another question.
-private struct Unexpected: Error {}

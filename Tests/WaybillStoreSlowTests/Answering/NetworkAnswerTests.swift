@@ -28,13 +28,13 @@ import WaybillTesting
             naive = NaiveAnswers(histories: histories, now: (end ?? 0) + 980_000)
         }
 
-        func ask(_ query: NetworkQuery) throws -> NetworkAnswer {
-            guard case .network(let answer) = try reader.answer(.network(query), now: naive.now) else { throw Unexpected() }
+        func ask(_ query: NetworkQuestion) throws -> NetworkAnswer {
+            let answer = try reader.answer(query, now: naive.now)
             return answer
         }
 
         /// What the answer has to say, of exchanges that were chosen by other means.
-        func check(_ answer: NetworkAnswer, of exchanges: [NaiveExchange], _ query: NetworkQuery, _ comment: Comment) {
+        func check(_ answer: NetworkAnswer, of exchanges: [NaiveExchange], _ query: NetworkQuestion, _ comment: Comment) {
             #expect(answer.exchanges == exchanges.count, comment)
             func key(_ exchange: NaiveExchange) -> [String?] {
                 [
@@ -92,8 +92,8 @@ import WaybillTesting
 
     @Test(arguments: 0..<80) func everyExchangeCountsOnceInItsGroup(seed: Int) throws {
         let it = try Case(seed: seed)
-        for grouping in NetworkQuery.Grouping.allCases {
-            let query = NetworkQuery(grouping: grouping, exampleCount: seed % 4)
+        for grouping in NetworkQuestion.Grouping.allCases {
+            let query = NetworkQuestion(grouping: grouping, exampleCount: seed % 4)
             it.check(try it.ask(query), of: it.naive.exchanges, query, "seed \(seed), by \(grouping)")
         }
     }
@@ -101,7 +101,7 @@ import WaybillTesting
     @Test(arguments: 100..<180) func onlyWhatPassesTheFiltersCounts(seed: Int) throws {
         var it = try Case(seed: seed)
         let all = it.naive.exchanges
-        var query = NetworkQuery()
+        var query = NetworkQuestion()
         query.filter.methods = ["GET"]
         it.check(try it.ask(query), of: all.filter { $0.opened.method == "GET" }, query, "seed \(seed), methods")
         query.filter = ExchangeFilter()
@@ -132,11 +132,8 @@ import WaybillTesting
 
     @Test func transactionsAreChosenInOnePlace() throws {
         let it = try Case(seed: 1)
-        var query = NetworkQuery(transactions: TransactionFilter())
+        var query = NetworkQuestion(transactions: TransactionFilter())
         query.filter.useCase = 3
         #expect { try it.ask(query) } throws: { ($0 as? WaybillError)?.code == .setting }
     }
 }
-
-/// An answer to another question.
-private struct Unexpected: Error {}

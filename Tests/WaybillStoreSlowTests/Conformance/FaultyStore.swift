@@ -91,5 +91,5 @@ struct FaultyStore: StoreUnderTest {
 
     func verification() -> (problems: [String], transactionCount: Int, factCount: Int) { store.verification() }
 
-    func answer(_ query: Query, now: Int) throws -> Answer { try store.answer(query, now: now) }
+    func answer(_ query: AnyQuestion, now: Int) throws -> AnyAnswer { try store.answer(query, now: now) }
 }

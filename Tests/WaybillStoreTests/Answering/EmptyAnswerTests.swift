@@ -16,7 +16,7 @@ import WaybillCore
         reader = try StoreReader(place)
     }
 
-    private func why(_ query: Query) throws -> String? { try reader.answer(query, now: FactWriter.wall).whyEmpty }
+    private func why(_ query: any Question) throws -> String? { try reader.answer(query, now: FactWriter.wall).whyEmpty }
 
     /// Two logins: one that begins and succeeds with one event, one that does not.
     private func fill() throws -> TransactionFilter {
@@ -35,12 +35,12 @@ import WaybillCore
         return filter
     }
 
-    private func everything(_ filter: TransactionFilter) -> [Query] {
+    private func everything(_ filter: TransactionFilter) -> [any Question] {
         [
-            .summary(SummaryQuery(filter: filter)), .duration(DurationQuery(filter: filter)),
-            .transitions(TransitionsQuery(filter: filter)), .funnel(FunnelQuery(filter: filter, steps: [.begun])),
-            .dropOff(DropOffQuery(filter: filter)), .legs(LegsQuery(filter: filter)), .network(NetworkQuery(transactions: filter)),
-            .compare(CompareQuery(filter: filter, groups: .values(of: .app, "a", "b"))),
+            SummaryQuestion(filter: filter), DurationQuestion(filter: filter),
+            TransitionsQuestion(filter: filter), FunnelQuestion(filter: filter, steps: [.begun]),
+            DropOffQuestion(filter: filter), LegsQuestion(filter: filter), NetworkQuestion(transactions: filter),
+            CompareQuestion(filter: filter, groups: .values(of: .app, "a", "b")),
         ]
     }
 
@@ -50,7 +50,7 @@ import WaybillCore
         for query in everything(filter) {
             #expect(try why(query) == "There is no transaction here: the store is empty.", "\(query)")
         }
-        #expect(try why(.network(NetworkQuery())) == "There is no exchange here.")
+        #expect(try why(NetworkQuestion()) == "There is no exchange here.")
     }
 
     @Test func aFilterThatLetsNothingThroughIsNamed() throws {
@@ -64,40 +64,39 @@ import WaybillCore
     @Test func aQuestionThatNothingFitsIsNamed() throws {
         let filter = try fill()
         #expect(
-            try why(.duration(DurationQuery(filter: filter, from: .event("sent"), to: .event("received"))))
+            try why(DurationQuestion(filter: filter, from: .event("sent"), to: .event("received")))
                 == "None of the 2 transactions that count has “sent” and then “received”: 1 only “sent”, 0 both the other way round.")
         #expect(
-            try why(.duration(DurationQuery(filter: filter, from: .finished, to: .event("sent"))))
+            try why(DurationQuestion(filter: filter, from: .finished, to: .event("sent")))
                 == "None of the 2 transactions that count has an outcome and then “sent”: 1 only an outcome, 1 both the other way round.")
-        #expect(try why(.transitions(TransitionsQuery(filter: filter))) == "None of the 2 transactions that count has two events.")
+        #expect(try why(TransitionsQuestion(filter: filter)) == "None of the 2 transactions that count has two events.")
         #expect(
-            try why(.funnel(FunnelQuery(filter: filter, steps: [.event("received"), .finished])))
+            try why(FunnelQuestion(filter: filter, steps: [.event("received"), .finished]))
                 == "None of the 2 transactions that count gets to the first step, “received”.")
         #expect(
-            try why(.dropOff(DropOffQuery(filter: filter)))
+            try why(DropOffQuestion(filter: filter))
                 == "None of the 2 transactions of login here is abandoned or interrupted or timed out.")
-        #expect(try why(.network(NetworkQuery(transactions: filter))) == "None of the 2 transactions that count has an exchange.")
+        #expect(try why(NetworkQuestion(transactions: filter)) == "None of the 2 transactions that count has an exchange.")
         #expect(
-            try why(.legs(LegsQuery(filter: filter)))
+            try why(LegsQuestion(filter: filter))
                 == "None of the 2 transactions that count was closed with an exchange: 0 without a close, 2 without an exchange.")
         var gets = ExchangeFilter()
         gets.methods = ["GET"]
         #expect(
-            try why(.network(NetworkQuery(filter: gets, transactions: filter)))
+            try why(NetworkQuestion(filter: gets, transactions: filter))
                 == "None of the 2 transactions that count has an exchange that passes the filter.")
         #expect(
-            try why(.compare(CompareQuery(filter: filter, groups: .windows(0..<FactWriter.wall * 2, -2_000_000..<0))))
+            try why(CompareQuestion(filter: filter, groups: .windows(0..<FactWriter.wall * 2, -2_000_000..<0)))
                 == "None of the 2 transactions that count belongs to “1969-12-31T23:59:58Z/1970-01-01T00:00:00Z”.")
     }
 
     @Test func anAnswerThatHasSomethingGivesNoReason() throws {
         let filter = try fill()
-        for query: Query in [
-            .summary(SummaryQuery()), .duration(DurationQuery(filter: filter)),
-            .funnel(FunnelQuery(filter: filter, steps: [.event("sent")])),
-            .compare(
-                CompareQuery(
-                    filter: filter, groups: .windows(0..<FactWriter.wall + 3_000_000, FactWriter.wall + 3_000_000..<FactWriter.wall * 2))),
+        for query: any Question in [
+            SummaryQuestion(), DurationQuestion(filter: filter),
+            FunnelQuestion(filter: filter, steps: [.event("sent")]),
+            CompareQuestion(
+                filter: filter, groups: .windows(0..<FactWriter.wall + 3_000_000, FactWriter.wall + 3_000_000..<FactWriter.wall * 2)),
         ] {
             #expect(try why(query) == nil, "\(query)")
         }

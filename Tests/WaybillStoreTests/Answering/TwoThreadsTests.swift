@@ -18,12 +18,13 @@ import WaybillTesting
         for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
         var filter = TransactionFilter()
         filter.useCase = 3
-        let query = TransitionsQuery(filter: filter)
+        let query = TransitionsQuestion(filter: filter)
         let ends = histories.flatMap { history in history.facts.map { $0.atMicroseconds + history.clocks[0].offsetMicroseconds } }
         let now = (ends.max() ?? 0) + 1_000_000
-        let connection = try StoreReader(place).connection
-        let whole = try TransitionsReading(connection, nil).answer(query, now: now)
-        let halves = try TransitionsReading(connection, connection.another(), soonRead: 0).answer(query, now: now)
+        let reader = try StoreReader(place)
+        let whole = try query.answer(from: AnswerContext(reader: reader, now: now), soonRead: .max)
+        let halves = try query.answer(
+            from: AnswerContext(reader: reader, second: reader.connection.another(), now: now), soonRead: 0)
         #expect(halves == whole, "seed \(seed)")
     }
 

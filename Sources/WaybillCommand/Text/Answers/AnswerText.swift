@@ -13,34 +13,21 @@ protocol AnswerText {
     func lines(_ palette: Palette, width: Int) -> [String]
 }
 
-extension Answer {
+extension AnyAnswer {
     /// As text.
     ///
-    /// - Parameters:
-    ///   - query: What was asked; decides what the text says of it.
-    ///   - subject: What it was asked about, e.g. the use case.
-    /// - Throws: ``WaybillError`` where this is the answer to another question.
-    func text(to query: Query, about subject: String) throws -> any AnswerText {
-        // By the question alone, so that a new one that has no text yet does not compile.
-        switch query {
-        case .summary(let query):
-            if case .summary(let answer) = self { return SummaryText(query: query, answer: answer) }
-        case .duration(let query):
-            if case .duration(let answer) = self { return DurationText(query: query, answer: answer, subject: subject) }
-        case .transitions:
-            if case .transitions(let answer) = self { return TransitionsText(answer: answer, subject: subject) }
-        case .funnel(let query):
-            if case .funnel(let answer) = self { return FunnelText(query: query, answer: answer, subject: subject) }
-        case .dropOff:
-            if case .dropOff(let answer) = self { return DropOffText(answer: answer, subject: subject) }
-        case .legs(let query):
-            if case .legs(let answer) = self { return LegsText(query: query, answer: answer, subject: subject) }
-        case .network(let query):
-            if case .network(let answer) = self { return NetworkText(query: query, answer: answer) }
-        case .compare(let query):
-            if case .compare(let answer) = self { return CompareText(query: query, answer: answer, subject: subject) }
+    /// - Parameter subject: What it was asked about, e.g. the use case.
+    func text(about subject: String) -> any AnswerText {
+        switch self {
+        case .summary(let query, let answer): SummaryText(query: query, answer: answer)
+        case .duration(let query, let answer): DurationText(query: query, answer: answer, subject: subject)
+        case .transitions(_, let answer): TransitionsText(answer: answer, subject: subject)
+        case .funnel(let query, let answer): FunnelText(query: query, answer: answer, subject: subject)
+        case .dropOff(_, let answer): DropOffText(answer: answer, subject: subject)
+        case .legs(let query, let answer): LegsText(query: query, answer: answer, subject: subject)
+        case .network(let query, let answer): NetworkText(query: query, answer: answer)
+        case .compare(let query, let answer): CompareText(query: query, answer: answer, subject: subject)
         }
-        throw WaybillError(.transport, "The collector answered another question than was asked; is it the same version?")
     }
 }
 #endif

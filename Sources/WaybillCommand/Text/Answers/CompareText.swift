@@ -6,7 +6,7 @@ import WaybillExport
 
 /// Two groups beside each other, and in plain sentences what sets them apart.
 struct CompareText: AnswerText {
-    let query: CompareQuery
+    let query: CompareQuestion
     let answer: CompareAnswer
     let subject: String
 

@@ -6,7 +6,7 @@ import WaybillExport
 
 /// How long it takes: a line for all and for each segment, then how many took how long.
 struct DurationText: AnswerText {
-    let query: DurationQuery
+    let query: DurationQuestion
     let answer: DurationAnswer
     let subject: String
 

@@ -6,7 +6,7 @@ import WaybillExport
 
 /// A line for each step, over all and for each segment.
 struct FunnelText: AnswerText {
-    let query: FunnelQuery
+    let query: FunnelQuestion
     let answer: FunnelAnswer
     let subject: String
 

@@ -6,7 +6,7 @@ import WaybillExport
 
 /// A line for each leg, over all and for each segment.
 struct LegsText: AnswerText {
-    let query: LegsQuery
+    let query: LegsQuestion
     let answer: LegsAnswer
     let subject: String
 

@@ -6,7 +6,7 @@ import WaybillExport
 
 /// A line for each host and path, then what to look at.
 struct NetworkText: AnswerText {
-    let query: NetworkQuery
+    let query: NetworkQuestion
     let answer: NetworkAnswer
 
     /// Exchanges that are shown of the slowest, and of the failing; more are in `--json`.

@@ -6,7 +6,7 @@ import WaybillExport
 
 /// A line for each use case, and the errors below.
 struct SummaryText: AnswerText {
-    let query: SummaryQuery
+    let query: SummaryQuestion
     let answer: SummaryAnswer
 
     /// Errors that are shown; more are in `--json`.

@@ -42,7 +42,7 @@ struct Ask: AsyncParsableCommand {
 protocol AskCommand: AsyncParsableCommand {
     var options: AskOptions { get }
     /// What is asked about all transactions; which ones count is said by ``parameters``.
-    func question() throws -> Query
+    func question() throws -> AnyQuestion
     /// What counts, as a list takes it.
     var parameters: [(name: String, value: String)] { get }
     /// Says what is wrong with what counts, as far as that can be told without a store.
@@ -79,10 +79,10 @@ struct AskOptions: ParsableArguments {
     }
 
     /// Asks, and prints the answer.
-    func show(_ question: Query, where parameters: [(name: String, value: String)]) async throws {
+    func show(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws {
         let store = try await place.opened()
         let answer = try await Progress.shown { try await store.answer(question, where: parameters) }
-        let text = try answer.text(to: question, about: filter.useCase?.printable ?? "all use cases")
+        let text = answer.text(about: filter.useCase?.printable ?? "all use cases")
         if json {
             try Terminal.write(json: answer)
         } else if csv {

@@ -47,7 +47,7 @@ struct NoSegment: ParsableArguments {
 enum GroupingArgument: String, ExpressibleByArgument, CaseIterable {
     case host, path, method
 
-    var grouping: NetworkQuery.Grouping {
+    var grouping: NetworkQuestion.Grouping {
         switch self {
         case .host: .host
         case .path: .path

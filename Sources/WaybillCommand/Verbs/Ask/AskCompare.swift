@@ -37,14 +37,14 @@ extension Ask {
 
         func validate() throws { _ = try groups(now: 0) }
 
-        func question() throws -> Query {
+        func question() throws -> AnyQuestion {
             .compare(
-                CompareQuery(
+                CompareQuestion(
                     filter: TransactionFilter(), groups: try groups(now: CommandClock.current.wallMicroseconds()), from: from.point,
                     to: to.point, occurrence: last ? .last : .first))
         }
 
-        private func groups(now: Int) throws -> CompareQuery.Groups {
+        private func groups(now: Int) throws -> CompareQuestion.Groups {
             if let by { return .values(of: by.segmentation, a.isEmpty ? nil : a, b.isEmpty ? nil : b) }
             return .windows(try Self.window(a, now: now), try Self.window(b, now: now))
         }

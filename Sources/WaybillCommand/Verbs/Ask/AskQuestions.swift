@@ -22,13 +22,13 @@ extension Ask {
             guard every.microseconds >= 60_000_000 else { throw ValidationError("--every is at least 1m.") }
         }
 
-        func question() -> Query { .summary(SummaryQuery(stepMicroseconds: every.microseconds)) }
+        func question() -> AnyQuestion { .summary(SummaryQuestion(stepMicroseconds: every.microseconds)) }
     }
 
     /// `waybill ask duration`.
     struct DurationBetween: AskCommand {
         static let configuration = CommandConfiguration(
-            commandName: Question.duration.rawValue, abstract: "How long it takes, in all or from one event to another.")
+            commandName: AnyQuestion.Word.duration.rawValue, abstract: "How long it takes, in all or from one event to another.")
 
         @OptionGroup var options: AskOptions
 
@@ -44,9 +44,9 @@ extension Ask {
         @Option(help: ArgumentHelp("Tell transactions apart by this.", valueName: "segment"))
         var by: SegmentArgument?
 
-        func question() -> Query {
+        func question() -> AnyQuestion {
             .duration(
-                DurationQuery(
+                DurationQuestion(
                     filter: TransactionFilter(), from: from.point, to: to.point, occurrence: last ? .last : .first,
                     segmentation: by?.segmentation))
         }
@@ -60,7 +60,7 @@ extension Ask {
 
         @OptionGroup var noSegment: NoSegment
 
-        func question() -> Query { .transitions(TransitionsQuery(filter: TransactionFilter())) }
+        func question() -> AnyQuestion { .transitions(TransitionsQuestion(filter: TransactionFilter())) }
     }
 
     /// `waybill ask funnel`.
@@ -81,9 +81,9 @@ extension Ask {
         @Option(help: ArgumentHelp("Tell transactions apart by this.", valueName: "segment"))
         var by: SegmentArgument?
 
-        func question() -> Query {
+        func question() -> AnyQuestion {
             .funnel(
-                FunnelQuery(
+                FunnelQuestion(
                     filter: TransactionFilter(), steps: steps.split(separator: ",").map { TransactionPoint(String($0)) },
                     windowMicroseconds: within?.microseconds, isStrict: strict, segmentation: by?.segmentation))
         }
@@ -92,14 +92,14 @@ extension Ask {
     /// `waybill ask dropoff`.
     struct DropOff: AskCommand {
         static let configuration = CommandConfiguration(
-            commandName: Question.dropOff.rawValue, abstract: "What those did last who did not finish.",
+            commandName: AnyQuestion.Word.dropOff.rawValue, abstract: "What those did last who did not finish.",
             discussion: "Those are the abandoned, interrupted and timed out, unless --outcome says others.")
 
         @OptionGroup var options: AskOptions
 
         @OptionGroup var noSegment: NoSegment
 
-        func question() -> Query { .dropOff(DropOffQuery(filter: TransactionFilter())) }
+        func question() -> AnyQuestion { .dropOff(DropOffQuestion(filter: TransactionFilter())) }
     }
 
     /// `waybill ask legs`.
@@ -113,7 +113,7 @@ extension Ask {
         @Option(help: ArgumentHelp("Tell transactions apart by this.", valueName: "segment"))
         var by: SegmentArgument?
 
-        func question() -> Query { .legs(LegsQuery(filter: TransactionFilter(), segmentation: by?.segmentation)) }
+        func question() -> AnyQuestion { .legs(LegsQuestion(filter: TransactionFilter(), segmentation: by?.segmentation)) }
     }
 
     /// `waybill ask network`.
@@ -133,7 +133,7 @@ extension Ask {
         @Option(help: "What goes together: \(GroupingArgument.allCases.map(\.rawValue).joined(separator: ", ")).")
         var by = GroupingArgument.path
 
-        func question() -> Query { .network(NetworkQuery(grouping: by.grouping)) }
+        func question() -> AnyQuestion { .network(NetworkQuestion(grouping: by.grouping)) }
 
         private var query: ExchangeQuery { exchanges.query(options.filter.query) }
 

@@ -53,10 +53,8 @@ import WaybillCore
 
     @Test func jsonIsAnAnswer() async throws {
         let output = try await Command.waybill("ask", "duration", store, "--use-case", "login", "--json").output
-        guard case .duration(let answer) = try JSONDecoder.waybill().decode(Answer.self, from: Data(output.utf8)) else {
-            Issue.record("another answer: \(output)")
-            return
-        }
+        #expect(output.contains(#""question" : "duration""#) || output.contains(#""question":"duration""#))
+        let answer = try JSONDecoder.waybill().decode(DurationAnswer.self, from: Data(output.utf8))
         #expect(answer.total.statistics.maximumMicroseconds == 15_000)
     }
 

@@ -81,8 +81,8 @@ import WaybillCore
         _ = try fill()
         var filter = ExchangeFilter()
         filter.conditions = [.not(.event("paid"))]
-        let query = NetworkQuery(filter: filter, transactions: TransactionFilter())
-        #expect(throws: WaybillError.self) { try reader.answer(.network(query), now: FactWriter.wall) }
+        let query = NetworkQuestion(filter: filter, transactions: TransactionFilter())
+        #expect(throws: WaybillError.self) { try reader.answer(query, now: FactWriter.wall) }
     }
 
     // MARK: Bodies

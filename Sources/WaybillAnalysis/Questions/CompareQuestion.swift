@@ -9,10 +9,10 @@ public import WaybillReading
 /// ## Usage
 ///
 /// ```swift
-/// let query = CompareQuery(filter: logins, groups: .values(of: .attribute("variant"), "A", "B"))
-/// if case .compare(let answer) = try await transactions.answer(.compare(query)) { print(answer.sentences.joined(separator: "\n")) }
+/// let variants = CompareQuestion(filter: logins, groups: .values(of: .attribute("variant"), "A", "B"))
+/// for sentence in try await transactions.answer(variants).sentences { print(sentence) }
 /// ```
-public struct CompareQuery: Hashable, Sendable, Codable {
+public struct CompareQuestion: Question {
     /// What the two groups are. They share no transaction.
     public enum Groups: Hashable, Sendable {
         /// Those that have one value, and those that have another; nil: that have no such value.
@@ -30,12 +30,12 @@ public struct CompareQuery: Hashable, Sendable, Codable {
     /// Where the duration ends.
     public var to: TransactionPoint
     /// Of both points. Default: the first.
-    public var occurrence: DurationQuery.Occurrence
+    public var occurrence: DurationQuestion.Occurrence
 
-    /// Makes a query; by default with the duration of the whole transaction.
+    /// Makes a question; by default with the duration of the whole transaction.
     public init(
         filter: TransactionFilter, groups: Groups, from: TransactionPoint = .begun, to: TransactionPoint = .finished,
-        occurrence: DurationQuery.Occurrence = .first
+        occurrence: DurationQuestion.Occurrence = .first
     ) {
         self.filter = filter
         self.groups = groups
@@ -45,8 +45,8 @@ public struct CompareQuery: Hashable, Sendable, Codable {
     }
 }
 
-extension CompareQuery {
-    /// Reads a query; what is left out is as by default.
+extension CompareQuestion {
+    /// Reads a question; what is left out is as by default.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -54,12 +54,12 @@ extension CompareQuery {
             groups: try container.decode(Groups.self, forKey: .groups))
         from = try container.decodeIfPresent(TransactionPoint.self, forKey: .from) ?? from
         to = try container.decodeIfPresent(TransactionPoint.self, forKey: .to) ?? to
-        occurrence = try container.decodeIfPresent(DurationQuery.Occurrence.self, forKey: .occurrence) ?? occurrence
+        occurrence = try container.decodeIfPresent(DurationQuestion.Occurrence.self, forKey: .occurrence) ?? occurrence
     }
 }
 
 /// What sets two groups of transactions apart.
-public struct CompareAnswer: Hashable, Sendable, Codable {
+public struct CompareAnswer: QuestionAnswer {
     /// What is compared with.
     public var a: Group
     /// What is compared.

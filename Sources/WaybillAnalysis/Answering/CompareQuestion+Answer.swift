@@ -1,37 +1,33 @@
 import Foundation
-import WaybillCore
+public import WaybillCore
 import WaybillReading
-import WaybillStore
 
-/// Answers a ``CompareQuery``: reads once what both groups have.
-struct CompareReading {
-    private let connection: Connection
-
-    init(_ connection: Connection) { self.connection = connection }
-
-    func answer(_ query: CompareQuery, now wall: Int) throws(WaybillError) -> CompareAnswer {
-        try query.groups.check()
-        let sources = try AskedSources(connection)
-        let points = try AskedPoints([query.from, query.to], of: query.filter.useCase, sources: sources, connection)
-        let events = try AskedEvents(
-            query.filter, codes: points.codes, reading: [.times, .outcome], segmentation: query.groups.segmentation, sources: sources,
-            now: wall, connection)
-        let members = try GroupMembers(query.groups, events.transactions)
-        var (a, b) = (ComparedSample(value: query.groups.names.a), ComparedSample(value: query.groups.names.b))
+/// What both groups have is read once.
+extension CompareQuestion {
+    public func answer(from context: AnswerContext) throws(WaybillError) -> CompareAnswer {
+        try groups.check()
+        let points = try PointMatcher([from, to], of: filter.useCase, context)
+        let events = try EventCursor(
+            filter, codes: points.codes, reading: [.times, .outcome], segmentation: groups.segmentation, sources: points.sources, context)
+        let members = try GroupMembers(groups, events.transactions)
+        var (a, b) = (ComparedSample(value: groups.names.a), ComparedSample(value: groups.names.b))
         try events.forEach { transaction, events, sources in
             let (isInA, isInB) = (members.isInA(transaction), members.isInB(transaction))
             guard isInA || isInB else { return }
-            let duration = query.duration(of: transaction, events, points, sources)
+            let duration = self.duration(of: transaction, events, points, sources)
             if isInA { a.add(transaction.outcome, duration: duration) } else { b.add(transaction.outcome, duration: duration) }
         }
-        return CompareAnswer(a, b)
+        var answer = CompareAnswer(a, b)
+        let empty = [answer.a, answer.b].filter { $0.transactions == 0 }.map { $0.value.map { "“\($0)”" } ?? "those without a value" }
+        if !empty.isEmpty {
+            answer.whyEmpty = try context.whyNone(filter) { "None of \($0) belongs to \(empty.joined(separator: ", or to "))." }
+        }
+        return answer
     }
-}
 
-extension CompareQuery {
-    /// As ``DurationQuery`` has it; nil where a transaction lacks one of the points, or has them the other way round.
-    fileprivate func duration(
-        of transaction: AskedTransactions.Transaction, _ events: [AskedEvent], _ points: AskedPoints, _ sources: AskedSources
+    /// As ``DurationQuestion`` has it; nil where a transaction lacks one of the points, or has them the other way round.
+    private func duration(
+        of transaction: TransactionCursor.Transaction, _ events: [TimePoint], _ points: PointMatcher, _ sources: SourceDirectory
     ) -> Int? {
         guard let start = points.occurrence(occurrence, of: 0, in: transaction, events, sources),
             let end = points.occurrence(occurrence, of: 1, in: transaction, events, sources),
@@ -43,11 +39,11 @@ extension CompareQuery {
 
 /// Which transactions belong to which of two groups.
 private struct GroupMembers {
-    let isInA: (AskedTransactions.Transaction) -> Bool
-    let isInB: (AskedTransactions.Transaction) -> Bool
+    let isInA: (TransactionCursor.Transaction) -> Bool
+    let isInB: (TransactionCursor.Transaction) -> Bool
 
     /// - Throws: `.notFound` for a value that none of the transactions has, though there are some.
-    init(_ groups: CompareQuery.Groups, _ transactions: AskedTransactions) throws(WaybillError) {
+    init(_ groups: CompareQuestion.Groups, _ transactions: TransactionCursor) throws(WaybillError) {
         switch groups {
         case .values(let segmentation, let a, let b):
             let segments = try [a, b].map { value throws(WaybillError) in try transactions.segment(of: value, segmentation) }
@@ -60,7 +56,7 @@ private struct GroupMembers {
     }
 }
 
-extension AskedTransactions {
+extension TransactionCursor {
     /// The number of a value; nil for that of those that have none.
     fileprivate func segment(of value: String?, _ segmentation: Segmentation) throws(WaybillError) -> Int? {
         guard let value else { return nil }
@@ -72,7 +68,7 @@ extension AskedTransactions {
     }
 }
 
-extension CompareQuery.Groups {
+extension CompareQuestion.Groups {
     fileprivate var segmentation: Segmentation? {
         switch self {
         case .values(let segmentation, _, _): segmentation

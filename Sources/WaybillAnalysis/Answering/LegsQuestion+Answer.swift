@@ -1,52 +1,42 @@
-import WaybillCore
+public import WaybillCore
 import WaybillReading
 import WaybillStore
 
-/// Answers a ``LegsQuery``: client by client, since what its other exchanges say of the clocks is read with those that are asked about.
-struct LegsReading {
-    private let connection: Connection
-    private let batchCount: Int
+/// Client by client, since what its other exchanges say of the clocks is read with those that are asked about.
+extension LegsQuestion {
+    public func answer(from context: AnswerContext) throws(WaybillError) -> LegsAnswer { try answer(from: context, batchCount: 50_000) }
 
     /// - Parameter batchCount: How many transactions of a client are divided at a time, which bounds the memory that exchanges take.
-    init(_ connection: Connection, batchCount: Int = 50_000) {
-        self.connection = connection
-        self.batchCount = batchCount
-    }
-
-    fileprivate struct Collected {
-        var legs: [Leg: Durations] = [:]
-        var durations = Durations()
-        var uncertainties = Durations()
-        var withoutEnd = 0
-        var withoutExchange = 0
-        var withoutServer = 0
-        var withoutSplit = 0
-    }
-
-    func answer(_ query: LegsQuery, now wall: Int) throws(WaybillError) -> LegsAnswer {
-        let sources = try AskedSources(connection)
-        let asked = try AskedTransactions(
-            query.filter, segmentation: query.segmentation, reading: .times, sources: sources, now: wall, connection)
-        var collected = Segmented(Collected(), by: query.segmentation)
-        var ofSource: [AskedTransactions.Transaction] = []
+    func answer(from context: AnswerContext, batchCount: Int) throws(WaybillError) -> LegsAnswer {
+        let sources = try SourceDirectory(context.connection)
+        let asked = try TransactionCursor(filter, segmentation: segmentation, reading: .times, sources: sources, context)
+        var collected = Segmented(CollectedLegs(), by: segmentation)
+        var ofSource: [TransactionCursor.Transaction] = []
         try asked.forEach { (transaction, _) throws(WaybillError) in
             if let first = ofSource.first, first.source != transaction.source || ofSource.count == batchCount {
-                try divide(ofSource, sources, into: &collected)
+                try Self.divide(ofSource, sources, into: &collected, context.connection)
                 ofSource.removeAll(keepingCapacity: true)
             }
             ofSource.append(transaction)
         }
-        try divide(ofSource, sources, into: &collected)
-        let (total, segments) = collected.result(asked.segmentValues) { $0.segment($1) }
-        return LegsAnswer(total: total, segments: segments)
+        try Self.divide(ofSource, sources, into: &collected, context.connection)
+        var answer = collected.answer(asked.segmentValues) { $0.segment($1) }
+        let total = answer.total
+        guard total.duration.count == 0 else { return answer }
+        answer.whyEmpty = try context.whyNone(filter) { found in
+            "None of \(found) was closed with an exchange: \(total.withoutEnd) without a close, "
+                + "\(total.withoutExchange) without an exchange."
+        }
+        return answer
     }
 
     /// Divides some of one source.
-    private func divide(
-        _ transactions: [AskedTransactions.Transaction], _ sources: AskedSources, into collected: inout Segmented<Collected>
+    private static func divide(
+        _ transactions: [TransactionCursor.Transaction], _ sources: SourceDirectory, into collected: inout Segmented<CollectedLegs>,
+        _ connection: Connection
     ) throws(WaybillError) {
         guard let source = transactions.first?.source, let id = sources.entries[source]?.id else { return }
-        let known = try OffsetExchanges(of: source, id: id, opened: Self.times(of: transactions), connection)
+        let known = try OffsetExchanges(of: source, id: id, opened: times(of: transactions), connection)
         for transaction in transactions {
             guard let closing = transaction.closing else {
                 collected.add(transaction) { $0.withoutEnd += 1 }
@@ -60,7 +50,7 @@ struct LegsReading {
     }
 
     /// When they were sending, and so far around it that other exchanges say something.
-    private static func times(of transactions: [AskedTransactions.Transaction]) -> ClosedRange<Int> {
+    private static func times(of transactions: [TransactionCursor.Transaction]) -> ClosedRange<Int> {
         var (first, last) = (Int.max, Int.min)
         for transaction in transactions {
             first = min(first, transaction.at)
@@ -70,8 +60,16 @@ struct LegsReading {
     }
 }
 
-extension LegsReading.Collected {
-    fileprivate mutating func add(_ division: LegsDivision?, _ duration: Int) {
+private struct CollectedLegs {
+    private var legs: [Leg: Durations] = [:]
+    private var durations = Durations()
+    private var uncertainties = Durations()
+    var withoutEnd = 0
+    private var withoutExchange = 0
+    private var withoutServer = 0
+    private var withoutSplit = 0
+
+    mutating func add(_ division: LegsDivision?, _ duration: Int) {
         guard let division else {
             withoutExchange += 1
             return
@@ -83,7 +81,7 @@ extension LegsReading.Collected {
         if division.legs[.network] != nil { withoutSplit += 1 }
     }
 
-    fileprivate func segment(_ value: String?) -> LegsSegment {
+    func segment(_ value: String?) -> LegsSegment {
         var (durations, uncertainties) = (durations, uncertainties)
         let shares = Leg.allCases.map { leg in
             var microseconds = legs[leg] ?? Durations()

@@ -1,35 +1,29 @@
-import WaybillCore
+public import WaybillCore
 import WaybillReading
 import WaybillStore
 
-/// Answers a ``TransitionsQuery``: one pass over all events of the use case, half of it on a second thread.
-struct TransitionsReading {
-    private let connection: Connection
-    private let second: Connection?
-    private let soonRead: Int
-
-    /// - Parameters:
-    ///   - second: A connection that sees the same state, for another thread; nil: there is none.
-    ///   - soonRead: Up to so many transactions are read by one thread.
-    init(_ connection: Connection, _ second: Connection?, soonRead: Int = 5_000) {
-        (self.connection, self.second, self.soonRead) = (connection, second, soonRead)
+/// One pass over all events of the use case, half of it on a second thread.
+extension TransitionsQuestion {
+    public func answer(from context: AnswerContext) throws(WaybillError) -> TransitionsAnswer {
+        try answer(from: context, soonRead: 5_000)
     }
 
-    func answer(_ query: TransitionsQuery, now wall: Int) throws(WaybillError) -> TransitionsAnswer {
-        guard query.filter.useCase != nil else {
+    /// - Parameter soonRead: Up to so many transactions are read by one thread.
+    func answer(from context: AnswerContext, soonRead: Int) throws(WaybillError) -> TransitionsAnswer {
+        guard filter.useCase != nil else {
             throw WaybillError(.setting, "Events follow each other within a use case; say which.")
         }
-        let events = try AskedEvents(query.filter, codes: nil, sources: try AskedSources(connection), now: wall, connection, second)
-        var collected = try collect(from: events)
+        let events = try EventCursor(filter, codes: nil, sources: try SourceDirectory(context.connection), context)
+        var collected = try Self.collect(from: events, events.transactions.count > soonRead ? context.second : nil)
         let transitions = try collected.take()
         return TransitionsAnswer(
             transitions: transitions.sorted {
                 (-$0.statistics.count, $0.from, $0.to) < (-$1.statistics.count, $1.from, $1.to)
-            })
+            }, whyEmpty: transitions.isEmpty ? try context.whyNone(filter) { "None of \($0) has two events." } : nil)
     }
 
-    private func collect(from events: AskedEvents) throws(WaybillError) -> PairedDurations {
-        guard let second, events.transactions.count > soonRead else { return try PairedDurations(events) }
+    private static func collect(from events: EventCursor, _ second: Connection?) throws(WaybillError) -> PairedDurations {
+        guard let second else { return try PairedDurations(events) }
         let (first, last) = events.halves(by: second)
         var (all, rest) = try onTwoThreads(
             { () throws(WaybillError) in try PairedDurations(first) }, { () throws(WaybillError) in try PairedDurations(last) })
@@ -40,7 +34,7 @@ struct TransitionsReading {
 
 /// The durations from each event to the one after it, by the two names.
 private struct PairedDurations {
-    private let sources: AskedSources
+    private let sources: SourceDirectory
     private var durations: [Durations] = []
     private var places: [Pair: Int] = [:]
     /// By the first name, what followed it last time: mostly it is the same again.
@@ -51,7 +45,7 @@ private struct PairedDurations {
         var to: Int
     }
 
-    init(_ events: AskedEvents) throws(WaybillError) {
+    init(_ events: EventCursor) throws(WaybillError) {
         sources = events.sources
         try events.forEachInOrder { _, ordered, _ in
             for index in ordered.indices.dropFirst() {

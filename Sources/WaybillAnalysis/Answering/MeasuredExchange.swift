@@ -3,7 +3,7 @@ import WaybillReading
 import WaybillStore
 
 /// An exchange, as far as questions go.
-struct AskedExchange {
+struct MeasuredExchange {
     var id: Fact.ID
     var transaction: GUID?
     var role: Fact.Role
@@ -20,14 +20,14 @@ struct AskedExchange {
     var error: RecordedError?
 }
 
-extension AskedExchange {
+extension MeasuredExchange {
     static let columns = """
         l.source, l.sequence, l.at_us, l.role, l.method, l.host, l.path, l.closed_at_us, l.first_byte_us, l.state, l.status, l.sent_bytes, \
         l.received_bytes, l.error_code, s.ended, p.guid, \
         CASE WHEN l.error_code IS NOT NULL OR instr(l.closed_detail, '"mocked"') THEN l.closed_detail END
         """
 
-    init(_ row: Row, _ sources: AskedSources) {
+    init(_ row: Row, _ sources: SourceDirectory) {
         let (source, at) = (row.int(0), row.int(2))
         // Most say nothing of interest there, and reading it would take longer than all the rest.
         let detail = DetailColumn(row.optionalText(16))

@@ -1,17 +1,10 @@
-import WaybillCore
+public import WaybillCore
 import WaybillReading
-import WaybillStore
 
-/// Answers a ``DropOffQuery``.
-struct DropOffReading {
-    private let connection: Connection
-
-    init(_ connection: Connection) { self.connection = connection }
-
-    func answer(_ query: DropOffQuery, now wall: Int) throws(WaybillError) -> DropOffAnswer {
-        guard query.filter.useCase != nil else { throw WaybillError(.setting, "A last event is one of a use case; say of which.") }
-        let events = try AskedEvents(
-            query.unfinished, codes: nil, reading: .times, sources: try AskedSources(connection), now: wall, connection)
+extension DropOffQuestion {
+    public func answer(from context: AnswerContext) throws(WaybillError) -> DropOffAnswer {
+        guard filter.useCase != nil else { throw WaybillError(.setting, "A last event is one of a use case; say of which.") }
+        let events = try EventCursor(unfinished, codes: nil, reading: .times, sources: try SourceDirectory(context.connection), context)
         var durations: [Int?: Durations] = [:]
         try events.forEachInOrder { transaction, ordered, _ in
             durations[ordered.last?.name, default: Durations()].append(ordered.last?.microseconds(since: transaction.begin) ?? 0)
@@ -25,13 +18,11 @@ struct DropOffReading {
             transactions: events.transactions.count,
             lastEvents: last.sorted {
                 $0.count == $1.count ? Segmentation.precedes($0.event, $1.event) : $0.count > $1.count
-            })
+            }, whyEmpty: events.transactions.count == 0 ? try context.reader.whyEmpty(unfinished, now: context.now) : nil)
     }
-}
 
-extension DropOffQuery {
     /// Its filter, with the outcomes of those who did not finish where it names none.
-    var unfinished: TransactionFilter {
+    private var unfinished: TransactionFilter {
         var filter = filter
         if filter.outcomes.isEmpty { filter.outcomes = [.abandoned, .interrupted, .timedOut] }
         return filter

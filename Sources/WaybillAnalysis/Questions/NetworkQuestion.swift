@@ -1,7 +1,7 @@
 public import WaybillReading
 
 /// Which requests are made, how they end, and how long they take, by host and path.
-public struct NetworkQuery: Hashable, Sendable, Codable {
+public struct NetworkQuestion: Question {
     /// What goes into one group; each is finer than the one before.
     public enum Grouping: String, Hashable, Sendable, Codable, CaseIterable {
         /// All of a host together.
@@ -21,7 +21,7 @@ public struct NetworkQuery: Hashable, Sendable, Codable {
     /// How many exchanges each group names of the slowest, and of the failing. Default: 3.
     public var exampleCount: Int
 
-    /// Makes a query; by default about all exchanges.
+    /// Makes a question; by default about all exchanges.
     public init(
         filter: ExchangeFilter = ExchangeFilter(), transactions: TransactionFilter? = nil, grouping: Grouping = .path,
         exampleCount: Int = 3
@@ -33,8 +33,8 @@ public struct NetworkQuery: Hashable, Sendable, Codable {
     }
 }
 
-extension NetworkQuery {
-    /// Reads a query; what is left out is as by default.
+extension NetworkQuestion {
+    /// Reads a question; what is left out is as by default.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -46,7 +46,7 @@ extension NetworkQuery {
 }
 
 /// One entry for each host and path.
-public struct NetworkAnswer: Hashable, Sendable, Codable {
+public struct NetworkAnswer: QuestionAnswer {
     /// Exchanges that count. One that both ends recorded is two of them.
     public var exchanges: Int
     /// The most frequent first, then by host, path, method and role.

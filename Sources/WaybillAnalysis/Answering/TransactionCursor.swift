@@ -5,7 +5,7 @@ import WaybillStore
 /// The transactions that a question is about, each with its parts.
 ///
 /// Only their keys are held, so that ten million events take little memory; what else they have is read as they are handed out.
-struct AskedTransactions {
+struct TransactionCursor {
     /// A transaction, by its leading part. What is not among the ``Contents`` that are read has no meaning.
     struct Transaction {
         var source: Int
@@ -59,21 +59,20 @@ struct AskedTransactions {
     private let contents: Contents
     private var connection: Connection
 
-    /// - Parameters:
-    ///   - codes: Joined parts without such an event are not wanted; nil: all are.
-    ///   - second: A connection that sees the same state, for another thread; nil: there is none.
+    /// - Parameter codes: Joined parts without such an event are not wanted; nil: all are.
     /// - Throws: `.notFound` where transactions are told apart by an attribute that none in the store has.
     init(
         _ filter: TransactionFilter, segmentation: Segmentation? = nil, reading contents: Contents, joinedWith codes: [Int]? = nil,
-        sources: AskedSources, now wall: Int, _ connection: Connection, _ second: Connection? = nil
+        sources: SourceDirectory, _ context: AnswerContext
     ) throws(WaybillError) {
+        let (connection, wall) = (context.connection, context.now)
         self.connection = connection
         useCase = filter.useCase
         self.wall = wall
         self.contents = contents
         let listed: Listed
         let joined: JoinedParts?
-        if contents.contains(.joined), let second, try Self.areMany(filter, now: wall, connection) {
+        if contents.contains(.joined), let second = context.second, try Self.areMany(filter, now: wall, connection) {
             (listed, joined) = try onTwoThreads(
                 { () throws(WaybillError) in try Listed(filter, segmentation, sources, now: wall, connection) },
                 { () throws(WaybillError) in try JoinedParts(ofTransactions: JoinedParts.many, with: codes, second).reading(by: connection)
@@ -105,7 +104,7 @@ struct AskedTransactions {
         var segments: [String: Int32] = [:]
 
         init(
-            _ filter: TransactionFilter, _ segmentation: Segmentation?, _ sources: AskedSources, now wall: Int, _ connection: Connection
+            _ filter: TransactionFilter, _ segmentation: Segmentation?, _ sources: SourceDirectory, now wall: Int, _ connection: Connection
         ) throws(WaybillError) {
             let query = ListQuery(all: "p.source, p.sequence, \(segmentation?.column ?? "NULL")", filter, now: wall)
             try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
@@ -137,7 +136,7 @@ struct AskedTransactions {
     var count: Int { keys.count }
 
     /// The first half of them, or the second one, for a thread that has a connection of its own.
-    func half(_ isFirst: Bool, by connection: Connection) -> AskedTransactions {
+    func half(_ isFirst: Bool, by connection: Connection) -> TransactionCursor {
         var half = self
         let middle = keys.count / 2
         half.keys = isFirst ? keys.prefix(middle) : keys.dropFirst(middle)
@@ -191,8 +190,8 @@ struct AskedTransactions {
     }
 }
 
-extension AskedTransactions.Transaction {
-    fileprivate init(_ key: AskedTransactions.Key, _ useCase: Int) {
+extension TransactionCursor.Transaction {
+    fileprivate init(_ key: TransactionCursor.Key, _ useCase: Int) {
         self.init(source: Int(key.source), sequence: key.sequence, useCase: useCase, segment: key.segment < 0 ? nil : Int(key.segment))
     }
 }
@@ -216,7 +215,7 @@ extension Segmentation {
         }
     }
 
-    fileprivate func value(in source: AskedSources.Entry?, column: String?) -> String? {
+    fileprivate func value(in source: SourceDirectory.Entry?, column: String?) -> String? {
         switch self {
         case .attribute(let name): DetailColumn(column).attributes[name]?.description
         case .hour, .day: column

@@ -1,7 +1,7 @@
 public import WaybillReading
 
 /// How many transactions get how far, step by step.
-public struct FunnelQuery: Hashable, Sendable, Codable {
+public struct FunnelQuestion: Question {
     /// Which transactions count; has to name a use case where a step is an event.
     public var filter: TransactionFilter
     /// In order. A step is reached by its first occurrence after the step before was.
@@ -16,7 +16,7 @@ public struct FunnelQuery: Hashable, Sendable, Codable {
     /// The most steps that are asked for at once.
     package static let stepLimit = 100
 
-    /// Makes a query.
+    /// Makes a question.
     public init(
         filter: TransactionFilter, steps: [TransactionPoint], windowMicroseconds: Int? = nil, isStrict: Bool = false,
         segmentation: Segmentation? = nil
@@ -29,8 +29,8 @@ public struct FunnelQuery: Hashable, Sendable, Codable {
     }
 }
 
-extension FunnelQuery {
-    /// Reads a query; what is left out is as by default.
+extension FunnelQuestion {
+    /// Reads a question; what is left out is as by default.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -42,22 +42,8 @@ extension FunnelQuery {
     }
 }
 
-/// How many got how far, over all and for each segment.
-public struct FunnelAnswer: Hashable, Sendable, Codable {
-    /// Over all transactions.
-    public var total: FunnelSegment
-    /// By value, in order; empty where nothing was to be told apart.
-    public var segments: [FunnelSegment]
-    /// One sentence on why no transaction reaches the first step; nil where one does.
-    public var whyEmpty: String?
-
-    /// Makes an answer.
-    public init(total: FunnelSegment, segments: [FunnelSegment], whyEmpty: String? = nil) {
-        self.total = total
-        self.segments = segments
-        self.whyEmpty = whyEmpty
-    }
-}
+/// How many got how far; nothing counts where none reaches the first step.
+public typealias FunnelAnswer = SegmentedAnswer<FunnelSegment>
 
 /// The funnel of one segment.
 public struct FunnelSegment: Hashable, Sendable, Codable {
@@ -96,16 +82,16 @@ public struct FunnelSegment: Hashable, Sendable, Codable {
 }
 
 /// What those did last who did not finish.
-public struct DropOffQuery: Hashable, Sendable, Codable {
+public struct DropOffQuestion: Question {
     /// Which transactions count; where it names no outcomes, those that were abandoned, interrupted or timed out.
     public var filter: TransactionFilter
 
-    /// Makes a query.
+    /// Makes a question.
     public init(filter: TransactionFilter) { self.filter = filter }
 }
 
-extension DropOffQuery {
-    /// Reads a query; what is left out is as by default.
+extension DropOffQuestion {
+    /// Reads a question; what is left out is as by default.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter())
@@ -113,7 +99,7 @@ extension DropOffQuery {
 }
 
 /// The last events of those who did not finish.
-public struct DropOffAnswer: Hashable, Sendable, Codable {
+public struct DropOffAnswer: QuestionAnswer {
     /// Transactions that count.
     public var transactions: Int
     /// The most frequent first, then by name.

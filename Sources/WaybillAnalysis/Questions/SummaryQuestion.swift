@@ -2,21 +2,21 @@ public import WaybillCore
 public import WaybillReading
 
 /// How often each use case was run, and how it ended.
-public struct SummaryQuery: Hashable, Sendable, Codable {
+public struct SummaryQuestion: Question {
     /// Which transactions count.
     public var filter: TransactionFilter
     /// The length of the steps of ``UseCaseSummary/rates``, in microseconds. Default: a day.
     public var stepMicroseconds: Int
 
-    /// Makes a query.
+    /// Makes a question.
     public init(filter: TransactionFilter = TransactionFilter(), stepMicroseconds: Int = 86_400_000_000) {
         self.filter = filter
         self.stepMicroseconds = stepMicroseconds
     }
 }
 
-extension SummaryQuery {
-    /// Reads a query; what is left out is as by default.
+extension SummaryQuestion {
+    /// Reads a question; what is left out is as by default.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init()
@@ -26,7 +26,7 @@ extension SummaryQuery {
 }
 
 /// One entry for each use case, the most frequent first.
-public struct SummaryAnswer: Hashable, Sendable, Codable {
+public struct SummaryAnswer: QuestionAnswer {
     /// By number of runs, then by code.
     public var useCases: [UseCaseSummary]
     /// One sentence on why no transaction counts; nil where one does.
@@ -55,7 +55,7 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
     public var installations: Int
     /// By time of beginning, in order; steps without runs are left out.
     public var rates: [Rate]
-    /// How long those took that were closed, from beginning to outcome, as a ``DurationQuery`` says it by default.
+    /// How long those took that were closed, from beginning to outcome, as a ``DurationQuestion`` says it by default.
     public var duration: DurationStatistics
 
     /// Makes a summary.

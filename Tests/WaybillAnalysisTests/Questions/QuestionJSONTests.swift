@@ -6,7 +6,7 @@ import Testing
 @testable import WaybillReading
 
 /// The JSON of questions and answers is public: it is what `POST /v1/answers` takes and gives.
-@Suite(.timeLimit(.minutes(5))) struct QueryJSONTests {
+@Suite(.timeLimit(.minutes(5))) struct QuestionJSONTests {
     private static var logins: TransactionFilter {
         var filter = TransactionFilter()
         filter.useCase = 0
@@ -29,58 +29,59 @@ import Testing
     private static let filter =
         #""filter":{"conditions":["-event:paid"],"order":"newest","outcomes":["timed_out"],"since_us":5,"text":"x","use_case":0}"#
 
-    static var questions: [(Query, String)] {
+    static var questions: [(AnyQuestion, String)] {
         [
-            (.summary(SummaryQuery(filter: logins, stepMicroseconds: 7)), #"{\#(filter),"question":"summary","step_us":7}"#),
+            (.summary(SummaryQuestion(filter: logins, stepMicroseconds: 7)), #"{\#(filter),"question":"summary","step_us":7}"#),
             (
                 .duration(
-                    DurationQuery(filter: logins, from: .event("sent"), to: .finished, occurrence: .last, segmentation: .attribute("app"))),
+                    DurationQuestion(
+                        filter: logins, from: .event("sent"), to: .finished, occurrence: .last, segmentation: .attribute("app"))),
                 #"{\#(filter),"from":"sent","occurrence":"last","question":"duration","segmentation":"attribute.app","to":"$"}"#
             ),
-            (.transitions(TransitionsQuery(filter: logins)), #"{\#(filter),"question":"transitions"}"#),
+            (.transitions(TransitionsQuestion(filter: logins)), #"{\#(filter),"question":"transitions"}"#),
             (
-                .funnel(FunnelQuery(filter: logins, steps: [.begun, .event("sent")], windowMicroseconds: 9, isStrict: true)),
+                .funnel(FunnelQuestion(filter: logins, steps: [.begun, .event("sent")], windowMicroseconds: 9, isStrict: true)),
                 #"{\#(filter),"is_strict":true,"question":"funnel","steps":["^","sent"],"window_us":9}"#
             ),
-            (.dropOff(DropOffQuery(filter: logins)), #"{\#(filter),"question":"dropoff"}"#),
-            (.legs(LegsQuery(filter: logins, segmentation: .os)), #"{\#(filter),"question":"legs","segmentation":"os"}"#),
+            (.dropOff(DropOffQuestion(filter: logins)), #"{\#(filter),"question":"dropoff"}"#),
+            (.legs(LegsQuestion(filter: logins, segmentation: .os)), #"{\#(filter),"question":"legs","segmentation":"os"}"#),
             (
-                .network(NetworkQuery(filter: failed, grouping: .method, exampleCount: 1)),
+                .network(NetworkQuestion(filter: failed, grouping: .method, exampleCount: 1)),
                 #"{"example_count":1,"filter":{"conditions":["-host:example.com"],"methods":["GET"],"outcomes":[],"states":["in_progress"],"statuses":[400,499]},"#
                     + #""grouping":"method","question":"network"}"#
             ),
             (
-                .compare(CompareQuery(filter: logins, groups: .values(of: .appVersion, nil, "2.0"))),
+                .compare(CompareQuestion(filter: logins, groups: .values(of: .appVersion, nil, "2.0"))),
                 #"{\#(filter),"from":"^","groups":{"b":"2.0","segmentation":"version"},"occurrence":"first","question":"compare","to":"$"}"#
             ),
             (
-                .compare(CompareQuery(filter: logins, groups: .windows(1..<2, 3..<4))),
+                .compare(CompareQuestion(filter: logins, groups: .windows(1..<2, 3..<4))),
                 #"{\#(filter),"from":"^","groups":{"a_since_us":1,"a_until_us":2,"b_since_us":3,"b_until_us":4},"occurrence":"first","#
                     + #""question":"compare","to":"$"}"#
             ),
         ]
     }
 
-    @Test(arguments: questions) func aQuestionIsWrittenAndReadAsThis(query: Query, json: String) throws {
+    @Test(arguments: questions) func aQuestionIsWrittenAndReadAsThis(query: AnyQuestion, json: String) throws {
         #expect(String(decoding: try JSONEncoder.waybill().encode(query), as: UTF8.self) == json)
-        #expect(try JSONDecoder.waybill().decode(Query.self, from: Data(json.utf8)) == query)
+        #expect(try JSONDecoder.waybill().decode(AnyQuestion.self, from: Data(json.utf8)) == query)
     }
 
     @Test(arguments: [
-        (#"{"question":"summary"}"#, Query.summary(SummaryQuery())),
-        (#"{"question":"duration"}"#, .duration(DurationQuery(filter: TransactionFilter()))),
-        (#"{"question":"transitions","filter":{}}"#, .transitions(TransitionsQuery(filter: TransactionFilter()))),
-        (#"{"question":"funnel","steps":["^"]}"#, .funnel(FunnelQuery(filter: TransactionFilter(), steps: [.begun]))),
-        (#"{"question":"dropoff"}"#, .dropOff(DropOffQuery(filter: TransactionFilter()))),
-        (#"{"question":"legs"}"#, .legs(LegsQuery(filter: TransactionFilter()))),
-        (#"{"question":"network","filter":{}}"#, .network(NetworkQuery())),
+        (#"{"question":"summary"}"#, AnyQuestion.summary(SummaryQuestion())),
+        (#"{"question":"duration"}"#, .duration(DurationQuestion(filter: TransactionFilter()))),
+        (#"{"question":"transitions","filter":{}}"#, .transitions(TransitionsQuestion(filter: TransactionFilter()))),
+        (#"{"question":"funnel","steps":["^"]}"#, .funnel(FunnelQuestion(filter: TransactionFilter(), steps: [.begun]))),
+        (#"{"question":"dropoff"}"#, .dropOff(DropOffQuestion(filter: TransactionFilter()))),
+        (#"{"question":"legs"}"#, .legs(LegsQuestion(filter: TransactionFilter()))),
+        (#"{"question":"network","filter":{}}"#, .network(NetworkQuestion())),
         (
             #"{"question":"compare","groups":{"segmentation":"day"}}"#,
-            .compare(CompareQuery(filter: TransactionFilter(), groups: .values(of: .day, nil, nil)))
+            .compare(CompareQuestion(filter: TransactionFilter(), groups: .values(of: .day, nil, nil)))
         ),
     ])
-    func whatIsLeftOutIsAsByDefault(json: String, query: Query) throws {
-        #expect(try JSONDecoder.waybill().decode(Query.self, from: Data(json.utf8)) == query)
+    func whatIsLeftOutIsAsByDefault(json: String, query: AnyQuestion) throws {
+        #expect(try JSONDecoder.waybill().decode(AnyQuestion.self, from: Data(json.utf8)) == query)
     }
 
     private static let statistics: DurationStatistics = {
@@ -90,7 +91,7 @@ import Testing
     private static let numbers =
         #"{"count":3,"maximum_us":3,"mean_us":2,"minimum_us":1,"p50_us":2,"p75_us":3,"p90_us":3,"p95_us":3,"p99_us":3}"#
 
-    static var answers: [(Answer, String)] {
+    static var answers: [(AnyAnswer, String)] {
         let useCase = UseCaseSummary(
             useCase: 0, name: "login", runs: 2, outcomes: [.failed: 1, .timedOut: 1], errors: [.init(domain: "E", code: 3, count: 1)],
             installations: 1, rates: [.init(startMicroseconds: 5, outcomes: [.failed: 1, .timedOut: 1])], duration: statistics)
@@ -131,41 +132,48 @@ import Testing
             + #""verdict":"too_few"}],"question":"compare","rates":[{"a":{"high":0.5,"low":0.125,"value":0.25},"a_count":1,"#
             + #""b":{"high":0.75,"low":0.25,"value":0.5},"b_count":2,"difference":{"high":0.5,"low":-0.5,"value":0.25},"measure":"failed","#
             + #""sentence":"As often.","verdict":"noise"}]"#
+        let all = TransactionFilter()
         return [
-            (.compare(compared), "{\(comparedJSON)}"),
-            (.legs(LegsAnswer(total: legs, segments: [])), #"{"question":"legs","segments":[],"total":\#(legsJSON)}"#),
+            (.compare(CompareQuestion(filter: all, groups: .windows(1..<2, 3..<4)), compared), "{\(comparedJSON)}"),
             (
-                .summary(SummaryAnswer(useCases: [useCase])),
+                .legs(LegsQuestion(filter: all), LegsAnswer(total: legs, segments: [])),
+                #"{"question":"legs","segments":[],"total":\#(legsJSON)}"#
+            ),
+            (
+                .summary(SummaryQuestion(), SummaryAnswer(useCases: [useCase])),
                 #"{"question":"summary","use_cases":[{"duration":\#(numbers),"errors":[{"code":3,"count":1,"domain":"E"}],"#
                     + #""installations":1,"name":"login","outcomes":{"failed":1,"timed_out":1},"rates":[{"abandoned":0,"failed":1,"#
                     + #""outcomes":{"failed":1,"timed_out":1},"runs":2,"start_us":5}],"runs":2,"use_case":0}]}"#
             ),
             (
-                .duration(DurationAnswer(total: segment, segments: [])),
+                .duration(DurationQuestion(filter: all), DurationAnswer(total: segment, segments: [])),
                 #"{"question":"duration","segments":[],"total":{\#(segmentJSON)}}"#
             ),
             (
-                .transitions(TransitionsAnswer(transitions: [.init(from: "a", to: "b", statistics: statistics)])),
+                .transitions(
+                    TransitionsQuestion(filter: all), TransitionsAnswer(transitions: [.init(from: "a", to: "b", statistics: statistics)])),
                 #"{"question":"transitions","transitions":[{"from":"a","statistics":\#(numbers),"to":"b"}]}"#
             ),
             (
-                .funnel(FunnelAnswer(total: steps, segments: [steps])),
+                .funnel(FunnelQuestion(filter: all, steps: [.begun]), FunnelAnswer(total: steps, segments: [steps])),
                 #"{"question":"funnel","segments":[\#(stepsJSON)],"total":\#(stepsJSON)}"#
             ),
             (
-                .dropOff(DropOffAnswer(transactions: 3, lastEvents: [.init(event: nil, count: 3, statistics: statistics)])),
+                .dropOff(
+                    DropOffQuestion(filter: all),
+                    DropOffAnswer(transactions: 3, lastEvents: [.init(event: nil, count: 3, statistics: statistics)])),
                 #"{"last_events":[{"count":3,"statistics":\#(numbers)}],"question":"dropoff","transactions":3}"#
             ),
             (
-                .network(NetworkAnswer(exchanges: 0, groups: [], whyEmpty: "None.")),
+                .network(NetworkQuestion(), NetworkAnswer(exchanges: 0, groups: [], whyEmpty: "None.")),
                 #"{"exchanges":0,"groups":[],"question":"network","why_empty":"None."}"#
             ),
         ]
     }
 
-    @Test(arguments: answers) func anAnswerIsWrittenAndReadAsThis(answer: Answer, json: String) throws {
+    @Test(arguments: answers) func anAnswerIsWrittenAndReadAsThis(answer: AnyAnswer, json: String) throws {
         #expect(String(decoding: try JSONEncoder.waybill().encode(answer), as: UTF8.self) == json)
-        #expect(try JSONDecoder.waybill().decode(Answer.self, from: Data(json.utf8)) == answer)
+        #expect(try answer.question.answer(json: Data(json.utf8)) == answer)
     }
 
     @Test(arguments: TransactionOutcome.allCases) func countsByOutcomeComeBack(outcome: TransactionOutcome) throws {
@@ -186,6 +194,11 @@ import Testing
         #"{"question":"duration","occurrence":"middle"}"#, #"{"question":"network","filter":{"statuses":[499,400]}}"#,
     ])
     func whatIsNoQuestionIsAnError(json: String) {
-        #expect(throws: DecodingError.self) { try JSONDecoder.waybill().decode(Query.self, from: Data(json.utf8)) }
+        #expect(throws: DecodingError.self) { try JSONDecoder.waybill().decode(AnyQuestion.self, from: Data(json.utf8)) }
+    }
+
+    @Test func theAnswerToAnotherQuestionIsAnError() throws {
+        let json = try JSONEncoder.waybill().encode(AnyAnswer.summary(SummaryQuestion(), SummaryAnswer(useCases: [])))
+        #expect(throws: WaybillError.self) { try AnyQuestion.dropOff(DropOffQuestion(filter: TransactionFilter())).answer(json: json) }
     }
 }

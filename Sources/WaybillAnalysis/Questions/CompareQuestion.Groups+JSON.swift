@@ -1,6 +1,6 @@
 /// Two values are `{"segmentation": "variant", "a": "A", "b": "B"}`, where a value that is left out stands for those that have none; two stretches of time
 /// are `{"a_since_us": 0, "a_until_us": 5, "b_since_us": 5, "b_until_us": 9}`.
-extension CompareQuery.Groups: Codable {
+extension CompareQuestion.Groups: Codable {
     private enum CodingKeys: CodingKey {
         case segmentation, a, b, aSinceMicroseconds, aUntilMicroseconds, bSinceMicroseconds, bUntilMicroseconds
     }

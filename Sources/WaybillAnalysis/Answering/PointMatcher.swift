@@ -2,18 +2,18 @@ import WaybillCore
 import WaybillStore
 
 /// The points that a question names, looked up.
-struct AskedPoints {
+struct PointMatcher {
     /// The numbers of events' names; nil for the beginning and the outcome.
     private let names: [Int?]
     private let points: [TransactionPoint]
+    let sources: SourceDirectory
     /// Codes of all events that are named.
     let codes: Set<Int>
 
     /// - Throws: `.setting` where an event is named and no use case; `.notFound` where nothing is called so.
-    init(
-        _ points: [TransactionPoint], of useCase: Int?, sources: AskedSources, _ connection: Connection
-    ) throws(WaybillError) {
+    init(_ points: [TransactionPoint], of useCase: Int?, _ context: AnswerContext) throws(WaybillError) {
         self.points = points
+        sources = try SourceDirectory(context.connection)
         var codes: Set<Int> = []
         var names: [Int?] = []
         for point in points {
@@ -25,7 +25,7 @@ struct AskedPoints {
                 throw WaybillError(.setting, "“\(name)” is an event of some use case; say of which.")
             }
             let found = try sources.codes(named: name)
-            guard !found.isEmpty else { throw try Self.unknown(name, connection) }
+            guard !found.isEmpty else { throw try Self.unknown(name, context.connection) }
             codes.formUnion(found)
             names.append(sources.number(of: name))
         }
@@ -40,28 +40,28 @@ struct AskedPoints {
     }
 
     /// What has to be read of transactions: beginnings and outcomes only where a point is one.
-    var contents: AskedTransactions.Contents { names.contains(nil) ? .times : [] }
+    var contents: TransactionCursor.Contents { names.contains(nil) ? .times : [] }
 
     /// Whether a point is where something of a transaction stands.
-    func matches(_ event: AskedEvent, _ index: Int) -> Bool { names[index] == event.name }
+    func matches(_ event: TimePoint, _ index: Int) -> Bool { names[index] == event.name }
 
     /// The first or the last occurrence of a point in a transaction: of each source by sequence, of those by their clocks.
     ///
     /// - Parameters:
-    ///   - events: As ``AskedEvents`` hands them out.
+    ///   - events: As ``EventCursor`` hands them out.
     ///   - earlier: What it has to come after; nil: nothing.
     func occurrence(
-        _ which: DurationQuery.Occurrence, of index: Int, in transaction: AskedTransactions.Transaction, _ events: [AskedEvent],
-        after earlier: AskedEvent? = nil, _ sources: AskedSources
-    ) -> AskedEvent? {
-        func isLater(_ event: AskedEvent) -> Bool { earlier.map { event.isAfter($0, sources) } ?? true }
+        _ which: DurationQuestion.Occurrence, of index: Int, in transaction: TransactionCursor.Transaction, _ events: [TimePoint],
+        after earlier: TimePoint? = nil, _ sources: SourceDirectory
+    ) -> TimePoint? {
+        func isLater(_ event: TimePoint) -> Bool { earlier.map { event.isAfter($0, sources) } ?? true }
         switch points[index] {
         case .begun: return isLater(transaction.begin) ? transaction.begin : nil
         case .finished: return transaction.end(sources).flatMap { isLater($0) ? $0 : nil }
         case .event: break
         }
-        var chosen: AskedEvent?
-        var ofSource: AskedEvent?
+        var chosen: TimePoint?
+        var ofSource: TimePoint?
         func choose() {
             guard let candidate = ofSource else { return }
             if chosen.map({ $0.isAfter(candidate, sources) == (which == .first) }) ?? true { chosen = candidate }
@@ -76,5 +76,15 @@ struct AskedPoints {
         }
         choose()
         return chosen
+    }
+}
+
+extension TransactionPoint {
+    var inWords: String {
+        switch self {
+        case .begun: "its beginning"
+        case .finished: "an outcome"
+        case .event(let name): "“\(name)”"
+        }
     }
 }

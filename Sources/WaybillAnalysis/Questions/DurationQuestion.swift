@@ -1,7 +1,7 @@
 public import WaybillReading
 
 /// How long it takes from one point of a transaction to another.
-public struct DurationQuery: Hashable, Sendable, Codable {
+public struct DurationQuestion: Question {
     /// Which occurrence of an event counts, where a transaction has several.
     public enum Occurrence: String, Hashable, Sendable, Codable { case first, last }
 
@@ -14,7 +14,7 @@ public struct DurationQuery: Hashable, Sendable, Codable {
     /// By what to tell the transactions apart; nil: not at all.
     public var segmentation: Segmentation?
 
-    /// Makes a query; by default about how long the whole transaction takes.
+    /// Makes a question; by default about how long the whole transaction takes.
     public init(
         filter: TransactionFilter, from: TransactionPoint = .begun, to: TransactionPoint = .finished, occurrence: Occurrence = .first,
         segmentation: Segmentation? = nil
@@ -27,8 +27,8 @@ public struct DurationQuery: Hashable, Sendable, Codable {
     }
 }
 
-extension DurationQuery {
-    /// Reads a query; what is left out is as by default.
+extension DurationQuestion {
+    /// Reads a question; what is left out is as by default.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter())
@@ -39,22 +39,8 @@ extension DurationQuery {
     }
 }
 
-/// How long it takes, over all and for each segment.
-public struct DurationAnswer: Hashable, Sendable, Codable {
-    /// Over all transactions.
-    public var total: DurationSegment
-    /// By value, in order; empty where nothing was to be told apart.
-    public var segments: [DurationSegment]
-    /// One sentence on why no duration counts; nil where one does.
-    public var whyEmpty: String?
-
-    /// Makes an answer.
-    public init(total: DurationSegment, segments: [DurationSegment], whyEmpty: String? = nil) {
-        self.total = total
-        self.segments = segments
-        self.whyEmpty = whyEmpty
-    }
-}
+/// How long it takes; nothing counts where there is no duration.
+public typealias DurationAnswer = SegmentedAnswer<DurationSegment>
 
 /// The durations of one segment.
 public struct DurationSegment: Hashable, Sendable, Codable {
@@ -119,16 +105,16 @@ extension [DurationSegment.Bar] {
 }
 
 /// How long it takes from each event of a use case to the one that follows it.
-public struct TransitionsQuery: Hashable, Sendable, Codable {
+public struct TransitionsQuestion: Question {
     /// Which transactions count; has to name a use case.
     public var filter: TransactionFilter
 
-    /// Makes a query.
+    /// Makes a question.
     public init(filter: TransactionFilter) { self.filter = filter }
 }
 
-extension TransitionsQuery {
-    /// Reads a query; what is left out is as by default.
+extension TransitionsQuestion {
+    /// Reads a question; what is left out is as by default.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter())
@@ -136,7 +122,7 @@ extension TransitionsQuery {
 }
 
 /// Each pair of events that follow each other.
-public struct TransitionsAnswer: Hashable, Sendable, Codable {
+public struct TransitionsAnswer: QuestionAnswer {
     /// The most frequent first, then by names.
     public var transitions: [Transition]
     /// One sentence on why there is no transition; nil where there is one.

@@ -14,21 +14,21 @@ public import WaybillReading
 /// (see ``LegsSegment/uncertainty``). Where there are too few of them, the rest of the exchange is one leg, ``Leg/network``. Where exchanges
 /// overlap, a moment counts to the first of server, request, response, network and exchange that any of them is in; the share of a server of which
 /// nothing better is known then lies in the middle of its exchange.
-public struct LegsQuery: Hashable, Sendable, Codable {
+public struct LegsQuestion: Question {
     /// Which transactions count.
     public var filter: TransactionFilter
     /// By what to tell the transactions apart; nil: not at all.
     public var segmentation: Segmentation?
 
-    /// Makes a query.
+    /// Makes a question.
     public init(filter: TransactionFilter, segmentation: Segmentation? = nil) {
         self.filter = filter
         self.segmentation = segmentation
     }
 }
 
-extension LegsQuery {
-    /// Reads a query; what is left out is as by default.
+extension LegsQuestion {
+    /// Reads a question; what is left out is as by default.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -57,22 +57,8 @@ public enum Leg: String, Hashable, Sendable, Codable, CaseIterable {
     case clientAfter = "client_after"
 }
 
-/// Where the time goes, over all and for each segment.
-public struct LegsAnswer: Hashable, Sendable, Codable {
-    /// Over all transactions.
-    public var total: LegsSegment
-    /// By value, in order; empty where nothing was to be told apart.
-    public var segments: [LegsSegment]
-    /// One sentence on why no transaction is divided; nil where some are.
-    public var whyEmpty: String?
-
-    /// Makes an answer.
-    public init(total: LegsSegment, segments: [LegsSegment], whyEmpty: String? = nil) {
-        self.total = total
-        self.segments = segments
-        self.whyEmpty = whyEmpty
-    }
-}
+/// Where the time goes; nothing counts where no transaction is divided.
+public typealias LegsAnswer = SegmentedAnswer<LegsSegment>
 
 /// The legs of one segment.
 public struct LegsSegment: Hashable, Sendable, Codable {

@@ -1,20 +1,14 @@
-import WaybillCore
+public import WaybillCore
 import WaybillReading
-import WaybillStore
 
-/// Answers a ``SummaryQuery``: one pass over the transactions.
-struct SummaryReading {
-    private let connection: Connection
-
-    init(_ connection: Connection) { self.connection = connection }
-
-    func answer(_ query: SummaryQuery, now wall: Int) throws(WaybillError) -> SummaryAnswer {
-        let sources = try AskedSources(connection)
-        let transactions = try AskedTransactions(
-            query.filter, reading: [.times, .outcome, .error], sources: sources, now: wall, connection)
+/// One pass over the transactions.
+extension SummaryQuestion {
+    public func answer(from context: AnswerContext) throws(WaybillError) -> SummaryAnswer {
+        let sources = try SourceDirectory(context.connection)
+        let transactions = try TransactionCursor(filter, reading: [.times, .outcome, .error], sources: sources, context)
         var counts: [UseCaseCounts] = []
         var places: [Int: Int] = [:]
-        let step = max(1, query.stepMicroseconds)
+        let step = max(1, stepMicroseconds)
         try transactions.forEach { (transaction, _) throws(WaybillError) in
             let place = places[transaction.useCase] ?? counts.count
             if place == counts.count {
@@ -23,12 +17,14 @@ struct SummaryReading {
             }
             counts[place].add(transaction, step: transaction.begun.quotientAndRemainder(flooringBy: step).quotient)
         }
-        let names = NameTable(connection)
+        let names = NameTable(context.connection)
         var summaries: [UseCaseSummary] = []
         for (useCase, place) in places {
             summaries.append(counts[place].summary(of: useCase, named: try names.useCase(useCase), step: step, sources))
         }
-        return SummaryAnswer(useCases: summaries.sorted { (-$0.runs, $0.useCase) < (-$1.runs, $1.useCase) })
+        return SummaryAnswer(
+            useCases: summaries.sorted { (-$0.runs, $0.useCase) < (-$1.runs, $1.useCase) },
+            whyEmpty: summaries.isEmpty ? try context.reader.whyEmpty(filter, now: context.now) : nil)
     }
 }
 
@@ -48,7 +44,7 @@ private struct UseCaseCounts {
         var outcomes: [TransactionOutcome: Int] = [:]
     }
 
-    mutating func add(_ transaction: AskedTransactions.Transaction, step: Int) {
+    mutating func add(_ transaction: TransactionCursor.Transaction, step: Int) {
         outcomes[transaction.outcome, default: 0] += 1
         if let error = transaction.error { errors[error, default: 0] += 1 }
         sources.insert(transaction.source)
@@ -65,7 +61,7 @@ private struct UseCaseCounts {
     }
 
     /// Leaves the durations in another order.
-    mutating func summary(of useCase: Int, named name: String, step: Int, _ known: AskedSources) -> UseCaseSummary {
+    mutating func summary(of useCase: Int, named name: String, step: Int, _ known: SourceDirectory) -> UseCaseSummary {
         UseCaseSummary(
             useCase: useCase, name: name, runs: outcomes.values.reduce(0, +), outcomes: outcomes,
             errors: errors.map { .init(domain: $0.key.domain, code: $0.key.code, count: $0.value) }

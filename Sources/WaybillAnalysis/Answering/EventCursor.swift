@@ -3,7 +3,7 @@ import WaybillReading
 import WaybillStore
 
 /// An event, as far as questions go.
-struct AskedEvent {
+struct TimePoint {
     /// `sources.id`.
     var source: Int
     var sequence: Int
@@ -11,32 +11,32 @@ struct AskedEvent {
     var at: Int
     /// Microseconds since 1970, as the source's clock says.
     var wall: Int
-    /// Into the names of ``AskedSources``; of a point that is no event, below 0.
+    /// Into the names of ``SourceDirectory``; of a point that is no event, below 0.
     var name: Int
 }
 
-extension AskedEvent {
+extension TimePoint {
     /// Whether it came later: within a source by sequence, always; across sources by their clocks, ties by source.
-    func isAfter(_ other: AskedEvent, _ sources: AskedSources) -> Bool {
+    func isAfter(_ other: TimePoint, _ sources: SourceDirectory) -> Bool {
         if source == other.source { return sequence > other.sequence }
         return wall == other.wall ? hasLaterSource(than: other, sources) : wall > other.wall
     }
 
     /// What decides where clocks do not.
-    func hasLaterSource(than other: AskedEvent, _ sources: AskedSources) -> Bool {
+    func hasLaterSource(than other: TimePoint, _ sources: SourceDirectory) -> Bool {
         guard let id = sources.entries[source]?.id, let otherID = sources.entries[other.source]?.id else { return source > other.source }
         return id > otherID
     }
 
     /// How long after another it came: within a source by the clock that cannot be set, across sources as their wall
     /// clocks say.
-    func microseconds(since other: AskedEvent) -> Int { source == other.source ? at - other.at : wall - other.wall }
+    func microseconds(since other: TimePoint) -> Int { source == other.source ? at - other.at : wall - other.wall }
 }
 
 /// Hands out the events of one transaction after the other.
-struct AskedEvents {
-    let sources: AskedSources
-    let transactions: AskedTransactions
+struct EventCursor {
+    let sources: SourceDirectory
+    let transactions: TransactionCursor
     /// Of the events that are wanted, in order; nil: all.
     private let codes: [Int]?
     private let connection: Connection
@@ -45,34 +45,33 @@ struct AskedEvents {
     ///   - codes: Of the events that are wanted; nil: all.
     ///   - contents: What is wanted of the transactions themselves.
     ///   - segmentation: What tells the transactions apart.
-    ///   - second: A connection that sees the same state, for another thread; nil: there is none.
     init(
-        _ filter: TransactionFilter, codes: Set<Int>?, reading contents: AskedTransactions.Contents = [],
-        segmentation: Segmentation? = nil, sources: AskedSources, now wall: Int, _ connection: Connection, _ second: Connection? = nil
+        _ filter: TransactionFilter, codes: Set<Int>?, reading contents: TransactionCursor.Contents = [],
+        segmentation: Segmentation? = nil, sources: SourceDirectory, _ context: AnswerContext
     ) throws(WaybillError) {
         self.sources = sources
-        self.connection = connection
+        connection = context.connection
         self.codes = codes?.sorted()
-        transactions = try AskedTransactions(
+        transactions = try TransactionCursor(
             filter, segmentation: segmentation, reading: codes == [] ? contents : contents.union(.joined), joinedWith: self.codes,
-            sources: sources, now: wall, connection, second)
+            sources: sources, context)
     }
 
-    private init(_ transactions: AskedTransactions, _ codes: [Int]?, _ sources: AskedSources, _ connection: Connection) {
+    private init(_ transactions: TransactionCursor, _ codes: [Int]?, _ sources: SourceDirectory, _ connection: Connection) {
         (self.transactions, self.codes, self.sources, self.connection) = (transactions, codes, sources, connection)
     }
 
     /// Two halves, the latter for another thread with a connection of its own.
-    func halves(by second: Connection) -> (AskedEvents, AskedEvents) {
+    func halves(by second: Connection) -> (EventCursor, EventCursor) {
         (
-            AskedEvents(transactions.half(true, by: connection), codes, sources, connection),
-            AskedEvents(transactions.half(false, by: second), codes, AskedSources(sources, by: second), second)
+            EventCursor(transactions.half(true, by: connection), codes, sources, connection),
+            EventCursor(transactions.half(false, by: second), codes, SourceDirectory(sources, by: second), second)
         )
     }
 
     /// Calls `body` for each transaction with its events: by source, within a source by sequence.
     func forEach(
-        _ body: (AskedTransactions.Transaction, [AskedEvent], AskedSources) throws(WaybillError) -> Void
+        _ body: (TransactionCursor.Transaction, [TimePoint], SourceDirectory) throws(WaybillError) -> Void
     ) throws(WaybillError) {
         // Each goes forward for itself: a server's parts are found in another order than those of its clients.
         var leading = try PartEvents(codes, sources, "leading", connection)
@@ -82,7 +81,7 @@ struct AskedEvents {
             joined.stop()
         }
         let readsEvents = codes != []
-        var events: [AskedEvent] = []
+        var events: [TimePoint] = []
         try transactions.forEach { (transaction, parts) throws(WaybillError) in
             events.removeAll(keepingCapacity: true)
             if readsEvents {
@@ -102,7 +101,7 @@ struct AskedEvents {
 
     /// Calls `body` for each transaction with its events in one order.
     func forEachInOrder(
-        _ body: (AskedTransactions.Transaction, [AskedEvent], AskedSources) throws(WaybillError) -> Void
+        _ body: (TransactionCursor.Transaction, [TimePoint], SourceDirectory) throws(WaybillError) -> Void
     ) throws(WaybillError) {
         var order = EventOrder(sources)
         try forEach { (transaction, events, sources) throws(WaybillError) in
@@ -114,12 +113,12 @@ struct AskedEvents {
     }
 }
 
-extension AskedTransactions.Transaction {
+extension TransactionCursor.Transaction {
     /// Its beginning, as something that other points come after.
-    var begin: AskedEvent { AskedEvent(source: source, sequence: sequence, at: at, wall: begun, name: -1) }
+    var begin: TimePoint { TimePoint(source: source, sequence: sequence, at: at, wall: begun, name: -1) }
 
     /// Its outcome; nil where none was recorded.
-    func end(_ sources: AskedSources) -> AskedEvent? {
-        closing.map { AskedEvent(source: source, sequence: $0.sequence, at: $0.at, wall: sources.wall($0.at, in: source), name: -2) }
+    func end(_ sources: SourceDirectory) -> TimePoint? {
+        closing.map { TimePoint(source: source, sequence: $0.sequence, at: $0.at, wall: sources.wall($0.at, in: source), name: -2) }
     }
 }

@@ -3,7 +3,7 @@ import WaybillReading
 import WaybillStore
 
 /// What answers need of the sources: their clocks, and what their apps call events. Read at once, since a store may know many thousands.
-final class AskedSources {
+final class SourceDirectory {
     struct Entry {
         var id: GUID
         var installation: GUID?
@@ -48,7 +48,7 @@ final class AskedSources {
     }
 
     /// The same sources for another thread, which reads names by a connection of its own and numbers them in its own way.
-    init(_ others: AskedSources, by connection: Connection) {
+    init(_ others: SourceDirectory, by connection: Connection) {
         self.connection = connection
         entries = others.entries
     }

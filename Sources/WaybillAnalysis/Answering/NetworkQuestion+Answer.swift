@@ -1,20 +1,15 @@
-import WaybillCore
+public import WaybillCore
 import WaybillReading
-import WaybillStore
 
-/// Answers a ``NetworkQuery``: reads each exchange once.
-struct NetworkReading {
-    private let connection: Connection
-
-    init(_ connection: Connection) { self.connection = connection }
-
-    func answer(_ query: NetworkQuery, now wall: Int) throws(WaybillError) -> NetworkAnswer {
-        let sources = try AskedSources(connection)
+/// Each exchange is read once.
+extension NetworkQuestion {
+    public func answer(from context: AnswerContext) throws(WaybillError) -> NetworkAnswer {
+        let sources = try SourceDirectory(context.connection)
         var groups: [NetworkKey: CollectedExchanges] = [:]
-        try ExchangeList(query.filter, of: query.transactions, now: wall, connection).forEachRow(AskedExchange.columns) { row in
-            let exchange = AskedExchange(row, sources)
-            let key = NetworkKey(exchange, query.grouping)
-            groups[key, default: CollectedExchanges(exampleCount: max(0, query.exampleCount))].add(exchange)
+        try ExchangeList(filter, of: transactions, now: context.now, context.connection).forEachRow(MeasuredExchange.columns) { row in
+            let exchange = MeasuredExchange(row, sources)
+            let key = NetworkKey(exchange, grouping)
+            groups[key, default: CollectedExchanges(exampleCount: max(0, exampleCount))].add(exchange)
         }
         var answer = NetworkAnswer(exchanges: groups.values.map(\.count).reduce(0, +), groups: [])
         let order = groups.map { key, collected in (key: key, count: collected.count) }
@@ -23,7 +18,14 @@ struct NetworkReading {
             guard var collected = groups.removeValue(forKey: key) else { continue }
             answer.groups.append(collected.group(key))
         }
+        if answer.exchanges == 0 { answer.whyEmpty = try whyNone(context) }
         return answer
+    }
+
+    private func whyNone(_ context: AnswerContext) throws(WaybillError) -> String {
+        guard let transactions else { return try context.reader.whyEmpty(filter) }
+        let exchanges = filter == ExchangeFilter() ? "an exchange" : "an exchange that passes the filter"
+        return try context.whyNone(transactions) { "None of \($0) has \(exchanges)." }
     }
 }
 
@@ -32,7 +34,7 @@ struct NetworkKey: Hashable, Comparable {
     var host, path, method: String?
     var role: Fact.Role
 
-    init(_ exchange: AskedExchange, _ grouping: NetworkQuery.Grouping) {
+    init(_ exchange: MeasuredExchange, _ grouping: NetworkQuestion.Grouping) {
         // RFC 9110, section 4.2.3: a host is the same in any case.
         host = exchange.host?.lowercased()
         path = grouping == .host ? nil : PathTemplate(exchange.path).description

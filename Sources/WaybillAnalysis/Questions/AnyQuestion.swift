@@ -1,0 +1,151 @@
+package import Foundation
+import WaybillCore
+package import WaybillReading
+package import WaybillStore
+
+/// Any of the questions, for programs that handle all of them.
+///
+/// In JSON it is one object: the member `question` says which it is, the others are its own, e.g.
+/// `{"question": "duration", "filter": {"use_case": 0}, "from": "requestSent", "to": "responseReceived"}`. What is left out is as by default.
+package enum AnyQuestion: Hashable, Sendable {
+    case summary(SummaryQuestion)
+    case duration(DurationQuestion)
+    case transitions(TransitionsQuestion)
+    case funnel(FunnelQuestion)
+    case dropOff(DropOffQuestion)
+    case legs(LegsQuestion)
+    case network(NetworkQuestion)
+    case compare(CompareQuestion)
+
+    /// Which it is, in JSON and on the command line.
+    package enum Word: String, CaseIterable, Sendable, Codable {
+        case summary, duration, transitions, funnel
+        case dropOff = "dropoff"
+        case legs, network, compare
+    }
+
+    private var named: (word: Word, question: any Question) {
+        switch self {
+        case .summary(let question): (.summary, question)
+        case .duration(let question): (.duration, question)
+        case .transitions(let question): (.transitions, question)
+        case .funnel(let question): (.funnel, question)
+        case .dropOff(let question): (.dropOff, question)
+        case .legs(let question): (.legs, question)
+        case .network(let question): (.network, question)
+        case .compare(let question): (.compare, question)
+        }
+    }
+
+    package var word: Word { named.word }
+
+    /// What it is together with its answer, which `ask` finds.
+    private func answered(by ask: some Asking) throws -> AnyAnswer {
+        switch self {
+        case .summary(let question): .summary(question, try ask.answer(question))
+        case .duration(let question): .duration(question, try ask.answer(question))
+        case .transitions(let question): .transitions(question, try ask.answer(question))
+        case .funnel(let question): .funnel(question, try ask.answer(question))
+        case .dropOff(let question): .dropOff(question, try ask.answer(question))
+        case .legs(let question): .legs(question, try ask.answer(question))
+        case .network(let question): .network(question, try ask.answer(question))
+        case .compare(let question): .compare(question, try ask.answer(question))
+        }
+    }
+
+    /// The same about other transactions; of the question about the network, about their exchanges.
+    package func about(_ filter: TransactionFilter) -> AnyQuestion {
+        switch self {
+        case .summary(let question): .summary(question.with(\.filter, filter))
+        case .duration(let question): .duration(question.with(\.filter, filter))
+        case .transitions(let question): .transitions(question.with(\.filter, filter))
+        case .funnel(let question): .funnel(question.with(\.filter, filter))
+        case .dropOff(let question): .dropOff(question.with(\.filter, filter))
+        case .legs(let question): .legs(question.with(\.filter, filter))
+        case .network(let question): .network(question.with(\.transactions, filter))
+        case .compare(let question): .compare(question.with(\.filter, filter))
+        }
+    }
+}
+
+extension Question {
+    fileprivate func with<Value>(_ member: WritableKeyPath<Self, Value>, _ value: Value) -> Self {
+        var question = self
+        question[keyPath: member] = value
+        return question
+    }
+}
+
+/// A way to an answer.
+private protocol Asking {
+    func answer<Asked: Question>(_ question: Asked) throws -> Asked.Answer
+}
+
+extension AnyQuestion {
+    private struct ReaderAsking: Asking {
+        var reader: StoreReader
+        var now: Int
+
+        func answer<Asked: Question>(_ question: Asked) throws -> Asked.Answer { try reader.answer(question, now: now) }
+    }
+
+    /// Answers it by one state of a store.
+    ///
+    /// - Parameter now: In microseconds since 1970: decides what has timed out.
+    /// - Throws: As ``Question/answer(from:)``.
+    package func answer(by reader: StoreReader, now: Int) throws -> AnyAnswer { try answered(by: ReaderAsking(reader: reader, now: now)) }
+
+    private struct JSONAsking: Asking {
+        var json: Data
+
+        func answer<Asked: Question>(_ question: Asked) throws -> Asked.Answer {
+            try JSONDecoder.waybill().decode(Asked.Answer.self, from: json)
+        }
+    }
+
+    /// Reads its answer.
+    ///
+    /// - Parameter json: An ``AnyAnswer``.
+    /// - Throws: For what is none, or the answer to another question.
+    package func answer(json: Data) throws -> AnyAnswer {
+        guard try JSONDecoder.waybill().decode(Named.self, from: json).question == word else {
+            throw WaybillError(.format, "This is the answer to another question than was asked.")
+        }
+        return try answered(by: JSONAsking(json: json))
+    }
+}
+
+extension AnyQuestion: Codable {
+    fileprivate struct Named: Codable { var question: Word }
+
+    package init(from decoder: any Decoder) throws {
+        self =
+            switch try Named(from: decoder).question {
+            case .summary: .summary(try SummaryQuestion(from: decoder))
+            case .duration: .duration(try DurationQuestion(from: decoder))
+            case .transitions: .transitions(try TransitionsQuestion(from: decoder))
+            case .funnel: .funnel(try FunnelQuestion(from: decoder))
+            case .dropOff: .dropOff(try DropOffQuestion(from: decoder))
+            case .legs: .legs(try LegsQuestion(from: decoder))
+            case .network: .network(try NetworkQuestion(from: decoder))
+            case .compare: .compare(try CompareQuestion(from: decoder))
+            }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        try Named(question: word).encode(to: encoder)
+        try named.question.encode(to: encoder)
+    }
+}
+
+extension AnyQuestion.Word {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let word = try container.decode(String.self)
+        guard let known = Self(rawValue: word) else {
+            let words = Self.allCases.map(\.rawValue).joined(separator: ", ")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "“\(word)” is no question. They are: \(words).")
+        }
+        self = known
+    }
+}

@@ -1,0 +1,49 @@
+/// What transactions are told apart by, e.g. the variants of a test.
+public enum Segmentation: Hashable, Sendable {
+    /// The value of an attribute that was given when the transaction was begun.
+    case attribute(String)
+    /// Of the source that began it.
+    case app, appVersion, device, os, osVersion
+    /// The UTC hour or day of its beginning.
+    case hour, day
+}
+
+extension Segmentation: Codable, CustomStringConvertible {
+    /// As it is written: `app`, `version`, `device`, `os`, `osVersion`, `hour`, `day`; anything else is an attribute's name, which may be put as
+    /// `attribute.app` where it is one of these words.
+    public init(_ text: String) {
+        self =
+            switch text {
+            case "app": .app
+            case "version": .appVersion
+            case "device": .device
+            case "os": .os
+            case "osVersion": .osVersion
+            case "hour": .hour
+            case "day": .day
+            default: .attribute(text.hasPrefix(Self.prefix) ? String(text.dropFirst(Self.prefix.count)) : text)
+            }
+    }
+
+    private static let prefix = "attribute."
+
+    public var description: String {
+        switch self {
+        case .attribute(let name): Segmentation(name) == .attribute(name) && !name.hasPrefix(Self.prefix) ? name : Self.prefix + name
+        case .app: "app"
+        case .appVersion: "version"
+        case .device: "device"
+        case .os: "os"
+        case .osVersion: "osVersion"
+        case .hour: "hour"
+        case .day: "day"
+        }
+    }
+
+    public init(from decoder: any Decoder) throws { self.init(try decoder.singleValueContainer().decode(String.self)) }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
