@@ -79,7 +79,7 @@ extension TransactionManager {
     ///   ``WaybillCore/WaybillError`` when the store cannot be read.
     public func exchangeFilter(_ text: String) async throws -> ExchangeFilter {
         let expression = try FilterExpression(text, about: .exchanges)
-        return try await read { reader, now in try expression.exchangeFilter(names: expression.hasNames ? reader.names() : nil, now: now) }
+        return try await read { reader, now in try expression.filter(names: expression.hasNames ? reader.names() : nil, now: now) }
             ?? ExchangeFilter()
     }
 

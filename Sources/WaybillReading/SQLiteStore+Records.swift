@@ -7,18 +7,18 @@ extension SQLiteStore: RecordStore {
     package func transactions(_ query: TransactionQuery, within budget: Duration?) async throws -> RecordPage<TransactionSummary> {
         try await read(query) { reader, filter, now in
             if query.after != nil { return try reader.changes(query, filter, now: now) }
-            let (limit, cursor, patience) = (try query.pageSize(), query.cursor, budget.map(Patience.lasting))
+            let (limit, cursor, search) = (try query.pageSize(), query.cursor, budget.map(SearchBudget.lasting))
             return try QueryFailure.ofCursor {
                 var page: RecordPage<TransactionSummary>
-                if let patience {
-                    let found = try reader.transactions(matching: filter, limit: limit, after: cursor, now: now, patience: patience)
+                if let search {
+                    let found = try reader.transactions(matching: filter, limit: limit, after: cursor, now: now, budget: search)
                     page = found.page
                     page.progress = found.progress
                 } else {
                     page = try reader.transactions(matching: filter, limit: limit, after: cursor, now: now)
                 }
                 if page.rows.isEmpty, page.progress == nil, cursor == nil {
-                    page.whyEmpty = try reader.whyEmpty(filter, now: now, patience: patience)
+                    page.whyEmpty = try reader.whyEmpty(filter, now: now, budget: search)
                 }
                 return page
             }
@@ -43,7 +43,7 @@ extension SQLiteStore: RecordStore {
                 var page: RecordPage<ExchangeRecord>
                 if let budget {
                     let found = try reader.exchanges(
-                        matching: filter, limit: limit, after: cursor, now: now, patience: .lasting(budget))
+                        matching: filter, limit: limit, after: cursor, now: now, budget: .lasting(budget))
                     page = found.page
                     page.progress = found.progress
                 } else {

@@ -89,7 +89,7 @@ final class SourceDirectory {
     func codes(named name: String) throws(WaybillError) -> Set<Int> {
         var codes = Set(
             try connection.statement("SELECT DISTINCT event FROM names WHERE name = ? AND event >= 0").rows(name) { row in row.int(0) })
-        if let code = TransactionCondition.code(ofUnnamed: name) { codes.insert(code) }
+        if let code = FilterCondition.code(ofUnnamed: name) { codes.insert(code) }
         return codes
     }
 }

@@ -10,7 +10,7 @@ struct ExchangeTerms {
 
     /// More are no choice for people.
     private static let hostLimit = 6
-    private static let usual: [ExchangeCondition] = [.tookMoreThan(1_000_000), .receivedMoreThan(100_000)]
+    private static let usual: [FilterCondition] = [.tookMoreThan(1_000_000), .receivedMoreThan(100_000)]
 
     init(_ page: RecordPage<ExchangeRecord>, at address: ListAddress) {
         self.address = address
@@ -29,7 +29,7 @@ struct ExchangeTerms {
     }
 
     var html: HTML {
-        let terms = (hosts.map { ExchangeCondition.host($0) } + Self.usual).map(\.description)
+        let terms = (hosts.map { FilterCondition.host($0) } + Self.usual).map(\.description)
         // What was chosen stays to be switched off, also where nothing of it is on the page.
         let all = terms + chosen.filter { $0.hasPrefix("host:") && !terms.contains($0) }
         return "<ul class=terms aria-label=\"Terms of the filter\">\(all.map(chip))</ul>\n"

@@ -30,9 +30,9 @@ struct FilterTerms {
             (.sort, TransactionFilter.Order.allCases.map(\.rawValue)),
         ]
         let attributes = seen.attributes.flatMap { name in
-            seen.values(of: .attribute(name)).prefix(Self.limit).map { TransactionCondition.attribute(name, value: $0) }
+            seen.values(of: .attribute(name)).prefix(Self.limit).map { FilterCondition.attribute(name, value: $0) }
         }
-        let lengths = [TransactionCondition.tookMoreThan(1_000_000), .tookLessThan(100_000)]
+        let lengths = [FilterCondition.tookMoreThan(1_000_000), .tookLessThan(100_000)]
         var all = values.filter { $0.0.goes(with: subject) }.flatMap { key, values in
             values.prefix(key == .useCase || key == .event ? Self.nameLimit : Self.limit)
                 .map { FilterExpression.Term(key, .equal, $0).description }

@@ -27,16 +27,16 @@ extension UseCaseSection {
 
     private func linked(_ point: TransactionPoint) -> HTML {
         guard case .event(let event) = point else { return "\(Words.point(point))" }
-        return "<a href=\"\(links.transactions(of: useCase, [], [FilterExpression.Term(TransactionCondition.event(event))]))\">\(event)</a>"
+        return "<a href=\"\(links.transactions(of: useCase, [], [FilterExpression.Term(FilterCondition.event(event))]))\">\(event)</a>"
     }
 
     /// Who was lost is nearly who lacks the step's event: a list knows no order of events.
     private func lost(_ step: FunnelSegment.Step, after before: TransactionPoint?) -> HTML {
         guard step.lost > 0 else { return "" }
         var terms: [FilterExpression.Term] = []
-        if case .event(let name)? = before { terms.append(FilterExpression.Term(TransactionCondition.event(name))) }
+        if case .event(let name)? = before { terms.append(FilterExpression.Term(FilterCondition.event(name))) }
         switch step.point {
-        case .event(let name): terms.append(FilterExpression.Term(TransactionCondition.event(name)).negated)
+        case .event(let name): terms.append(FilterExpression.Term(FilterCondition.event(name)).negated)
         case .finished: terms.append(FilterExpression.Term(.outcome, .equal, "open,interrupted,timed_out"))
         case .begun: break
         }
@@ -50,7 +50,7 @@ extension UseCaseSection {
         let rows = answer.lastEvents.map { last -> [HTML] in
             let name: HTML =
                 last.event.map { event in
-                    let list = links.transactions(of: useCase, unfinished, [FilterExpression.Term(TransactionCondition.event(event))])
+                    let list = links.transactions(of: useCase, unfinished, [FilterExpression.Term(FilterCondition.event(event))])
                     return "<a href=\"\(list)\" title=\"Those that have this event and did not finish\">\(event)</a>"
                 } ?? "(no event)"
             return [

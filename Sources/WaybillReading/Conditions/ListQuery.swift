@@ -12,7 +12,9 @@ package struct ListQuery {
     }
 
     package private(set) var sql = ""
-    package private(set) var arguments: [any SQLValue] = []
+    private var values = ConditionSQL(about: .transactions)
+
+    package var arguments: [any SQLValue] { values.arguments }
 
     /// - Parameters:
     ///   - cursor: Of the last one before; nil: none.
@@ -42,14 +44,13 @@ package struct ListQuery {
         in scope: Scope
     ) -> String {
         var conditions: [String] = []
-        if let useCase = filter.useCase { conditions.append("p.use_case = \(argument(useCase))") }
+        if let useCase = filter.useCase { conditions.append(values.sql(of: .useCase(useCase))) }
         if let since = filter.sinceMicroseconds { conditions.append("p.listed_us >= \(argument(since))") }
         if let until = filter.untilMicroseconds { conditions.append("p.listed_us < \(argument(until))") }
         let behind = cursor.map { "\(filter.order.isDescending ? "<" : ">") \(argument($0))" }
         let before = end.map { "\(filter.order.isDescending ? ">=" : "<=") \(argument($0))" }
         let earliest = (filter.order.isDescending ? end : cursor).map { argument($0.listed) }
-        if let text = filter.text, !text.isEmpty { conditions.append(sql(of: .text(text))) }
-        for condition in filter.conditions { conditions.append(sql(of: condition)) }
+        for condition in filter.terms { conditions.append(values.sql(of: condition)) }
         // What is stored as open may have timed out since.
         let wanted = filter.outcomes.isEmpty ? Set(TransactionOutcome.allCases) : filter.outcomes
         let isTimedOut =
@@ -85,11 +86,7 @@ package struct ListQuery {
         }
     }
 
-    /// A value that stands in the text of the statement.
-    mutating func argument(_ value: any SQLValue) -> String {
-        arguments.append(value)
-        return "?\(arguments.count)"
-    }
+    private mutating func argument(_ value: any SQLValue) -> String { values.argument(value) }
 
     private mutating func argument(_ cursor: ListCursor) -> String {
         "(\(argument(cursor.listed)), \(argument(cursor.source)), \(argument(cursor.sequence)))"

@@ -2,21 +2,21 @@ import WaybillCore
 import WaybillStore
 
 extension ExchangeList {
-    /// The newest behind a cursor, as far as patience goes.
+    /// The newest behind a cursor, as far as its budget goes.
     ///
     /// Looked for in windows of time, the newest first, each with about a stretch of exchanges: all that is newer than a window's beginning is known
     /// before anything older is looked at.
     ///
     /// - Returns: Also how many exchanges were looked at, and from when on; nil where that are all, or the limit was reached.
     func keys(
-        limit: Int, after cursor: ListCursor?, patience: Patience
+        limit: Int, after cursor: ListCursor?, budget: SearchBudget
     ) throws(WaybillError) -> (keys: [ExchangeKey], lookedAt: (count: Int, from: Int)?) {
         // That with the newest at the end, from where it is taken.
         var spans = Array(try spans(after: cursor).reversed())
         var found: [ExchangeKey] = []
         var count = 0
-        while try settle(&spans, count: Self.sourceCount(of: patience.stretch) + 1) {
-            let begin = try beginning(of: spans, stretch: patience.stretch)
+        while try settle(&spans, count: Self.sourceCount(of: budget.stretch) + 1) {
+            let begin = try beginning(of: spans, stretch: budget.stretch)
             var older: [ExchangeSpan] = []
             while let span = spans.last, span.newest >= begin ?? .min {
                 spans.removeLast()
@@ -30,7 +30,7 @@ extension ExchangeList {
             spans += older
             found = Array(found.sorted(by: ExchangeKey.follows).prefix(limit))
             if found.count == limit { break }
-            if let begin, patience.isOver(), !spans.isEmpty { return (found, (count, begin)) }
+            if let begin, budget.isOver(), !spans.isEmpty { return (found, (count, begin)) }
         }
         return (found, nil)
     }

@@ -9,7 +9,7 @@ package import WaybillStore
 package struct ExchangeList {
     let connection: Connection
     let filter: ExchangeFilter
-    private let conditions: ExchangeConditions
+    private let conditions: ExchangeSQL
     /// One sentence on the bodies that were not looked through; nil where all were, or none had to be.
     let note: String?
 
@@ -23,7 +23,7 @@ package struct ExchangeList {
     ) throws(WaybillError) {
         self.connection = connection
         self.filter = filter
-        let ofTransactions = filter.conditions.compactMap(\.ofTransaction)
+        let ofTransactions = filter.conditions.filter(\.isOfTransaction)
         guard transactions == nil || (filter.useCase == nil && filter.outcomes.isEmpty && ofTransactions.isEmpty) else {
             throw WaybillError(.setting, "What is said of transactions belongs to the filter of transactions, where there is one.")
         }
@@ -34,7 +34,7 @@ package struct ExchangeList {
             chosen = own
         }
         if let chosen { try ExportSelector(connection: connection).choose(chosen, now: wall) }
-        conditions = ExchangeConditions(filter, isChosen: chosen != nil, now: wall)
+        conditions = ExchangeSQL(filter, isChosen: chosen != nil, now: wall)
         let isCut = try BodySearch(connection: connection).find(conditions.words, limit: bodyLimit)
         note = isCut ? "Only the newest \(bodyLimit / 1_000_000) MB of kept bodies were looked through." : nil
     }
@@ -62,7 +62,7 @@ package struct ExchangeList {
         let conditions = timedConditions
         try connection.statement(
             """
-            SELECT \(Self.opened) AS opened, l.source, l.part, l.sequence FROM \(ExchangeConditions.tables) \
+            SELECT \(Self.opened) AS opened, l.source, l.part, l.sequence FROM \(ExchangeSQL.tables) \
             WHERE \(conditions.sql) ORDER BY 1, 2, 4
             """
         ).forRows(arguments: conditions.arguments) { (row) throws(WaybillError) in
@@ -72,17 +72,17 @@ package struct ExchangeList {
 
     /// Hands over the rows of all of them, in no order.
     ///
-    /// - Parameter columns: Of ``ExchangeConditions/tables``.
+    /// - Parameter columns: Of ``ExchangeSQL/tables``.
     package func forEachRow(_ columns: String, _ body: (Row) throws(WaybillError) -> Void) throws(WaybillError) {
         let conditions = timedConditions
-        try connection.statement("SELECT \(columns) FROM \(ExchangeConditions.tables) WHERE \(conditions.sql)")
+        try connection.statement("SELECT \(columns) FROM \(ExchangeSQL.tables) WHERE \(conditions.sql)")
             .forEachRow(arguments: conditions.arguments, body: body)
     }
 
     /// Microseconds since 1970.
     private static let opened = SQL.wall("l.at_us", source: "l.source")
 
-    private var timedConditions: ExchangeConditions {
+    private var timedConditions: ExchangeSQL {
         var conditions = conditions
         if let since = filter.sinceMicroseconds { conditions.add("\(Self.opened) >= \(conditions.argument(since))") }
         if let until = filter.untilMicroseconds { conditions.add("\(Self.opened) < \(conditions.argument(until))") }
@@ -100,7 +100,7 @@ package struct ExchangeList {
         }
         sql += " ORDER BY l.at_us DESC, l.sequence DESC LIMIT \(conditions.argument(limit))"
         var keys: [ExchangeKey] = []
-        try connection.statement("SELECT l.at_us, l.part, l.sequence FROM \(ExchangeConditions.tables) WHERE \(sql)")
+        try connection.statement("SELECT l.at_us, l.part, l.sequence FROM \(ExchangeSQL.tables) WHERE \(sql)")
             .forEachRow(arguments: conditions.arguments) { row in
                 keys.append(ExchangeKey(opened: row.int(0) + span.offset, source: span.source, part: row.int(1), sequence: row.int(2)))
             }

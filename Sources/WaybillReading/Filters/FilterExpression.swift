@@ -63,8 +63,8 @@ public struct FilterExpression: Sendable {
             places.append(place)
         }
         switch subject {
-        case .transactions: _ = try filter(names: nil, now: 0)
-        case .exchanges: _ = try exchangeFilter(names: nil, now: 0)
+        case .transactions: _ = try filter(names: nil, now: 0) as TransactionFilter
+        case .exchanges: _ = try filter(names: nil, now: 0) as ExchangeFilter
         }
     }
 

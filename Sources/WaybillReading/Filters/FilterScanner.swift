@@ -78,7 +78,10 @@ struct FilterScanner {
         case .sort: "Network exchanges come newest first; sort goes with transactions."
         case .exchange: "An exchange is told by its own state: say state:failed. The key “exchange” goes with transactions."
         case .state: "The key “state” goes with network exchanges; of a transaction say outcome:failed, or exchange:failed."
-        default: "The key “\(key.rawValue)” goes with network exchanges, and this is about transactions."
+        case .host, .path, .method, .size, .useCase, .outcome, .event, .error, .attribute, .status, .app, .version, .device, .os,
+            .osVersion,
+            .took, .since, .until:
+            "The key “\(key.rawValue)” goes with network exchanges, and this is about transactions."
         }
     }
 

@@ -4,7 +4,7 @@ import WaybillStore
 /// Which transactions a list shows or an answer counts; every condition that is set must hold.
 ///
 /// People write one as text: see ``FilterExpression``.
-public struct TransactionFilter: Hashable, Sendable, Codable {
+public struct TransactionFilter: ListFilter, Hashable, Sendable, Codable {
     /// The use case's code.
     public var useCase: Int?
     /// Any of these outcomes; empty: all.
@@ -16,7 +16,7 @@ public struct TransactionFilter: Hashable, Sendable, Codable {
     /// Found in any case in the ID, support code, names, attributes, errors, or in the host or path of an exchange.
     public var text: String?
     /// What else must hold, each of them. Default: nothing.
-    public var conditions: [TransactionCondition] = []
+    public var conditions: [FilterCondition] = []
     /// In which order a list shows them; what is no list has no order. Default: the newest first.
     public var order = Order.newest
 
@@ -33,16 +33,17 @@ public struct TransactionFilter: Hashable, Sendable, Codable {
 }
 
 extension TransactionFilter {
+    package static var subject: FilterExpression.Subject { .transactions }
+
+    package mutating func sort(_ order: Order) { self.order = order }
+
+    /// What is asked of one transaction after the other.
+    var terms: [FilterCondition] { textCondition + conditions }
+
     /// Reads a filter; a condition that is left out lets everything through.
     public init(from decoder: any Decoder) throws {
+        try self.init(common: decoder)
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.init()
-        useCase = try container.decodeIfPresent(Int.self, forKey: .useCase)
-        outcomes = try container.decodeIfPresent(Set<TransactionOutcome>.self, forKey: .outcomes) ?? []
-        sinceMicroseconds = try container.decodeIfPresent(Int.self, forKey: .sinceMicroseconds)
-        untilMicroseconds = try container.decodeIfPresent(Int.self, forKey: .untilMicroseconds)
-        text = try container.decodeIfPresent(String.self, forKey: .text)
-        conditions = try container.decodeIfPresent([TransactionCondition].self, forKey: .conditions) ?? []
         order = try container.decodeIfPresent(Order.self, forKey: .order) ?? .newest
     }
 }

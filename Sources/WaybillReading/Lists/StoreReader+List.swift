@@ -49,7 +49,7 @@ extension StoreReader {
     /// Transactions whose support code this is; two may share one.
     package func transactionIDs(with code: SupportCode) throws(WaybillError) -> [GUID] {
         try connection.statement(
-            "SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL AND \(ListQuery.matches("guid", "?")) ORDER BY guid"
+            "SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL AND \(SupportCode.matches("guid", "?")) ORDER BY guid"
         )
         .rows(code.lastBytes) { row in row.guid(0) }
     }

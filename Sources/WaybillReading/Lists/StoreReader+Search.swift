@@ -1,7 +1,7 @@
 package import WaybillCore
 package import WaybillStore
 
-/// Transactions as lines of a list, as far as patience goes.
+/// Transactions as lines of a list, as far as its budget goes.
 extension StoreReader {
     /// Transactions that pass a filter, in its order: a page that may be short although there are more.
     ///
@@ -13,23 +13,23 @@ extension StoreReader {
     /// - Returns: Also how far it got; nil where the page is full or the list at its end.
     /// - Throws: `.format` for a cursor that no list gave, or one in another order.
     package func transactions(
-        matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int, patience: Patience
+        matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int, budget: SearchBudget
     ) throws(WaybillError) -> (page: RecordPage<TransactionSummary>, progress: SearchProgress?) {
         guard filter.isSearch else { return (try transactions(matching: filter, limit: limit, after: cursor, now: wall), nil) }
         let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text, of: filter.order) }
         return try read { () throws(WaybillError) in
             if place == nil, let page = try transactionsByID(matching: filter, limit: limit, now: wall) { return (page, .foundByID) }
-            return try search(filter, limit: min(max(1, limit), Int(Int32.max)), after: place, now: wall, patience)
+            return try search(filter, limit: min(max(1, limit), Int(Int32.max)), after: place, now: wall, budget)
         }
     }
 
     private func search(
-        _ filter: TransactionFilter, limit: Int, after cursor: ListCursor?, now wall: Int, _ patience: Patience
+        _ filter: TransactionFilter, limit: Int, after cursor: ListCursor?, now wall: Int, _ budget: SearchBudget
     ) throws(WaybillError) -> (RecordPage<TransactionSummary>, SearchProgress?) {
         var (place, lookedAt) = (cursor, 0)
         var found: [ListCursor] = []
         repeat {
-            let milestone = ListQuery(filter.byIndex, limit: 1, after: place, skipping: patience.stretch - 1, now: wall)
+            let milestone = ListQuery(filter.byIndex, limit: 1, after: place, skipping: budget.stretch - 1, now: wall)
             let end = try leaders(milestone, filter.order).first
             found += try leaders(
                 ListQuery(filter, limit: limit + 1 - found.count, after: place, through: end, now: wall), filter.order)
@@ -37,8 +37,8 @@ extension StoreReader {
                 let next = found.count > limit ? found[limit - 1].description : nil
                 return (RecordPage(rows: try summaries(of: found.prefix(limit), now: wall), next: next), nil)
             }
-            (place, lookedAt) = (end, lookedAt + patience.stretch)
-        } while !patience.isOver()
+            (place, lookedAt) = (end, lookedAt + budget.stretch)
+        } while !budget.isOver()
         let page = RecordPage(rows: try summaries(of: found, now: wall), next: place?.description)
         return (page, place.map { .lookedAt(lookedAt, through: $0.place) })
     }
@@ -59,7 +59,7 @@ extension StoreReader {
     }
 }
 
-/// Network exchanges, as far as patience goes.
+/// Network exchanges, as far as its budget goes.
 extension StoreReader {
     /// Exchanges that pass a filter, the newest first: a page that may be short although there are more.
     ///
@@ -69,12 +69,12 @@ extension StoreReader {
     /// - Returns: Also how far it got; nil where the page is full or the list at its end.
     /// - Throws: `.format` for a cursor that no list gave.
     package func exchanges(
-        matching filter: ExchangeFilter, limit: Int, after cursor: String?, now wall: Int, patience: Patience
+        matching filter: ExchangeFilter, limit: Int, after cursor: String?, now wall: Int, budget: SearchBudget
     ) throws(WaybillError) -> (page: RecordPage<ExchangeRecord>, progress: SearchProgress?) {
         let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text) }
         let limit = min(max(1, limit), Int(Int32.max))
         return try read { () throws(WaybillError) in
-            let (found, lookedAt) = try ExchangeList(filter, now: wall, connection).keys(limit: limit + 1, after: place, patience: patience)
+            let (found, lookedAt) = try ExchangeList(filter, now: wall, connection).keys(limit: limit + 1, after: place, budget: budget)
             let rows = ExchangeRows(connection)
             var records: [ExchangeRecord] = []
             for key in found.prefix(limit) { if let record = try rows.record(at: key) { records.append(record) } }
@@ -109,10 +109,7 @@ extension TransactionFilter {
         return filter
     }
 
-    fileprivate var texts: [String] {
-        let others = conditions.compactMap { condition in if case .text(let text) = condition { text } else { nil } }
-        return others + [text].compactMap(\.self)
-    }
+    fileprivate var texts: [String] { terms.compactMap { condition in if case .text(let text) = condition { text } else { nil } } }
 }
 
 extension ListCursor {

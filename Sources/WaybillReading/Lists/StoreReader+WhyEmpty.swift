@@ -10,8 +10,8 @@ extension StoreReader {
     ///
     /// - Parameters:
     ///   - wall: Now, in microseconds since 1970: decides what has timed out.
-    ///   - patience: Once it has run out, no condition is looked for any more, and the sentence names none; nil: there is time.
-    package func whyEmpty(_ filter: TransactionFilter, now wall: Int, patience: Patience? = nil) throws(WaybillError) -> String {
+    ///   - budget: Once it has run out, no condition is looked for any more, and the sentence names none; nil: there is time.
+    package func whyEmpty(_ filter: TransactionFilter, now wall: Int, budget: SearchBudget? = nil) throws(WaybillError) -> String {
         try read { () throws(WaybillError) in
             var passed = TransactionFilter()
             var selection = "transaction"
@@ -40,9 +40,8 @@ extension StoreReader {
                 passed.untilMicroseconds = filter.untilMicroseconds
                 guard try isAny(passed, now: wall) else { return try noneInTime(of: selection, before, passed, now: wall) }
             }
-            let texts = (filter.text.map { [$0] } ?? []).filter { !$0.isEmpty }.map(TransactionCondition.text)
-            for condition in texts + filter.conditions {
-                if let patience, patience.isOver() { return "No \(selection) here passes the whole filter." }
+            for condition in filter.terms {
+                if let budget, budget.isOver() { return "No \(selection) here passes the whole filter." }
                 let (place, before) = (passed == TransactionFilter() ? "here" : "under the other conditions", passed)
                 passed.conditions.append(condition)
                 guard try !isAny(passed, now: wall) else { continue }

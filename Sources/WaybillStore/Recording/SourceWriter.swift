@@ -41,7 +41,7 @@ package final class SourceWriter: Sendable {
     let anchors: AnchorKeeper
     private let changes: ChangeFeed
     let thread: StoreThread<StoreSession>
-    private let readingThread = StoreThread(label: "waybill.reader") { ReadingEnd() }
+    private let readingThread = StoreThread(label: "waybill.reader") { ReaderCache() }
     let writesByItself: Bool
     let startMicroseconds: Int
     let state = Locked(State())

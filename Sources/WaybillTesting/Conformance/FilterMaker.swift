@@ -35,9 +35,9 @@ package struct FilterMaker {
             })
     }
 
-    package mutating func condition() -> TransactionCondition {
+    package mutating func condition() -> FilterCondition {
         let took = Int.random(in: 0...30_000, using: &random)
-        let all: [TransactionCondition] = [
+        let all: [FilterCondition] = [
             .useCase(3), .useCase(4), .event("event 0"), .event("event 2"), .event("event of 0"), .event("event of 1"),
             .event("nobody's"),
             .error("*"), .error("-1001"), .error("7"), .error("nsurl"), .error("NSURLErrorDomain -1001"),
@@ -53,7 +53,7 @@ package struct FilterMaker {
             .text("api.example"),
             .text("NSURLErrorDomain"), .text("ogi"), .text("nowhere"),
         ]
-        let states = ExchangeRecord.State.allCases.map(TransactionCondition.exchange)
+        let states = ExchangeRecord.State.allCases.map(FilterCondition.exchange)
         let condition = (all + states).randomElement(using: &random) ?? .text("")
         return random.oneIn(3) ? .not(condition) : condition
     }
@@ -73,9 +73,9 @@ package struct FilterMaker {
         return filter
     }
 
-    private mutating func exchangeCondition() -> ExchangeCondition {
+    private mutating func exchangeCondition() -> FilterCondition {
         let took = Int.random(in: 0...10_000, using: &random)
-        let all: [ExchangeCondition] = [
+        let all: [FilterCondition] = [
             .host("example.com"), .host("API.example.com"), .host("ample.com"), .path("/login"), .path("users"),
             .path("/log"),
             .method(["get"]), .method(["POST", "PUT"]), .status(200...200), .status(400...599),

@@ -34,7 +34,7 @@ extension NaiveAnswers {
 
     // MARK: Transactions
 
-    private func passes(_ condition: TransactionCondition, _ run: Run) -> Bool {
+    private func passes(_ condition: FilterCondition, _ run: Run) -> Bool {
         let source = histories[run.leader.source].source
         return switch condition {
         case .useCase(let code): run.leader.opened.useCase == code
@@ -54,6 +54,8 @@ extension NaiveAnswers {
         case .tookLessThan(let limit): run.duration.map { $0 < limit } ?? false
         case .text(let text): mentions(text, run)
         case .not(let condition): !passes(condition, run)
+        // Words about transactions have none of these.
+        case .state, .host, .path, .method, .receivedMoreThan, .receivedLessThan: false
         }
     }
 
@@ -150,8 +152,8 @@ extension NaiveAnswers {
             && filter.conditions.allSatisfy { passes($0, exchange, run) }
     }
 
-    private func passes(_ condition: ExchangeCondition, _ exchange: NaiveExchange, _ run: Run?) -> Bool {
-        if let condition = condition.ofTransaction { return run.map { passes(condition, $0) } ?? false }
+    private func passes(_ condition: FilterCondition, _ exchange: NaiveExchange, _ run: Run?) -> Bool {
+        if condition.isOfTransaction { return run.map { passes(condition, $0) } ?? false }
         let (opened, closed) = (exchange.opened, exchange.closing?.closed)
         let source = histories[exchange.source].source
         switch condition {
@@ -175,7 +177,8 @@ extension NaiveAnswers {
         case .os(let value): return isOn(value, exchange.source)
         case .text(let text): return mentions(text, exchange)
         case .not(let condition): return !passes(condition, exchange, run)
-        case .useCase, .event, .attribute: return false
+        // What is said of its transaction was asked above, and of exchanges nothing says `exchange:`.
+        case .useCase, .event, .attribute, .exchange: return false
         }
     }
 

@@ -56,7 +56,7 @@ extension NaiveAnswers {
         for case .event(let name) in points {
             guard useCase != nil else { throw WaybillError(.setting, "An event is one of some use case.") }
             let isKnown = names.contains { $0.name.event != nil && $0.name.name == name }
-            guard isKnown || TransactionCondition.code(ofUnnamed: name) != nil else {
+            guard isKnown || FilterCondition.code(ofUnnamed: name) != nil else {
                 throw WaybillError(.notFound, "No event is called so.")
             }
         }

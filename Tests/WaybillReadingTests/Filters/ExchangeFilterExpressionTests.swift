@@ -10,7 +10,7 @@ import WaybillTesting
     private let now = 200_000_000_000
 
     private func filter(_ text: String) throws -> ExchangeFilter {
-        try FilterExpression(text, about: .exchanges).exchangeFilter(names: names, now: now)
+        try FilterExpression(text, about: .exchanges).filter(names: names, now: now)
     }
 
     @Test func everyTermReachesTheFilter() throws {
@@ -66,7 +66,7 @@ import WaybillTesting
         let pieces = ["a", "\"", "\\", ":", "<", ">", "-", "=", " ", "\n", "\u{301}", "event:", "/", ".", "*", "7"]
         for _ in 0..<3_000 {
             let value = (0..<Int.random(in: 1...6, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
-            let conditions: [ExchangeCondition] = [
+            let conditions: [FilterCondition] = [
                 .host(value), .path(value), .error(value), .app(value), .appVersion(value), .device(value), .os(value), .osVersion(value),
                 .event(value), .attribute(value, value: String(value.reversed())), .attribute(value, value: nil), .text(value), .useCase(7),
                 .method(["GET", "PURGE"]), .status(400...Int.random(in: 400...999, using: &random)), .state([.mocked, .interrupted]),
@@ -76,7 +76,7 @@ import WaybillTesting
             ]
             guard var condition = conditions.randomElement(using: &random) else { continue }
             if random.oneIn(2) { condition = .not(condition) }
-            #expect(try ExchangeCondition(condition.description) == condition, "\(condition)")
+            #expect(try FilterCondition(condition.description, about: .exchanges) == condition, "\(condition)")
             let expression = try FilterExpression("\(condition) x", about: .exchanges)
             #expect(try JSONDecoder().decode(FilterExpression.self, from: JSONEncoder().encode(expression)) == expression)
         }
@@ -84,7 +84,7 @@ import WaybillTesting
 
     @Test func whatIsMoreThanAConditionIsRefused() {
         for text in ["", "outcome:failed", "since:24h", "host:a host:b", "host:a since:1h"] {
-            #expect(throws: FilterMistake.self, "\(text)") { try ExchangeCondition(text) }
+            #expect(throws: FilterMistake.self, "\(text)") { try FilterCondition(text, about: .exchanges) }
         }
     }
 

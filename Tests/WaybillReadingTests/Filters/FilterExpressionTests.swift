@@ -85,7 +85,7 @@ import WaybillTesting
         for _ in 0..<5_000 {
             let value = (0..<Int.random(in: 1...6, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
             let other = String(value.reversed())
-            let conditions: [TransactionCondition] = [
+            let conditions: [FilterCondition] = [
                 .event(value), .error(value), .attribute(value, value: other), .attribute(value, value: nil), .app(value),
                 .appVersion(value),
                 .device(value), .os(value), .osVersion(value), .text(value), .useCase(random.oneIn(2) ? 7 : 0), .status(401...401),
@@ -96,8 +96,8 @@ import WaybillTesting
             guard var condition = conditions.randomElement(using: &random) else { continue }
             if random.oneIn(2) { condition = .not(condition) }
             let text = condition.description
-            #expect(try TransactionCondition(text).description.unicodeScalars.elementsEqual(text.unicodeScalars), "\(text)")
-            #expect(try TransactionCondition(text) == condition, "\(text)")
+            #expect(try FilterCondition(text).description.unicodeScalars.elementsEqual(text.unicodeScalars), "\(text)")
+            #expect(try FilterCondition(text) == condition, "\(text)")
             let expression = try FilterExpression("\(text)  x \(text)")
             #expect(try FilterExpression(expression.description) == expression)
             #expect(try FilterExpression(expression.description).description == expression.description)

@@ -21,7 +21,7 @@ import WaybillTesting
                 var cursor: String?
                 try eventually("the last page comes") {
                     let (page, progress) = try it.reader.transactions(
-                        matching: filter, limit: 2, after: cursor, now: it.naive.now, patience: Patience(stretch: stretch) { true })
+                        matching: filter, limit: 2, after: cursor, now: it.naive.now, budget: SearchBudget(stretch: stretch) { true })
                     found += page.rows.map(\.id)
                     if case .lookedAt(let count, _) = progress { #expect(count == stretch) }
                     #expect(
@@ -44,17 +44,17 @@ import WaybillTesting
         var filter = TransactionFilter()
         filter.conditions = [.attribute("marker", value: "x")]
         let asked = Locked(0)
-        let patience = Patience(stretch: 10) {
+        let budget = SearchBudget(stretch: 10) {
             asked.withLock {
                 $0 += 1
                 return $0 == 3
             }
         }
-        let (page, progress) = try reader.transactions(matching: filter, limit: 5, after: nil, now: FactWriter.wall, patience: patience)
+        let (page, progress) = try reader.transactions(matching: filter, limit: 5, after: nil, now: FactWriter.wall, budget: budget)
         #expect(page.rows.isEmpty)
         // The fortieth from the end is the first that began; a transaction takes two seconds of its source.
         #expect(progress == .lookedAt(30, through: .time(FactWriter.wall + 21_000_000)))
-        let (rest, end) = try reader.transactions(matching: filter, limit: 5, after: page.next, now: FactWriter.wall, patience: patience)
+        let (rest, end) = try reader.transactions(matching: filter, limit: 5, after: page.next, now: FactWriter.wall, budget: budget)
         #expect(rest.rows.count == 1)
         #expect(rest.next == nil)
         #expect(end == nil)
@@ -81,7 +81,7 @@ import WaybillTesting
         try eventually("the last page comes") {
             let before = reader.connection.virtualMachineSteps
             let (page, _) = try reader.transactions(
-                matching: filter, limit: 5, after: cursor, now: FactWriter.wall, patience: Patience(stretch: 100) { true })
+                matching: filter, limit: 5, after: cursor, now: FactWriter.wall, budget: SearchBudget(stretch: 100) { true })
             steps.append(reader.connection.virtualMachineSteps - before)
             cursor = page.next
             return cursor == nil
@@ -105,22 +105,22 @@ import WaybillTesting
         for text in [wanted.description, wanted.supportCode.description, wanted.supportCode.description.lowercased()] {
             var filter = TransactionFilter()
             filter.text = text
-            let patience = Patience(stretch: 1) { true }
-            let (page, progress) = try reader.transactions(matching: filter, limit: 5, after: nil, now: FactWriter.wall, patience: patience)
+            let budget = SearchBudget(stretch: 1) { true }
+            let (page, progress) = try reader.transactions(matching: filter, limit: 5, after: nil, now: FactWriter.wall, budget: budget)
             #expect(page.rows.map(\.id) == [wanted])
             #expect(progress == .foundByID)
             var found: [GUID] = []
             var cursor = page.next
             try eventually("the last page comes") {
                 guard let next = cursor else { return true }
-                let (more, _) = try reader.transactions(matching: filter, limit: 5, after: next, now: FactWriter.wall, patience: patience)
+                let (more, _) = try reader.transactions(matching: filter, limit: 5, after: next, now: FactWriter.wall, budget: budget)
                 found += more.rows.map(\.id)
                 cursor = more.next
                 return false
             }
             #expect(found == (text == wanted.description ? [wanted] : [mention, wanted]))
             filter.outcomes = [.canceled]
-            let (none, _) = try reader.transactions(matching: filter, limit: 5, after: nil, now: FactWriter.wall, patience: patience)
+            let (none, _) = try reader.transactions(matching: filter, limit: 5, after: nil, now: FactWriter.wall, budget: budget)
             #expect(none.rows.isEmpty, "The other conditions hold for it, too.")
         }
     }
@@ -160,7 +160,7 @@ import WaybillTesting
                 var cursor: String?
                 try eventually("the last page comes") {
                     let (page, _) = try reader.exchanges(
-                        matching: filter, limit: 7, after: cursor, now: FactWriter.wall, patience: Patience(stretch: stretch) { true })
+                        matching: filter, limit: 7, after: cursor, now: FactWriter.wall, budget: SearchBudget(stretch: stretch) { true })
                     found += page.rows.map(\.id)
                     cursor = page.next
                     return cursor == nil
@@ -196,7 +196,7 @@ import WaybillTesting
         filter.conditions = [.event("sent")]
         let reader = try StoreReader(place)
         #expect(
-            try reader.whyEmpty(filter, now: FactWriter.wall, patience: Patience(stretch: 1) { true })
+            try reader.whyEmpty(filter, now: FactWriter.wall, budget: SearchBudget(stretch: 1) { true })
                 == "No failed transaction here passes the whole filter.")
         #expect(try reader.whyEmpty(filter, now: FactWriter.wall).contains("does not pass event:sent"))
     }

@@ -196,8 +196,8 @@ import WaybillCore
         var filter = ExchangeFilter()
         filter.useCase = 3
         filter.outcomes = [.failed]
-        let conditions = ExchangeConditions(filter, isChosen: false, now: 0)
-        let plan = try plan("SELECT 1 FROM \(ExchangeConditions.tables) WHERE l.source = 1 AND \(conditions.sql)")
+        let conditions = ExchangeSQL(filter, isChosen: false, now: 0)
+        let plan = try plan("SELECT 1 FROM \(ExchangeSQL.tables) WHERE l.source = 1 AND \(conditions.sql)")
         #expect(plan.contains("SEARCH t USING INDEX parts_by_guid (guid=?)"), "\(plan)")
     }
 }

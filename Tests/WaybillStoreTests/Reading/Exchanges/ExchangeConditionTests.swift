@@ -48,7 +48,7 @@ import WaybillCore
     }
 
     private func found(_ text: String, _ paths: [Fact.ID: String]) throws -> Set<String> {
-        let filter = try FilterExpression(text, about: .exchanges).exchangeFilter(names: reader.names(), now: FactWriter.wall)
+        let filter: ExchangeFilter = try FilterExpression(text, about: .exchanges).filter(names: reader.names(), now: FactWriter.wall)
         let page = try reader.exchanges(matching: filter, limit: 100, after: nil, now: FactWriter.wall)
         var all: Set<String> = []
         try reader.forEachExchange(matching: filter, now: FactWriter.wall) { all.insert(paths[$0.id] ?? "") }
@@ -75,6 +75,28 @@ import WaybillCore
             ("since:\(FactWriter.wall + 10_000_000)", Array(all)), ("until:\(FactWriter.wall + 10_000_000)", []),
             ("orders took>4s", ["/orders-of-today"]), ("-orders", ["/outside"]),
         ] { #expect(try found(text, paths) == Set(expected), "\(text)") }
+    }
+
+    /// Breaks when lists, exports and answers differ in what they take for the same method.
+    @Test(arguments: [["get"], ["GET"], ["Get", "HEAD"]]) func aMethodIsTheSameInAnyCase(methods: [String]) throws {
+        for (method, path) in [("GET", "/capitals"), ("get", "/small"), ("POST", "/other")] {
+            writer.openExchange(Fact.ExchangeOpened(method: method, path: path), part: 0)
+        }
+        try writer.record(into: store)
+        let expected: Set = ["/capitals", "/small"]
+        var filter = ExchangeFilter()
+        filter.methods = Set(methods)
+        var exported: Set<String> = []
+        try reader.forEachExchange(matching: filter, now: FactWriter.wall) { exported.insert($0.exchange.path) }
+        #expect(exported == expected)
+        let page = try reader.exchanges(matching: filter, limit: 10, after: nil, now: FactWriter.wall)
+        #expect(Set(page.rows.map(\.exchange.path)) == expected)
+        let answer = try reader.answer(NetworkQuestion(filter: filter), now: FactWriter.wall)
+        #expect(Set(answer.groups.compactMap(\.path)) == expected)
+        let inWords: ExchangeFilter = try FilterExpression("method:\(methods.joined(separator: ","))", about: .exchanges)
+            .filter(names: nil, now: 0)
+        let found = try reader.exchanges(matching: inWords, limit: 10, after: nil, now: FactWriter.wall)
+        #expect(Set(found.rows.map(\.exchange.path)) == expected)
     }
 
     @Test func bothFiltersCannotSpeakOfTransactions() throws {

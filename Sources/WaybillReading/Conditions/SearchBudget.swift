@@ -3,7 +3,7 @@
 /// Indexes find what use cases, outcomes and times ask for. Every other condition is asked of one transaction after the
 /// other, which takes seconds where there are a million and hardly any passes. A page that takes longer than this ends
 /// early, and says how far it got.
-package struct Patience: Sendable {
+package struct SearchBudget: Sendable {
     /// How many rows are looked at before it is asked again.
     let stretch: Int
     /// Whether it has run out.
@@ -15,8 +15,8 @@ package struct Patience: Sendable {
     }
 
     /// Lasts for about this long from now; a page looks at a thousand rows at least.
-    package static func lasting(_ duration: Duration) -> Patience {
+    package static func lasting(_ duration: Duration) -> SearchBudget {
         let deadline = ContinuousClock.now + duration
-        return Patience(stretch: 1000) { ContinuousClock.now >= deadline }
+        return SearchBudget(stretch: 1000) { ContinuousClock.now >= deadline }
     }
 }

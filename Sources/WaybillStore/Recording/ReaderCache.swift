@@ -1,7 +1,7 @@
 import WaybillCore
 
 /// The reader of a store that is being written, opened when first needed; confined to its thread.
-final class ReadingEnd {
+final class ReaderCache {
     private var opened: (reader: StoreReader, files: StoreFiles)?
 
     /// Opened anew where the store's file has been replaced since.

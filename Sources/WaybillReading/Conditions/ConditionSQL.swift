@@ -1,0 +1,230 @@
+import WaybillCore
+import WaybillStore
+
+/// Conditions as text of a statement: of transactions on their leading part `p`; of exchanges on `network_logs l`, on `sources s` that recorded it and
+/// on its part `p`.
+struct ConditionSQL {
+    let subject: FilterExpression.Subject
+    private(set) var arguments: [any SQLValue] = []
+    /// What is looked for in bodies, by its number in the temporary table `mentions`.
+    private(set) var words: [String] = []
+
+    init(about subject: FilterExpression.Subject) { self.subject = subject }
+
+    /// A value that stands in the text of the statement.
+    mutating func argument(_ value: any SQLValue) -> String {
+        arguments.append(value)
+        return "?\(arguments.count)"
+    }
+
+    mutating func sql(of condition: FilterCondition) -> String {
+        switch condition {
+        case .useCase(let code): "p.use_case = \(argument(code))"
+        case .event(let name): event(name)
+        case .error(let error): self.error(error)
+        case .attribute(let name, let value): attribute(name, value)
+        case .app(let value): ofSource("s.app = \(argument(value)) COLLATE NOCASE")
+        case .appVersion(let value): ofSource("s.app_version = \(argument(value)) COLLATE NOCASE")
+        case .device(let value): ofSource("s.device = \(argument(value)) COLLATE NOCASE")
+        case .osVersion(let value): ofSource("s.os_version = \(argument(value)) COLLATE NOCASE")
+        case .os(let value): os(value)
+        case .tookMoreThan(let microseconds): "\(row).closed_at_us - \(row).at_us > \(argument(microseconds))"
+        case .tookLessThan(let microseconds): "\(row).closed_at_us - \(row).at_us < \(argument(microseconds))"
+        case .text(let text): subject == .transactions ? mentionInTransaction(of: text) : mentionInExchange(of: text)
+        case .status(let range): ofExchange("l.status BETWEEN \(argument(range.lowerBound)) AND \(argument(range.upperBound))")
+        case .exchange(let state): ofExchange(Self.condition(state))
+        case .state(let states):
+            ofExchange("(\(states.sorted { $0.rawValue < $1.rawValue }.map(Self.condition).joined(separator: " OR ")))")
+        case .host(let host):
+            ofExchange("(l.host = \(argument(host)) COLLATE NOCASE OR l.host LIKE \(argument("%." + SQL.escaped(host))) ESCAPE '\\')")
+        case .path(let path): ofExchange(self.path(path))
+        case .method(let methods):
+            ofExchange("l.method COLLATE NOCASE IN (\(methods.sorted().map { argument($0) }.joined(separator: ", ")))")
+        case .receivedMoreThan(let count): ofExchange("l.received_bytes > \(argument(count))")
+        case .receivedLessThan(let count): ofExchange("l.received_bytes < \(argument(count))")
+        case .not(let condition): "NOT ifnull(\(sql(of: condition)), 0)"
+        }
+    }
+
+    // MARK: What both subjects have
+
+    private var row: String { subject == .transactions ? "p" : "l" }
+
+    private func ofSource(_ condition: String) -> String {
+        subject == .transactions ? "p.source IN (SELECT s.id FROM sources s WHERE \(condition))" : condition
+    }
+
+    private func ofExchange(_ condition: String) -> String {
+        guard subject == .transactions else { return condition }
+        return """
+            EXISTS(SELECT 1 FROM parts q CROSS JOIN sources s ON s.id = q.source \
+            CROSS JOIN network_logs l ON l.source = q.source AND l.part = q.sequence \
+            WHERE q.guid = p.guid AND l.method IS NOT NULL AND \(condition))
+            """
+    }
+
+    private mutating func os(_ value: String) -> String {
+        let beginnings = [" %", ".%"].map { argument(SQL.escaped(value) + $0) }
+        let conditions = beginnings.map { "s.os || ' ' || s.os_version || ' ' LIKE \($0) ESCAPE '\\'" }
+        return ofSource("(\(conditions.joined(separator: " OR ")))")
+    }
+
+    private mutating func error(_ text: String) -> String {
+        let error = ErrorPattern(text)
+        let code = error.code.map { argument($0) }
+        let pattern = error.text.map { argument(SQL.pattern(containing: $0)) }
+        func matches(_ column: String, _ detail: String) -> String { ErrorPattern.sql(column, detail, code: code, pattern: pattern) }
+        let ofExchange = matches("l.error_code", "l.closed_detail")
+        guard subject == .transactions else { return ofExchange }
+        return """
+            EXISTS(SELECT 1 FROM parts q WHERE q.guid = p.guid AND (\(matches("q.error_code", "q.closed_detail")) \
+            OR EXISTS(SELECT 1 FROM events e WHERE e.source = q.source AND e.part = q.sequence AND e.detail IS NOT NULL \
+            AND \(matches(SQL.detail("e.detail", "error_code"), "e.detail"))) \
+            OR EXISTS(SELECT 1 FROM network_logs l WHERE l.source = q.source AND l.part = q.sequence AND \(ofExchange))))
+            """
+    }
+
+    // MARK: Transactions
+
+    /// What any source of it calls so: the codes that have the name anywhere are few, so that names are looked up for those alone.
+    private mutating func event(_ name: String) -> String {
+        let text = argument(name)
+        let code = FilterCondition.code(ofUnnamed: name).map { " UNION ALL SELECT \(argument($0))" } ?? ""
+        let named = SQL.name(
+            useCase: "q.use_case", event: "e.code", app: "s.app", version: "s.app_version", otherwise: "'event ' || e.code")
+        return """
+            EXISTS(SELECT 1 FROM parts q CROSS JOIN sources s ON s.id = q.source \
+            CROSS JOIN events e ON e.source = q.source AND e.part = q.sequence WHERE q.guid = p.guid \
+            AND e.code IN (SELECT m.event FROM names m WHERE m.name = \(text) AND m.event >= 0\(code)) AND \(named) = \(text))
+            """
+    }
+
+    private mutating func attribute(_ name: String, _ value: String?) -> String {
+        var conditions = ["j.key = \(argument(name))"]
+        if let value {
+            let text = argument(value)
+            // A number is the same number however it is written; any other text cast to one would be 0.
+            let isNumber = value.utf8.allSatisfy { "+-.0123456789eE".utf8.contains($0) } && Double(value) != nil
+            let number = isNumber ? " OR (j.type IN ('integer', 'real') AND j.atom = CAST(\(text) AS NUMERIC))" : ""
+            conditions.append("((j.type = 'text' AND j.atom = \(text)) OR (j.type IN ('true', 'false') AND j.type = \(text))\(number))")
+        }
+        return """
+            (json_valid(p.opened_detail) AND EXISTS(SELECT 1 FROM json_each(p.opened_detail, '$.attributes') j \
+            WHERE \(conditions.joined(separator: " AND "))))
+            """
+    }
+
+    /// The text in the ID, the support code, a name, an attribute (its name, its value, or both as `sku=A1`), an error, or the host or path of an exchange.
+    ///
+    /// In any case as far as ASCII goes, which is SQLite's LIKE; other letters as they are.
+    private mutating func mentionInTransaction(of text: String) -> String {
+        let pattern = argument(SQL.pattern(containing: text))
+        func like(_ expression: String) -> String { "\(expression) LIKE \(pattern) ESCAPE '\\'" }
+        // As pages and commands print it: `wide=true`.
+        let shown = "CASE j.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE ifnull(j.atom, '') END"
+        func inDetail(_ column: String) -> String {
+            """
+            (json_valid(\(column)) AND EXISTS(SELECT 1 FROM json_tree(\(column)) j \
+            WHERE \(like("j.atom")) OR (j.path = '$.attributes' AND \(like("j.key || '=' || \(shown)")))))
+            """
+        }
+        func inName(_ useCase: String, _ event: String) -> String {
+            "EXISTS(SELECT 1 FROM names n WHERE n.use_case = \(useCase) AND n.event = \(event) AND \(like("n.name")))"
+        }
+        var places = [
+            like(SQL.text(guid: "p.guid")),
+            inName("p.use_case", "-1"),
+            """
+            EXISTS(SELECT 1 FROM parts q WHERE q.guid = p.guid AND (\(inDetail("q.opened_detail")) OR \(inDetail("q.closed_detail")) \
+            OR EXISTS(SELECT 1 FROM events e WHERE e.source = q.source AND e.part = q.sequence \
+            AND (\(inName("q.use_case", "e.code")) OR \(inDetail("e.detail")))) \
+            OR EXISTS(SELECT 1 FROM network_logs l WHERE l.source = q.source AND l.part = q.sequence \
+            AND (\(like("(ifnull(l.host, '') || ifnull(l.path, ''))")) OR \(inDetail("l.opened_detail")) OR \(inDetail("l.closed_detail"))))))
+            """,
+        ]
+        if let code = SupportCode(text) { places.append(SupportCode.matches("p.guid", argument(code.lastBytes))) }
+        return "(\(places.joined(separator: " OR ")))"
+    }
+
+    // MARK: Exchanges
+
+    private mutating func path(_ path: String) -> String {
+        let whole = "/" + path.drop { $0 == "/" }
+        let below = SQL.escaped(whole.hasSuffix("/") ? whole : "\(whole)/") + "%"
+        // LIKE does not tell letters from capitals, and paths do.
+        return """
+            (l.path = \(argument(whole)) OR (l.path LIKE \(argument(below)) ESCAPE '\\' \
+            AND substr(l.path, 1, \(argument(whole.unicodeScalars.count))) = \(argument(whole))))
+            """
+    }
+
+    /// In this state, of `network_logs l` and `sources s`.
+    private static func condition(_ state: ExchangeRecord.State) -> String {
+        let isMocked = "(json_valid(l.closed_detail) AND json_extract(l.closed_detail, '$.mocked') IS 1)"
+        return switch state {
+        case .inProgress: "(l.closed IS NULL AND NOT s.ended)"
+        case .interrupted: "(l.closed IS NULL AND s.ended)"
+        case .completed: "(l.state = \(Fact.ExchangeState.completed.rawValue) AND \(isMocked) IS NOT 1)"
+        case .mocked: "(l.state = \(Fact.ExchangeState.completed.rawValue) AND \(isMocked))"
+        case .failed: "l.state = \(Fact.ExchangeState.failed.rawValue)"
+        case .canceled: "l.state = \(Fact.ExchangeState.canceled.rawValue)"
+        }
+    }
+
+    /// As people see it: scheme, host, port, path and query, as far as they are known.
+    private static let url: String = {
+        func detail(_ name: String) -> String { SQL.detail("l.opened_detail", name) }
+        return "(ifnull(\(detail("scheme")) || '://', '') || ifnull(l.host, '') || ifnull(':' || \(detail("port")), '') || l.path"
+            + " || ifnull('?' || \(detail("query")), ''))"
+    }()
+
+    /// The text in the method, URL, header fields, error or kept bodies, or in the ID or support code of its transaction; in any case as above.
+    private mutating func mentionInExchange(of text: String) -> String {
+        let like = "LIKE \(argument(SQL.pattern(containing: text))) ESCAPE '\\'"
+        func inDetail(_ column: String) -> String {
+            "(json_valid(\(column)) AND EXISTS(SELECT 1 FROM json_tree(\(column)) j WHERE j.type = 'text' AND j.atom \(like)))"
+        }
+        var places = [
+            "(l.method || ' ' || \(Self.url)) \(like)", "\(SQL.text(guid: "p.guid")) \(like)",
+            inDetail("l.opened_detail"), inDetail("l.closed_detail"),
+        ]
+        places.append(BodySearch.condition(word: words.count))
+        words.append(text)
+        if let code = SupportCode(text) { places.append(SupportCode.matches("p.guid", argument(code.lastBytes))) }
+        return "(\(places.joined(separator: " OR ")))"
+    }
+}
+
+extension SupportCode {
+    /// The last five bytes of the GUIDs that have this code.
+    var lastBytes: ColumnValue { .blob((0..<5).map { UInt8(truncatingIfNeeded: tail >> (8 * (4 - $0))) }) }
+
+    /// Whether a GUID ends with these bytes.
+    static func matches(_ guid: String, _ bytes: String) -> String { "substr(\(guid), 12) = \(bytes)" }
+}
+
+/// What ``FilterCondition/error(_:)`` asks for, taken apart.
+struct ErrorPattern {
+    /// nil: any.
+    var code: Int?
+    /// In domain or text; nil: any.
+    var text: String?
+
+    init(_ error: String) {
+        guard error != "*" else { return }
+        code = error.split(separator: " ").last.flatMap { Int($0) }
+        let words = code == nil ? error : error.split(separator: " ").dropLast().joined(separator: " ")
+        text = words.isEmpty ? nil : words
+    }
+
+    /// Whether a code, and the domain or the text in a `DetailColumn`, are those of the pattern, whose parts are arguments of the statement.
+    static func sql(_ column: String, _ detail: String, code: String?, pattern: String?) -> String {
+        var conditions = ["\(column) IS NOT NULL"]
+        if let code { conditions.append("\(column) = \(code)") }
+        if let pattern {
+            let places = ["error_domain", "error_text"].map { "\(SQL.detail(detail, $0)) LIKE \(pattern) ESCAPE '\\'" }
+            conditions.append("(\(places.joined(separator: " OR ")))")
+        }
+        return "(\(conditions.joined(separator: " AND ")))"
+    }
+}

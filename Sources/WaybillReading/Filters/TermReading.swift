@@ -1,0 +1,218 @@
+package import WaybillCore
+
+extension FilterExpression {
+    /// The filter that is meant.
+    ///
+    /// - Parameters:
+    ///   - names: What is called how in the store that is asked; nil: names are not looked up, and a use case counts where it is a code.
+    ///   - now: Microseconds since 1970.
+    /// - Throws: ``FilterMistake`` for the first term that cannot be meant.
+    package func filter<Filter: ListFilter>(names: [RecordedName]?, now: Int) throws(FilterMistake) -> Filter {
+        var filter = Filter()
+        try add(to: &filter, names: names, now: now)
+        return filter
+    }
+
+    /// Adds the conditions to those that a filter has.
+    package func add(to filter: inout some ListFilter, names: [RecordedName]?, now: Int) throws(FilterMistake) {
+        for (index, term) in terms.enumerated() {
+            try TermReading(term: term, place: place(of: index), names: names, now: now).add(to: &filter)
+        }
+    }
+
+    /// Whether a name has to be looked up.
+    package var hasNames: Bool { terms.contains { $0.key == .useCase || $0.key == .event } }
+}
+
+/// Reads one term.
+private struct TermReading {
+    let term: FilterExpression.Term
+    let place: FilterExpression.Place
+    let names: [RecordedName]?
+    let now: Int
+
+    private var value: String { term.value }
+
+    private func mistake(_ message: String, suggestion: String? = nil) -> FilterMistake {
+        FilterMistake(message, at: place.valueStart, count: value.unicodeScalars.count, suggestion: suggestion)
+    }
+
+    fileprivate func add<Filter: ListFilter>(to filter: inout Filter) throws(FilterMistake) {
+        try checkRelation()
+        switch term.key {
+        case .useCase:
+            guard let code = try useCase() else { return }
+            // A second one is one more condition, which nothing passes unless it is the same.
+            if Filter.subject == .transactions, !term.isNegated, filter.useCase == nil {
+                filter.useCase = code
+            } else {
+                add(.useCase(code), to: &filter)
+            }
+        case .outcome: filter.outcomes = try outcomes(among: filter.outcomes)
+        case .since: filter.sinceMicroseconds = max(filter.sinceMicroseconds ?? .min, try time())
+        case .until: filter.untilMicroseconds = min(filter.untilMicroseconds ?? .max, try time())
+        case .sort: filter.sort(try order())
+        case .event: add(.event(try event()), to: &filter)
+        case .error: add(.error(value), to: &filter)
+        case .attribute: add(attribute(), to: &filter)
+        case .app: add(.app(value), to: &filter)
+        case .version: add(.appVersion(value), to: &filter)
+        case .device: add(.device(value), to: &filter)
+        case .os: add(.os(value), to: &filter)
+        case .osVersion: add(.osVersion(value), to: &filter)
+        case .took: add(term.relation == .greater ? .tookMoreThan(try duration()) : .tookLessThan(try duration()), to: &filter)
+        case nil: add(.text(value), to: &filter)
+        case .status: add(.status(try statuses()), to: &filter)
+        case .exchange: add(.exchange(try state(value[...], at: place.valueStart)), to: &filter)
+        case .state: add(.state(try words(state)), to: &filter)
+        case .host: add(.host(value), to: &filter)
+        case .path: add(.path(value), to: &filter)
+        case .method: add(.method(try methods()), to: &filter)
+        case .size: add(term.relation == .greater ? .receivedMoreThan(try byteCount()) : .receivedLessThan(try byteCount()), to: &filter)
+        }
+    }
+
+    private func add(_ condition: FilterCondition, to filter: inout some ListFilter) {
+        filter.conditions.append(term.isNegated ? .not(condition) : condition)
+    }
+
+    private func checkRelation() throws(FilterMistake) {
+        guard let key = term.key else { return }
+        let isMeasured = key == .took || key == .size
+        if isMeasured, term.relation == .equal {
+            let form = key == .took ? "took>2s or took<2s" : "size>100kB or size<100kB"
+            throw FilterMistake("Say \(form).", at: place.start, count: place.count)
+        }
+        guard isMeasured || term.relation == .equal else {
+            throw FilterMistake("Behind \(key.rawValue) stands “:”, and neither “>” nor “<”.", at: place.valueStart - 1)
+        }
+        guard term.isNegated, [.since, .until, .sort].contains(key) else { return }
+        let hint = key == .sort ? "" : "; say \(key == .since ? "until" : "since")"
+        throw FilterMistake("A “-” does not go with \(key.rawValue)\(hint).", at: place.start, count: place.count)
+    }
+}
+
+extension TermReading {
+    private func useCase() throws(FilterMistake) -> Int? {
+        if let code = Int(value) { return code }
+        guard let names else { return nil }
+        let useCases = names.filter { $0.event == nil }
+        let codes = Set(useCases.filter { $0.name == value }.map(\.useCase)).sorted()
+        guard codes.count != 1 else { return codes[0] }
+        guard codes.isEmpty else {
+            let list = codes.map(String.init).joined(separator: ", ")
+            throw mistake("The use cases \(list) are all called “\(value)”; give one of the codes.")
+        }
+        let known = useCases.map(\.name)
+        throw mistake(
+            "There is no use case “\(value)” here; \(hint(known, otherwise: "no names are known; give a code."))",
+            suggestion: nearest(known))
+    }
+
+    private func event() throws(FilterMistake) -> String {
+        guard let names, FilterCondition.code(ofUnnamed: value) == nil else { return value }
+        let events = names.filter { $0.event != nil }.map(\.name)
+        guard !events.contains(value) else { return value }
+        throw mistake(
+            "No event here is called “\(value)”; "
+                + hint(events, otherwise: "no event has a name; “event 7” stands for the one with the code 7."),
+            suggestion: nearest(events))
+    }
+
+    private func nearest(_ known: [String]) -> String? { value.nearest(among: Set(known).sorted()) }
+
+    private func hint(_ known: [String], otherwise: String) -> String {
+        if let nearest = nearest(known) { return "did you mean “\(nearest)”?" }
+        let known = Set(known).sorted()
+        guard !known.isEmpty else { return otherwise }
+        return "known are \(known.prefix(12).joined(separator: ", "))\(known.count > 12 ? " and others" : "")."
+    }
+
+    /// The words of the value, which commas part.
+    private func words<Word>(_ read: (Substring, Int) throws(FilterMistake) -> Word) throws(FilterMistake) -> Set<Word> {
+        var words: Set<Word> = []
+        var offset = place.valueStart
+        for word in value.split(separator: ",", omittingEmptySubsequences: false) {
+            words.insert(try read(word, offset))
+            offset += word.unicodeScalars.count + 1
+        }
+        return words
+    }
+
+    /// - Parameter known: Those that are let through already; empty: all.
+    private func outcomes(among known: Set<TransactionOutcome>) throws(FilterMistake) -> Set<TransactionOutcome> {
+        var outcomes = try words(outcome)
+        if term.isNegated { outcomes = Set(TransactionOutcome.allCases).subtracting(outcomes) }
+        if !known.isEmpty { outcomes.formIntersection(known) }
+        // An empty set would let everything through.
+        guard !outcomes.isEmpty else {
+            throw mistake("With this no outcome is left. Put a comma between outcomes of which any will do: outcome:failed,canceled.")
+        }
+        return outcomes
+    }
+
+    private func outcome(_ word: Substring, at offset: Int) throws(FilterMistake) -> TransactionOutcome {
+        if let outcome = TransactionOutcome(name: word) { return outcome }
+        throw unknown(word, "no outcome", among: TransactionOutcome.allCases.map(\.name), at: offset)
+    }
+
+    private func unknown(_ word: Substring, _ what: String, among words: [String], at offset: Int) -> FilterMistake {
+        let nearest = String(word).nearest(among: words)
+        let hint = nearest.map { "did you mean “\($0)”?" } ?? "they are \(words.joined(separator: ", "))."
+        return FilterMistake("“\(word)” is \(what); \(hint)", at: offset, count: word.unicodeScalars.count, suggestion: nearest)
+    }
+
+    /// `variant=B`, in whose name `\=` and `\\` stand for themselves.
+    private func attribute() -> FilterCondition {
+        var name = String.UnicodeScalarView()
+        var rest = value.unicodeScalars[...]
+        while let scalar = rest.popFirst() {
+            if scalar == "=" { return .attribute(String(name), value: String(rest)) }
+            name.append(scalar == "\\" && (rest.first == "=" || rest.first == "\\") ? rest.removeFirst() : scalar)
+        }
+        return .attribute(String(name), value: nil)
+    }
+
+    private func statuses() throws(FilterMistake) -> ClosedRange<Int> {
+        guard let range = StatusRange.read(value) else { throw mistake("“\(value)” is no status: give 404, 4xx or 400-499.") }
+        return range
+    }
+
+    private func state(_ word: Substring, at offset: Int) throws(FilterMistake) -> ExchangeRecord.State {
+        if let state = ExchangeRecord.State(rawValue: String(word)) { return state }
+        throw unknown(word, "no state of an exchange", among: ExchangeRecord.State.allCases.map(\.rawValue), at: offset)
+    }
+
+    private func methods() throws(FilterMistake) -> Set<String> {
+        let methods = Set(value.split(separator: ",").map(String.init))
+        guard !methods.isEmpty else { throw mistake("“\(value)” is no method: give GET, or several with commas between.") }
+        return methods
+    }
+
+    private func byteCount() throws(FilterMistake) -> Int {
+        guard let count = Measure.size.read(value) else { throw mistake("“\(value)” is no size: give 500B, 100kB, 1.5MB or 2GB.") }
+        return count
+    }
+
+    private func duration() throws(FilterMistake) -> Int {
+        guard let microseconds = Measure.duration.read(value) else {
+            throw mistake("“\(value)” is no duration: give 2s, 1.5s, 500ms, 80us, 3m or 1h.")
+        }
+        return microseconds
+    }
+
+    private func time() throws(FilterMistake) -> Int {
+        guard let time = TimeExpression.microseconds(value, now: now) else {
+            throw mistake("“\(value)” is no time: give \(TimeExpression.forms).")
+        }
+        return time
+    }
+
+    private func order() throws(FilterMistake) -> TransactionFilter.Order {
+        guard let order = TransactionFilter.Order(rawValue: value) else {
+            let words = TransactionFilter.Order.allCases.map(\.rawValue).joined(separator: ", ")
+            throw mistake("“\(value)” is no order. They are: \(words).")
+        }
+        return order
+    }
+}
