@@ -76,8 +76,8 @@ let package = Package(
         .target(
             name: "WaybillCollector",
             dependencies: [
-                "WaybillCore", "WaybillStore", "WaybillReading", "WaybillAnalysis", "WaybillExport", "WaybillInspector",
-                "WaybillLegacy", "CZlib", .hummingbird, .httpTypes, .logging, .nio, .serviceLifecycle,
+                "WaybillCore", "WaybillReading", "WaybillAnalysis", "WaybillExport", "WaybillInspector", "WaybillLegacy", "CZlib",
+                .hummingbird, .httpTypes, .logging, .nio, .serviceLifecycle,
             ]
         ),
         .executableTarget(

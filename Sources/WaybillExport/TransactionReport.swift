@@ -42,18 +42,25 @@ public struct TransactionReport: Sendable {
 
     /// The whole file, UTF-8.
     public var html: Data {
-        let redactor = Redactor(additionalNames: additionalSecretNames)
         var report = self
-        report.records = records.sorted(by: Self.precedes).map(redactor.record)
-        report.bodies = bodies.mapValues(redactor.bodies)
-        report.title = redactor.text(title)
-        report.selection = selection.map(redactor.text)
-        report.notes = notes.map(redactor.text)
-        return Data(ReportPage(report).page.html.bytes)
+        report.records.sort(by: Self.precedes)
+        return Data(ReportPage(Redactor(additionalNames: additionalSecretNames).redacted(report)).page.html.bytes)
     }
 
     /// The newest first; ties by ID.
     private static func precedes(_ left: TransactionRecord, _ right: TransactionRecord) -> Bool {
         (left.summary.begunMicroseconds, left.summary.id) > (right.summary.begunMicroseconds, right.summary.id)
+    }
+}
+
+extension TransactionReport: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var report = self
+        report.records = records.redacted(by: redactor)
+        report.bodies = bodies.redacted(by: redactor)
+        report.title = redactor.text(title)
+        report.selection = selection.redacted(by: redactor)
+        report.notes = notes.redacted(by: redactor)
+        return report
     }
 }

@@ -87,3 +87,12 @@ package struct SourceDetails: Sendable {
         }
     }
 }
+
+extension SourceDetails: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var details = self
+        details.clocks = clocks.redacted(by: redactor)
+        details.transactions = transactions.redacted(by: redactor)
+        return details
+    }
+}

@@ -108,7 +108,7 @@ import WaybillStore
         for url in ["https://h:8080/a?b=c", "localhost:8080/login", "/login?page=1", "h/a%20b"] {
             var record = HostileText.records[0]
             record.exchanges[0].url = url
-            #expect(redactor.record(record).exchanges[0].url == url)
+            #expect(record.redacted(by: redactor).exchanges[0].url == url)
         }
     }
 

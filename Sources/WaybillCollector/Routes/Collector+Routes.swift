@@ -130,8 +130,8 @@ extension Request {
 
 extension Response {
     /// An answer for a program, in the keys of the description.
-    static func json(_ value: some Encodable) throws -> Response {
-        let body = ByteBuffer(bytes: try JSONEncoder.waybill().encode(value))
+    static func json(_ value: some Encodable & Redactable) throws -> Response {
+        let body = ByteBuffer(bytes: try JSONEncoder.waybill().encode(Redactor().redacted(value)))
         // What was recorded concerns people: no cache on the way keeps it.
         return Response(
             status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"], body: ResponseBody(byteBuffer: body))

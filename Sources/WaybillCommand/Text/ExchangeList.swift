@@ -9,7 +9,7 @@ extension TextTable {
     /// A page of exchanges, a line for each.
     ///
     /// - Parameter width: Columns of the terminal: a narrow one gets fewer columns, and URLs that are cut; nil: nothing has to fit.
-    init(exchanges: [ExchangeRecord], width: Int?) {
+    init(exchanges: Redacted<[ExchangeRecord]>, width: Int?) {
         let isWide = width.map { $0 >= 120 } ?? true
         var columns: [(title: String, alignment: Alignment)] = [
             ("EXCHANGE", .left), (isWide ? "OPENED (UTC)" : "UTC", .left), ("METHOD", .left), ("STATUS", .left), ("DURATION", .right),
@@ -17,7 +17,7 @@ extension TextTable {
         if isWide { columns += [("RECEIVED", .right), ("USE CASE", .left), ("TRANSACTION", .left)] }
         columns.append(("HOST AND PATH", .left))
         self.init(columns: columns)
-        rows = exchanges.map { Self.row($0, isWide: isWide) }
+        rows = exchanges.value.map { Self.row($0, isWide: isWide) }
         guard let width else { return }
         let before = columns.indices.dropLast().reduce(0) { sum, column in
             sum + 2 + (([columns[column].title] + rows.map { $0[column].text }).map(\.count).max() ?? 0)

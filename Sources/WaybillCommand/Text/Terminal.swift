@@ -10,10 +10,10 @@ enum Terminal {
     }
 
     /// Values for a program, in the keys of a collector's answers.
-    static func write(json value: some Encodable) throws {
+    static func write(json value: some Encodable & Redactable) throws {
         let encoder = JSONEncoder.waybill()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        FileHandle.standardOutput.write(try encoder.encode(value) + Data("\n".utf8))
+        FileHandle.standardOutput.write(try encoder.encode(Redactor().redacted(value)) + Data("\n".utf8))
     }
 
     /// Bytes that are written already.

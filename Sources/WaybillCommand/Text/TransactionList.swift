@@ -6,12 +6,12 @@ import WaybillReading
 
 extension TextTable {
     /// A page of transactions, a line for each.
-    init(transactions: [TransactionSummary]) {
+    init(transactions: Redacted<[TransactionSummary]>) {
         self.init(columns: [
             ("BEGUN (UTC)", .left), ("USE CASE", .left), ("OUTCOME", .left), ("DURATION", .right), ("SOURCES", .right),
             ("EVENTS", .right), ("REQUESTS", .right), ("SUPPORT CODE", .left), ("ID", .left),
         ])
-        rows = transactions.map { transaction in
+        rows = transactions.value.map { transaction in
             [
                 Cell(Words.time(transaction.begunMicroseconds)),
                 Cell(transaction.useCaseName, .bold),

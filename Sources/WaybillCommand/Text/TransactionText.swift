@@ -12,10 +12,10 @@ struct TransactionText {
     private let names: SourceNames
 
     /// - Parameter clocks: By which times.
-    init(_ record: TransactionRecord, clocks: ShownClocks = .aligned) {
-        self.record = record
+    init(_ record: Redacted<TransactionRecord>, clocks: ShownClocks = .aligned) {
+        self.record = record.value
         self.clocks = clocks
-        names = SourceNames(record.sources)
+        names = SourceNames(record.value.sources)
     }
 
     /// All lines.

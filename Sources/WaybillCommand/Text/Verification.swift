@@ -59,4 +59,18 @@ struct Verification: Encodable {
         }
     }
 }
+
+extension Verification: Redactable {
+    func redacted(by redactor: Redactor) -> Self {
+        var verification = self
+        verification.problems = problems.redacted(by: redactor)
+        verification.remarks = remarks.redacted(by: redactor)
+        verification.totals = totals?.map { total in
+            var total = total
+            total.app = redactor.text(total.app)
+            return total
+        }
+        return verification
+    }
+}
 #endif

@@ -70,7 +70,7 @@ struct Following {
 
     /// Titles come once; later lines keep the columns where they are, unless they need more room.
     private mutating func table(_ rows: [TransactionSummary]) -> [String] {
-        var table = TextTable(transactions: rows)
+        var table = TextTable(transactions: Redactor().redacted(rows))
         table.hasTitles = widths.isEmpty
         table.leastWidths = widths
         widths = table.widths

@@ -62,7 +62,8 @@ struct Import: AsyncParsableCommand {
             let store = try SQLiteStore(making: url, clock: CommandClock.current)
             return { file in
                 let set = try TransactionSet.decode(OutgoingSet(contentsOf: file).body)
-                return try await store.add(ReceivedSet(set: set, atMicroseconds: CommandClock.current.wallMicroseconds()))
+                return try await store.add(
+                    ReceivedSet(set: Redactor().redacted(set), atMicroseconds: CommandClock.current.wallMicroseconds()))
             }
         }
     }

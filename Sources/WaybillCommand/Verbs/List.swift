@@ -105,11 +105,11 @@ struct List: AsyncParsableCommand {
         }
     }
 
-    private func show<Row>(_ page: RecordPage<Row>, table: ([Row]) -> TextTable) throws {
+    private func show<Row: Redactable>(_ page: RecordPage<Row>, table: (Redacted<[Row]>) -> TextTable) throws {
         if json {
             try Terminal.write(json: page)
         } else if !page.rows.isEmpty {
-            Terminal.write(table(page.rows).lines(.standardOutput()))
+            Terminal.write(table(Redactor().redacted(page.rows)).lines(.standardOutput()))
             if let next = page.next { Terminal.warn("There are more: --cursor \(next)") }
         } else {
             Terminal.warn(page.whyEmpty ?? "Nothing was found.")

@@ -54,7 +54,7 @@ struct Show: AsyncParsableCommand {
         if key.contains(":") { return try await showExchange() }
         let record = try await place.opened().transaction(key)
         if json { return try Terminal.write(json: record) }
-        let transaction = TransactionText(record, clocks: clocks ?? .aligned)
+        let transaction = TransactionText(Redactor().redacted(record), clocks: clocks ?? .aligned)
         text.write(transaction.lines(.standardOutput(), width: Terminal.width() ?? Terminal.usualWidth))
     }
 
@@ -67,7 +67,7 @@ struct Show: AsyncParsableCommand {
             return FileHandle.standardOutput.write(Data(writer.next(record, bodies: bodies) + "\n".utf8))
         }
         let redactor = Redactor()
-        text.write(ExchangeText(redactor.record(record), bodies: redactor.bodies(bodies)).lines(.standardOutput()))
+        text.write(ExchangeText(redactor.redacted(record), bodies: redactor.redacted(bodies)).lines(.standardOutput()))
     }
 }
 

@@ -11,3 +11,8 @@ public struct Erasure: Hashable, Sendable, Codable {
         self.factCount = factCount
     }
 }
+
+/// Numbers alone.
+extension Erasure: Redactable {
+    package func redacted(by redactor: Redactor) -> Self { self }
+}

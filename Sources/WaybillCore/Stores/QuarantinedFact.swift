@@ -21,3 +21,12 @@ public struct QuarantinedFact: Hashable, Sendable {
         self.fact = fact
     }
 }
+
+extension QuarantinedFact: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var quarantined = self
+        quarantined.reason = redactor.text(reason)
+        quarantined.fact = fact.redacted(by: redactor)
+        return quarantined
+    }
+}

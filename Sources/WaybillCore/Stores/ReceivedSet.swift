@@ -1,11 +1,11 @@
-/// A set that came in, and when.
+/// A set that came in, and when: redacted here, too, whoever sent it.
 package struct ReceivedSet: Sendable {
-    package var set: DecodedSet
+    package let set: DecodedSet
     /// Since 1970.
     package var atMicroseconds: Int
 
-    package init(set: DecodedSet, atMicroseconds: Int) {
-        self.set = set
+    package init(set: Redacted<DecodedSet>, atMicroseconds: Int) {
+        self.set = set.value
         self.atMicroseconds = atMicroseconds
     }
 }

@@ -2,10 +2,10 @@ package import WaybillAnalysis
 import WaybillCore
 
 /// Answers as tables for a program: one row for each line that people read, the total first where there are segments.
-extension AnyAnswer {
+extension Redacted<AnyAnswer> {
     /// Times in microseconds.
     package var csv: CSVTable {
-        switch self {
+        switch value {
         case .summary(_, let answer): answer.csv
         case .duration(_, let answer): answer.csv
         case .transitions(_, let answer): answer.csv

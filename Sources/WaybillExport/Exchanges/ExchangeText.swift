@@ -1,4 +1,4 @@
-import WaybillCore
+package import WaybillCore
 package import WaybillReading
 import WaybillStore
 
@@ -25,12 +25,9 @@ package struct ExchangeText {
     private let bodies: ExchangeBodies
     private var exchange: TransactionRecord.Exchange { record.exchange }
 
-    /// - Parameters:
-    ///   - record: Redacted: nothing is taken out here.
-    ///   - bodies: Redacted.
-    package init(_ record: ExchangeRecord, bodies: ExchangeBodies = ExchangeBodies()) {
-        self.record = record
-        self.bodies = bodies
+    package init(_ record: Redacted<ExchangeRecord>, bodies: Redacted<ExchangeBodies>) {
+        self.record = record.value
+        self.bodies = bodies.value
     }
 
     /// All lines.

@@ -37,7 +37,7 @@ package struct ExchangeWriter {
 
     /// The next exchange, with what stands between it and the one before; empty for what the format cannot say.
     package mutating func next(_ record: ExchangeRecord, bodies: ExchangeBodies) -> [UInt8] {
-        guard let bytes = bytes(redactor.record(record), redactor.bodies(bodies)) else { return [] }
+        guard let bytes = bytes(redactor.redacted(record), redactor.redacted(bodies)) else { return [] }
         defer { count += 1 }
         let separator =
             switch format {
@@ -48,16 +48,16 @@ package struct ExchangeWriter {
         return separator.utf8 + bytes
     }
 
-    private mutating func bytes(_ record: ExchangeRecord, _ bodies: ExchangeBodies) -> [UInt8]? {
+    private mutating func bytes(_ record: Redacted<ExchangeRecord>, _ bodies: Redacted<ExchangeBodies>) -> [UInt8]? {
         switch format {
         case .har:
             writer.removeAll()
             HAREntry(record: record, bodies: bodies).write(to: &writer)
             return writer.bytes
-        case .json: return Self.json(record, bodies)
+        case .json: return Self.json(record.value, bodies.value)
         case .text: return Array((ExchangeText(record, bodies: bodies).text + "\n").utf8)
         case .curl:
-            guard let command = CurlCommand(record.exchange, body: bodies.request) else { return nil }
+            guard let command = CurlCommand(record.value.exchange, body: bodies.value.request) else { return nil }
             return Array((command.text + "\n").utf8)
         }
     }

@@ -8,12 +8,12 @@ import WaybillStore
 /// Sizes that are not known are -1. What HAR has no place for stands under `_waybill`, in the words and units of an export. Cookies are never listed:
 /// their fields are redacted whole, names and all.
 struct HAREntry {
-    /// Redacted.
-    let record: ExchangeRecord
-    /// Redacted.
-    let bodies: ExchangeBodies
+    private let record: ExchangeRecord
+    private let bodies: ExchangeBodies
 
     private var exchange: TransactionRecord.Exchange { record.exchange }
+
+    init(record: Redacted<ExchangeRecord>, bodies: Redacted<ExchangeBodies>) { (self.record, self.bodies) = (record.value, bodies.value) }
 
     func write(to writer: inout JSONWriter) {
         let timing = ExchangeTiming(exchange)

@@ -29,7 +29,8 @@ struct ExportRow {
     var transfer = Fact.Transfer()
 
     /// - Parameter opening: What the fact closes; nil where it closes nothing, or that has not arrived.
-    init(_ fact: Fact, opening: Fact?, in clock: WallClock) {
+    init(_ fact: Redacted<Fact>, opening: Redacted<Fact?>, in clock: WallClock) {
+        let (fact, opening) = (fact.value, opening.value)
         sequence = fact.sequence
         kind = ""
         time = clock.wall(fact.atMicroseconds)

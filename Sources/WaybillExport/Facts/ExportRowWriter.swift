@@ -63,7 +63,7 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
     }
 
     mutating func visit(_ fact: Fact, closing opening: Fact?) throws(WaybillError) {
-        var row = ExportRow(redactor.fact(fact), opening: opening.map(redactor.fact), in: source.clock)
+        var row = ExportRow(redactor.redacted(fact), opening: redactor.redacted(opening), in: source.clock)
         if let code = row.code { row.name = try name(ofEvent: code) }
         rows.beginRow(head)
         row.write(to: &rows)

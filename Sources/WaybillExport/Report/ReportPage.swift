@@ -6,8 +6,8 @@ import WaybillReading
 struct ReportPage {
     private let report: TransactionReport
 
-    /// - Parameter report: Redacted and in order.
-    init(_ report: TransactionReport) { self.report = report }
+    /// - Parameter report: In order.
+    init(_ report: Redacted<TransactionReport>) { self.report = report.value }
 
     var page: HTMLPage {
         HTMLPage(title: report.title, style: ReportAssets.style, script: ReportAssets.script, body: body)

@@ -1,4 +1,4 @@
-import WaybillCore
+package import WaybillCore
 package import WaybillExport
 package import WaybillReading
 
@@ -10,12 +10,12 @@ package struct ExchangePage {
     private let frame: InspectorFrame
     private var exchange: TransactionRecord.Exchange { record.exchange }
 
-    /// - Parameters:
-    ///   - record: Redacted.
-    ///   - bodies: Redacted.
-    ///   - transaction: The one that it belongs to, redacted; nil outside any.
-    package init(_ record: ExchangeRecord, bodies: ExchangeBodies, transaction: TransactionRecord?, in frame: InspectorFrame) {
-        (self.record, self.bodies, self.transaction, self.frame) = (record, bodies, transaction, frame)
+    /// - Parameter transaction: The one that it belongs to; nil outside any.
+    package init(
+        _ record: Redacted<ExchangeRecord>, bodies: Redacted<ExchangeBodies>, transaction: Redacted<TransactionRecord?>,
+        in frame: InspectorFrame
+    ) {
+        (self.record, self.bodies, self.transaction, self.frame) = (record.value, bodies.value, transaction.value, frame)
     }
 
     /// The whole document.

@@ -17,7 +17,6 @@ struct ExchangeTerms {
         hosts = Self.hosts(of: page.rows)
     }
 
-    /// - Parameter rows: Redacted.
     static func hosts(of rows: [ExchangeRecord]) -> [String] {
         var counts: [String: Int] = [:]
         // Without the port, which is no part of a host's name; an address of IPv6 has colons of its own.

@@ -11,14 +11,14 @@ package struct ExchangesPage {
     private let frame: InspectorFrame
 
     /// - Parameters:
-    ///   - page: Redacted; where it is empty, with the reason.
+    ///   - page: Where it is empty, with the reason.
     ///   - names: Of use cases, to choose from.
     ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
     package init(
-        _ page: RecordPage<ExchangeRecord>, at address: ListAddress, names: [RecordedName],
+        _ page: Redacted<RecordPage<ExchangeRecord>>, at address: ListAddress, names: [RecordedName],
         meant: String? = nil, in frame: InspectorFrame
     ) {
-        (self.page, self.address, self.names, self.meant) = (page, address, names, meant)
+        (self.page, self.address, self.names, self.meant) = (page.value, address, names, meant)
         self.frame = frame
     }
 

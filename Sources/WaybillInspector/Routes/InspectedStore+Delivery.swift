@@ -10,12 +10,15 @@ extension InspectedStore {
 
     func deliveryPage() async throws -> InspectorResponse {
         let redactor = Redactor()
-        let state = redactor.delivery(try await store.delivery(hours: Self.hourCount))
+        let state = try await store.delivery(hours: Self.hourCount)
         let conflicts = try await store.nameConflicts()
-        let names = redactor.names(
-            conflicts, useCases: conflicts.isEmpty ? [] : try await store.names().filter { $0.event == nil },
+        let useCases = conflicts.isEmpty ? [] : try await store.names().filter { $0.event == nil }
+        let names = ChangedNames(
+            conflicts, useCases: Dictionary(useCases.map { ($0.useCase, $0.name) }, uniquingKeysWith: { first, _ in first }),
             starts: conflicts.isEmpty ? [:] : try await store.firstStarts())
-        return .page(DeliveryPage(state, collected: counted?().redacted(by: redactor), names: names, in: frame).html)
+        let page = DeliveryPage(
+            redactor.redacted(state), collected: redactor.redacted(counted?()), names: redactor.redacted(names), in: frame)
+        return .page(page.html)
     }
 
     func downloadDelivery(_ name: String) async throws -> InspectorResponse {
@@ -23,9 +26,9 @@ extension InspectedStore {
         switch (DeliveryFile(rawValue: name), counted) {
         case (.quarantine, _):
             let facts = try await store.quarantined(limit: Self.quarantineLimit)
-            bytes = QuarantineJSON.bytes(facts, redactor: Redactor())
+            bytes = QuarantineJSON.bytes(Redactor().redacted(facts))
         case (.rejections, let counted?):
-            bytes = Array(try JSONEncoder.waybill().encode(counted().redacted(by: Redactor()).rejections))
+            bytes = Array(try JSONEncoder.waybill().encode(Redactor().redacted(counted().rejections)))
         case (.rejections, nil), (nil, _): throw QueryFailure.notFound("There is no file “\(name)” here.")
         }
         return .download(bytes, type: "application/json", name: "waybill-\(name)")

@@ -9,8 +9,9 @@ extension InspectedStore {
         let bodies = try await store.bodies(of: record.id)
         let redactor = Redactor()
         var transaction: TransactionRecord?
-        if let id = record.transaction { transaction = redactor.record(try await store.transaction(id.description)) }
-        let page = ExchangePage(redactor.record(record), bodies: redactor.bodies(bodies), transaction: transaction, in: frame)
+        if let id = record.transaction { transaction = try await store.transaction(id.description) }
+        let page = ExchangePage(
+            redactor.redacted(record), bodies: redactor.redacted(bodies), transaction: redactor.redacted(transaction), in: frame)
         return .page(page.html)
     }
 
@@ -23,7 +24,7 @@ extension InspectedStore {
         let bodies = try await store.bodies(of: record.id)
         let fileName = "waybill-\(record.id.code.replacing(":", with: "-")).\(file.suffix)"
         guard let format = file.format else {
-            let redacted = Redactor().bodies(bodies)
+            let redacted = Redactor().redacted(bodies).value
             guard let body = file == .requestBody ? redacted.request : redacted.response, !body.bytes.isEmpty else {
                 throw QueryFailure.notFound("Nothing was kept of this body.")
             }

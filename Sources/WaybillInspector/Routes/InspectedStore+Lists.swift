@@ -9,13 +9,13 @@ extension InspectedStore {
     func transactionsPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
         let (version, names) = (try await store.version(), try await store.names())
-        var (page, mistake, status) = try await Self.page {
+        let (page, mistake, status) = try await Self.page {
             try await store.transactions(TransactionQuery(address.items), within: Self.budget)
         }
         let errorCounts = try await store.errorCounts(of: page.rows.map(\.id))
-        page.rows = page.rows.map(Redactor().summary)
         let html = TransactionsPage(
-            page, errorCounts: errorCounts, at: address, names: names, meant: mistake?.corrected(items), version: version, in: frame
+            Redactor().redacted(page), errorCounts: errorCounts, at: address, names: names, meant: mistake?.corrected(items),
+            version: version, in: frame
         ).html
         return .page(html, status: status)
     }
@@ -23,11 +23,10 @@ extension InspectedStore {
     func exchangesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
         let names = try await store.names()
-        var (page, mistake, status) = try await Self.page {
+        let (page, mistake, status) = try await Self.page {
             try await store.exchanges(ExchangeQuery(address.items), within: Self.budget)
         }
-        page.rows = page.rows.map { Redactor().record($0) }
-        let html = ExchangesPage(page, at: address, names: names, meant: mistake?.corrected(items), in: frame).html
+        let html = ExchangesPage(Redactor().redacted(page), at: address, names: names, meant: mistake?.corrected(items), in: frame).html
         return .page(html, status: status)
     }
 
@@ -40,7 +39,7 @@ extension InspectedStore {
         let names = all.filter { useCase == nil || $0.useCase == useCase && $0.event != nil }
         var hosts: [String]?
         if value("about") == "exchanges" {
-            hosts = ExchangeTerms.hosts(of: try await store.exchanges(ExchangeQuery()).rows.map { Redactor().record($0) })
+            hosts = ExchangeTerms.hosts(of: Redactor().redacted(try await store.exchanges(ExchangeQuery()).rows).value)
         }
         let terms = FilterTerms(
             try await seen(of: useCase), names: names, about: hosts == nil ? .transactions : .exchanges, hosts: hosts ?? [])

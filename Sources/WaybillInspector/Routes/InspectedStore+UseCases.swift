@@ -15,18 +15,19 @@ extension InspectedStore {
             case .failure(let mistake): ((SummaryAnswer(useCases: [], whyEmpty: mistake.sentence), UseCaseParameters.hour), mistake.meant)
             }
         return .page(
-            UseCasesPage(shown, each: step, meant: meant, names: names, at: address, in: frame).html, status: status)
+            UseCasesPage(Redactor().redacted(shown), each: step, meant: meant, names: names, at: address, in: frame).html, status: status)
     }
 
     /// The list of use cases as a file.
     func useCasesFile(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        .csv(AnyAnswer.summary(SummaryQuestion(), try await summary(ListAddress(items).items).answer).csv, name: "use-cases")
+        let answer = AnyAnswer.summary(SummaryQuestion(), try await summary(ListAddress(items).items).answer)
+        return .csv(Redactor().redacted(answer).csv, name: "use-cases")
     }
 
     private func summary(_ items: [(name: String, value: String)]) async throws -> (answer: SummaryAnswer, step: Int) {
         let step = try await step(try TransactionQuery(conditions: items))
         let question = AnyQuestion.summary(SummaryQuestion(stepMicroseconds: step))
-        guard case .summary(_, let answer) = Redactor().answer(try await store.answer(question, where: items)) else {
+        guard case .summary(_, let answer) = try await store.answer(question, where: items) else {
             return (SummaryAnswer(useCases: []), step)
         }
         return (answer, step)
@@ -67,7 +68,7 @@ extension InspectedStore {
         guard let answer = try await answers(to: view, about: useCase, items, seen, isFile: true).first else {
             throw QueryFailure.parameter("a", "Say what is to be compared.")
         }
-        guard case .summary(let query, let summary) = answer, name != "summary" else {
+        guard case .summary(let query, let summary) = answer.value, name != "summary" else {
             return .csv(answer.csv, name: name)
         }
         return .csv(
@@ -78,16 +79,16 @@ extension InspectedStore {
     private func answers(
         to view: UseCaseView, about useCase: UseCaseReference, _ items: [(name: String, value: String)], _ seen: SeenValues,
         isFile: Bool = false
-    ) async throws -> [AnyAnswer] {
+    ) async throws -> [Redacted<AnyAnswer>] {
         let parameters = UseCaseParameters(items, of: view)
         let conditions = parameters.conditions.filter { $0.name != "use_case" } + [("use_case", "\(useCase.code)")]
         let query = try TransactionQuery(conditions: conditions)
         let usual = view == .funnel && parameters.steps.isEmpty ? try await usualSteps(query) : []
         let step = view == .overview ? try await step(query) : nil
-        var answers: [AnyAnswer] = []
+        var answers: [Redacted<AnyAnswer>] = []
         let questions = try parameters.questions(usualSteps: usual, seen: seen, step: step, now: clock.wallMicroseconds())
         for question in questions.prefix(isFile ? 1 : .max) {
-            answers.append(Redactor().answer(try await store.answer(question, where: conditions)))
+            answers.append(Redactor().redacted(try await store.answer(question, where: conditions)))
         }
         return answers
     }

@@ -36,10 +36,10 @@ package struct InspectedStore: Sendable {
         let (bodies, isCut) = try await store.bodies(of: exchanges, limit: Self.bodyByteLimit)
         let (before, after) = try await store.neighbors(of: id)
         let redactor = Redactor()
-        let around = TransactionPage.Around(before: before.map(redactor.summary), after: after.map(redactor.summary))
+        let around = TransactionPage.Around(before: redactor.redacted(before), after: redactor.redacted(after))
         let notes = isCut ? ["Bodies of later requests are on their own pages: they would be too much for one."] : []
         let page = TransactionPage(
-            redactor.record(record), bodies: bodies.mapValues(redactor.bodies), clocks: clocks, around: around, notes: notes, in: frame)
+            redactor.redacted(record), bodies: redactor.redacted(bodies), clocks: clocks, around: around, notes: notes, in: frame)
         return .page(page.html)
     }
 
@@ -58,7 +58,7 @@ extension TransactionFile {
     func bytes(of record: TransactionRecord, in store: any ExportingStore) async throws -> [UInt8] {
         let redactor = Redactor()
         switch self {
-        case .json: return Array(try JSONEncoder.waybill().encode(redactor.record(record)))
+        case .json: return Array(try JSONEncoder.waybill().encode(redactor.redacted(record)))
         case .har:
             var writer = ExchangeWriter(as: .har, redactor: redactor)
             var entries: [UInt8] = []

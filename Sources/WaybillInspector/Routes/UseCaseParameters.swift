@@ -41,8 +41,8 @@ struct UseCaseParameters {
             return [.duration(DurationQuestion(filter: none, from: from, to: to, occurrence: occurrence))]
         case .funnel:
             let steps = steps.isEmpty ? usualSteps : steps
-            guard steps.count <= FunnelQuery.stepLimit else {
-                throw .parameter("step", "A funnel has at most \(FunnelQuery.stepLimit) steps.")
+            guard steps.count <= FunnelQuestion.stepLimit else {
+                throw .parameter("step", "A funnel has at most \(FunnelQuestion.stepLimit) steps.")
             }
             return [.funnel(FunnelQuestion(filter: none, steps: steps, windowMicroseconds: try window(), isStrict: try flag("strict")))]
         case .dropOff: return [.dropOff(DropOffQuestion(filter: none))]

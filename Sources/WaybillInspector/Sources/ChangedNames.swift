@@ -1,21 +1,26 @@
-import WaybillCore
+package import WaybillCore
 import WaybillExport
 package import WaybillReading
 
 /// The codes that have had several names, and since when.
-package struct ChangedNames: Sendable {
+package struct ChangedNames: Sendable, Redactable {
     private let conflicts: [NameConflict]
     private let useCases: [Int: String]
     private let starts: [AppVersion: Int]
 
     /// - Parameters:
-    ///   - conflicts: Redacted.
-    ///   - useCases: What a use case is called; redacted.
-    ///   - starts: When a version was started first, in microseconds since 1970; keys redacted.
+    ///   - useCases: What a use case is called.
+    ///   - starts: When a version was started first, in microseconds since 1970.
     package init(_ conflicts: [NameConflict], useCases: [Int: String], starts: [AppVersion: Int]) {
         self.conflicts = conflicts
         self.useCases = useCases
         self.starts = starts
+    }
+
+    package func redacted(by redactor: Redactor) -> Self {
+        let starts = starts.map { (AppVersion(app: redactor.text($0.key.app), version: redactor.text($0.key.version)), $0.value) }
+        return ChangedNames(
+            conflicts.redacted(by: redactor), useCases: useCases.redacted(by: redactor), starts: Dictionary(starts, uniquingKeysWith: min))
     }
 
     func html(in frame: InspectorFrame) -> HTML {

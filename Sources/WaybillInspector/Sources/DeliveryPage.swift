@@ -1,4 +1,4 @@
-import WaybillCore
+package import WaybillCore
 package import WaybillExport
 package import WaybillReading
 
@@ -10,7 +10,7 @@ package struct DeliveryPage {
     private let frame: InspectorFrame
 
     /// What a collector that is running has counted; all of it since it was started.
-    package struct Collected: Sendable {
+    package struct Collected: Sendable, Redactable {
         /// Microseconds since 1970.
         var begunMicroseconds: Int
         /// Facts by verdict.
@@ -29,19 +29,18 @@ package struct DeliveryPage {
             (self.failedSets, self.refusals, self.rejections) = (failedSets, refusals, rejections)
         }
 
-        func redacted(by redactor: Redactor) -> Collected {
+        package func redacted(by redactor: Redactor) -> Collected {
             var redacted = self
             redacted.rejections = rejections.redacted(by: redactor)
             return redacted
         }
     }
 
-    /// - Parameters:
-    ///   - state: Redacted.
-    ///   - collected: Redacted; nil where no collector runs.
-    ///   - names: Redacted.
-    package init(_ state: DeliveryState, collected: Collected?, names: ChangedNames, in frame: InspectorFrame) {
-        (self.state, self.collected, self.names, self.frame) = (state, collected, names, frame)
+    /// - Parameter collected: nil where no collector runs.
+    package init(
+        _ state: Redacted<DeliveryState>, collected: Redacted<Collected?>, names: Redacted<ChangedNames>, in frame: InspectorFrame
+    ) {
+        (self.state, self.collected, self.names, self.frame) = (state.value, collected.value, names.value, frame)
     }
 
     /// The whole document.

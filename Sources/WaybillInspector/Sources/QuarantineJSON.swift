@@ -2,19 +2,18 @@ package import WaybillCore
 
 /// Facts in quarantine as JSON: an array of objects, each with the fact as `Schemas/fact.v1.schema.json` describes it.
 package enum QuarantineJSON {
-    /// Every string is redacted.
-    package static func bytes(_ quarantined: [QuarantinedFact], redactor: Redactor) -> [UInt8] {
+    package static func bytes(_ quarantined: Redacted<[QuarantinedFact]>) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginArray()
-        for entry in quarantined {
+        for entry in quarantined.value {
             writer.beginObject()
             writer.member("source", entry.id.source)
             writer.member("sequence", entry.id.sequence)
-            writer.member("reason", redactor.text(entry.reason))
+            writer.member("reason", entry.reason)
             writer.member("rejected_at_us", entry.rejectedAtMicroseconds)
             if let fact = entry.fact {
                 writer.key("fact")
-                redactor.fact(fact).write(to: &writer)
+                fact.write(to: &writer)
             }
             writer.endObject()
         }

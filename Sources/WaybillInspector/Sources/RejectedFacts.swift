@@ -4,7 +4,7 @@ package import WaybillCore
 ///
 /// They are kept in memory and are gone with the process: what lasts is the quarantine of their sources. A source that sends the same facts again has
 /// them counted again.
-package struct RejectedFacts: Sendable, Hashable, Codable {
+package struct RejectedFacts: Sendable, Hashable, Codable, Redactable {
     /// Those of one source for one reason.
     package struct Group: Sendable, Hashable, Codable {
         package var source: GUID

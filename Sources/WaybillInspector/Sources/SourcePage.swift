@@ -1,4 +1,4 @@
-import WaybillCore
+package import WaybillCore
 package import WaybillExport
 package import WaybillReading
 
@@ -11,9 +11,8 @@ package struct SourcePage {
     private let details: SourceDetails
     private let frame: InspectorFrame
 
-    /// Both redacted.
-    package init(_ record: SourceRecord, _ details: SourceDetails, in frame: InspectorFrame) {
-        (self.record, self.details, self.frame) = (record, details, frame)
+    package init(_ record: Redacted<SourceRecord>, _ details: Redacted<SourceDetails>, in frame: InspectorFrame) {
+        (self.record, self.details, self.frame) = (record.value, details.value, frame)
     }
 
     /// The whole document.

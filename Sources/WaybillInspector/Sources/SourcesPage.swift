@@ -11,13 +11,14 @@ package struct SourcesPage {
     private let frame: InspectorFrame
 
     /// - Parameters:
-    ///   - page: Redacted; where it is empty, with the reason.
-    ///   - details: Redacted; what is missing is shown as unknown.
+    ///   - page: Where it is empty, with the reason.
+    ///   - details: What is missing is shown as unknown.
     ///   - apps: Names to choose from.
     package init(
-        _ page: RecordPage<SourceRecord>, details: [GUID: SourceDetails], at address: ListAddress, apps: [String], in frame: InspectorFrame
+        _ page: Redacted<RecordPage<SourceRecord>>, details: Redacted<[GUID: SourceDetails]>, at address: ListAddress,
+        apps: Redacted<[String]>, in frame: InspectorFrame
     ) {
-        (self.page, self.details, self.address, self.apps, self.frame) = (page, details, address, apps, frame)
+        (self.page, self.details, self.address, self.apps, self.frame) = (page.value, details.value, address, apps.value, frame)
     }
 
     /// The whole document.

@@ -1,4 +1,4 @@
-import WaybillCore
+package import WaybillCore
 package import WaybillExport
 package import WaybillReading
 
@@ -8,17 +8,14 @@ package struct BesidePage {
     private let clocks: ShownClocks
     private let frame: InspectorFrame
 
-    /// - Parameters:
-    ///   - first: Redacted.
-    ///   - clocks: By which times both are shown.
-    package init(_ first: TransactionRecord, clocks: ShownClocks, in frame: InspectorFrame) {
-        (self.first, self.clocks, self.frame) = (first, clocks, frame)
+    /// - Parameter clocks: By which times both are shown.
+    package init(_ first: Redacted<TransactionRecord>, clocks: ShownClocks, in frame: InspectorFrame) {
+        (self.first, self.clocks, self.frame) = (first.value, clocks, frame)
     }
 
     /// The whole document.
-    ///
-    /// - Parameter second: Redacted.
-    package func html(beside second: TransactionRecord) -> HTML {
+    package func html(beside second: Redacted<TransactionRecord>) -> HTML {
+        let second = second.value
         let (one, other) = (first.summary, second.summary)
         let title = one.useCase == other.useCase ? "Two runs of \(one.useCaseName)" : "\(one.useCaseName) and \(other.useCaseName)"
         let beside = SideBySide(first, second, clocks: clocks)

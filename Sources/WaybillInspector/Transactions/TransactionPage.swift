@@ -16,23 +16,23 @@ package struct TransactionPage {
         var before: TransactionSummary?
         var after: TransactionSummary?
 
-        /// Redacted; nil where there is none.
-        package init(before: TransactionSummary?, after: TransactionSummary?) {
-            self.before = before
-            self.after = after
+        /// nil where there is none.
+        package init(before: Redacted<TransactionSummary?>, after: Redacted<TransactionSummary?>) {
+            self.before = before.value
+            self.after = after.value
         }
     }
 
     /// - Parameters:
-    ///   - record: Redacted.
-    ///   - bodies: By exchange, redacted.
+    ///   - bodies: By exchange.
     ///   - clocks: By which times it is shown.
     ///   - notes: What a reader should know first, a sentence each.
     package init(
-        _ record: TransactionRecord, bodies: [Fact.ID: ExchangeBodies], clocks: ShownClocks = .aligned, around: Around, notes: [String],
-        in frame: InspectorFrame
+        _ record: Redacted<TransactionRecord>, bodies: Redacted<[Fact.ID: ExchangeBodies]>, clocks: ShownClocks = .aligned, around: Around,
+        notes: [String], in frame: InspectorFrame
     ) {
-        (self.record, self.bodies, self.clocks, self.around, self.notes, self.frame) = (record, bodies, clocks, around, notes, frame)
+        (self.record, self.bodies) = (record.value, bodies.value)
+        (self.clocks, self.around, self.notes, self.frame) = (clocks, around, notes, frame)
     }
 
     /// The whole document.

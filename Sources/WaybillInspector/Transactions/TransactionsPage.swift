@@ -13,16 +13,16 @@ package struct TransactionsPage {
     private let frame: InspectorFrame
 
     /// - Parameters:
-    ///   - page: Redacted; where it is empty, with the reason.
+    ///   - page: Where it is empty, with the reason.
     ///   - errorCounts: How many events and exchanges of a transaction tell an error.
     ///   - names: Of use cases, to choose from.
     ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
     ///   - version: Of the store, before the page was read: what is live follows from there.
     package init(
-        _ page: RecordPage<TransactionSummary>, errorCounts: [GUID: Int], at address: ListAddress, names: [RecordedName],
+        _ page: Redacted<RecordPage<TransactionSummary>>, errorCounts: [GUID: Int], at address: ListAddress, names: [RecordedName],
         meant: String? = nil, version: Int, in frame: InspectorFrame
     ) {
-        (self.page, self.errorCounts, self.address) = (page, errorCounts, address)
+        (self.page, self.errorCounts, self.address) = (page.value, errorCounts, address)
         (self.version, self.meant, self.frame) = (version, meant, frame)
         useCases = names.useCases
     }

@@ -1,6 +1,6 @@
 import Foundation
 package import WaybillAnalysis
-import WaybillCore
+package import WaybillCore
 package import WaybillExport
 import WaybillReading
 
@@ -16,8 +16,8 @@ package struct UseCasePage {
 
     /// What the page says.
     package enum Content: Sendable {
-        /// Questions and their answers, redacted; none: something has to be chosen first.
-        case answers([AnyAnswer])
+        /// Questions and their answers; none: something has to be chosen first.
+        case answers([Redacted<AnyAnswer>])
         /// One sentence on what is wrong with the question, and the filter that may have been meant.
         case mistake(String, meant: String? = nil)
     }
@@ -56,7 +56,7 @@ package struct UseCasePage {
     /// What was asked, with the defaults for what the address left out.
     private var asked: AnyQuestion? {
         guard case .answers(let answers) = content else { return nil }
-        return answers.first?.question
+        return answers.first?.value.question
     }
 
     private var answers: HTML {
@@ -65,7 +65,7 @@ package struct UseCasePage {
             return NoRows(title: "That cannot be answered", why: sentence, meant: meant, isMistake: true, address: address).html
         case .answers(let answers) where answers.isEmpty: return "<div class=none><b>What is to be compared?</b><p>\(compareHelp)</div>\n"
         // Where no transaction counts, it is enough to say so once.
-        case .answers(let answers): return "\((answers[0].whyEmpty == nil ? answers : [answers[0]]).map(section))"
+        case .answers(let answers): return "\((answers[0].value.whyEmpty == nil ? answers : [answers[0]]).map(section))"
         }
     }
 
@@ -78,7 +78,8 @@ package struct UseCasePage {
         return "Say what sets two groups apart and the values of each, or compare \(windows[0]), or \(windows[1])."
     }
 
-    private func section(_ answer: AnyAnswer) -> HTML {
+    private func section(_ answer: Redacted<AnyAnswer>) -> HTML {
+        let answer = answer.value
         if let why = answer.whyEmpty { return "<div class=none><b>Nothing counts here</b><p>\(why)</div>\n" }
         let around = UseCaseSection(useCase: useCase, view: view, address: address, links: links, timeZone: frame.timeZone)
         return switch answer {

@@ -14,15 +14,15 @@ package struct UseCasesPage {
     private let links: UseCaseLinks
 
     /// - Parameters:
-    ///   - answer: Redacted; where it is empty, with the reason.
+    ///   - answer: Where it is empty, with the reason.
     ///   - step: Of its rates, in microseconds, at most an hour.
     ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
     ///   - names: What is called how in the store.
     package init(
-        _ answer: SummaryAnswer, each step: Int = 3_600_000_000, meant: String? = nil, names: [RecordedName],
+        _ answer: Redacted<SummaryAnswer>, each step: Int = 3_600_000_000, meant: String? = nil, names: [RecordedName],
         at address: ListAddress, in frame: InspectorFrame
     ) {
-        (self.answer, self.step, self.meant, self.names) = (answer, step, meant, names)
+        (self.answer, self.step, self.meant, self.names) = (answer.value, step, meant, names)
         (self.address, self.frame) = (address, frame)
         links = UseCaseLinks(address, depth: 1)
     }

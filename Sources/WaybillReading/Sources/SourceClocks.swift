@@ -94,3 +94,12 @@ extension StoreReader {
         return found
     }
 }
+
+/// The names of other sources.
+extension SourceClocks: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var clocks = self
+        for index in clocks.others.indices { clocks.others[index].source = others[index].source.redacted(by: redactor) }
+        return clocks
+    }
+}

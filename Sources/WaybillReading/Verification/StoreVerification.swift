@@ -54,3 +54,13 @@ extension StoreVerification {
         }
     }
 }
+
+extension StoreVerification: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var verification = self
+        verification.problems = problems.redacted(by: redactor)
+        verification.remarks = remarks.redacted(by: redactor)
+        for index in totals.indices { verification.totals[index].app = redactor.text(totals[index].app) }
+        return verification
+    }
+}

@@ -9,7 +9,7 @@ extension Store {
     /// - Parameter wall: Now, in microseconds since 1970.
     /// - Returns: The verdicts, also on the facts that could not be read; right to be sent once this has returned and commits are synced.
     package func ingest(_ decoded: DecodedSet, receivedAt wall: Int) throws(WaybillError) -> Receipt {
-        try write { () throws(WaybillError) in try book(ReceivedSet(set: decoded, atMicroseconds: wall), factsPerTransaction: nil) }
+        try write { () throws(WaybillError) in try book(decoded, at: wall, factsPerTransaction: nil) }
     }
 
     /// Books several sets in one SQLite transaction, so that they share its sync; one that fails leaves nothing behind, and the others go on.
@@ -23,7 +23,7 @@ extension Store {
                 for arrival in arrivals {
                     results.append(
                         try connection.savepoint { () throws(WaybillError) in
-                            try book(arrival, factsPerTransaction: factsPerTransaction)
+                            try book(arrival.set, at: arrival.atMicroseconds, factsPerTransaction: factsPerTransaction)
                         })
                 }
                 return results
@@ -33,8 +33,7 @@ extension Store {
         }
     }
 
-    private func book(_ arrival: ReceivedSet, factsPerTransaction: Int?) throws(WaybillError) -> Receipt {
-        let (decoded, wall) = (arrival.set, arrival.atMicroseconds)
+    private func book(_ decoded: DecodedSet, at wall: Int, factsPerTransaction: Int?) throws(WaybillError) -> Receipt {
         var receipt = Receipt(set: decoded.set.id, acceptedCount: 0, rejections: decoded.rejections)
         for share in decoded.set.sources {
             let unread = Set(decoded.rejections.lazy.filter { $0.source == share.source.id }.map(\.index))

@@ -260,7 +260,7 @@ extension NaiveAnswers {
         var found = exchanges.filter { passes(query.filter, $0) }
         if let transactions = query.transactions {
             guard query.filter.useCase == nil, query.filter.outcomes.isEmpty,
-                !query.filter.conditions.contains(where: { $0.ofTransaction != nil })
+                !query.filter.conditions.contains(where: { $0.isOfTransaction })
             else { throw WaybillError(.setting, "Transactions are chosen in one place.") }
             let chosen = Set(passing(transactions).map(\.id))
             found = found.filter { $0.transaction.map(chosen.contains) ?? false }

@@ -67,6 +67,8 @@ def test_what_is_compared_is_chosen_and_said_in_the_same_words_everywhere(user, 
 def test_terms_of_a_filter_are_offered_found_as_printed_and_explained(user, width):
     page = user.open("/transactions")
     field = page.get_by_label("Search", exact=True)
+    field.focus()
+    page.wait_for_selector("#terms option", state="attached")
     for term in ("outcome:failed", "useCase:login", "event:requestSent", "attribute:variant=B"):
         assert page.locator(f'#terms option[value="{term}"]').count() == 1, f"{term} is offered"
     field.press_sequentially('os:"iOS 18" -')

@@ -91,7 +91,8 @@ import WaybillReading
     @Test func commitsWaitForTheDisk() async throws {
         // sqlite.org/pragma.html#pragma_synchronous: 2 is FULL.
         #expect(
-            try await collector.projects.project(.standard).store.writer.run { store throws(WaybillError) in try store.connection.integer("PRAGMA synchronous")
+            try await collector.projects.project(.standard).store.writer.run { store throws(WaybillError) in
+                try store.connection.integer("PRAGMA synchronous")
             } == 2)
     }
 

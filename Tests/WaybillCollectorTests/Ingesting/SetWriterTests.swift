@@ -26,7 +26,8 @@ import WaybillCore
             for _ in 0..<50 {
                 group.addTask { [writer] in
                     try await writer.add(
-                        ReceivedSet(set: DecodedSet(set: LoginHistory().clientSet()), atMicroseconds: LoginHistory.begun))
+                        ReceivedSet(
+                            set: Redactor().redacted(DecodedSet(set: LoginHistory().clientSet())), atMicroseconds: LoginHistory.begun))
                 }
             }
             do {
@@ -51,7 +52,8 @@ import WaybillCore
                     set.sources[0].facts += (2...15_000).map {
                         Fact(sequence: $0, part: 1, atMicroseconds: $0, content: .event(Fact.Event(code: 1)))
                     }
-                    return try await writer.add(ReceivedSet(set: DecodedSet(set: set), atMicroseconds: LoginHistory.begun))
+                    return try await writer.add(
+                        ReceivedSet(set: Redactor().redacted(DecodedSet(set: set)), atMicroseconds: LoginHistory.begun))
                 }
             }
             do {

@@ -7,7 +7,7 @@ import WaybillReading
 
 @Suite(.timeLimit(.minutes(5))) struct TransactionTextTests {
     @Test func aLoginShowsTheServersPartInsideTheExchange() throws {
-        let lines = TransactionText(try Login.record()).lines(Palette(isColored: false), width: 80)
+        let lines = TransactionText(Redactor.off.redacted(try Login.record())).lines(Palette(isColored: false), width: 80)
         #expect(
             lines.joined(separator: "\n") == """
                 login failed after 15.0 ms
@@ -45,8 +45,8 @@ import WaybillReading
 
     @Test func coloursChangeNothingButColours() throws {
         let record = try Login.record()
-        let plain = TransactionText(record).lines(Palette(isColored: false), width: 80)
-        let colored = TransactionText(record).lines(Palette(isColored: true), width: 80)
+        let plain = TransactionText(Redactor.off.redacted(record)).lines(Palette(isColored: false), width: 80)
+        let colored = TransactionText(Redactor.off.redacted(record)).lines(Palette(isColored: true), width: 80)
         #expect(colored.map { $0.replacing(#/\u{1B}\[\d+m/#, with: "") } == plain)
         #expect(colored != plain)
     }
@@ -60,7 +60,7 @@ import WaybillReading
         record.exchanges[0].state = nil
         record.exchanges[0].closedMicroseconds = nil
         record.timeline.removeLast(3)
-        let lines = TransactionText(record).lines(Palette(isColored: false), width: 80)
+        let lines = TransactionText(Redactor.off.redacted(record)).lines(Palette(isColored: false), width: 80)
         #expect(lines[0] == "login open")
         #expect(lines.contains("note          The source that began it has not been heard yet."))
         #expect(lines.contains { $0.contains("├─▶ POST") && $0.hasSuffix("no end recorded") })

@@ -12,7 +12,7 @@ import WaybillStore
             request: ExchangeBody.whole(Array(#"{"name":"ada"}"#.utf8), "application/json"),
             response: ExchangeBody(contentType: nil, bytes: [0xFF, 0, 1], byteCount: 2000, omission: .limit))
         #expect(
-            ExchangeText(SampleExchange.record(), bodies: bodies).text == """
+            ExchangeText(Redactor.off.redacted(SampleExchange.record()), bodies: Redactor.off.redacted(bodies)).text == """
                 POST https://api.example.com/login?page=1&q=a%20b
 
                 state        200, completed after 100.0 ms
@@ -55,12 +55,13 @@ import WaybillStore
             $0.error = RecordedError(domain: "NSURLErrorDomain", code: -1001)
         }
         #expect(
-            ExchangeText(record).text.split(separator: "\n").dropFirst().prefix(5).joined(separator: "\n") == """
-                state        failed after 100.0 ms
-                error        NSURLErrorDomain -1001
-                opened       2026-03-01 12:00:00.000 UTC
-                redirect     301 after 900 µs to /x
-                rule         r
-                """)
+            ExchangeText(Redactor.off.redacted(record), bodies: Redactor.off.redacted(ExchangeBodies())).text.split(separator: "\n")
+                .dropFirst().prefix(5).joined(separator: "\n") == """
+                    state        failed after 100.0 ms
+                    error        NSURLErrorDomain -1001
+                    opened       2026-03-01 12:00:00.000 UTC
+                    redirect     301 after 900 µs to /x
+                    rule         r
+                    """)
     }
 }

@@ -43,10 +43,9 @@ private enum Login: Int, UseCase {
 
         var logins = TransactionFilter()
         logins.useCase = Login.code
-        let query = DurationQuery(filter: logins, from: .event("requestSent"), to: .finished, segmentation: .attribute("variant"))
-        if case .duration(let answer) = try await transactions.answer(.duration(query)) {
-            print(answer.total.statistics.p90Microseconds ?? 0, answer.segments.map(\.value))
-        }
+        let question = DurationQuestion(filter: logins, from: .event("requestSent"), to: .finished, segmentation: .attribute("variant"))
+        let answer = try await transactions.answer(question)
+        print(answer.total.statistics.p90Microseconds ?? 0, answer.segments.map(\.value))
         #expect(printed == [#"2000000 [Optional("B")]"#])
     }
 
@@ -56,11 +55,9 @@ private enum Login: Int, UseCase {
 
         var logins = TransactionFilter()
         logins.useCase = Login.code
-        let query = Query.legs(LegsQuery(filter: logins, segmentation: .appVersion))
-        if case .legs(let answer) = try await transactions.answer(query) {
-            for share in answer.total.legs { print(share.leg, share.totalMicroseconds, share.statistics.p50Microseconds ?? 0) }
-            #expect(answer.total.withoutExchange == 1)
-        }
+        let answer = try await transactions.answer(LegsQuestion(filter: logins, segmentation: .appVersion))
+        for share in answer.total.legs { print(share.leg, share.totalMicroseconds, share.statistics.p50Microseconds ?? 0) }
+        #expect(answer.total.withoutExchange == 1)
         #expect(counts.allSatisfy { $0 == 0 })
     }
 }

@@ -134,7 +134,9 @@ import WaybillStore
     private func page(_ change: (inout TransactionRecord.Exchange) -> Void = { _ in }) -> String {
         let frame = InspectorFrame(store: "waybill", isLoggedIn: false, timeZone: .gmt)
         let bodies = ExchangeBodies(request: .whole(Array(#"{"a":1}"#.utf8), "application/json"))
-        return ExchangePage(SampleExchange.record(.completed, change), bodies: bodies, transaction: nil, in: frame).html.text
+        return ExchangePage(
+            unredacted(SampleExchange.record(.completed, change)), bodies: unredacted(bodies), transaction: unredacted(nil), in: frame
+        ).html.text
     }
 
     @Test func headerFieldsPhasesAndTheCommandAreOnThePage() {

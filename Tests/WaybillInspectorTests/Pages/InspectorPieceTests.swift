@@ -34,11 +34,13 @@ import WaybillStore
         let address = ListAddress([("text", names[0]), ("use_case", names[3]), ("limit", names[9])])
         var pages = [
             TransactionsPage(
-                RecordPage(rows: records.map(\.summary), next: names[1]), errorCounts: [:], at: address, names: recorded, version: 1,
+                unredacted(RecordPage(rows: records.map(\.summary), next: names[1])), errorCounts: [:], at: address, names: recorded,
+                version: 1,
                 in: frame
             ).html.text,
             TransactionsPage(
-                RecordPage(rows: [], next: nil, whyEmpty: names[0]), errorCounts: [:], at: address, names: [], meant: names[3], version: 1,
+                unredacted(RecordPage(rows: [], next: nil, whyEmpty: names[0])), errorCounts: [:], at: address, names: [], meant: names[3],
+                version: 1,
                 in: frame
             ).html.text,
             MessagePage("Not Found", names[0], depth: 1, in: frame).html.text, LoginPage(to: names[3], problem: names[2]).html.text,
@@ -51,12 +53,15 @@ import WaybillStore
             let text = Array(record.summary.useCaseName.utf8)
             let body = ExchangeBody(contentType: record.summary.useCaseName, bytes: text, byteCount: text.count, omission: nil)
             let bodies = ExchangeBodies(request: body, response: body)
-            let around = TransactionPage.Around(before: record.summary, after: record.summary)
-            pages.append(TransactionPage(record, bodies: [exchange.id: bodies], around: around, notes: [names[0]], in: frame).html.text)
-            let beside = BesidePage(record, clocks: .aligned, in: frame)
-            pages += [beside.html(beside: records[0]).text, beside.without(.before).text, beside.html(without: names[0]).text]
-            pages.append(ExchangePage(found, bodies: bodies, transaction: record, in: frame).html.text)
-            pages.append(ExchangesPage(RecordPage(rows: [found], next: nil), at: address, names: recorded, in: frame).html.text)
+            let around = TransactionPage.Around(before: unredacted(record.summary), after: unredacted(record.summary))
+            pages.append(
+                TransactionPage(
+                    unredacted(record), bodies: unredacted([exchange.id: bodies]), around: around, notes: [names[0]], in: frame
+                ).html.text)
+            let beside = BesidePage(unredacted(record), clocks: .aligned, in: frame)
+            pages += [beside.html(beside: unredacted(records[0])).text, beside.without(.before).text, beside.html(without: names[0]).text]
+            pages.append(ExchangePage(unredacted(found), bodies: unredacted(bodies), transaction: unredacted(record), in: frame).html.text)
+            pages.append(ExchangesPage(unredacted(RecordPage(rows: [found], next: nil)), at: address, names: recorded, in: frame).html.text)
         }
         for page in pages {
             #expect(page.matches(of: #/<script/#).count == 1)
@@ -91,7 +96,7 @@ import WaybillStore
 
     private func list(_ summaries: [TransactionSummary]) -> [Substring] {
         let html = TransactionsPage(
-            RecordPage(rows: summaries, next: nil), errorCounts: [:], at: ListAddress([]), names: [], version: 1, in: frame
+            unredacted(RecordPage(rows: summaries, next: nil)), errorCounts: [:], at: ListAddress([]), names: [], version: 1, in: frame
         ).html.text
         return html.split(separator: "<li id=\"t-").dropFirst().map { $0.prefix(while: { $0 != "\n" }) }
     }
@@ -130,17 +135,17 @@ import WaybillStore
         record.exchanges[0].error = RecordedError(domain: "NSURLErrorDomain", code: -1004, text: "refused")
         let found = ExchangeRecord(
             exchange: record.exchanges[0], state: .failed, source: record.sources[0], transaction: nil, useCase: nil, useCaseName: nil)
-        let html = ExchangesPage(RecordPage(rows: [found], next: nil), at: ListAddress([]), names: [], in: frame).html.text
+        let html = ExchangesPage(unredacted(RecordPage(rows: [found], next: nil)), at: ListAddress([]), names: [], in: frame).html.text
         #expect(html.contains("<i title=\"NSURLErrorDomain -1004: refused\">NSURLErrorDomain -1004: refused</i></span>"))
     }
 
     /// Breaks when a page shows a moment that the script cannot name exactly, and so leaves in another zone than all others.
     @Test func everyMomentOfAPageIsNamedExactly() {
         let record = HostileText.records[0]
-        let around = TransactionPage.Around(before: record.summary, after: nil)
+        let around = TransactionPage.Around(before: unredacted(record.summary), after: unredacted(nil))
         let pages = [
-            TransactionPage(record, bodies: [:], around: around, notes: [], in: frame).html.text,
-            BesidePage(record, clocks: .aligned, in: frame).html(beside: record).text,
+            TransactionPage(unredacted(record), bodies: unredacted([:]), around: around, notes: [], in: frame).html.text,
+            BesidePage(unredacted(record), clocks: .aligned, in: frame).html(beside: unredacted(record)).text,
             String(decoding: TransactionReport(records: [record]).html, as: UTF8.self),
         ]
         for page in pages {

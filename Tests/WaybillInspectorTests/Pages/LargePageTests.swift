@@ -13,9 +13,10 @@ import WaybillStore
     private let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: .gmt)
 
     private func list(_ rows: [TransactionSummary], next: String?, _ progress: SearchProgress?) -> String {
-        let page = RecordPage(rows: rows, next: next, whyEmpty: "None passes.")
+        var page = RecordPage(rows: rows, next: next, whyEmpty: "None passes.")
+        page.progress = progress
         return TransactionsPage(
-            page, errorCounts: [:], at: ListAddress([("text", "x")]), names: [], version: 1, progress: progress, in: frame
+            unredacted(page), errorCounts: [:], at: ListAddress([("text", "x")]), names: [], version: 1, in: frame
         ).html.text
     }
 

@@ -32,7 +32,7 @@ import WaybillStore
 
     private func page(_ record: SourceRecord, _ clocks: SourceClocks? = nil, gaps: [SourceDetails.GapTime] = []) -> String {
         let details = SourceDetails(clocks: clocks, gaps: gaps, transactions: [], latestFact: nil, firstArrival: nil)
-        return SourcePage(record, details, in: frame).html.text
+        return SourcePage(unredacted(record), unredacted(details), in: frame).html.text
     }
 
     @Test func aLedgerIsToldInWordsWithEveryReason() {
@@ -96,7 +96,10 @@ import WaybillStore
     private func delivery(
         _ state: DeliveryState, _ collected: DeliveryPage.Collected? = nil, _ names: [NameConflict] = [], starts: [AppVersion: Int] = [:]
     ) -> String {
-        DeliveryPage(state, collected: collected, names: Redactor().names(names, useCases: [], starts: starts), in: frame).html.text
+        DeliveryPage(
+            unredacted(state), collected: unredacted(collected), names: unredacted(ChangedNames(names, useCases: [:], starts: starts)),
+            in: frame
+        ).html.text
     }
 
     private func collected(rejected: RejectedFacts = RejectedFacts(), count: Int = 0) -> DeliveryPage.Collected {
@@ -157,10 +160,10 @@ import WaybillStore
             sequence: 2, part: 1, atMicroseconds: 5, content: .event(Fact.Event(code: 1, attributes: ["password": "hunter2", "a": "b"])))
         let entry = QuarantinedFact(
             id: Fact.ID(source: GUID(), sequence: 2), reason: "too \"large\"", rejectedAtMicroseconds: 9, fact: fact)
-        let text = String(decoding: QuarantineJSON.bytes([entry], redactor: Redactor()), as: UTF8.self)
+        let text = String(decoding: QuarantineJSON.bytes(Redactor().redacted([entry])), as: UTF8.self)
         #expect(text.contains("\"reason\":\"too \\\"large\\\"\",\"rejected_at_us\":9,\"fact\":{\"kind\":\"event\""))
         #expect(!text.contains("hunter2"))
-        #expect(String(decoding: QuarantineJSON.bytes([], redactor: Redactor()), as: UTF8.self) == "[]")
+        #expect(String(decoding: QuarantineJSON.bytes(Redactor().redacted([])), as: UTF8.self) == "[]")
     }
 
     private struct Total: Encodable {
@@ -191,10 +194,10 @@ import WaybillStore
             let details = SourceDetails(clocks: clocks, gaps: [], transactions: [summary], latestFact: 1, firstArrival: 1)
             let pages = [
                 SourcesPage(
-                    RecordPage(rows: [hostile], next: text, whyEmpty: nil), details: [hostile.id: details],
-                    at: ListAddress([("app", text), ("text", text)]), apps: [text], in: frame
+                    unredacted(RecordPage(rows: [hostile], next: text, whyEmpty: nil)), details: unredacted([hostile.id: details]),
+                    at: ListAddress([("app", text), ("text", text)]), apps: unredacted([text]), in: frame
                 ).html.text,
-                SourcePage(hostile, details, in: frame).html.text,
+                SourcePage(unredacted(hostile), unredacted(details), in: frame).html.text,
                 delivery(
                     state, collected(rejected: rejections, count: 1), [NameConflict(useCase: 0, event: nil, names: [use, use])]),
             ]

@@ -95,10 +95,10 @@ import WaybillStore
             let useCase = UseCaseReference(code: 0, among: names)
             let address = ListAddress([("filter", name), ("from", name), ("step", name), ("by", name), ("within", name), ("a", name)])
             var pages = answers(name).map { view, answer in
-                UseCasePage(useCase, view, .answers([answer]), events: [name], at: address, in: frame).html.text
+                UseCasePage(useCase, view, .answers([unredacted(answer)]), events: [name], at: address, in: frame).html.text
             }
             pages.append(UseCasePage(useCase, .funnel, .mistake(name), events: [name], at: address, in: frame).html.text)
-            pages.append(UseCasesPage(SummaryAnswer(useCases: [summary(name)]), names: names, at: address, in: frame).html.text)
+            pages.append(UseCasesPage(unredacted(SummaryAnswer(useCases: [summary(name)])), names: names, at: address, in: frame).html.text)
             for page in pages {
                 #expect(page.matches(of: #/<script/#).count == 1)
                 #expect(
@@ -115,7 +115,7 @@ import WaybillStore
     @Test func theNumbersOfThePageAreThoseOfTheAnswerAndLeadToTheirTransactions() {
         let all = answers("requestSent")
         func shown(_ view: UseCaseView, _ items: [(name: String, value: String)] = []) -> String {
-            page(view, .answers(all.filter { $0.0 == view }.map(\.1)), items)
+            page(view, .answers(all.filter { $0.0 == view }.map { unredacted($0.1) }), items)
         }
         let overview = shown(.overview, [("since", "7d"), ("filter", "os:iOS")])
         for text in [
@@ -180,7 +180,7 @@ import WaybillStore
     /// Breaks when, on a phone, a number of some table stands there without its heading: `A` and `B` of a comparison above all.
     @Test func everyNumberOfATableHasItsHeadingBesideIt() throws {
         for (view, answer) in answers("requestSent") {
-            let html = page(view, .answers([answer]))
+            let html = page(view, .answers([unredacted(answer)]))
             let tables = html.matches(of: #/<table>.*?<\/table>/#.dotMatchesNewlines())
             #expect(!tables.isEmpty)
             for table in tables {
@@ -197,7 +197,7 @@ import WaybillStore
     /// Breaks when the form, which has a choice for each step, comes before the answer on a phone, or is out of reach there before anything was asked.
     @Test func aFormFoldsWhenItsQuestionIsAnsweredAndNotBefore() throws {
         let (view, answer) = try #require(answers("requestSent").first { $0.0 == .funnel })
-        let answered = page(view, .answers([answer]))
+        let answered = page(view, .answers([unredacted(answer)]))
         #expect(answered.contains("popovertarget=question>") && answered.contains("<form class=ask id=question method=get popover>"))
         for content in [UseCasePage.Content.answers([]), .mistake("No such event.")] {
             let open = page(.compare, content)
@@ -210,12 +210,14 @@ import WaybillStore
         let page = page(
             .overview,
             .answers([
-                .summary(SummaryQuestion(), SummaryAnswer(useCases: [], whyEmpty: nothing)),
-                .duration(
-                    DurationQuestion(filter: filter), DurationAnswer(total: segment([]), segments: [], whyEmpty: nothing)),
+                unredacted(.summary(SummaryQuestion(), SummaryAnswer(useCases: [], whyEmpty: nothing))),
+                unredacted(
+                    .duration(
+                        DurationQuestion(filter: filter), DurationAnswer(total: segment([]), segments: [], whyEmpty: nothing))),
             ]))
         #expect(page.matches(of: #/Nothing here was ever recorded\./#).count == 1)
-        let list = UseCasesPage(SummaryAnswer(useCases: [], whyEmpty: nothing), names: [], at: ListAddress([]), in: frame).html.text
+        let list = UseCasesPage(unredacted(SummaryAnswer(useCases: [], whyEmpty: nothing)), names: [], at: ListAddress([]), in: frame).html
+            .text
         #expect(list.contains(nothing) && !list.contains("CSV"))
     }
 

@@ -79,5 +79,5 @@ actor SQLiteUnderTest: StoreUnderTest {
         return (found.problems, found.transactionCount, found.factCount)
     }
 
-    func answer(_ query: AnyQuestion, now: Int) throws -> AnyAnswer { try reader.answer(query, now: now) }
+    func answer(_ query: AnyQuestion, now: Int) throws -> AnyAnswer { try query.answer(by: reader, now: now) }
 }

@@ -12,7 +12,9 @@ import WaybillCore
 
     init() throws { (store, place) = try Store.inMemory() }
 
-    private func arrival(_ set: DecodedSet) -> ReceivedSet { ReceivedSet(set: set, atMicroseconds: LoginHistory.begun) }
+    private func arrival(_ set: DecodedSet) -> ReceivedSet {
+        ReceivedSet(set: Redactor().redacted(set), atMicroseconds: LoginHistory.begun)
+    }
 
     private func ingest(_ sets: [DecodedSet], limit: Int = 1_000) throws -> [Receipt] {
         try store.ingest(sets.map(arrival), factsPerTransaction: limit).map { try $0.get() }

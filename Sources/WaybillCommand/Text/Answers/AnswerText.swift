@@ -13,12 +13,12 @@ protocol AnswerText {
     func lines(_ palette: Palette, width: Int) -> [String]
 }
 
-extension AnyAnswer {
+extension Redacted<AnyAnswer> {
     /// As text.
     ///
     /// - Parameter subject: What it was asked about, e.g. the use case.
     func text(about subject: String) -> any AnswerText {
-        switch self {
+        switch value {
         case .summary(let query, let answer): SummaryText(query: query, answer: answer)
         case .duration(let query, let answer): DurationText(query: query, answer: answer, subject: subject)
         case .transitions(_, let answer): TransitionsText(answer: answer, subject: subject)

@@ -82,16 +82,17 @@ struct AskOptions: ParsableArguments {
     func show(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws {
         let store = try await place.opened()
         let answer = try await Progress.shown { try await store.answer(question, where: parameters) }
-        let text = answer.text(about: filter.useCase?.printable ?? "all use cases")
+        let redacted = Redactor().redacted(answer)
+        let text = redacted.text(about: filter.useCase?.printable ?? "all use cases")
         if json {
             try Terminal.write(json: answer)
         } else if csv {
-            Terminal.write(bytes: answer.csv.bytes)
+            Terminal.write(bytes: redacted.csv.bytes)
         } else if !text.isEmpty {
             self.text.write(text.lines(.standardOutput(), width: Terminal.width() ?? Terminal.usualWidth))
         }
         guard text.isEmpty else { return }
-        Terminal.warn(answer.whyEmpty ?? "Nothing counts here.")
+        Terminal.warn(redacted.value.whyEmpty ?? "Nothing counts here.")
         throw ExitCode.failure
     }
 }

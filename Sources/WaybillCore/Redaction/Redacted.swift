@@ -1,0 +1,74 @@
+/// A value that a ``Redactor`` has gone over; nothing else can make one.
+///
+/// Pages, JSON for programs, exports, answers and what a terminal prints take no other, and neither does a store that others send to.
+package struct Redacted<Value> {
+    package let value: Value
+
+    fileprivate init(_ value: Value) { self.value = value }
+}
+
+extension Redacted: Sendable where Value: Sendable {}
+extension Redacted: Equatable where Value: Equatable {}
+extension Redacted: Hashable where Value: Hashable {}
+
+extension Redacted: Encodable where Value: Encodable {
+    package func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+}
+
+/// What may hold secrets, and knows where.
+package protocol Redactable {
+    /// The same without secrets, in every string: rules may have been added since it was captured, and what a collector received was redacted elsewhere.
+    func redacted(by redactor: Redactor) -> Self
+}
+
+extension Redactor {
+    /// Takes the secrets out of a value.
+    package func redacted<Value: Redactable>(_ value: Value) -> Redacted<Value> { Redacted(value.redacted(by: self)) }
+}
+
+extension Array: Redactable where Element: Redactable {
+    package func redacted(by redactor: Redactor) -> Self { map { $0.redacted(by: redactor) } }
+}
+
+extension Optional: Redactable where Wrapped: Redactable {
+    package func redacted(by redactor: Redactor) -> Self { map { $0.redacted(by: redactor) } }
+}
+
+/// Values alone: keys are IDs.
+extension Dictionary: Redactable where Value: Redactable {
+    package func redacted(by redactor: Redactor) -> Self { mapValues { $0.redacted(by: redactor) } }
+}
+
+extension String: Redactable {
+    package func redacted(by redactor: Redactor) -> Self { redactor.text(self) }
+}
+
+extension Fact: Redactable {
+    package func redacted(by redactor: Redactor) -> Self { redactor.fact(self) }
+}
+
+extension RecordedSource: Redactable {
+    package func redacted(by redactor: Redactor) -> Self { redactor.source(self) }
+}
+
+extension TransactionSet: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var set = self
+        for index in set.sources.indices { set.sources[index].redact(by: redactor) }
+        return set
+    }
+}
+
+extension TransactionSet.Share {
+    fileprivate mutating func redact(by redactor: Redactor) {
+        source = source.redacted(by: redactor)
+        for index in names.indices { names[index].name = redactor.text(names[index].name) }
+        for index in facts.indices { facts[index] = facts[index].redacted(by: redactor) }
+    }
+}
+
+extension DecodedSet: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        DecodedSet(set: set.redacted(by: redactor), rejections: rejections)
+    }
+}

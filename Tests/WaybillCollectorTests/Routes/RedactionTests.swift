@@ -1,0 +1,67 @@
+#if Collector
+import Foundation
+import TestSupport
+import Testing
+import WaybillCollector
+import WaybillCore
+import WaybillStore
+
+/// Secrets of clients that redact less, or did when they recorded, stay out of a collector's files and of what it answers.
+@Suite(.timeLimit(.minutes(5))) struct RedactionTests {
+    private static let secret = "hunter22sunny"
+    private let folder: TemporaryDirectory
+    private let login = LoginHistory()
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    /// With a secret in an attribute, an error's text, a query and a header field.
+    private var secretSet: TransactionSet {
+        var set = login.clientSet()
+        let token = "Bearer \(Self.secret)"
+        for index in set.sources[0].facts.indices {
+            switch set.sources[0].facts[index].content {
+            case .opened(var content):
+                content.attributes = ["password": .string(Self.secret)]
+                set.sources[0].facts[index].content = .opened(content)
+            case .exchangeOpened(var content):
+                content.query = "access_token=\(Self.secret)"
+                content.headerFields = [Fact.HeaderField(name: "Authorization", value: token)]
+                set.sources[0].facts[index].content = .exchangeOpened(content)
+            case .closed(var content):
+                content.error = RecordedError(domain: "LoginError", code: 3, text: "refused \(token)")
+                set.sources[0].facts[index].content = .closed(content)
+            case .event, .exchangeClosed: break
+            }
+        }
+        return set
+    }
+
+    private func files() throws -> [Data] {
+        try FileManager.default.contentsOfDirectory(at: folder.url, includingPropertiesForKeys: nil).map { try Data(contentsOf: $0) }
+    }
+
+    @Test func whatComesInIsRedactedBeforeItIsStored() async throws {
+        try await CollectorServer.run(try Collector(folder: folder.url)) { server async throws in
+            #expect(try await server.post(secretSet).acceptedCount == 6)
+            #expect(try await server.get("/v1/transactions/\(login.transaction)").text.contains(Redactor.placeholder))
+        }
+        let found = try files().contains { $0.range(of: Data(Self.secret.utf8)) != nil }
+        #expect(!found)
+    }
+
+    @Test func whatWasStoredRawIsAnsweredRedacted() async throws {
+        let store = try Store(.folder(folder.url))
+        _ = try store.ingest(DecodedSet(set: secretSet), receivedAt: LoginHistory.begun + 60_000_000)
+        try store.checkpoint()
+        #expect(try files().contains { $0.range(of: Data(Self.secret.utf8)) != nil })
+        try await CollectorServer.run(try Collector(folder: folder.url)) { server async throws in
+            let id = login.transaction
+            for path in ["transactions", "transactions/\(id)", "exchanges", "exchanges/\(login.client.id):3", "export", "sources"] {
+                let answer = try await server.get("/v1/\(path)")
+                #expect(answer.status == 200 && !answer.body.isEmpty, "\(path)")
+                #expect(!answer.text.contains(Self.secret), "\(path)")
+            }
+        }
+    }
+}
+#endif
