@@ -107,8 +107,10 @@ public final class ExchangeRecorder: Sendable {
 
     /// The head of the response is there.
     ///
-    /// - Parameter isTimed: Whether it came just now, so that this counts as the time of the first byte; false where it is only known now, and on
-    ///   a server, whose first byte is the client's to see.
+    /// - Parameters:
+    ///   - response: Its status and header fields, and what else is known of it.
+    ///   - isTimed: Whether it came just now, so that this counts as the time of the first byte; false where it is only known now, and on a server,
+    ///     whose first byte is the client's to see.
     public func responded(_ response: ExchangeResponse, isTimed: Bool = true) {
         bodies?.responded(response)
         update { progress, now in

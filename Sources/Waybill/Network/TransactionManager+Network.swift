@@ -33,6 +33,7 @@ extension TransactionManager {
     ///   - authority: Host and port that the client asked for, as in `Host` or `:authority`; nil where it named none.
     ///   - target: Path and query as they came: `/login?step=1`.
     ///   - headerFields: In order, as far as the HTTP stack keeps it.
+    ///   - transaction: The one that was joined.
     /// - Returns: What to tell of the rest; the client's ``ExchangeRecorder/headers`` have no counterpart here.
     public func openServerExchange<Event>(
         method: String, authority: String? = nil, target: String, headerFields: [Fact.HeaderField] = [],

@@ -57,7 +57,9 @@ extension FilterCondition {
 extension FilterCondition: Encodable, CustomStringConvertible {
     /// Reads a term of a ``FilterExpression`` that is a condition, e.g. `-event:paid`; a use case goes by its code.
     ///
-    /// - Parameter subject: What it is about. Default: transactions.
+    /// - Parameters:
+    ///   - text: One term, as people write it.
+    ///   - subject: What it is about. Default: transactions.
     /// - Throws: ``FilterMistake`` for anything else.
     public init(_ text: String, about subject: FilterExpression.Subject = .transactions) throws(FilterMistake) {
         switch subject {
