@@ -20,10 +20,10 @@ import WaybillTesting
         #expect(findings == [])
     }
 
-    @Test func aStoreInAFileConforms() async throws {
+    @Test func aStoreInAFileConformsByItsPort() async throws {
         let folder = try TemporaryDirectory()
         let findings = await StoreConformance(seeds: Self.seeds) {
-            try SQLiteUnderTest(.file(folder.url.appending(path: "\(UUID()).sqlite")))
+            try PortUnderTest(folder.url.appending(path: "\(UUID()).sqlite"))
         }.findings()
         #expect(findings == [])
     }
