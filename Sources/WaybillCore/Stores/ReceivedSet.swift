@@ -1,4 +1,4 @@
-/// A set that came in, and when: redacted here, too, whoever sent it.
+/// A set that came in, and when: redacted here, too, by whichever app it was sent.
 package struct ReceivedSet: Sendable {
     package let set: DecodedSet
     /// Since 1970.

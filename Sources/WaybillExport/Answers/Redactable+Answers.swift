@@ -5,75 +5,14 @@ extension AnyAnswer: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
         switch self {
         case .summary(let question, let answer): .summary(question, answer.redacted(by: redactor))
-        case .duration(let question, var answer):
-            .duration(
-                question,
-                changed(&answer) { answer in
-                    answer.whyEmpty = answer.whyEmpty.redacted(by: redactor)
-                    for index in answer.segments.indices {
-                        answer.segments[index].value = answer.segments[index].value.redacted(by: redactor)
-                    }
-                })
-        case .transitions(let question, var answer):
-            .transitions(
-                question,
-                changed(&answer) { answer in
-                    answer.whyEmpty = answer.whyEmpty.redacted(by: redactor)
-                    answer.transitions = answer.transitions.map {
-                        .init(from: redactor.text($0.from), to: redactor.text($0.to), statistics: $0.statistics)
-                    }
-                })
-        case .funnel(let question, var answer):
-            .funnel(
-                question,
-                changed(&answer) { answer in
-                    answer.whyEmpty = answer.whyEmpty.redacted(by: redactor)
-                    answer.total = answer.total.redacted(by: redactor)
-                    answer.segments = answer.segments.redacted(by: redactor)
-                })
-        case .dropOff(let question, var answer):
-            .dropOff(
-                question,
-                changed(&answer) { answer in
-                    answer.whyEmpty = answer.whyEmpty.redacted(by: redactor)
-                    for index in answer.lastEvents.indices {
-                        answer.lastEvents[index].event = answer.lastEvents[index].event.redacted(by: redactor)
-                    }
-                })
-        case .legs(let question, var answer):
-            .legs(
-                question,
-                changed(&answer) { answer in
-                    answer.whyEmpty = answer.whyEmpty.redacted(by: redactor)
-                    for index in answer.segments.indices {
-                        answer.segments[index].value = answer.segments[index].value.redacted(by: redactor)
-                    }
-                })
-        case .network(let question, var answer):
-            .network(
-                question,
-                changed(&answer) { answer in
-                    answer.whyEmpty = answer.whyEmpty.redacted(by: redactor)
-                    answer.groups = answer.groups.redacted(by: redactor)
-                })
-        case .compare(let question, var answer):
-            .compare(
-                question,
-                changed(&answer) { answer in
-                    answer.whyEmpty = answer.whyEmpty.redacted(by: redactor)
-                    answer.a.value = answer.a.value.redacted(by: redactor)
-                    answer.b.value = answer.b.value.redacted(by: redactor)
-                    for index in answer.rates.indices { answer.rates[index].sentence = redactor.text(answer.rates[index].sentence) }
-                    for index in answer.quantiles.indices {
-                        answer.quantiles[index].sentence = redactor.text(answer.quantiles[index].sentence)
-                    }
-                })
+        case .duration(let question, let answer): .duration(question, answer.redacted(by: redactor))
+        case .transitions(let question, let answer): .transitions(question, answer.redacted(by: redactor))
+        case .funnel(let question, let answer): .funnel(question, answer.redacted(by: redactor))
+        case .dropOff(let question, let answer): .dropOff(question, answer.redacted(by: redactor))
+        case .legs(let question, let answer): .legs(question, answer.redacted(by: redactor))
+        case .network(let question, let answer): .network(question, answer.redacted(by: redactor))
+        case .compare(let question, let answer): .compare(question, answer.redacted(by: redactor))
         }
-    }
-
-    private func changed<Answer>(_ answer: inout Answer, _ change: (inout Answer) -> Void) -> Answer {
-        change(&answer)
-        return answer
     }
 }
 
@@ -112,5 +51,69 @@ extension NetworkGroup: Redactable {
         for index in group.slowest.indices { group.slowest[index].error = slowest[index].error.map(redactor.error) }
         for index in group.failing.indices { group.failing[index].error = failing[index].error.map(redactor.error) }
         return group
+    }
+}
+
+extension SegmentedAnswer: Redactable where Segment: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        Self(total: total.redacted(by: redactor), segments: segments.redacted(by: redactor), whyEmpty: whyEmpty.redacted(by: redactor))
+    }
+}
+
+extension DurationSegment: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var segment = self
+        segment.value = value.redacted(by: redactor)
+        return segment
+    }
+}
+
+extension LegsSegment: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var segment = self
+        segment.value = value.redacted(by: redactor)
+        return segment
+    }
+}
+
+extension TransitionsAnswer: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var answer = self
+        answer.whyEmpty = whyEmpty.redacted(by: redactor)
+        for index in transitions.indices {
+            answer.transitions[index].from = redactor.text(transitions[index].from)
+            answer.transitions[index].to = redactor.text(transitions[index].to)
+        }
+        return answer
+    }
+}
+
+extension DropOffAnswer: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var answer = self
+        answer.whyEmpty = whyEmpty.redacted(by: redactor)
+        for index in lastEvents.indices { answer.lastEvents[index].event = lastEvents[index].event.redacted(by: redactor) }
+        return answer
+    }
+}
+
+extension NetworkAnswer: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var answer = self
+        answer.whyEmpty = whyEmpty.redacted(by: redactor)
+        answer.groups = groups.redacted(by: redactor)
+        return answer
+    }
+}
+
+extension CompareAnswer: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var answer = self
+        answer.whyEmpty = whyEmpty.redacted(by: redactor)
+        answer.a.value = a.value.redacted(by: redactor)
+        answer.b.value = b.value.redacted(by: redactor)
+        for index in rates.indices { answer.rates[index].sentence = redactor.text(rates[index].sentence) }
+        for index in quantiles.indices { answer.quantiles[index].sentence = redactor.text(quantiles[index].sentence) }
+        return answer
     }
 }
