@@ -35,7 +35,7 @@ let package = Package(
             description: "WaybillCollector and the `waybill` command line.",
             enabledTraits: ["Hummingbird"]
         ),
-        // Apart, because BoringSSL takes a third of the time of a first build.
+        // Apart, because it builds all of BoringSSL.
         .trait(name: "TLS", description: "`waybill serve` with a certificate of its own.", enabledTraits: ["Collector"]),
     ],
     dependencies: [
