@@ -239,7 +239,7 @@ inline ingest(s) {
     check()
 }
 
-/* A request arrives: its set is committed, synced, and answered. CODE SetWriter.swift: store.ingest(group */
+/* A request arrives: its set is committed, synced, and answered. CODE SetWriter.swift: store.opened().ingest(group */
 inline serve(s) {
     atomic {
         sets[s].isRequested ->
