@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build test test-busy demo examples exports otlp answers look e2e hostile bench bench-inspector faults chaos soak stress fuzz model tsan lint format consumer schemas docs check install installation integration clean
+.PHONY: help setup build build-tests test test-busy demo examples exports otlp answers look e2e hostile bench bench-inspector faults chaos soak stress fuzz model tsan lint format consumer schemas docs check install installation integration clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -15,7 +15,7 @@ IMPORTS := --explicit-target-dependency-import-check error
 PYTEST := Scripts/python -m pytest
 INTEGRATION := Tests/IntegrationTests
 # Always the same flags, so that no step has another one's work done again. `check` sets BUILT once everything is built: then there is nothing to do.
-built = $(if $(BUILT),,swift build --traits TLS $(1) $(IMPORTS))
+built = $(if $(BUILT),,swift build --traits TLS $(1) $(IMPORTS) $(FLAGS))
 SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks
 
 help: ## Print this list
@@ -28,11 +28,14 @@ build: setup ## Build the library alone, then everything behind the traits
 	swift build --scratch-path .build-library $(IMPORTS)
 	$(built)
 
+build-tests: setup
+	$(call built,--build-tests)
+
 test: setup ## Run every test of every trait
-	@Scripts/run-tests $(IMPORTS)
+	@Scripts/run-tests $(IMPORTS) $(FLAGS)
 
 test-busy: setup ## Run every test while four busy loops take the cores
-	@Scripts/run-tests --busy $(IMPORTS)
+	@Scripts/run-tests --busy $(IMPORTS) $(FLAGS)
 
 demo: setup ## Run logins through client, server and collector; RUNS=200, KEEP=1 leaves the collector running
 	$(if $(BUILT),,swift build --traits Collector --product LoginDemo $(IMPORTS))
@@ -126,12 +129,7 @@ bench-inspector: setup ## Measure the inspector on a store of a million transact
 	@WAYBILL=$(CURDIR)/.build/release/waybill-cli Scripts/python $(INTEGRATION)/inspector/bench.py
 
 check: setup ## All that CI checks; seconds of each step at the end
-	@set -e; table=; trap 'printf "%s" "$$table"' EXIT; \
-	for step in lint model consumer tsan test docs integration "faults KILLS=25"; do \
-	    began=$$SECONDS; $(MAKE) --no-print-directory $$step; \
-	    [[ $$step != test ]] || export BUILT=1; \
-	    table+=$$(printf '%6d s  make %s' $$((SECONDS - began)) "$$step")$$'\n'; \
-	done; table+=$$(printf '%6d s  in all' $$SECONDS)$$'\n'
+	@Scripts/check
 
 installation: setup ## Install into a folder of its own, and try what was installed
 	$(call built,--product waybill-cli)
