@@ -46,7 +46,7 @@ package final class Store {
         file = place.path.map { StoreFile(path: $0) }
         if let file {
             if case .folder(let url) = place { try StoreFolder.make(url) }
-            lock = try FileLock(path: file.path + "-lock")
+            lock = try FileLock(of: file.path)
             try Self.finishSalvage(file, lock, at: clock.wallMicroseconds())
             try Self.prepare(file.path)
         } else {

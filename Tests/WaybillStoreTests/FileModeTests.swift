@@ -23,7 +23,7 @@ import WaybillCore
         #expect(try await writer.read { try $0.connection.integer("SELECT count(*) FROM parts") } == 1)
         #expect(try mode(place) == 0o700)
         let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
-        for name in ["waybill.sqlite", "waybill.sqlite-wal", "waybill.sqlite-shm", "waybill.sqlite-lock"] {
+        for name in ["", "-wal", "-shm", "-lock", "-queue"].map({ "waybill.sqlite" + $0 }) {
             #expect(names.contains(name))
         }
         #expect(names.contains { $0.hasPrefix("journal-") })

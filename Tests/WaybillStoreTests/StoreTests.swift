@@ -24,7 +24,7 @@ import WaybillCore
         try app.record(into: store)
         #expect(try mode(place) == 0o700)
         let names = try FileManager.default.contentsOfDirectory(atPath: place.path).sorted()
-        #expect(names == ["waybill.sqlite", "waybill.sqlite-lock", "waybill.sqlite-shm", "waybill.sqlite-wal"])
+        #expect(names == ["", "-lock", "-queue", "-shm", "-wal"].map { "waybill.sqlite" + $0 })
         for name in names { #expect(try mode(place.appending(path: name)) == 0o600, "\(name)") }
         try store.snapshot(to: folder.file("snapshot.sqlite"))
         #expect(try mode(folder.file("snapshot.sqlite")) == 0o600)
@@ -148,6 +148,32 @@ import WaybillCore
         }
         let verification = try StoreReader(place).verify()
         #expect(verification.problems == [] && verification.factCount == 603)
+    }
+
+    /// Breaks when a process that writes on and on has the lock again each time that one who waits for it looks.
+    @Test func whoWaitsForTheLockIsNext() async throws {
+        let path = folder.file("waybill.sqlite").path
+        let (first, turns) = (try FileLock(of: path), Locked<[String]>([]))
+        try first.acquire()
+        let thread = try StoreThread(label: "second") { () throws(WaybillError) in try FileLock(of: path) }
+        async let second: Void = thread.run { lock throws(WaybillError) in
+            try lock.acquire()
+            turns.withLock { $0.append("second") }
+            lock.release()
+        }
+        let queue = open(path + "-queue", O_RDWR)
+        defer { close(queue) }
+        try await eventually("the second one waits") {
+            guard flock(queue, LOCK_EX | LOCK_NB) == 0 else { return true }
+            flock(queue, LOCK_UN)
+            return false
+        }
+        first.release()
+        try first.acquire()
+        turns.withLock { $0.append("first") }
+        first.release()
+        try await second
+        #expect(turns.withLock(\.self) == ["second", "first"])
     }
 
     /// Breaks when a lock is held while nothing is written: an app that is suspended with one is killed.

@@ -18,7 +18,7 @@ struct Salvage {
     ///
     /// - Returns: What to tell about it; nil when there was nothing to do.
     static func replace(_ file: StoreFile, damaged: StoreFile.Identity?, at wall: Int) throws(WaybillError) -> WaybillError? {
-        let lock = try FileLock(path: file.path + "-lock")
+        let lock = try FileLock(of: file.path)
         try lock.acquire()
         defer { lock.release() }
         guard let damaged, file.identity == damaged else { return nil }
