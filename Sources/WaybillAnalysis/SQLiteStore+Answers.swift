@@ -6,17 +6,17 @@ extension SQLiteStore: ExplorableStore {
     package func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws -> AnyAnswer {
         if parameters.isEmpty { return try await ask { reader, now in try reader.answer(to: question, now: now) } }
         if case .network(var network) = question {
-            let query = try ExchangeQuery(conditions: parameters)
+            let request = try ListRequest(conditions: parameters, about: .exchanges)
             network.transactions = nil
             return try await ask { [network] reader, now in
                 var network = network
-                network.filter = try reader.filter(query, now: now)
+                network.filter = try reader.filter(request, now: now)
                 return try reader.answer(to: .network(network), now: now)
             }
         }
-        let query = try TransactionQuery(conditions: parameters)
+        let request = try ListRequest(conditions: parameters, about: .transactions)
         return try await ask { reader, now in
-            try reader.answer(to: question.about(try reader.filter(query, now: now)), now: now)
+            try reader.answer(to: question.about(try reader.filter(request, now: now)), now: now)
         }
     }
 
@@ -37,14 +37,5 @@ extension StoreReader {
         } catch let error as WaybillError where [.notFound, .setting].contains(error.code) {
             throw QueryFailure.question(error.message)
         }
-    }
-}
-
-extension ListParameters {
-    /// Reads conditions; an answer has no pages.
-    package init(conditions: [(name: String, value: String)]) throws(QueryFailure) {
-        let names = Self.parameters.map(\.name).filter { !["limit", "cursor", "after"].contains($0) }
-        for condition in conditions where !names.contains(condition.name) { throw .unknownParameter(condition.name, among: names) }
-        try self.init(conditions)
     }
 }

@@ -35,7 +35,7 @@ extension ExportingStore {
     /// - Returns: Also one sentence on what is not in it.
     /// - Throws: `.notFound` where no exchange passes: then there is no file.
     package func write(
-        _ exchanges: ExchangeQuery, as document: ExchangeExport, to file: URL
+        _ exchanges: ListRequest, as document: ExchangeExport, to file: URL
     ) async throws -> (summary: ExportSummary, note: String?) {
         let partial = try Locked(PartialFile(file))
         let (factCount, note) = try await export(exchanges, as: document) { bytes in try partial.withLock { try $0.write(bytes) } }
@@ -48,9 +48,9 @@ extension ExportingStore {
     private func nothingToExport(_ facts: ExportedFacts, as format: TextFormat) async throws -> WaybillError {
         let why: String?
         switch facts {
-        case .of(var query):
-            (query.limit, query.cursor) = ("1", nil)
-            why = try await transactions(query).whyEmpty
+        case .of(var request):
+            (request[.limit], request[.cursor]) = ("1", nil)
+            why = try await transactions(request).whyEmpty
         case .transaction(let id): why = "There is no transaction \(id) here."
         case .after, .since: why = "Nothing has come since then."
         }
@@ -82,35 +82,35 @@ extension ExportStream {
 /// What a store that is not at hand can do without reading all at once.
 extension ExportingStore {
     package func export(
-        _ exchanges: ExchangeQuery, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
+        _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
     ) async throws -> (factCount: Int, note: String?) {
         // They come newest first and are turned round in memory.
         let limit = 50_000
-        var query = exchanges
-        query.base.limit = "\(TransactionQuery.limits.upperBound)"
+        var request = exchanges
+        request[.limit] = "\(ListRequest.limits.upperBound)"
         var records: [ExchangeRecord] = []
         repeat {
-            let page = try await self.exchanges(query)
+            let page = try await self.exchanges(request)
             records += page.rows
-            query.base.cursor = page.next
-        } while query.base.cursor != nil && records.count < limit
+            request[.cursor] = page.next
+        } while request[.cursor] != nil && records.count < limit
         let count = try document.write({ body in for record in records.reversed() { try body(record, ExchangeBodies()) } }, to: put)
-        let isCut = query.base.cursor != nil
+        let isCut = request[.cursor] != nil
         return (count, isCut ? "These are the newest \(records.count); there are more. Export the collector's folder." : nil)
     }
 
-    package func report(_ query: TransactionQuery) async throws -> TransactionReport {
-        var query = query
-        query.limit = "\(TransactionQuery.limits.upperBound)"
+    package func report(_ request: ListRequest) async throws -> TransactionReport {
+        var request = request
+        request[.limit] = "\(ListRequest.limits.upperBound)"
         var report = TransactionReport(records: [])
         repeat {
-            let page = try await transactions(query)
+            let page = try await transactions(request)
             for row in page.rows.prefix(TransactionReport.limit - report.records.count) {
                 report.records.append(try await transaction(row.id.description))
             }
-            query.cursor = page.next
-        } while query.cursor != nil && report.records.count < TransactionReport.limit
-        if query.cursor != nil { report.notes.append(TransactionReport.thereAreMore) }
+            request[.cursor] = page.next
+        } while request[.cursor] != nil && report.records.count < TransactionReport.limit
+        if request[.cursor] != nil { report.notes.append(TransactionReport.thereAreMore) }
         if report.records.isEmpty { report.notes.append("Nothing of what the collector has matches.") }
         return report
     }

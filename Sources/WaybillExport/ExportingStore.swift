@@ -6,7 +6,7 @@ import WaybillStore
 package protocol ExportingStore: RecordStore {
     /// Begins an export: what it takes is decided now.
     ///
-    /// - Throws: `QueryFailure` for a query or a cursor that cannot be read, `WaybillError` where the store cannot.
+    /// - Throws: `QueryFailure` for a request or a cursor that cannot be read, `WaybillError` where the store cannot.
     func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream
 
     /// Exchanges as one document, the oldest first.
@@ -15,17 +15,17 @@ package protocol ExportingStore: RecordStore {
     /// - Returns: How many facts are in it, and one sentence on what is not.
     /// - Throws: `.notFound` where no exchange passes, before anything was handed over.
     func export(
-        _ exchanges: ExchangeQuery, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
+        _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
     ) async throws -> (factCount: Int, note: String?)
 
-    /// The newest transactions of a query as a page to hand on.
-    func report(_ query: TransactionQuery) async throws -> TransactionReport
+    /// The newest transactions of a request as a page to hand on.
+    func report(_ request: ListRequest) async throws -> TransactionReport
 }
 
 /// Which facts an export takes.
 package enum ExportedFacts: Sendable, Hashable {
-    /// Those of the transactions that a query means, of all its pages; of a query without conditions all, also exchanges outside any transaction.
-    case of(TransactionQuery)
+    /// Those of the transactions that a request means, of all its pages; of one without conditions all, also exchanges outside any transaction.
+    case of(ListRequest)
     /// Those of one transaction.
     case transaction(GUID)
     /// Those behind the cursor of an export before.

@@ -20,16 +20,16 @@ extension SQLiteStore: ExportingStore {
     }
 
     package func export(
-        _ exchanges: ExchangeQuery, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
+        _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
     ) async throws -> (factCount: Int, note: String?) {
-        let factCount = try await read(exchanges) { reader, filter, now in
+        let factCount = try await read(exchanges) { (reader, filter: ExchangeFilter, now) in
             try document.write(reader.exchanges(matching: filter, now: now), to: put)
         }
         return (factCount, nil)
     }
 
-    package func report(_ query: TransactionQuery) async throws -> TransactionReport {
-        try await read(query) { reader, filter, now in
+    package func report(_ request: ListRequest) async throws -> TransactionReport {
+        try await read(request) { (reader, filter: TransactionFilter, now) in
             try TransactionReport(reader, matching: filter, limit: TransactionReport.limit, now: now)
         }
     }
@@ -44,8 +44,8 @@ extension SQLiteStore: ExportingStore {
     /// What is meant, by the names that are known here.
     private func scope(_ facts: ExportedFacts) async throws -> ExportScope {
         switch facts {
-        case .of(let query):
-            return try await read(query) { _, filter, now in
+        case .of(let request):
+            return try await read(request) { (_, filter: TransactionFilter, now) in
                 var filter = filter
                 filter.order = .newest
                 return filter == TransactionFilter() ? .everything : .transactions(filter, now: now)

@@ -15,11 +15,11 @@ package protocol RecordStore: Sendable {
     /// - Returns: The verdicts, once what was accepted survives a power cut.
     func add(_ set: ReceivedSet) async throws -> Receipt
 
-    /// A page of transactions, in the order that the query asks for; with `after`, what has changed since a position.
+    /// A page of transactions, in the order that the request asks for; with `after`, what has changed since a position.
     ///
     /// - Parameter budget: Once it has passed the page ends early, and ``RecordPage/progress`` says how far it got; nil: the page is made whole. A store may
     ///   do without.
-    func transactions(_ query: TransactionQuery, within budget: Duration?) async throws -> RecordPage<TransactionSummary>
+    func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<TransactionSummary>
 
     /// One transaction, by its ID or its support code, merged from all sources.
     func transaction(_ key: String) async throws -> TransactionRecord
@@ -27,7 +27,7 @@ package protocol RecordStore: Sendable {
     /// A page of exchanges, the newest first.
     ///
     /// - Parameter budget: As for ``transactions(_:within:)``.
-    func exchanges(_ query: ExchangeQuery, within budget: Duration?) async throws -> RecordPage<ExchangeRecord>
+    func exchanges(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<ExchangeRecord>
 
     /// One exchange, by its ID or its code.
     func exchange(_ key: String) async throws -> ExchangeRecord
@@ -39,7 +39,7 @@ package protocol RecordStore: Sendable {
     func bodies(of exchanges: [Fact.ID], limit: Int) async throws -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool)
 
     /// A page of the sources that are known, with their ledgers and gaps.
-    func sources(_ query: SourceQuery) async throws -> RecordPage<SourceRecord>
+    func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord>
 
     /// The codes that have several names.
     func nameConflicts() async throws -> [NameConflict]
@@ -76,11 +76,11 @@ package struct RetirementLimits: Sendable, Hashable {
 }
 
 extension RecordStore {
-    package func transactions(_ query: TransactionQuery) async throws -> RecordPage<TransactionSummary> {
-        try await transactions(query, within: nil)
+    package func transactions(_ request: ListRequest) async throws -> RecordPage<TransactionSummary> {
+        try await transactions(request, within: nil)
     }
 
-    package func exchanges(_ query: ExchangeQuery) async throws -> RecordPage<ExchangeRecord> { try await exchanges(query, within: nil) }
+    package func exchanges(_ request: ListRequest) async throws -> RecordPage<ExchangeRecord> { try await exchanges(request, within: nil) }
 
     /// What was kept of the bodies of one exchange.
     package func bodies(of exchange: Fact.ID) async throws -> ExchangeBodies {
@@ -89,14 +89,13 @@ extension RecordStore {
 
     /// Every source that is known, page after page.
     package func allSources() async throws -> [SourceRecord] {
-        var query = SourceQuery()
-        query.base.limit = "\(TransactionQuery.limits.upperBound)"
+        var request = ListRequest(matching: SourceFilter(), limit: ListRequest.limits.upperBound)
         var sources: [SourceRecord] = []
         repeat {
-            let page = try await self.sources(query)
+            let page = try await self.sources(request)
             sources += page.rows
-            query.base.cursor = page.next
-        } while query.base.cursor != nil
+            request[.cursor] = page.next
+        } while request[.cursor] != nil
         return sources
     }
 

@@ -4,10 +4,10 @@ import WaybillStore
 extension SQLiteStore: RecordStore {
     package func add(_ set: ReceivedSet) async throws -> Receipt { try await writer.add(set) }
 
-    package func transactions(_ query: TransactionQuery, within budget: Duration?) async throws -> RecordPage<TransactionSummary> {
-        try await read(query) { reader, filter, now in
-            if query.after != nil { return try reader.changes(query, filter, now: now) }
-            let (limit, cursor, search) = (try query.pageSize(), query.cursor, budget.map(SearchBudget.lasting))
+    package func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<TransactionSummary> {
+        try await read(request) { (reader, filter: TransactionFilter, now) in
+            if request[.after] != nil { return try reader.changes(request, filter, now: now) }
+            let (limit, cursor, search) = (try request.pageSize(), request[.cursor], budget.map(SearchBudget.lasting))
             return try QueryFailure.ofCursor {
                 var page: RecordPage<TransactionSummary>
                 if let search {
@@ -36,9 +36,9 @@ extension SQLiteStore: RecordStore {
         }
     }
 
-    package func exchanges(_ query: ExchangeQuery, within budget: Duration?) async throws -> RecordPage<ExchangeRecord> {
-        try await read(query) { reader, filter, now in
-            let (limit, cursor) = (try query.base.pageSize(), query.base.cursor)
+    package func exchanges(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<ExchangeRecord> {
+        try await read(request) { (reader, filter: ExchangeFilter, now) in
+            let (limit, cursor) = (try request.pageSize(), request[.cursor])
             return try QueryFailure.ofCursor {
                 var page: RecordPage<ExchangeRecord>
                 if let budget {
@@ -61,13 +61,12 @@ extension SQLiteStore: RecordStore {
         try await read { reader in try reader.bodies(of: exchanges, limit: limit) }
     }
 
-    package func sources(_ query: SourceQuery) async throws -> RecordPage<SourceRecord> {
-        let filter = try query.filter()
+    package func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
+        let (filter, limit, cursor) = (try request.sourceFilter(), try request.pageSize(), request[.cursor])
         return try await read { reader in
-            let limit = try query.base.pageSize()
-            return try QueryFailure.ofCursor {
-                var page = try reader.sources(matching: filter, limit: limit, after: query.base.cursor)
-                if page.rows.isEmpty, query.base.cursor == nil { page.whyEmpty = try reader.whyEmpty(filter) }
+            try QueryFailure.ofCursor {
+                var page = try reader.sources(matching: filter, limit: limit, after: cursor)
+                if page.rows.isEmpty, cursor == nil { page.whyEmpty = try reader.whyEmpty(filter) }
                 return page
             }
         }
@@ -110,13 +109,13 @@ extension QueryFailure {
 }
 
 extension StoreReader {
-    fileprivate func changes(_ query: TransactionQuery, _ filter: TransactionFilter, now: Int) throws -> RecordPage<TransactionSummary> {
-        let (position, limit) = (try query.position(), try query.pageSize())
+    fileprivate func changes(_ request: ListRequest, _ filter: TransactionFilter, now: Int) throws -> RecordPage<TransactionSummary> {
+        let (position, limit, cursor) = (try request.position(), try request.pageSize(), request[.cursor])
         do throws(WaybillError) {
-            return try changes(after: position, matching: filter, limit: limit, after: query.cursor, now: now)
+            return try changes(after: position, matching: filter, limit: limit, after: cursor, now: now)
         } catch {
             guard error.code == .format else { throw error }
-            throw QueryFailure.parameter(query.cursor == nil ? "after" : "cursor", error.message)
+            throw QueryFailure.parameter(cursor == nil ? "after" : "cursor", error.message)
         }
     }
 

@@ -70,35 +70,20 @@ package struct SQLiteStore: Sendable {
         return try await questions.run { reader in try body(try reader.opened(), now) }
     }
 
-    /// What `body` reads of the transactions that a query means, on the thread of lists.
+    /// What `body` reads of what a request means, on the thread of lists.
     ///
     /// - Parameter body: Given the filter, and now in microseconds since 1970.
-    package func read<Value: Sendable>(
-        _ query: TransactionQuery, _ body: @escaping @Sendable (StoreReader, TransactionFilter, Int) throws -> Value
+    package func read<Filter: ListFilter, Value: Sendable>(
+        _ request: ListRequest, _ body: @escaping @Sendable (StoreReader, Filter, Int) throws -> Value
     ) async throws -> Value {
         let now = clock.wallMicroseconds()
-        return try await read { reader in try body(reader, reader.filter(query, now: now), now) }
-    }
-
-    /// What `body` reads of the exchanges that a query means, on the thread of lists.
-    ///
-    /// - Parameter body: Given the filter, and now in microseconds since 1970.
-    package func read<Value: Sendable>(
-        _ query: ExchangeQuery, _ body: @escaping @Sendable (StoreReader, ExchangeFilter, Int) throws -> Value
-    ) async throws -> Value {
-        let now = clock.wallMicroseconds()
-        return try await read { reader in try body(reader, reader.filter(query, now: now), now) }
+        return try await read { reader in try body(reader, reader.filter(request, now: now), now) }
     }
 }
 
 extension StoreReader {
-    /// The filter that a query means here.
-    package func filter(_ query: TransactionQuery, now: Int) throws -> TransactionFilter {
-        try query.filter(names: query.hasNames ? names() : [], now: now)
-    }
-
-    /// The filter that a query means here.
-    package func filter(_ query: ExchangeQuery, now: Int) throws -> ExchangeFilter {
-        try query.filter(names: query.hasNames ? names() : [], now: now)
+    /// The filter that a request means here.
+    package func filter<Filter: ListFilter>(_ request: ListRequest, now: Int) throws -> Filter {
+        try request.filter(names: request.hasNames(about: Filter.subject) ? names() : [], now: now)
     }
 }

@@ -14,11 +14,9 @@ extension Collector {
         let isFresh = readiness.withLock { checked in checked.map { now - $0 < 1_000_000 } ?? false }
         if !isFresh {
             _ = try access.projects()
-            var one = TransactionQuery()
-            one.limit = "1"
             for project in projects.all {
                 try await project.store.checkWriting()
-                _ = try await project.store.transactions(one)
+                _ = try await project.store.transactions(ListRequest([.limit: "1"]))
             }
             readiness.withLock { $0 = now }
         }

@@ -74,17 +74,17 @@ extension Collector {
         let store = project.store
         switch route {
         case .addSet: return try await addSet(request, to: project)
-        case .listTransactions: return try .json(await store.transactions(TransactionQuery(request.queryItems)))
+        case .listTransactions: return try .json(await store.transactions(ListRequest(request.queryItems, about: .transactions)))
         case .eraseTransactions: return try .json(await erase(request, from: project, context))
         case .listNames: return try .json(await store.nameConflicts())
         case .showTransaction:
             let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
             return try .json(await store.transaction(key))
-        case .listExchanges: return try .json(await store.exchanges(ExchangeQuery(request.queryItems)))
+        case .listExchanges: return try .json(await store.exchanges(ListRequest(request.queryItems, about: .exchanges)))
         case .showExchange:
             let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
             return try .json(await store.exchange(key))
-        case .listSources: return try .json(await store.sources(SourceQuery(request.queryItems)))
+        case .listSources: return try .json(await store.sources(ListRequest(request.queryItems, about: .sources)))
         case .ask: return try await ask(request, of: project)
         case .export: return try await export(request, of: project)
         case .readMetrics: return metrics(of: project)

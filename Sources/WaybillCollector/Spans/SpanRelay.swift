@@ -28,9 +28,9 @@ package struct SpanRelay: Sendable {
     }
 
     /// Sends what is new.
-    package mutating func round(_ query: TransactionQuery) async throws -> SpanReceipt {
+    package mutating func round(_ request: ListRequest) async throws -> SpanReceipt {
         let (backend, total) = (backend, Locked(SpanReceipt()))
-        let export = try await store.export(cursor.map { .after($0) } ?? .of(query), as: .otlp)
+        let export = try await store.export(cursor.map { .after($0) } ?? .of(request), as: .otlp)
         try await export.forEachLine { line in
             let receipt = try await backend.send(line)
             total.withLock { $0 += receipt }

@@ -61,7 +61,7 @@ public struct SpanService: Service {
             var current =
                 try relay
                 ?? SpanRelay(project.store, to: backend, cursorFile: project.spanCursorFile)
-            let receipt = try await current.round(TransactionQuery())
+            let receipt = try await current.round(ListRequest())
             relay = current
             project.counters.count(receipt)
             if receipt.rejectedCount > 0 {

@@ -10,7 +10,7 @@ extension CollectorStore: ExportingStore {
         var query = ExportQuery()
         query.format = format
         switch facts {
-        case .of(let transactions): query.filter = try transactions.expression()?.description
+        case .of(let request): query.filter = try request.expression()?.description
         case .after(let cursor): query.after = cursor
         case .since(let time): query.since = "\(time)"
         case .transaction(let id): query.transaction = id.description

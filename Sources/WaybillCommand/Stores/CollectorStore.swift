@@ -38,14 +38,14 @@ struct CollectorStore: AnsweringStore {
     /// Hands over a set as it was written.
     func send(_ set: OutgoingSet) async throws -> Receipt { try await sets.send(set) }
 
-    func transactions(_ query: TransactionQuery, within budget: Duration?) async throws -> RecordPage<TransactionSummary> {
-        try await get(["transactions"], query.items)
+    func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<TransactionSummary> {
+        try await get(["transactions"], request.items)
     }
 
     func transaction(_ key: String) async throws -> TransactionRecord { try await get(["transactions", key]) }
 
-    func exchanges(_ query: ExchangeQuery, within budget: Duration?) async throws -> RecordPage<ExchangeRecord> {
-        try await get(["exchanges"], query.items)
+    func exchanges(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<ExchangeRecord> {
+        try await get(["exchanges"], request.items)
     }
 
     func exchange(_ key: String) async throws -> ExchangeRecord { try await get(["exchanges", key]) }
@@ -54,7 +54,7 @@ struct CollectorStore: AnsweringStore {
 
     func nameConflicts() async throws -> [NameConflict] { try await get(["names"]) }
 
-    func sources(_ query: SourceQuery) async throws -> RecordPage<SourceRecord> { try await get(["sources"], query.items) }
+    func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> { try await get(["sources"], request.items) }
 
     func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws -> AnyAnswer {
         var request = request(["answers"], parameters)

@@ -9,7 +9,7 @@ extension SpanRelay {
     mutating func follow() async throws {
         while true {
             do {
-                let receipt = try await round(TransactionQuery())
+                let receipt = try await round(ListRequest())
                 if receipt != SpanReceipt() { Terminal.warn(receipt.sentence) }
                 try await Task.sleep(for: .seconds(1))
             } catch let error as WaybillError {

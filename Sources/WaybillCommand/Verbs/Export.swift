@@ -52,11 +52,9 @@ struct Export: AsyncParsableCommand {
     @OptionGroup var backend: BackendOptions
 
     func validate() throws {
-        try filter.check { () throws(QueryFailure) in
-            if format.exchanges != nil { try exchanges.query(filter.query).validate() } else { try filter.query.validate() }
-        }
+        try filter.check(request, about: format.exchanges == nil ? .transactions : .exchanges)
         if incremental != nil {
-            guard filter.query == TransactionQuery() else {
+            guard request == ListRequest() else {
                 throw ValidationError("An incremental export takes no filter: what it left out would be left out for good.")
             }
             guard output == "-" else { throw ValidationError("An incremental export names its files itself; leave --output out.") }
@@ -80,10 +78,12 @@ struct Export: AsyncParsableCommand {
         guard output == "-", incremental == nil, !gzip else {
             throw ValidationError("With --to nothing is written; leave --output, --incremental and --gzip out.")
         }
-        guard !backend.isContinued || filter.query == TransactionQuery() else {
+        guard !backend.isContinued || request == ListRequest() else {
             throw ValidationError("--follow and --cursor take no filter: what it left out would be left out for good.")
         }
     }
+
+    private var request: ListRequest { format.exchanges == nil ? filter.request : exchanges.added(to: filter.request) }
 
     func run() async throws { try await filter.marking { try await write() } }
 
@@ -97,7 +97,7 @@ struct Export: AsyncParsableCommand {
         }
         let store = try SQLiteStore(url, clock: CommandClock.current)
         for warning in await store.warnings() { Terminal.warn(warning) }
-        tell(try await store.copy(.of(filter.query), to: URL(filePath: output)))
+        tell(try await store.copy(.of(request), to: URL(filePath: output)))
     }
 
     private func tell(_ summary: ExportSummary) {
@@ -108,19 +108,19 @@ struct Export: AsyncParsableCommand {
         let file = output == "-" ? nil : URL(filePath: output)
         let isCompressed = gzip || file?.endsInGzip == true
         let document = ExchangeExport(as: format, isCompressed: isCompressed)
-        let (store, query) = (try await place.opened(), exchanges.query(filter.query))
+        let store = try await place.opened()
         guard let file else {
-            let (_, note) = try await store.export(query, as: document, to: StandardOutput.write)
+            let (_, note) = try await store.export(request, as: document, to: StandardOutput.write)
             if let note { Terminal.warn(note) }
             return
         }
-        let (summary, note) = try await store.write(query, as: document, to: file)
+        let (summary, note) = try await store.write(request, as: document, to: file)
         if let note { Terminal.warn(note) }
         tell(summary)
     }
 
     private func writeReport() async throws {
-        let report = try await place.opened().report(filter.query)
+        let report = try await place.opened().report(request)
         if output == "-" { return FileHandle.standardOutput.write(report.html) }
         try report.write(to: URL(filePath: output))
         Terminal.warn("\(output): \(Words.count(report.records.count, "transaction")).")
@@ -135,17 +135,17 @@ struct Export: AsyncParsableCommand {
             guard let summary = try await export.run(of: store, into: folder) else { return Terminal.warn("Nothing is new.") }
             Terminal.write([summary.file.relativePath])
         } else if output == "-" {
-            try await store.write(.of(filter.query), as: format, isCompressed: gzip, to: StandardOutput.write)
+            try await store.write(.of(request), as: format, isCompressed: gzip, to: StandardOutput.write)
         } else {
             let file = URL(filePath: output)
-            tell(try await store.write(.of(filter.query), as: format, isCompressed: gzip || file.endsInGzip, to: file))
+            tell(try await store.write(.of(request), as: format, isCompressed: gzip || file.endsInGzip, to: file))
         }
     }
 
     private func send(to backend: TraceBackend, from store: some ExportingStore) async throws {
         var relay = try SpanRelay(store, to: backend, cursorFile: self.backend.cursor.map { URL(filePath: $0) })
         if self.backend.follow { return try await relay.follow() }
-        let receipt = try await relay.round(filter.query)
+        let receipt = try await relay.round(request)
         guard receipt.rejectedCount == 0 else { throw WaybillError(.refused, receipt.sentence) }
         Terminal.warn(receipt.sentence)
     }

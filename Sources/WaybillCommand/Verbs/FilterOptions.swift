@@ -26,17 +26,14 @@ struct FilterOptions: ParsableArguments {
     @Option(help: "Found in the ID, support code, names, attributes, errors, or in the host or path of a request.")
     var text: String?
 
-    /// As a URL's query has it.
-    var query: TransactionQuery {
-        var query = TransactionQuery()
-        (query.useCase, query.outcome, query.since, query.until, query.text) = (useCase, outcome, since, until, text)
-        query.filter = expression
-        return query
+    /// The first page of what is meant.
+    var request: ListRequest {
+        ListRequest([.useCase: useCase, .outcome: outcome, .since: since, .until: until, .text: text, .filter: expression])
     }
 
-    /// Says what is wrong with a question that is asked with these conditions, before it is asked.
-    func check(_ body: () throws(QueryFailure) -> Void) throws {
-        do throws(QueryFailure) { try body() } catch { throw ValidationError(message(for: error)) }
+    /// Says what is wrong with a request that has these conditions, before it is made.
+    func check(_ request: ListRequest, about subject: ListRequest.Subject) throws {
+        do throws(QueryFailure) { try request.validate(about: subject) } catch { throw ValidationError(message(for: error)) }
     }
 
     /// Runs `body`; where it finds a mistake in the expression, that is told with a mark below the place.
@@ -72,12 +69,11 @@ struct ExchangeOptions: ParsableArguments {
     /// Whether none is given.
     var areUnset: Bool { method == nil && status == nil && state == nil }
 
-    /// As a URL's query has it, with the conditions that exchanges share with transactions; an expression is about exchanges.
-    func query(_ base: TransactionQuery) -> ExchangeQuery {
-        var query = ExchangeQuery()
-        (query.base, query.method, query.status, query.state) = (base, method, status, state)
-        (query.filter, query.base.filter) = (base.filter, nil)
-        return query
+    /// The same with these conditions, too.
+    func added(to request: ListRequest) -> ListRequest {
+        var request = request
+        (request[.method], request[.status], request[.state]) = (method, status, state)
+        return request
     }
 }
 #endif

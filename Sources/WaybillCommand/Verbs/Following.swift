@@ -11,14 +11,14 @@ import WaybillReading
 /// it pass. Each is shown once.
 struct Following {
     private let place: StoreOptions
-    private let query: TransactionQuery
+    private let request: ListRequest
     private let isJSON: Bool
     private var shown: Set<GUID> = []
     private var widths: [Int] = []
 
-    init(_ place: StoreOptions, _ query: TransactionQuery, isJSON: Bool) {
+    init(_ place: StoreOptions, _ request: ListRequest, isJSON: Bool) {
         self.place = place
-        self.query = query
+        self.request = request
         self.isJSON = isJSON
     }
 
@@ -26,8 +26,8 @@ struct Following {
     mutating func run() async throws {
         let store = try await place.opened()
         // First the position, so that nothing falls between it and the list.
-        var (rows, position) = try await changes(after: TransactionQuery.now, of: store)
-        rows = try await store.transactions(query).rows
+        var (rows, position) = try await changes(after: ListRequest.now, of: store)
+        rows = try await store.transactions(request).rows
         while try show(rows.reversed()) {
             rows = []
             try await Task.sleep(for: .seconds(1))
@@ -45,16 +45,15 @@ struct Following {
     private func changes(
         after position: String?, of store: any RecordStore
     ) async throws -> (rows: [TransactionSummary], position: String?) {
-        var query = query
-        query.after = position
-        query.limit = "\(TransactionQuery.limits.upperBound)"
-        let first = try await store.transactions(query)
+        var request = request
+        (request[.after], request[.limit]) = (position, "\(ListRequest.limits.upperBound)")
+        let first = try await store.transactions(request)
         var rows = first.rows
-        query.cursor = first.next
-        while query.cursor != nil {
-            let page = try await store.transactions(query)
+        request[.cursor] = first.next
+        while request[.cursor] != nil {
+            let page = try await store.transactions(request)
             rows += page.rows
-            query.cursor = page.next
+            request[.cursor] = page.next
         }
         return (rows, first.position ?? position)
     }

@@ -61,8 +61,8 @@ struct List: AsyncParsableCommand {
 
     @OptionGroup var filter: FilterOptions
 
-    @Option(help: ArgumentHelp("How many at most, up to \(TransactionQuery.limits.upperBound).", valueName: "count"))
-    var limit: String = "\(TransactionQuery.defaultLimit)"
+    @Option(help: ArgumentHelp("How many at most, up to \(ListRequest.limits.upperBound).", valueName: "count"))
+    var limit: String = "\(ListRequest.defaultLimit)"
 
     @Option(help: "Go on where the page before ended; it tells the cursor.")
     var cursor: String?
@@ -79,10 +79,8 @@ struct List: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        try filter.check { () throws(QueryFailure) in
-            if network { try exchanges.query(query).validate() } else { try query.validate() }
-        }
-        guard try !follow || !network && cursor == nil && query.hasNewestFirst else {
+        try filter.check(request, about: network ? .exchanges : .transactions)
+        guard try !follow || !network && cursor == nil && request.hasNewestFirst else {
             throw ValidationError("--follow goes with neither --network, --cursor nor sort:.")
         }
         guard network || exchanges.areUnset else { throw ValidationError("--method, --status and --state go with --network.") }
@@ -94,14 +92,14 @@ struct List: AsyncParsableCommand {
 
     private func list() async throws {
         if follow {
-            var following = Following(place, query, isJSON: json)
+            var following = Following(place, request, isJSON: json)
             return try await following.run()
         }
         let store = try await place.opened()
         if network {
-            try show(await store.exchanges(exchanges.query(query))) { TextTable(exchanges: $0, width: Terminal.width()) }
+            try show(await store.exchanges(request)) { TextTable(exchanges: $0, width: Terminal.width()) }
         } else {
-            try show(await store.transactions(query)) { TextTable(transactions: $0) }
+            try show(await store.transactions(request)) { TextTable(transactions: $0) }
         }
     }
 
@@ -118,10 +116,10 @@ struct List: AsyncParsableCommand {
         if page.rows.isEmpty { throw ExitCode.failure }
     }
 
-    private var query: TransactionQuery {
-        var query = filter.query
-        (query.limit, query.cursor) = (limit, cursor)
-        return query
+    private var request: ListRequest {
+        var request = network ? exchanges.added(to: filter.request) : filter.request
+        (request[.limit], request[.cursor]) = (limit, cursor)
+        return request
     }
 }
 #endif

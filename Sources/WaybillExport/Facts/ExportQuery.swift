@@ -64,9 +64,7 @@ package struct ExportQuery: Sendable, Hashable {
                     "A filter goes with neither “since” nor “after”: what it left out would be left out for good. It has a since: of its own."
                 )
             }
-            var query = TransactionQuery()
-            query.filter = filter
-            return .of(query)
+            return .of(ListRequest([.filter: filter]))
         }
         if let after {
             guard since == nil else {

@@ -31,14 +31,13 @@ extension InspectedStore {
 
     /// The transaction of the same use case that stands so to one; nil where there is none.
     private func near(_ summary: TransactionSummary, _ near: NearTransaction) async throws -> GUID? {
-        var query = TransactionQuery()
-        (query.useCase, query.limit) = ("\(summary.useCase)", "2")
+        var request = ListRequest([.useCase: "\(summary.useCase)", .limit: "2"])
         switch near {
-        case .before: query.until = "\(summary.begunMicroseconds)"
-        case .after: (query.since, query.filter) = ("\(summary.begunMicroseconds + 1)", "sort:oldest")
-        case .succeeded: query.outcome = TransactionOutcome.succeeded.name
+        case .before: request[.until] = "\(summary.begunMicroseconds)"
+        case .after: (request[.since], request[.filter]) = ("\(summary.begunMicroseconds + 1)", "sort:oldest")
+        case .succeeded: request[.outcome] = TransactionOutcome.succeeded.name
         }
-        return try await store.transactions(query).rows.map(\.id).first { $0 != summary.id }
+        return try await store.transactions(request).rows.map(\.id).first { $0 != summary.id }
     }
 }
 

@@ -10,7 +10,7 @@ extension InspectedStore {
         let address = ListAddress(items)
         let (version, names) = (try await store.version(), try await store.names())
         let (page, mistake, status) = try await Self.page {
-            try await store.transactions(TransactionQuery(address.items), within: Self.budget)
+            try await store.transactions(ListRequest(address.items, about: .transactions), within: Self.budget)
         }
         let errorCounts = try await store.errorCounts(of: page.rows.map(\.id))
         let html = TransactionsPage(
@@ -24,7 +24,7 @@ extension InspectedStore {
         let address = ListAddress(items)
         let names = try await store.names()
         let (page, mistake, status) = try await Self.page {
-            try await store.exchanges(ExchangeQuery(address.items), within: Self.budget)
+            try await store.exchanges(ListRequest(address.items, about: .exchanges), within: Self.budget)
         }
         let html = ExchangesPage(Redactor().redacted(page), at: address, names: names, meant: mistake?.corrected(items), in: frame).html
         return .page(html, status: status)
@@ -39,7 +39,7 @@ extension InspectedStore {
         let names = all.filter { useCase == nil || $0.useCase == useCase && $0.event != nil }
         var hosts: [String]?
         if value("about") == "exchanges" {
-            hosts = ExchangeTerms.hosts(of: Redactor().redacted(try await store.exchanges(ExchangeQuery()).rows).value)
+            hosts = ExchangeTerms.hosts(of: Redactor().redacted(try await store.exchanges(ListRequest()).rows).value)
         }
         let terms = FilterTerms(
             try await seen(of: useCase), names: names, about: hosts == nil ? .transactions : .exchanges, hosts: hosts ?? [])

@@ -10,9 +10,9 @@ extension InspectedStore {
         let address = ListAddress(items)
         let apps = try await store.apps(limit: Self.appLimit)
         let (page, _, status) = try await Self.page {
-            var query = try SourceQuery(address.items)
-            query.sort = query.sort ?? SourceFilter.Order.newest.rawValue
-            return try await store.sources(query)
+            var request = try ListRequest(address.items, about: .sources)
+            request[.sort] = request[.sort] ?? SourceFilter.Order.newest.rawValue
+            return try await store.sources(request)
         }
         let redactor = Redactor()
         let details = try await store.details(of: page.rows.map(\.id), upTo: SourceDetails.Limits(clocks: 1))

@@ -25,7 +25,7 @@ extension InspectedStore {
     }
 
     private func summary(_ items: [(name: String, value: String)]) async throws -> (answer: SummaryAnswer, step: Int) {
-        let step = try await step(try TransactionQuery(conditions: items))
+        let step = try await step(try ListRequest(conditions: items, about: .transactions))
         let question = AnyQuestion.summary(SummaryQuestion(stepMicroseconds: step))
         guard case .summary(_, let answer) = try await store.answer(question, where: items) else {
             return (SummaryAnswer(useCases: []), step)
@@ -82,9 +82,9 @@ extension InspectedStore {
     ) async throws -> [Redacted<AnyAnswer>] {
         let parameters = UseCaseParameters(items, of: view)
         let conditions = parameters.conditions.filter { $0.name != "use_case" } + [("use_case", "\(useCase.code)")]
-        let query = try TransactionQuery(conditions: conditions)
-        let usual = view == .funnel && parameters.steps.isEmpty ? try await usualSteps(query) : []
-        let step = view == .overview ? try await step(query) : nil
+        let request = try ListRequest(conditions: conditions, about: .transactions)
+        let usual = view == .funnel && parameters.steps.isEmpty ? try await usualSteps(request) : []
+        let step = view == .overview ? try await step(request) : nil
         var answers: [Redacted<AnyAnswer>] = []
         let questions = try parameters.questions(usualSteps: usual, seen: seen, step: step, now: clock.wallMicroseconds())
         for question in questions.prefix(isFile ? 1 : .max) {
@@ -116,9 +116,9 @@ private struct UseCaseMistake: Error {
 
 extension InspectedStore {
     /// The length of a summary's steps that fits the time between the first of the transactions and the last, in microseconds.
-    private func step(_ query: TransactionQuery) async throws -> Int {
+    private func step(_ request: ListRequest) async throws -> Int {
         func end(_ order: TransactionFilter.Order) async throws -> Int? {
-            try await store.transactions(query.sorted(order, limit: 1)).rows.first?.begunMicroseconds
+            try await store.transactions(request.sorted(order, limit: 1)).rows.first?.begunMicroseconds
         }
         guard let first = try await end(.oldest), let last = try await end(.newest) else { return UseCaseParameters.hour }
         return TimeSteps.step(from: first, to: last)
@@ -128,10 +128,10 @@ extension InspectedStore {
     private static let sampleSize = 40
 
     /// From the beginning over the events that most of the newest transactions have to the outcome, in the order in which they come.
-    private func usualSteps(_ query: TransactionQuery) async throws -> [TransactionPoint] {
-        let newest = query.sorted(.newest, limit: Self.sampleSize)
+    private func usualSteps(_ request: ListRequest) async throws -> [TransactionPoint] {
+        let newest = request.sorted(.newest, limit: Self.sampleSize)
         var succeeded = newest
-        succeeded.outcome = query.outcome ?? TransactionOutcome.succeeded.name
+        succeeded[.outcome] = request[.outcome] ?? TransactionOutcome.succeeded.name
         var sample = try await store.transactions(succeeded).rows
         if sample.isEmpty { sample = try await store.transactions(newest).rows }
         var histories: [[String]] = []
@@ -143,12 +143,12 @@ extension InspectedStore {
     }
 }
 
-extension TransactionQuery {
+extension ListRequest {
     /// The same conditions in another order.
-    fileprivate func sorted(_ order: TransactionFilter.Order, limit: Int) -> TransactionQuery {
-        var query = self
-        query.filter = "\(filter ?? "") sort:\(order.rawValue)"
-        query.limit = "\(limit)"
-        return query
+    fileprivate func sorted(_ order: TransactionFilter.Order, limit: Int) -> ListRequest {
+        var request = self
+        request[.filter] = "\(self[.filter] ?? "") sort:\(order.rawValue)"
+        request[.limit] = "\(limit)"
+        return request
     }
 }

@@ -48,7 +48,8 @@ package enum StatusRange {
     }
 
     static func text(_ range: ClosedRange<Int>) -> String {
-        range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)-\(range.upperBound)"
+        let range = range.clamped(to: 0...999)
+        return range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)-\(range.upperBound)"
     }
 }
 

@@ -37,13 +37,13 @@ private struct TermReading {
         FilterMistake(message, at: place.valueStart, count: value.unicodeScalars.count, suggestion: suggestion)
     }
 
-    fileprivate func add<Filter: ListFilter>(to filter: inout Filter) throws(FilterMistake) {
+    fileprivate func add(to filter: inout some ListFilter) throws(FilterMistake) {
         try checkRelation()
         switch term.key {
         case .useCase:
             guard let code = try useCase() else { return }
             // A second one is one more condition, which nothing passes unless it is the same.
-            if Filter.subject == .transactions, !term.isNegated, filter.useCase == nil {
+            if !term.isNegated, filter.useCase == nil {
                 filter.useCase = code
             } else {
                 add(.useCase(code), to: &filter)

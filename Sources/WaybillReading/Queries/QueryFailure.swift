@@ -1,10 +1,10 @@
-package import WaybillCore
+public import WaybillCore
 
 /// Why a question has no answer, or not one.
-package enum QueryFailure: Error, Hashable, CustomStringConvertible {
-    /// A parameter of ``TransactionQuery`` that cannot be read: its name in a URL, and a sentence.
+public enum QueryFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A parameter of a ``ListRequest``, or of another question, that cannot be read: its name in a URL, and a sentence.
     case parameter(String, String)
-    /// The parameter `filter` cannot be read.
+    /// The parameter `filter` cannot be read: what is wrong, and where.
     case filter(FilterMistake)
     /// A question about many transactions that cannot be answered as it is asked: a name that nothing has, a use case that is not told.
     case question(String)
@@ -20,7 +20,8 @@ package enum QueryFailure: Error, Hashable, CustomStringConvertible {
         .parameter(name, "There is no parameter “\(name)”. They are: \(names.joined(separator: ", ")).")
     }
 
-    package var description: String {
+    /// One sentence for a person.
+    public var description: String {
         switch self {
         case .parameter(_, let message), .question(let message), .notFound(let message): message
         case .filter(let mistake): mistake.message

@@ -48,25 +48,25 @@ import WaybillReading
     @Test func itHasTheParametersOfALists() {
         let names = section("paths").drop { $0 != "  /v1/transactions:" }.prefix { $0 != "    delete:" }
             .compactMap { $0.wholeMatch(of: #/        - name: (\w+)/#)?.1 }
-        #expect(names.map(String.init) == TransactionQuery.parameters.map(\.name))
+        #expect(names.map(String.init) == ListRequest.Subject.transactions.parameters.map(\.rawValue))
     }
 
     @Test func itHasTheParametersOfAListOfExchanges() {
         let names = section("paths").drop { $0 != "  /v1/exchanges:" }.prefix { $0 != "  /v1/exchanges/{id}:" }
             .compactMap { $0.wholeMatch(of: #/        - name: (\w+)/#)?.1 }
-        #expect(names.map(String.init) == ExchangeQuery.parameters.map(\.name))
+        #expect(names.map(String.init) == ListRequest.Subject.exchanges.parameters.map(\.rawValue))
     }
 
     @Test func itHasTheParametersOfAListOfSources() {
         let names = section("paths").drop { $0 != "  /v1/sources:" }.dropFirst().prefix { !$0.hasPrefix("  /") }
             .compactMap { $0.wholeMatch(of: #/        - name: (\w+)/#)?.1 }
-        #expect(names.map(String.init) == SourceQuery.parameters.map(\.name))
+        #expect(names.map(String.init) == ListRequest.Subject.sources.parameters.map(\.rawValue))
     }
 
     @Test func itHasTheConditionsOfAQuestion() {
         let names = section("paths").drop { $0 != "  /v1/answers:" }.prefix { $0 != "  /v1/sources:" }
             .compactMap { $0.wholeMatch(of: #/        - name: (\w+)/#)?.1 }
-        let conditions = Set(ExchangeQuery.parameters.map(\.name)).subtracting(["limit", "cursor"])
+        let conditions = Set(ListRequest.Subject.exchanges.parameters.map(\.rawValue)).subtracting(["limit", "cursor"])
         #expect(Set(names.map(String.init)) == conditions.union(["filter"]))
     }
 

@@ -39,9 +39,8 @@ struct PortUnderTest: StoreUnderTest {
     func transactions(
         matching filter: TransactionFilter, limit: Int, after cursor: String?, now: Int
     ) async throws -> RecordPage<TransactionSummary> {
-        var query = filter.query
-        (query.limit, query.cursor) = ("\(limit)", cursor)
-        do { return try await at(now).transactions(query) } catch QueryFailure.filter {
+        let request = ListRequest(matching: filter, limit: limit, cursor: cursor)
+        do { return try await at(now).transactions(request) } catch QueryFailure.filter {
             // Words about an event that nothing here has are a mistake to a person, who is told what there is.
             return try await store.read { try $0.transactions(matching: filter, limit: limit, after: cursor, now: now) }
         }
@@ -50,9 +49,9 @@ struct PortUnderTest: StoreUnderTest {
     func changes(
         after position: String?, matching filter: TransactionFilter, limit: Int, after cursor: String?, now: Int
     ) async throws -> RecordPage<TransactionSummary> {
-        var query = filter.query
-        (query.limit, query.cursor, query.after) = ("\(limit)", cursor, position ?? TransactionQuery.now)
-        return try await at(now).transactions(query)
+        var request = ListRequest(matching: filter, limit: limit, cursor: cursor)
+        request[.after] = position ?? ListRequest.now
+        return try await at(now).transactions(request)
     }
 
     func transaction(_ id: GUID, now: Int) async throws -> TransactionRecord? {
@@ -62,9 +61,8 @@ struct PortUnderTest: StoreUnderTest {
     func exchanges(
         matching filter: ExchangeFilter, limit: Int, after cursor: String?, now: Int
     ) async throws -> RecordPage<ExchangeRecord> {
-        var query = filter.query
-        (query.base.limit, query.base.cursor) = ("\(limit)", cursor)
-        do { return try await at(now).exchanges(query) } catch QueryFailure.filter {
+        let request = ListRequest(matching: filter, limit: limit, cursor: cursor)
+        do { return try await at(now).exchanges(request) } catch QueryFailure.filter {
             return try await store.read { try $0.exchanges(matching: filter, limit: limit, after: cursor, now: now) }
         }
     }
@@ -74,10 +72,7 @@ struct PortUnderTest: StoreUnderTest {
     func sources(
         matching filter: SourceFilter, limit: Int, after cursor: String?
     ) async throws -> RecordPage<SourceRecord> {
-        var query = SourceQuery()
-        (query.app, query.sort, query.base.text) = (filter.app, filter.order.rawValue, filter.text)
-        (query.base.limit, query.base.cursor) = ("\(limit)", cursor)
-        return try await store.sources(query)
+        try await store.sources(ListRequest(matching: filter, limit: limit, cursor: cursor))
     }
 
     func source(_ id: GUID) async throws -> SourceRecord? { try await found { try await store.source("\(id)") } }
@@ -106,34 +101,5 @@ struct PortUnderTest: StoreUnderTest {
 
     private func found<Record>(_ look: () async throws -> Record) async throws -> Record? {
         do { return try await look() } catch QueryFailure.notFound { return nil }
-    }
-}
-
-extension TransactionFilter {
-    /// As it is written in a URL.
-    fileprivate var query: TransactionQuery {
-        var query = TransactionQuery()
-        query.useCase = useCase.map(String.init)
-        query.outcome = outcomes.isEmpty ? nil : outcomes.map(\.name).sorted().joined(separator: ",")
-        (query.since, query.until) = (sinceMicroseconds.map(String.init), untilMicroseconds.map(String.init))
-        query.text = text
-        query.filter = (conditions.map(\.description) + ["sort:\(order.rawValue)"]).joined(separator: " ")
-        return query
-    }
-}
-
-extension ExchangeFilter {
-    /// As it is written in a URL.
-    fileprivate var query: ExchangeQuery {
-        var query = ExchangeQuery()
-        query.base.useCase = useCase.map(String.init)
-        query.base.outcome = outcomes.isEmpty ? nil : outcomes.map(\.name).sorted().joined(separator: ",")
-        (query.base.since, query.base.until) = (sinceMicroseconds.map(String.init), untilMicroseconds.map(String.init))
-        query.base.text = text
-        query.method = methods.isEmpty ? nil : methods.sorted().joined(separator: ",")
-        query.status = statuses.map { "\($0.lowerBound)-\($0.upperBound)" }
-        query.state = states.isEmpty ? nil : states.map(\.rawValue).sorted().joined(separator: ",")
-        query.filter = conditions.isEmpty ? nil : conditions.map(\.description).joined(separator: " ")
-        return query
     }
 }

@@ -41,22 +41,22 @@ struct Ask: AsyncParsableCommand {
 /// One of the questions.
 protocol AskCommand: AsyncParsableCommand {
     var options: AskOptions { get }
-    /// What is asked about all transactions; which ones count is said by ``parameters``.
+    /// What is asked about all transactions; which ones count is said by ``request``.
     func question() throws -> AnyQuestion
     /// What counts, as a list takes it.
-    var parameters: [(name: String, value: String)] { get }
-    /// Says what is wrong with what counts, as far as that can be told without a store.
-    func checkConditions() throws(QueryFailure)
+    var request: ListRequest { get }
+    /// What that is about.
+    static var subject: ListRequest.Subject { get }
 }
 
 extension AskCommand {
-    var parameters: [(name: String, value: String)] { options.filter.query.items }
+    var request: ListRequest { options.filter.request }
 
-    func checkConditions() throws(QueryFailure) { try options.filter.query.validate() }
+    static var subject: ListRequest.Subject { .transactions }
 
     func run() async throws {
-        try options.filter.check(checkConditions)
-        try await options.filter.marking { try await options.show(try question(), where: parameters) }
+        try options.filter.check(request, about: Self.subject)
+        try await options.filter.marking { try await options.show(try question(), where: request.items) }
     }
 }
 

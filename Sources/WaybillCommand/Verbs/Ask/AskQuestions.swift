@@ -135,11 +135,9 @@ extension Ask {
 
         func question() -> AnyQuestion { .network(NetworkQuestion(grouping: by.grouping)) }
 
-        private var query: ExchangeQuery { exchanges.query(options.filter.query) }
+        var request: ListRequest { exchanges.added(to: options.filter.request) }
 
-        var parameters: [(name: String, value: String)] { query.items }
-
-        func checkConditions() throws(QueryFailure) { try query.validate() }
+        static var subject: ListRequest.Subject { .exchanges }
     }
 }
 #endif

@@ -1,0 +1,151 @@
+public import Foundation
+public import WaybillCore
+
+/// What a request means.
+extension ListRequest {
+    /// The transactions that are meant.
+    ///
+    /// - Parameters:
+    ///   - names: What use cases and events are called in the store that is asked.
+    ///   - now: For times that are so long ago.
+    /// - Throws: For what cannot be read, with what would be right.
+    public func transactionFilter(names: [RecordedName], now: Date) throws(QueryFailure) -> TransactionFilter {
+        try filter(names: names, now: now.microseconds)
+    }
+
+    /// The exchanges that are meant; see ``transactionFilter(names:now:)``.
+    public func exchangeFilter(names: [RecordedName], now: Date) throws(QueryFailure) -> ExchangeFilter {
+        try filter(names: names, now: now.microseconds)
+    }
+
+    /// The sources that are meant.
+    public func sourceFilter() throws(QueryFailure) -> SourceFilter {
+        _ = try ListRequest(items, about: .sources)
+        var filter = SourceFilter()
+        (filter.app, filter.text) = (self[.app], self[.text])
+        guard let sort = self[.sort] else { return filter }
+        guard let order = SourceFilter.Order(rawValue: sort) else {
+            let words = SourceFilter.Order.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .parameter("sort", "“\(sort)” is no order of sources. They are: \(words).")
+        }
+        filter.order = order
+        return filter
+    }
+
+    /// Says what is wrong with a parameter, as far as that can be told without a store.
+    public func validate(about subject: Subject) throws(QueryFailure) {
+        switch subject {
+        case .transactions: _ = try filter(names: nil, now: 0) as TransactionFilter
+        case .exchanges: _ = try filter(names: nil, now: 0) as ExchangeFilter
+        case .sources: _ = try sourceFilter()
+        }
+        _ = try pageSize()
+        _ = try position()
+    }
+
+    /// How many rows the page is to have.
+    public func pageSize() throws(QueryFailure) -> Int {
+        guard let limit = self[.limit] else { return Self.defaultLimit }
+        guard let count = Int(limit), Self.limits.contains(count) else {
+            throw .parameter("limit", "“\(limit)” is not a number from \(Self.limits.lowerBound) to \(Self.limits.upperBound).")
+        }
+        return count
+    }
+
+    /// Where changes are to begin; nil: at the end of what there is, as with ``now``.
+    func position() throws(QueryFailure) -> ExportCursor? {
+        guard let after = self[.after], after != Self.now else { return nil }
+        do throws(WaybillError) { return try ExportCursor(after) } catch {
+            throw .parameter("after", "“\(after)” is no position of a page; “\(Self.now)” asks for the first.")
+        }
+    }
+
+    /// The filter that is meant.
+    ///
+    /// - Parameters:
+    ///   - names: nil: names are not looked up, and a use case counts where it is a code.
+    ///   - now: Microseconds since 1970.
+    package func filter<Filter: ListFilter>(names: [RecordedName]?, now: Int) throws(QueryFailure) -> Filter {
+        _ = try ListRequest(items, about: Filter.subject == .transactions ? .transactions : .exchanges)
+        var filter = Filter()
+        for (parameter, term) in terms {
+            let expression = FilterExpression(terms: [term])
+            do throws(FilterMistake) { try expression.add(to: &filter, names: names, now: now) } catch {
+                throw .parameter(parameter.rawValue, error.message)
+            }
+        }
+        if let expression = try written(about: Filter.subject) {
+            do throws(FilterMistake) { try expression.add(to: &filter, names: names, now: now) } catch { throw .filter(error) }
+        }
+        return filter
+    }
+
+    /// Whether names have to be looked up.
+    package func hasNames(about subject: FilterExpression.Subject) throws(QueryFailure) -> Bool {
+        if let useCase = self[.useCase], Int(useCase) == nil { return true }
+        return try written(about: subject)?.hasNames ?? false
+    }
+
+    /// Whether a list of transactions is in the order of beginning, the newest first.
+    package var hasNewestFirst: Bool {
+        get throws(QueryFailure) {
+            let orders = try written(about: .transactions)?.terms.filter { $0.key == .sort }.map(\.value) ?? []
+            return orders.allSatisfy { $0 == TransactionFilter.Order.newest.rawValue }
+        }
+    }
+
+    /// All conditions on transactions as one expression, for a place that takes nothing else; nil where there are none.
+    package func expression() throws(QueryFailure) -> FilterExpression? {
+        let all = terms.map(\.term) + (try written(about: .transactions)?.terms ?? [])
+        return all.isEmpty ? nil : FilterExpression(terms: all)
+    }
+
+    private var terms: [(parameter: Parameter, term: FilterExpression.Term)] {
+        Parameter.allCases.compactMap { parameter in self[parameter].flatMap(parameter.term).map { (parameter, $0) } }
+    }
+
+    private func written(about subject: FilterExpression.Subject) throws(QueryFailure) -> FilterExpression? {
+        guard let filter = self[.filter] else { return nil }
+        do throws(FilterMistake) { return try FilterExpression(filter, about: subject) } catch { throw .filter(error) }
+    }
+}
+
+/// The request that means a filter.
+extension ListRequest {
+    /// Asks for the transactions that pass a filter, in its order; times before 1970 count as its beginning.
+    ///
+    /// - Parameters:
+    ///   - limit: How many rows, of ``limits``; nil: ``defaultLimit``.
+    ///   - cursor: Where the page before ended; nil: the first page.
+    public init(matching filter: TransactionFilter, limit: Int? = nil, cursor: String? = nil) {
+        let sorting = filter.order == .newest ? [] : [FilterExpression.Term(.sort, .equal, filter.order.rawValue)]
+        self.init(filter, sorting, limit, cursor)
+    }
+
+    /// The same of exchanges, the newest first.
+    public init(matching filter: ExchangeFilter, limit: Int? = nil, cursor: String? = nil) {
+        self.init(filter, [], limit, cursor)
+        self[.method] = filter.methods.isEmpty ? nil : filter.methods.sorted().joined(separator: ",")
+        self[.status] = filter.statuses.map(StatusRange.text)
+        self[.state] = filter.states.isEmpty ? nil : filter.states.map(\.rawValue).sorted().joined(separator: ",")
+    }
+
+    /// The same of sources, in the filter's order.
+    public init(matching filter: SourceFilter, limit: Int? = nil, cursor: String? = nil) {
+        self.init([
+            .app: filter.app, .text: filter.text, .sort: filter.order == .oldest ? nil : filter.order.rawValue,
+            .limit: limit.map(String.init), .cursor: cursor,
+        ])
+    }
+
+    private init(_ filter: some ListFilter, _ sorting: [FilterExpression.Term], _ limit: Int?, _ cursor: String?) {
+        let terms = filter.conditions.map { FilterExpression.Term($0) } + sorting
+        let outcomes = filter.outcomes.sorted { $0.rawValue < $1.rawValue }.map(\.name)
+        self.init([
+            .useCase: filter.useCase.map(String.init), .outcome: outcomes.isEmpty ? nil : outcomes.joined(separator: ","),
+            .since: filter.sinceMicroseconds.map { "\(max(0, $0))" }, .until: filter.untilMicroseconds.map { "\(max(0, $0))" },
+            .text: filter.text, .filter: terms.isEmpty ? nil : FilterExpression(terms: terms).description,
+            .limit: limit.map(String.init), .cursor: cursor,
+        ])
+    }
+}
