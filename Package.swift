@@ -70,7 +70,8 @@ let package = Package(
             resources: [.embedInCode("Assets")]),
         .target(name: "WaybillLegacy", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
         .target(
-            name: "WaybillTesting", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis"]),
+            name: "WaybillTesting",
+            dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport"]),
         // Behind traits.
         .target(name: "WaybillHummingbird", dependencies: ["Waybill", .hummingbird, .httpTypes]),
         .target(
@@ -162,6 +163,10 @@ let package = Package(
             name: "WaybillCommandTests", dependencies: library + ["WaybillCommand", "TestSupport", .argumentParser],
             exclude: ["Certificates"]
         ),
+        // A collector with histories by the hundred, each answer of which is counted again.
+        .testTarget(
+            name: "WaybillCommandSlowTests",
+            dependencies: ["WaybillTesting", "WaybillCollector", "WaybillCommand", "WaybillCollectorTests", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

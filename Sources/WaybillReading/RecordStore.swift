@@ -47,15 +47,19 @@ package protocol RecordStore: Sendable {
     /// Takes facts away for good, bytes included; transactions always whole.
     ///
     /// The installation and the transactions are remembered, so that what comes of them later is rejected.
+    ///
+    /// - Throws: `.setting` for ``ErasureScope/all`` and by time where a store leaves that to its operator, as a collector does over HTTP; what an
+    ///   installation or a transaction left must go by every store.
     func erase(_ scope: ErasureScope) async throws -> Erasure
 
     /// One step towards an age and a size: takes away some transactions that were received, whole, those that came first. What goes is still known when
     /// it comes again.
     ///
     /// - Returns: How many facts went; 0: none is left that may.
+    /// - Throws: `.setting` where a store leaves it to its operator, as a collector does over HTTP.
     func retire(_ limits: RetirementLimits) async throws -> Int
 
-    /// Counts everything again and compares it with the books.
+    /// Counts everything again and compares it with the books; what a store cannot count is nil.
     func verify() async throws -> StoreVerification
 
     /// What a person should know before trusting what is read, each one sentence, e.g. that a WAL is missing.

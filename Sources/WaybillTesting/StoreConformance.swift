@@ -1,13 +1,20 @@
-/// Tries a store out: whether it keeps and answers what it is given.
+package import WaybillAnalysis
+package import WaybillCore
+package import WaybillExport
+
+/// Tries a store out: whether it keeps and answers what it is given, by the port that collectors, pages and commands use.
 ///
-/// It plays generated histories into an empty store and into a naive one in memory, which looks at every fact for every
+/// It plays generated histories into an empty store and into a ``NaiveStore``, which looks at every fact for every
 /// answer, and compares the two, call by call. In the histories sources overlap, repeat and contradict themselves, their
 /// clocks differ, facts are dropped or never arrive, and meanwhile some of it is erased or retired.
+///
+/// What a store leaves to its operator, and refuses with `.setting`, is left out; of a store that pages can be made of,
+/// also that is compared which only pages show.
 ///
 /// ## Usage
 ///
 /// ```swift
-/// let findings = await StoreConformance { try MyStore() }.findings()
+/// let findings = await StoreConformance { clock in try MyStore(clock: clock) }.findings()
 /// XCTAssert(findings.isEmpty, "\(findings)")
 /// ```
 package struct StoreConformance: Sendable {
@@ -24,15 +31,21 @@ package struct StoreConformance: Sendable {
     }
 
     private let seeds: Range<Int>
-    private let makeStore: @Sendable () async throws -> any StoreUnderTest
+    private let clock: ManualClock
+    private let makeStore: @Sendable (any TransactionClock) async throws -> any AnsweringStore & ExportingStore
 
     /// Makes a trial.
     ///
     /// - Parameters:
     ///   - seeds: A history for each. Default: 40, which take some seconds.
-    ///   - makeStore: Gives an empty store each time.
-    package init(seeds: Range<Int> = 0..<40, makeStore: @escaping @Sendable () async throws -> any StoreUnderTest) {
+    ///   - clock: Set before each step. Give the one that a store goes by which is there already, e.g. that of a server.
+    ///   - makeStore: Gives an empty store each time, which goes by this clock.
+    package init(
+        seeds: Range<Int> = 0..<40, clock: ManualClock = ManualClock(),
+        makeStore: @escaping @Sendable (any TransactionClock) async throws -> any AnsweringStore & ExportingStore
+    ) {
         self.seeds = seeds
+        self.clock = clock
         self.makeStore = makeStore
     }
 
@@ -52,11 +65,11 @@ package struct StoreConformance: Sendable {
     }
 
     private func finding(_ seed: Int) async throws(Finding) {
-        let store: any StoreUnderTest
-        do { store = try await makeStore() } catch {
+        let store: any AnsweringStore & ExportingStore
+        do { store = try await makeStore(clock) } catch {
             throw Finding(seed: seed, call: "making the store", detail: "it failed: \(error)")
         }
-        var trial = StoreTrial(seed: seed, store: store)
+        var trial = StoreTrial(seed: seed, store: store, clock: clock)
         try await trial.run()
     }
 }

@@ -28,7 +28,7 @@ struct Verification: Encodable {
 
     var isSound: Bool { problems.isEmpty }
 
-    /// A store, recounted.
+    /// A store, as far as it could be recounted.
     init(_ store: StoreVerification) {
         problems = store.problems
         remarks = store.remarks
@@ -37,14 +37,6 @@ struct Verification: Encodable {
         sources = store.sources.map { Source(id: $0.id, ledger: $0.ledger, gaps: $0.gaps) }
         totals = store.totals.isEmpty ? nil : store.totals
         tables = store.tables.isEmpty ? nil : store.tables
-    }
-
-    /// What a collector tells of its sources.
-    init(_ records: [SourceRecord]) {
-        factCount = records.reduce(0) { $0 + $1.ledger.delivered }
-        sources = records.map { Source(id: $0.id, ledger: $0.ledger, gaps: $0.gaps) }
-        problems = records.filter { !$0.ledger.isBalanced }.map { "The ledger of source \($0.id) does not balance." }
-        remarks = ["Ledgers and gaps were checked. To have the file checked too, verify the collector's folder."]
     }
 
     /// The bytes of a set.

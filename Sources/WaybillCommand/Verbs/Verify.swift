@@ -37,8 +37,7 @@ struct Verify: AsyncParsableCommand {
                 throw WaybillError(.notFound, "The file \(file.path) cannot be read.")
             }
             return Verification(set: bytes)
-        case .place: return Verification(try await place.opened(isTold: false).verify())
-        case .collector: return Verification(try await place.opened().allSources())
+        case .place, .collector: return Verification(try await place.opened(isTold: false).verify())
         }
     }
 }

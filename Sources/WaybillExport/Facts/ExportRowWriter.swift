@@ -1,6 +1,6 @@
-import WaybillCore
+package import WaybillCore
 import WaybillReading
-import WaybillStore
+package import WaybillStore
 
 /// Writes each fact as one row that needs no other: with what its source, its part and its opening say of it, redacted once more.
 struct ExportRowWriter<Format: RowFormat>: FactVisitor {
@@ -10,7 +10,7 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
 
     private let limit: Int
     private let redactor: Redactor
-    private let names: NameTable
+    private let eventName: EventName
     private var source = ScannedSource(share: ScannedShare(row: 0), source: RecordedSource(id: GUID(high: 0, low: 0)), clock: WallClock([]))
     private var useCase: Int?
     /// Of the part's transaction; it is the last column, as later versions of the format have theirs at the end.
@@ -24,11 +24,26 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         var event: Int
     }
 
+    /// What a source calls an event of a use case; -1 is a use case that is not known.
+    typealias EventName = (_ code: Int, _ useCase: Int, _ source: RecordedSource) throws(WaybillError) -> String
+
     /// - Parameter limit: Bytes after which it is full.
-    init(limit: Int, redactor: Redactor, _ connection: Connection) {
+    init(limit: Int, redactor: Redactor, eventName: @escaping EventName) {
         self.limit = limit
         self.redactor = redactor
-        names = NameTable(connection)
+        self.eventName = eventName
+    }
+
+    /// Names events as the store does.
+    init(limit: Int, redactor: Redactor, _ connection: Connection) {
+        let names = NameTable(connection)
+        self.init(limit: limit, redactor: redactor) { code, useCase, source throws(WaybillError) in
+            try names.event(
+                code, of: useCase,
+                in: TransactionRecord.Source(
+                    id: source.id, app: source.app, appVersion: source.appVersion, device: source.device, os: source.os,
+                    osVersion: source.osVersion))
+        }
     }
 
     /// Takes what was written away.
@@ -75,16 +90,30 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
     private mutating func name(ofEvent code: Int) throws(WaybillError) -> String {
         let key = EventCode(useCase: useCase ?? -1, event: code)
         if let name = eventNames[key] { return name }
-        let source = source.source
-        let name = redactor.text(
-            try names.event(
-                code, of: key.useCase,
-                in: TransactionRecord.Source(
-                    id: source.id, app: source.app, appVersion: source.appVersion, device: source.device, os: source.os,
-                    osVersion: source.osVersion)))
+        let name = redactor.text(try eventName(code, key.useCase, source.source))
         eventNames[key] = name
         return name
     }
 
     private func redacted(_ text: String) -> String? { text.isEmpty ? nil : redactor.text(text) }
+}
+
+extension TextFormat {
+    /// Facts as lines of NDJSON, redacted once more, in the order in which they are given: for a store that has them at hand and not in SQLite.
+    ///
+    /// - Parameters:
+    ///   - facts: Each with what a line says of its source, of its part, and of what it closes.
+    ///   - eventName: What a source calls an event of a use case; -1 is a use case that is not known.
+    package static func ndjson(
+        _ facts: [(source: ScannedSource, part: ScannedPart, fact: Fact, opening: Fact?)],
+        eventName: @escaping (_ code: Int, _ useCase: Int, _ source: RecordedSource) -> String
+    ) throws(WaybillError) -> [UInt8] {
+        var writer = ExportRowWriter<NDJSONFormat>(limit: .max, redactor: Redactor(), eventName: eventName)
+        for (source, part, fact, opening) in facts {
+            writer.enter(source)
+            writer.enter(part)
+            try writer.visit(fact, closing: opening)
+        }
+        return writer.rows.bytes
+    }
 }

@@ -24,7 +24,7 @@ extension StoreReader {
             // No fault of the store: an app has renamed something, or a debug build within one version.
             result.remarks += try nameConflicts().map(\.description)
             result.transactionCount = try connection.integer("SELECT count(*) FROM parts WHERE listed_us IS NOT NULL")
-            result.factCount = result.sources.reduce(0) { $0 + $1.rowCount }
+            result.factCount = result.sources.reduce(0) { $0 + ($1.rowCount ?? 0) }
             return result
         }
     }
@@ -53,7 +53,7 @@ extension StoreReader {
                 result.problems.append("\(name): \(ledger.pending) pending facts should be there, and \(rows.others) are.")
             }
         } else if rows.booked != booked - retired.count || rows.others != 0 {
-            result.problems.append("\(name): \(booked - retired.count) facts should be there, and \(balance.rowCount) are.")
+            result.problems.append("\(name): \(booked - retired.count) facts should be there, and \(rows.booked + rows.others) are.")
         }
         if !retired.isEmpty {
             result.remarks.append("\(name): \(retired.count) facts were retired, to keep the store within its limits.")

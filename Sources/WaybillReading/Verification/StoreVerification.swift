@@ -7,9 +7,9 @@ package struct StoreVerification: Hashable, Sendable, Codable {
     package var problems: [String]
     /// What a collector has not got (yet), and what else is worth knowing and no fault of the store.
     package var remarks: [String]
-    /// Transactions.
-    package var transactionCount: Int
-    /// Facts, counted in their rows.
+    /// Transactions; nil where they cannot be counted, as over HTTP.
+    package var transactionCount: Int?
+    /// Facts, counted in their rows; where that cannot be done, those that the ledgers call delivered, also what was retired since.
     package var factCount: Int
     /// Each source as it was recounted.
     package var sources: [SourceBalance]
@@ -24,10 +24,10 @@ package struct StoreVerification: Hashable, Sendable, Codable {
     /// A source's facts, counted in three ways that must agree.
     package struct SourceBalance: Hashable, Sendable, Codable {
         package var id: GUID
-        /// Facts in the rows.
-        package var rowCount: Int
-        /// Facts in the ranges: settled (own source) or received.
-        package var bookedCount: Int
+        /// Facts in the rows; nil where they cannot be counted, as over HTTP.
+        package var rowCount: Int?
+        /// Facts in the ranges: settled (own source) or received; nil as for `rowCount`.
+        package var bookedCount: Int?
         /// Booked verdict by verdict.
         package var ledger: Ledger
         package var gaps: [SourceRecord.Gap]
@@ -46,12 +46,9 @@ extension StoreVerification {
     /// What the ledgers of sources say, where nothing else can be looked at.
     package init(ledgersOf records: [SourceRecord]) {
         problems = records.filter { !$0.ledger.isBalanced }.map { "The ledger of source \($0.id) does not balance." }
-        remarks = ["Ledgers and gaps were checked, and nothing was counted."]
-        transactionCount = 0
+        remarks = ["Ledgers and gaps were checked. To have the file checked too, verify the collector's folder."]
         factCount = records.reduce(0) { $0 + $1.ledger.delivered }
-        sources = records.map {
-            SourceBalance(id: $0.id, rowCount: $0.ledger.delivered, bookedCount: $0.ledger.delivered, ledger: $0.ledger, gaps: $0.gaps)
-        }
+        sources = records.map { SourceBalance(id: $0.id, ledger: $0.ledger, gaps: $0.gaps) }
     }
 }
 

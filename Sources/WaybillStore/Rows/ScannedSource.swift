@@ -65,4 +65,11 @@ package struct ScannedPart {
     package var closed: Fact?
     /// nil where `opened` is.
     package var useCaseName: String?
+
+    package init(sequence: Int, opened: Fact?, closed: Fact?, useCaseName: String?) {
+        self.sequence = sequence
+        self.opened = opened
+        self.closed = closed
+        self.useCaseName = useCaseName
+    }
 }

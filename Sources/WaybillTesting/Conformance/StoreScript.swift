@@ -6,19 +6,19 @@ struct StoreScript {
     enum Step {
         case add(TransactionSet)
         case erase(ErasureScope)
-        /// What was received before that step may go.
+        /// What was received before that step may go; all where it is still to come.
         case retire(Int)
         /// Everything is asked.
         case compare
     }
 
     private(set) var steps: [Step] = []
-    /// Microseconds since 1970, shortly before or after what is open has timed out.
-    let now: Int
+    /// Microseconds since 1970, shortly before or after what is open times out.
+    private let start: Int
     private(set) var random: RandomNumbers
 
     /// When a step happens, in microseconds since 1970.
-    func time(of step: Int) -> Int { now + step * 1_000_000 }
+    func time(of step: Int) -> Int { start + step * 1_000 }
 
     init(seed: Int) {
         var maker = HistoryMaker(seed: seed)
@@ -38,7 +38,7 @@ struct StoreScript {
         let end = histories.flatMap { history in
             history.facts.map { $0.atMicroseconds + history.clocks[0].offsetMicroseconds }
         }.max()
-        now = (end ?? 1_700_000_000_000_000) + 900_000 + Int.random(in: 0...200_000, using: &random)
+        start = (end ?? 1_700_000_000_000_000) + 900_000 + Int.random(in: 0...200_000, using: &random)
         var sets = SetMaker(random: random)
         steps = sets.sets(of: histories).map(Step.add)
         random = sets.random

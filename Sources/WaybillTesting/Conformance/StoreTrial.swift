@@ -1,20 +1,26 @@
 import WaybillAnalysis
 import WaybillCore
+import WaybillExport
 import WaybillReading
 
 /// One history, played into a store and into the naive one.
 struct StoreTrial {
-    let seed: Int
-    let store: any StoreUnderTest
-    private let reference = NaiveStore()
-    private let script: StoreScript
-    private var random: RandomNumbers
-    private var step = 0
-    /// What the two stores call the moment of the comparison before.
-    private var positions: (expected: String, found: String)?
+    typealias Tried = any AnsweringStore & ExportingStore
 
-    init(seed: Int, store: any StoreUnderTest) {
-        (self.seed, self.store) = (seed, store)
+    let seed: Int
+    let store: Tried
+    let reference: NaiveStore
+    let script: StoreScript
+    var random: RandomNumbers
+    private(set) var step = 0
+    private let clock: ManualClock
+    /// What the two stores call the moment of the comparison before: a page's position, and an export's cursor.
+    var positions, cursors: (expected: String, found: String)?
+
+    /// - Parameter clock: The store's, too.
+    init(seed: Int, store: Tried, clock: ManualClock) {
+        (self.seed, self.store, self.clock) = (seed, store, clock)
+        reference = NaiveStore(clock: clock)
         script = StoreScript(seed: seed)
         random = script.random
     }
@@ -22,206 +28,107 @@ struct StoreTrial {
     mutating func run() async throws(StoreConformance.Finding) {
         for (number, step) in script.steps.enumerated() {
             self.step = number
-            let time = script.time(of: number)
+            let now = script.time(of: number)
+            clock.jumpWall(by: .microseconds(now - clock.wallMicroseconds()))
             switch step {
-            case .add(let set):
-                try await compare("adding set \(set.id)") { store in
-                    var receipt = try await store.add(set, at: time)
-                    receipt.retryAfter = nil
-                    receipt.rejections.sort { ($0.source, $0.index) < ($1.source, $1.index) }
-                    for index in receipt.rejections.indices { receipt.rejections[index].reason = "" }
-                    return receipt
-                }
-            case .erase(let scope): try await compare("erasing \(scope)") { try await $0.erase(scope, at: time) }
+            case .add(let set): try await add(set, at: now)
+            case .erase(let scope):
+                try await play("erasing \(scope)", isForOperators: scope.isForOperators) { try await $0.erase(scope) }
             case .retire(let step):
-                let cutoff = script.time(of: step)
-                try await compare("retiring what came before \(cutoff)") { try await $0.retire(receivedBefore: cutoff) }
+                let limits = RetirementLimits(maximumAge: .microseconds(max(0, now - script.time(of: step))))
+                try await play("retiring what is older than \(limits)", isForOperators: true) { store in
+                    try await total { try await store.retire(limits) }
+                }
             case .compare: try await compareAll()
             }
         }
     }
 
-    private mutating func compareAll() async throws(StoreConformance.Finding) {
-        let now = script.now
-        let known = reference.everything(now: now)
-        var filters = FilterMaker(random: random, naive: known)
-        var lists = TransactionFilter.Order.allCases.map { order in
-            var filter = TransactionFilter()
-            filter.order = order
-            return filter
+    // MARK: Steps
+
+    private func add(_ set: TransactionSet, at time: Int) async throws(StoreConformance.Finding) {
+        let received = ReceivedSet(set: Redactor().redacted(DecodedSet(set: set)), atMicroseconds: time)
+        let version = try? await (store as? any BrowsableStore)?.version()
+        let receipt = try await compare("adding set \(set.id)") { store in
+            var receipt = try await store.add(received)
+            receipt.retryAfter = nil
+            receipt.rejections.sort { ($0.source, $0.index) < ($1.source, $1.index) }
+            for index in receipt.rejections.indices { receipt.rejections[index].reason = "" }
+            return receipt
         }
-        for _ in 0..<6 { lists.append(filters.filter()) }
-        for filter in lists {
-            try await compareTransactions(filter, known, limit: Int.random(in: 1...3, using: &filters.random))
-            try await compare("facts matching \(filter)") { try await $0.facts(matching: filter, now: now).bySource }
+        guard let version, let store = store as? any BrowsableStore, receipt?.acceptedCount ?? 0 > 0 else { return }
+        try await compare("whether adding set \(set.id) changed the version", true) {
+            try await store.version() != version
         }
-        try await compareChanges(known)
-        for id in known.runs.map(\.id).sorted() + [GUID(high: 1, low: 2)] {
-            try await compare("transaction \(id)") { try await $0.transaction(id, now: now) }
-        }
-        for filter in [ExchangeFilter()] + (0..<5).map({ _ in filters.exchangeFilter() }) {
-            let limit = Int.random(in: 1...5, using: &filters.random)
-            try await compare("exchanges matching \(filter)") { store in
-                let rows = try await rows {
-                    try await store.exchanges(matching: filter, limit: limit, after: $0, now: now)
-                }
-                return Listed(rows, id: \.id.source, \.id.sequence, key: { -$0.exchange.openedMicroseconds })
-            }
-        }
-        for exchange in known.exchanges.prefix(3) {
-            try await compare("exchange \(exchange.id)") { try await $0.exchange(exchange.id) }
-        }
-        try await compareSources(known)
-        try await compare("names") { try await $0.names() }
-        try await compare("conflicts of names") { try await $0.nameConflicts() }
-        try await compare("counts") { try await $0.counts(now: now) }
-        try await compare("all facts") { try await $0.facts(matching: nil, now: now).bySource }
-        try await compare("verification") { store in
-            let found = try await store.verification()
-            return [found.problems, ["\(found.transactionCount) transactions"], ["\(found.factCount) facts"]]
-        }
-        for query in queries(&filters, known) {
-            try await compare("answer to \(query)") { try await $0.answer(query, now: now).withoutReason }
-        }
-        random = filters.random
     }
 
-    // MARK: Lists
-
-    private func compareTransactions(
-        _ filter: TransactionFilter, _ known: NaiveAnswers, limit: Int
+    /// Plays a step into both; where the store leaves it to its operator, into neither.
+    private func play<Value: Equatable>(
+        _ call: String, isForOperators: Bool, _ step: (Tried) async throws -> Value
     ) async throws(StoreConformance.Finding) {
-        let now = script.now
-        let runs = Dictionary(uniqueKeysWithValues: known.runs.map { ($0.id, $0) })
-        for limit in [100, limit] {
-            try await compare("transactions matching \(filter), \(limit) at a time") { store in
-                let rows = try await rows {
-                    try await store.transactions(matching: filter, limit: limit, after: $0, now: now)
-                }
-                return Listed(
-                    rows, id: \.id, \.eventCount, key: { row in runs[row.id].map { known.key(filter.order, $0) } ?? 0 })
-            }
-        }
+        let found = await result { try await step(store) }
+        if isForOperators, case .failure(let error as WaybillError) = found, error.code == .setting { return }
+        try compare(call, await result { try await step(reference) }, found)
     }
 
-    /// What has come since the comparison before.
-    private mutating func compareChanges(_ known: NaiveAnswers) async throws(StoreConformance.Finding) {
-        let (now, before) = (script.now, positions)
-        let position: @Sendable (any StoreUnderTest) async throws -> String? = { store in
-            try await store.changes(after: nil, matching: TransactionFilter(), limit: 1, after: nil, now: now).position
-        }
-        if let before {
-            try await compare("what has changed") { store in
-                let position = store is NaiveStore && !(self.store is NaiveStore) ? before.expected : before.found
-                let rows = try await rows {
-                    try await store.changes(
-                        after: position, matching: TransactionFilter(), limit: 2, after: $0, now: now)
-                }
-                return Listed(rows, id: \.id, \.eventCount, key: { -$0.begunMicroseconds })
-            }
-        }
-        try await compare("that there is a position") { try await position($0) != nil }
-        if let expected = try? await position(reference), let found = try? await position(store) {
-            positions = (expected, found)
-        }
-    }
-
-    private func compareSources(_ known: NaiveAnswers) async throws(StoreConformance.Finding) {
-        let places = Dictionary(
-            uniqueKeysWithValues: known.histories.enumerated().map { ($0.element.source.id, $0.offset) })
-        var filters = Array(repeating: SourceFilter(), count: 4)
-        filters[1].order = .newest
-        filters[2].app = "app 1"
-        filters[3].text = "linux 1.2"
-        for filter in filters {
-            try await compare("sources matching \(filter)") { store in
-                let rows = try await rows { try await store.sources(matching: filter, limit: 2, after: $0) }
-                return Listed(
-                    rows, id: \.id, \.ledger.recorded,
-                    key: { filter.order == .newest ? -($0.heardMicroseconds ?? 0) : places[$0.id] ?? 0 })
-            }
-        }
-        for id in [known.histories.first?.source.id ?? GUID(high: 1, low: 3), GUID(high: 1, low: 4)] {
-            try await compare("source \(id)") { try await $0.source(id) }
-        }
-    }
-
-    /// The rows of all pages.
-    private func rows<Row>(_ page: (String?) async throws -> RecordPage<Row>) async throws -> [Row] {
-        var rows: [Row] = []
-        var cursor: String?
+    /// The sum of the steps until one does nothing.
+    private func total(_ step: () async throws -> Int) async throws -> Int {
+        var total = 0
         for _ in 0..<10_000 {
-            let page = try await page(cursor)
-            rows += page.rows
-            cursor = page.next
-            if cursor == nil { return rows }
+            let count = try await step()
+            total += count
+            if count == 0 { return total }
         }
-        throw WaybillError(.store, "The pages have no end.")
-    }
-
-    // MARK: Questions
-
-    private func queries(_ filters: inout FilterMaker, _ known: NaiveAnswers) -> [AnyQuestion] {
-        var login = TransactionFilter()
-        login.useCase = 3
-        let names = Set(known.names.filter { $0.name.event != nil }.map(\.name.name)).sorted()
-        let points =
-            [TransactionPoint.begun, .finished, .event("event 0"), .event("event 2"), .event("no such")]
-            + names.map { .event($0) }
-        func point() -> TransactionPoint { points.randomElement(using: &filters.random) ?? .begun }
-        func segmentation() -> Segmentation? {
-            [nil, .appVersion, .app, .attribute("yes"), .attribute("none"), .hour].randomElement(using: &filters.random)
-                ?? nil
-        }
-        let middle = known.runs.map(\.begun).sorted().dropFirst(known.runs.count / 2).first ?? 0
-        let filter = filters.filter()
-        return [
-            .summary(SummaryQuestion(stepMicroseconds: 60_000_000)),
-            .summary(SummaryQuestion(filter: filter, stepMicroseconds: 60_000_000)),
-            .duration(DurationQuestion(filter: filter)), .transitions(TransitionsQuestion(filter: login)),
-            .dropOff(DropOffQuestion(filter: login)),
-            .legs(LegsQuestion(filter: TransactionFilter(), segmentation: segmentation())),
-            .network(NetworkQuestion(filter: filters.exchangeFilter(), grouping: .method)),
-            .network(NetworkQuestion(transactions: filter)),
-            .compare(
-                CompareQuestion(
-                    filter: login, groups: .values(of: .appVersion, "1.0", "1.1"), from: point(), to: point(),
-                    occurrence: .last)),
-            .compare(CompareQuestion(filter: login, groups: .windows(0..<middle, middle..<4_000_000_000_000_000))),
-        ]
-            + (0..<4).map { _ in
-                .duration(DurationQuestion(filter: login, from: point(), to: point(), segmentation: segmentation()))
-            }
-            + (0..<4).map { number in
-                .funnel(
-                    FunnelQuestion(
-                        filter: login, steps: [point(), point()], windowMicroseconds: number == 0 ? 9_000 : nil,
-                        isStrict: number.isMultiple(of: 2), segmentation: segmentation()))
-            }
+        throw WaybillError(.store, "The steps have no end.")
     }
 
     // MARK: Comparing
 
     /// Asks both, and throws the first difference. That both fail is none.
-    private func compare<Value: Equatable>(
-        _ call: String, _ ask: (any StoreUnderTest) async throws -> Value
+    ///
+    /// - Returns: What both gave; nil where both failed.
+    @discardableResult
+    func compare<Value: Equatable>(
+        _ call: String, _ ask: (Tried) async throws -> Value
+    ) async throws(StoreConformance.Finding) -> Value? {
+        try compare(call, await result { try await ask(reference) }, await result { try await ask(store) })
+    }
+
+    /// Compares what the store gives with what it should.
+    func compare<Value: Equatable>(
+        _ call: String, _ expected: @autoclosure () async throws -> Value, _ ask: () async throws -> Value
     ) async throws(StoreConformance.Finding) {
-        let expected = await result(reference, ask)
-        let found = await result(store, ask)
+        try compare(call, await result(expected), await result(ask))
+    }
+
+    @discardableResult
+    func compare<Value: Equatable>(
+        _ call: String, _ expected: Result<Value, any Error>, _ found: Result<Value, any Error>
+    ) throws(StoreConformance.Finding) -> Value? {
         switch (expected, found) {
         case (.success(let expected), .success(let found)):
-            guard expected != found else { return }
+            guard expected != found else { return found }
             throw finding(call, difference(expected, found))
         case (.success, .failure(let error)): throw finding(call, "it failed: \(error)")
         case (.failure(let error), .success): throw finding(call, "it should have failed: \(error)")
-        case (.failure, .failure): return
+        case (.failure, .failure): return nil
         }
     }
 
-    private func result<Value>(
-        _ store: any StoreUnderTest, _ ask: (any StoreUnderTest) async throws -> Value
-    ) async -> Result<Value, any Error> {
-        do { return .success(try await ask(store)) } catch { return .failure(error) }
+    /// What each of the two calls something, which none may lack.
+    func both(
+        _ call: String, _ ask: (Tried) async throws -> String?
+    ) async throws(StoreConformance.Finding) -> (expected: String, found: String) {
+        do {
+            guard let expected = try await ask(reference), let found = try await ask(store) else {
+                throw WaybillError(.store, "There is none.")
+            }
+            return (expected, found)
+        } catch { throw finding(call, "it failed: \(error)") }
+    }
+
+    private func result<Value>(_ ask: () async throws -> Value) async -> Result<Value, any Error> {
+        do { return .success(try await ask()) } catch { return .failure(error) }
     }
 
     private func finding(_ call: String, _ detail: String) -> StoreConformance.Finding {
@@ -246,79 +153,12 @@ struct StoreTrial {
     }
 }
 
-/// A list with what it is sorted by. Those of one key stand in any order.
-private struct Listed<Row: Equatable>: Equatable {
-    var keys: [Int]
-    var rows: [Row]
-
-    init<ID: Comparable, Other: Comparable>(_ rows: [Row], id: (Row) -> ID, _ other: (Row) -> Other, key: (Row) -> Int) {
-        keys = rows.map(key)
-        self.rows = rows.sorted { (id($0), other($0)) < (id($1), other($1)) }
-    }
-}
-
-/// What sets tell of one source.
-private struct Exported: Equatable {
-    var source: RecordedSource
-    var clocks: [ClockAnchor]
-    var hasEnded: Bool
-    var names: Set<RecordedName>
-    var recorded, refused: Int
-    /// Each sequence with its reason.
-    var dropped: Set<[String]>
-    /// By sequence; one that is told twice counts twice.
-    var facts: [Fact] = []
-}
-
-extension [TransactionSet] {
-    /// Sources of which no fact is there are left out.
-    fileprivate var bySource: [Exported] {
-        var found: [GUID: Exported] = [:]
-        for share in flatMap(\.sources) where !share.facts.isEmpty {
-            var exported =
-                found[share.source.id]
-                ?? Exported(
-                    source: share.source, clocks: share.clocks, hasEnded: share.hasEnded, names: Set(share.names),
-                    recorded: share.ledger.recorded, refused: share.ledger.refused,
-                    dropped: Set(
-                        share.dropped.flatMap { range in
-                            (range.first...range.last).map { ["\($0)", range.reason.rawValue] }
-                        }))
-            exported.facts = (exported.facts + share.facts).sorted { $0.sequence < $1.sequence }
-            found[share.source.id] = exported
-        }
-        return found.values.sorted { $0.source.id < $1.source.id }
-    }
-}
-
-extension AnyAnswer {
-    /// Without the sentence that says why it is empty, which is for people.
-    fileprivate var withoutReason: AnyAnswer {
+extension ErasureScope {
+    /// Whether a store may leave it to its operator.
+    fileprivate var isForOperators: Bool {
         switch self {
-        case .summary(let question, var answer):
-            answer.whyEmpty = nil
-            return .summary(question, answer)
-        case .duration(let question, var answer):
-            answer.whyEmpty = nil
-            return .duration(question, answer)
-        case .transitions(let question, var answer):
-            answer.whyEmpty = nil
-            return .transitions(question, answer)
-        case .funnel(let question, var answer):
-            answer.whyEmpty = nil
-            return .funnel(question, answer)
-        case .dropOff(let question, var answer):
-            answer.whyEmpty = nil
-            return .dropOff(question, answer)
-        case .legs(let question, var answer):
-            answer.whyEmpty = nil
-            return .legs(question, answer)
-        case .network(let question, var answer):
-            answer.whyEmpty = nil
-            return .network(question, answer)
-        case .compare(let question, var answer):
-            answer.whyEmpty = nil
-            return .compare(question, answer)
+        case .all, .begunBefore, .pending: true
+        case .transactions, .installation: false
         }
     }
 }

@@ -54,6 +54,9 @@ package struct NaiveAnswers {
         package var id: GUID { leader.opened.transaction }
         package var begun: Int { leader.begun }
         package var closing: (fact: Fact, closed: Fact.Closed)? { leader.closing }
+        var facts: [Fact.ID] {
+            parts.flatMap { part in part.facts.map { Fact.ID(source: part.id.source, sequence: $0.sequence) } }
+        }
         var duration: Int? { closing.map { $0.fact.atMicroseconds - leader.fact.atMicroseconds } }
     }
 

@@ -32,6 +32,29 @@ struct NaiveBooks: Sendable {
     /// What can be seen of it.
     func answers(now: Int) -> NaiveAnswers { NaiveAnswers(histories: entries.map(\.history), names: names, now: now) }
 
+    /// All that are there.
+    var facts: Set<Fact.ID> {
+        Set(entries.flatMap { entry in entry.facts.map { Fact.ID(source: entry.id, sequence: $0.sequence) } })
+    }
+
+    /// Those that came behind a cursor, or a position of a list: the number of an arrival.
+    func facts(after cursor: String) throws(QueryFailure) -> Set<Fact.ID> {
+        guard let number = Int(cursor), (0...lastArrival).contains(number) else {
+            throw .parameter("after", "That is no cursor.")
+        }
+        return arrived { $0.number > number }
+    }
+
+    /// Those that came at a time or later.
+    func facts(since time: Int) -> Set<Fact.ID> { arrived { $0.time >= time } }
+
+    private func arrived(_ isMeant: ((number: Int, source: GUID, sequences: Set<Int>, time: Int)) -> Bool) -> Set<Fact.ID> {
+        Set(
+            arrivals.filter(isMeant).flatMap { arrival in
+                arrival.sequences.map { Fact.ID(source: arrival.source, sequence: $0) }
+            })
+    }
+
     // MARK: Adding
 
     mutating func add(_ decoded: DecodedSet, at time: Int) -> Receipt {
@@ -147,20 +170,15 @@ struct NaiveBooks: Sendable {
     /// Takes away whole transactions, and exchanges outside of any, of which nothing came at a time or later.
     mutating func retire(receivedBefore time: Int) -> Int {
         let answers = answers(now: 0)
-        let fresh = Set(
-            arrivals.filter { $0.time >= time }.flatMap { arrival in
-                arrival.sequences.map { Fact.ID(source: arrival.source, sequence: $0) }
-            })
+        let fresh = facts(since: time)
         let units =
-            answers.runs.map { run in
-                run.parts.flatMap { part in part.facts.map { Fact.ID(source: part.id.source, sequence: $0.sequence) } }
-            }
+            answers.runs.map(\.facts)
             + answers.exchanges.filter { $0.fact.part == 0 }.map { exchange in
                 [exchange.fact, exchange.closing?.fact].compactMap(\.self).map {
                     Fact.ID(source: exchange.id.source, sequence: $0.sequence)
                 }
             }
-        let old = Set(units.filter { $0.allSatisfy { !fresh.contains($0) } }.flatMap(\.self))
+        let old = Set(units.filter { fresh.isDisjoint(with: $0) }.flatMap(\.self))
         for index in entries.indices {
             let sequences = Set(old.filter { $0.source == entries[index].id }.map(\.sequence))
             entries[index].retired.formUnion(sequences)

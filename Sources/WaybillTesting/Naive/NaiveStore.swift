@@ -1,98 +1,106 @@
 import Foundation
 package import WaybillAnalysis
 package import WaybillCore
+package import WaybillExport
 package import WaybillReading
 import WaybillStore
 
 /// A store in memory that answers everything by looking at every fact: slow, short, and what others are compared with.
-package final class NaiveStore: StoreUnderTest {
+///
+/// It exports NDJSON alone, retires by age alone, and does not say why a page or an answer is empty.
+package final class NaiveStore: AnsweringStore, ExportingStore {
+    private let clock: any TransactionClock
     private let books = Locked(NaiveBooks())
 
     /// Makes an empty one.
-    package init() {}
+    ///
+    /// - Parameter clock: Decides what has timed out, and how old something is.
+    package init(clock: any TransactionClock) { self.clock = clock }
 
-    /// All that can be seen of it.
-    func everything(now: Int) -> NaiveAnswers { state.answers(now: now) }
+    /// All that can be seen of it now.
+    var everything: NaiveAnswers { state.answers(now: clock.wallMicroseconds()) }
 
     private var state: NaiveBooks { books.withLock { $0 } }
 
-    package func add(_ set: TransactionSet, at time: Int) -> Receipt {
-        books.withLock { $0.add(DecodedSet(set: set), at: time) }
+    package func add(_ set: ReceivedSet) -> Receipt { books.withLock { $0.add(set.set, at: set.atMicroseconds) } }
+
+    package func erase(_ scope: ErasureScope) -> Erasure { books.withLock { $0.erase(scope) } }
+
+    package func retire(_ limits: RetirementLimits) throws(WaybillError) -> Int {
+        guard limits.maximumByteCount == nil else { throw WaybillError(.setting, "A naive store has no size.") }
+        guard let age = limits.maximumAge else { return 0 }
+        let cutoff = clock.wallMicroseconds() - age.microseconds
+        return books.withLock { $0.retire(receivedBefore: cutoff) }
     }
 
-    package func erase(_ scope: ErasureScope, at time: Int) -> Erasure { books.withLock { $0.erase(scope) } }
-
-    package func retire(receivedBefore time: Int) -> Int { books.withLock { $0.retire(receivedBefore: time) } }
+    package func verify() -> StoreVerification {
+        let entries = state.entries
+        var verification = StoreVerification(ledgersOf: entries.map(\.record))
+        verification.remarks = []
+        verification.transactionCount = everything.runs.count
+        verification.factCount = entries.reduce(0) { $0 + $1.facts.count }
+        for (index, entry) in entries.enumerated() {
+            verification.sources[index].rowCount = entry.facts.count
+            verification.sources[index].bookedCount = entry.received.count
+        }
+        return verification
+    }
 
     // MARK: Transactions
 
-    package func transactions(
-        matching filter: TransactionFilter, limit: Int, after cursor: String?, now: Int
-    ) throws(WaybillError) -> RecordPage<TransactionSummary> {
-        let answers = state.answers(now: now)
-        return try page(list(answers.runs, filter, answers), limit: limit, after: cursor)
-    }
-
-    private func list(_ runs: [NaiveAnswers.Run], _ filter: TransactionFilter, _ answers: NaiveAnswers)
-        -> [TransactionSummary]
+    package func transactions(_ request: ListRequest, within budget: Duration?) throws -> RecordPage<TransactionSummary>
     {
-        runs.filter { answers.passes(filter, $0) }
-            .sorted { (answers.key(filter.order, $0), $0.id) < (answers.key(filter.order, $1), $1.id) }.map(
-                answers.summary)
-    }
-
-    package func changes(
-        after position: String?, matching filter: TransactionFilter, limit: Int, after cursor: String?, now: Int
-    ) throws(WaybillError) -> RecordPage<TransactionSummary> {
-        let (books, answers) = (state, state.answers(now: now))
-        var page = RecordPage<TransactionSummary>(rows: [], next: nil)
-        if let position {
-            guard let number = Int(position), number <= books.lastArrival else {
-                throw WaybillError(.format, "That is no position.")
-            }
-            let news = books.arrivals.filter { $0.number > number }
-            let changed = answers.runs.filter { run in
-                run.parts.contains { part in
-                    part.facts.contains { fact in
-                        news.contains { $0.source == part.id.source && $0.sequences.contains(fact.sequence) }
-                    }
-                }
-            }
-            page = try self.page(list(changed, filter, answers), limit: limit, after: cursor)
+        let (books, answers) = (state, everything)
+        let filter: TransactionFilter = try request.filter(names: names(), now: answers.now)
+        func list(_ runs: [NaiveAnswers.Run]) throws -> RecordPage<TransactionSummary> {
+            let found = runs.filter { answers.passes(filter, $0) }
+                .sorted { (answers.key(filter.order, $0), $0.id) < (answers.key(filter.order, $1), $1.id) }
+            return try page(found.map(answers.summary), request)
         }
-        page.position = "\(books.lastArrival)"
-        return page
+        guard let position = request[.after] else { return try list(answers.runs) }
+        let news = position == ListRequest.now ? [] : try books.facts(after: position)
+        var changes = try list(answers.runs.filter { !news.isDisjoint(with: $0.facts) })
+        changes.position = "\(books.lastArrival)"
+        return changes
     }
 
-    package func transaction(_ id: GUID, now: Int) -> TransactionRecord? {
-        let answers = state.answers(now: now)
-        return answers.runs.first { $0.id == id }.map(answers.record)
+    package func transaction(_ key: String) throws -> TransactionRecord {
+        let answers = everything
+        return try answers.record(found(answers.runs.first { $0.id.description == key }))
     }
 
-    package func counts(now: Int) -> TransactionCounts {
-        let runs = state.answers(now: now).runs
-        return TransactionCounts(open: runs.count { $0.outcome == .open }, failed: runs.count { $0.outcome == .failed })
+    /// The transactions that the same source began just before and just after this one; nil where there is none.
+    func neighbors(of transaction: GUID) -> [TransactionSummary?] {
+        let answers = everything
+        guard let run = answers.runs.first(where: { $0.id == transaction }) else { return [nil, nil] }
+        let others = answers.runs.filter { $0.leader.source == run.leader.source }
+            .sorted { $0.leader.fact.sequence < $1.leader.fact.sequence }
+        let before = others.last { $0.leader.fact.sequence < run.leader.fact.sequence }
+        let after = others.first { $0.leader.fact.sequence > run.leader.fact.sequence }
+        return [before, after].map { $0.map(answers.summary) }
     }
 
     // MARK: Exchanges and sources
 
-    package func exchanges(
-        matching filter: ExchangeFilter, limit: Int, after cursor: String?, now: Int
-    ) throws(WaybillError) -> RecordPage<ExchangeRecord> {
-        let answers = state.answers(now: now)
+    package func exchanges(_ request: ListRequest, within budget: Duration?) throws -> RecordPage<ExchangeRecord> {
+        let answers = everything
+        let filter: ExchangeFilter = try request.filter(names: names(), now: answers.now)
         let found = answers.exchanges.filter { answers.passes(filter, $0) }
             .sorted { (-$0.wall, $0.id.source, $0.id.sequence) < (-$1.wall, $1.id.source, $1.id.sequence) }
-        return try page(found.map(answers.record), limit: limit, after: cursor)
+        return try page(found.map(answers.record), request)
     }
 
-    package func exchange(_ id: Fact.ID) -> ExchangeRecord? {
-        let answers = state.answers(now: 0)
-        return answers.exchanges.first { $0.id == id }.map(answers.record)
+    package func exchange(_ key: String) throws -> ExchangeRecord {
+        let answers = everything
+        return try answers.record(found(answers.exchanges.first { $0.id.description == key }))
     }
 
-    package func sources(matching filter: SourceFilter, limit: Int, after cursor: String?) throws(WaybillError)
-        -> RecordPage<SourceRecord>
-    {
+    package func bodies(of exchanges: [Fact.ID], limit: Int) -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool) {
+        ([:], false)
+    }
+
+    package func sources(_ request: ListRequest) throws -> RecordPage<SourceRecord> {
+        let filter = try request.sourceFilter()
         let found = state.entries.map(\.record).filter { source in
             let words =
                 "\(source.app) \(source.appVersion) \(source.device) \(source.os) \(source.osVersion) \(source.id)"
@@ -101,22 +109,35 @@ package final class NaiveStore: StoreUnderTest {
                 && (filter.text ?? "").split(separator: " ").allSatisfy { words.contains($0.lowercased()) }
         }
         let heard = found.sorted { ($0.heardMicroseconds ?? 0, $0.id) > ($1.heardMicroseconds ?? 0, $1.id) }
-        return try page(filter.order == .oldest ? found : heard, limit: limit, after: cursor)
+        return try page(filter.order == .oldest ? found : heard, request)
     }
 
-    package func source(_ id: GUID) -> SourceRecord? { state.entries.first { $0.id == id }?.record }
+    func source(_ id: GUID) throws -> SourceRecord { try found(state.entries.first { $0.id == id }?.record) }
+
+    /// When each version of an app was first started, in microseconds since 1970.
+    var firstStarts: [AppVersion: Int] {
+        Dictionary(grouping: state.entries.map(\.record)) { AppVersion(app: $0.app, version: $0.appVersion) }
+            .compactMapValues { $0.compactMap(\.startedMicroseconds).min() }
+    }
+
+    private func found<Record>(_ record: Record?) throws(QueryFailure) -> Record {
+        guard let record else { throw .notFound("There is no such thing here.") }
+        return record
+    }
 
     /// A cursor is the number of rows before.
-    private func page<Row>(_ rows: [Row], limit: Int, after cursor: String?) throws(WaybillError) -> RecordPage<Row> {
-        guard let start = cursor.map({ Int($0) }) ?? 0 else { throw WaybillError(.format, "That is no cursor.") }
-        let end = start + max(1, limit)
+    private func page<Row>(_ rows: [Row], _ request: ListRequest) throws -> RecordPage<Row> {
+        guard let start = request[.cursor].map({ Int($0) }) ?? 0 else {
+            throw QueryFailure.parameter("cursor", "That is no cursor.")
+        }
+        let end = start + (try request.pageSize())
         return RecordPage(
-            rows: Array(rows.dropFirst(start).prefix(max(1, limit))), next: end < rows.count ? "\(end)" : nil)
+            rows: Array(rows.dropFirst(start).prefix(end - start)), next: end < rows.count ? "\(end)" : nil)
     }
 
     // MARK: Names
 
-    package func names() -> [RecordedName] {
+    func names() -> [RecordedName] {
         Set(state.names.map(\.name)).sorted {
             ($0.useCase, $0.event ?? -1, $0.name) < ($1.useCase, $1.event ?? -1, $1.name)
         }
@@ -145,34 +166,43 @@ package final class NaiveStore: StoreUnderTest {
         left.compare(right, options: .numeric) == .orderedAscending
     }
 
-    // MARK: Facts
+    // MARK: Questions and exports
 
-    package func facts(matching filter: TransactionFilter?, now: Int) -> [TransactionSet] {
-        let (books, answers, redactor) = (state, state.answers(now: now), Redactor())
-        let chosen = filter.map { filter in
-            answers.runs.filter { answers.passes(filter, $0) }.flatMap(\.parts).map(\.id)
+    package func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) throws -> AnyAnswer
+    {
+        let answers = everything
+        var question = question
+        if case .network(var network) = question, !parameters.isEmpty {
+            network.transactions = nil
+            network.filter = try ListRequest(conditions: parameters, about: .exchanges).filter(
+                names: names(), now: answers.now)
+            question = .network(network)
+        } else if !parameters.isEmpty {
+            let request = try ListRequest(conditions: parameters, about: .transactions)
+            question = question.about(try request.filter(names: names(), now: answers.now))
         }
-        return books.entries.map { entry in
-            let facts = entry.facts.filter { fact in
-                chosen?.contains(Fact.ID(source: entry.id, sequence: fact.part)) ?? true
-            }
-            let source = entry.history.source
-            let share = TransactionSet.Share(
-                source: redactor.source(source), clocks: entry.history.clocks, hasEnded: entry.history.hasEnded,
-                names: books.names.filter { $0.app == source.app && $0.version == source.appVersion }.map(\.name),
-                ledger: Ledger(recorded: entry.recorded, refused: entry.history.refused),
-                dropped: entry.dropped.map { DroppedRange(first: $0.key, last: $0.key, reason: $0.value) },
-                facts: facts.map(redactor.fact))
-            return TransactionSet(id: GUID(), sources: [share])
+        do throws(WaybillError) { return try answers.answer(question) } catch {
+            throw QueryFailure.question(error.message)
         }
     }
 
-    package func verification() -> (problems: [String], transactionCount: Int, factCount: Int) {
-        let books = state
-        return ([], books.answers(now: 0).runs.count, books.entries.reduce(0) { $0 + $1.facts.count })
-    }
-
-    package func answer(_ query: AnyQuestion, now: Int) throws(WaybillError) -> AnyAnswer {
-        try state.answers(now: now).answer(query)
+    package func export(_ facts: ExportedFacts, as format: TextFormat) throws -> ExportStream {
+        guard format == .ndjson else { throw WaybillError(.setting, "A naive store exports NDJSON alone.") }
+        let (books, answers) = (state, everything)
+        let chosen: Set<Fact.ID>
+        switch facts {
+        case .of(let request):
+            var filter: TransactionFilter = try request.filter(names: names(), now: answers.now)
+            filter.order = .newest
+            let passing = answers.runs.filter { answers.passes(filter, $0) }
+            chosen = filter == TransactionFilter() ? books.facts : Set(passing.flatMap(\.facts))
+        case .transaction(let id): chosen = Set(answers.runs.filter { $0.id == id }.flatMap(\.facts))
+        case .after(let cursor): chosen = try books.facts(after: cursor)
+        case .since(let time): chosen = books.facts(since: time)
+        }
+        let piece = Locked<[UInt8]?>(try answers.lines(of: chosen))
+        return ExportStream(cursor: "\(books.lastArrival)") {
+            piece.withLock { $0.take() }.map { ExportStream.Piece(bytes: $0, factCount: chosen.count) }
+        }
     }
 }

@@ -1,95 +1,104 @@
 import WaybillAnalysis
 import WaybillCore
+import WaybillExport
 import WaybillReading
-import WaybillStore
 import WaybillTesting
 
 /// A store with one fault, and otherwise as it should be.
-struct FaultyStore: StoreUnderTest {
+struct FaultyStore: AnsweringStore, ExportingStore {
     enum Fault: CaseIterable {
         case losesAFact, doublesAFact, sortsWrongly, forgetsAnErasure, keepsWhatIsRetired, knowsNoRepetition
+        case exportsOutOfOrder, exportsTwice, skipsInAnExport, verifiesWrongly
     }
 
     let fault: Fault
-    private let store = NaiveStore()
+    private let store: NaiveStore
     /// Without the fault.
-    private let honest = NaiveStore()
+    private let honest: NaiveStore
     private let isDone = Locked(false)
 
-    init(_ fault: Fault) { self.fault = fault }
+    init(_ fault: Fault, clock: any TransactionClock) {
+        self.fault = fault
+        store = NaiveStore(clock: clock)
+        honest = NaiveStore(clock: clock)
+    }
 
-    func add(_ set: TransactionSet, at time: Int) -> Receipt {
-        let receipt = honest.add(set, at: time)
-        var changed = set
+    func add(_ set: ReceivedSet) -> Receipt {
+        let receipt = honest.add(set)
+        var changed = set.set
         isDone.withLock { isDone in
-            guard !isDone, set.sources[0].facts.count > 1, let fact = set.sources[0].facts.last else { return }
-            switch fault {
-            case .losesAFact:
-                changed.sources[0].facts.removeLast()
+            guard !isDone, changed.set.sources[0].facts.count > 1, let fact = changed.set.sources[0].facts.last else {
+                return
+            }
+            if fault == .losesAFact {
+                changed.set.sources[0].facts.removeLast()
                 isDone = true
-            case .doublesAFact:
-                guard case .event = fact.content else { return }
-                changed.sources[0].facts.append(fact)
-                changed.sources[0].facts[changed.sources[0].facts.count - 1].sequence += 1_000
+            } else if fault == .doublesAFact, case .event = fact.content {
+                changed.set.sources[0].facts.append(fact)
+                changed.set.sources[0].facts[changed.set.sources[0].facts.count - 1].sequence += 1_000
                 isDone = true
-            case .sortsWrongly, .forgetsAnErasure, .keepsWhatIsRetired, .knowsNoRepetition: break
             }
         }
-        let own = store.add(changed, at: time)
-        return fault == .knowsNoRepetition ? Receipt(set: set.id, acceptedCount: own.factCount) : receipt
+        let own = store.add(ReceivedSet(set: Redactor().redacted(changed), atMicroseconds: set.atMicroseconds))
+        return fault == .knowsNoRepetition ? Receipt(set: receipt.set, acceptedCount: own.factCount) : receipt
     }
 
-    func erase(_ scope: ErasureScope, at time: Int) -> Erasure {
-        if fault != .forgetsAnErasure { _ = store.erase(scope, at: time) }
-        return honest.erase(scope, at: time)
+    func erase(_ scope: ErasureScope) -> Erasure {
+        if fault != .forgetsAnErasure { _ = store.erase(scope) }
+        return honest.erase(scope)
     }
 
-    func retire(receivedBefore time: Int) -> Int {
-        if fault != .keepsWhatIsRetired { _ = store.retire(receivedBefore: time) }
-        return honest.retire(receivedBefore: time)
+    func retire(_ limits: RetirementLimits) throws -> Int {
+        if fault != .keepsWhatIsRetired { _ = try store.retire(limits) }
+        return try honest.retire(limits)
     }
 
-    func transactions(
-        matching filter: TransactionFilter, limit: Int, after cursor: String?, now: Int
-    ) throws -> RecordPage<TransactionSummary> {
-        var page = try store.transactions(matching: filter, limit: limit, after: cursor, now: now)
+    func transactions(_ request: ListRequest, within budget: Duration?) throws -> RecordPage<TransactionSummary> {
+        var page = try store.transactions(request, within: budget)
         if fault == .sortsWrongly { page.rows.reverse() }
         return page
     }
 
-    func changes(
-        after position: String?, matching filter: TransactionFilter, limit: Int, after cursor: String?, now: Int
-    ) throws -> RecordPage<TransactionSummary> {
-        try store.changes(after: position, matching: filter, limit: limit, after: cursor, now: now)
+    func transaction(_ key: String) throws -> TransactionRecord { try store.transaction(key) }
+
+    func exchanges(_ request: ListRequest, within budget: Duration?) throws -> RecordPage<ExchangeRecord> {
+        try store.exchanges(request, within: budget)
     }
 
-    func transaction(_ id: GUID, now: Int) -> TransactionRecord? { store.transaction(id, now: now) }
+    func exchange(_ key: String) throws -> ExchangeRecord { try store.exchange(key) }
 
-    func exchanges(matching filter: ExchangeFilter, limit: Int, after cursor: String?, now: Int) throws -> RecordPage<
-        ExchangeRecord
-    > {
-        try store.exchanges(matching: filter, limit: limit, after: cursor, now: now)
+    func bodies(of exchanges: [Fact.ID], limit: Int) -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool) {
+        store.bodies(of: exchanges, limit: limit)
     }
 
-    func exchange(_ id: Fact.ID) -> ExchangeRecord? { store.exchange(id) }
-
-    func sources(matching filter: SourceFilter, limit: Int, after cursor: String?) throws -> RecordPage<SourceRecord> {
-        try store.sources(matching: filter, limit: limit, after: cursor)
-    }
-
-    func source(_ id: GUID) -> SourceRecord? { store.source(id) }
-
-    func names() -> [RecordedName] { store.names() }
+    func sources(_ request: ListRequest) throws -> RecordPage<SourceRecord> { try store.sources(request) }
 
     func nameConflicts() -> [NameConflict] { store.nameConflicts() }
 
-    func counts(now: Int) -> TransactionCounts { store.counts(now: now) }
-
-    func facts(matching filter: TransactionFilter?, now: Int) -> [TransactionSet] {
-        store.facts(matching: filter, now: now)
+    func verify() -> StoreVerification {
+        var found = store.verify()
+        if fault == .verifiesWrongly { found.sources = found.sources.dropLast() }
+        return found
     }
 
-    func verification() -> (problems: [String], transactionCount: Int, factCount: Int) { store.verification() }
+    func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) throws -> AnyAnswer {
+        try store.answer(question, where: parameters)
+    }
 
-    func answer(_ query: AnyQuestion, now: Int) throws -> AnyAnswer { try store.answer(query, now: now) }
+    func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
+        let stream = try store.export(facts, as: format)
+        var lines = try await stream.next()?.bytes.split(separator: 0x0A) ?? []
+        var cursor = stream.cursor
+        switch fault {
+        // Parts are torn apart: the first line of each comes last.
+        case .exportsOutOfOrder: lines.append(contentsOf: lines.isEmpty ? [] : [lines.removeFirst()])
+        case .exportsTwice: lines.append(contentsOf: lines.suffix(1))
+        case .skipsInAnExport: if case .of = facts { cursor = "\((Int(cursor) ?? 0) + 1)" }
+        case .losesAFact, .doublesAFact, .sortsWrongly, .forgetsAnErasure, .keepsWhatIsRetired, .knowsNoRepetition,
+            .verifiesWrongly:
+            break
+        }
+        let piece = Locked<[UInt8]?>(lines.flatMap { $0 + [0x0A] })
+        return ExportStream(cursor: cursor) { piece.withLock { $0.take() }.map { ExportStream.Piece(bytes: $0) } }
+    }
 }

@@ -1,35 +1,27 @@
 import Foundation
 import TestSupport
 import Testing
-import WaybillStore
+import WaybillReading
 import WaybillTesting
-
-@testable import WaybillStoreTests
 
 /// Stores conform to the naive one. `WAYBILL_HISTORIES=500` plays so many histories instead of a few.
 @Suite(.timeLimit(.minutes(10))) struct StoreConformanceTests {
     private static let seeds = 0..<(ProcessInfo.processInfo.environment["WAYBILL_HISTORIES"].flatMap { Int($0) } ?? 25)
 
     @Test func theNaiveStoreConforms() async {
-        #expect(await StoreConformance(seeds: Self.seeds) { NaiveStore() }.findings() == [])
+        #expect(await StoreConformance(seeds: Self.seeds) { NaiveStore(clock: $0) }.findings() == [])
     }
 
-    @Test func aStoreInMemoryConforms() async {
-        let findings = await StoreConformance(seeds: Self.seeds) { try SQLiteUnderTest(.memory(name: "\(UUID())")) }
-            .findings()
-        #expect(findings == [])
-    }
-
-    @Test func aStoreInAFileConformsByItsPort() async throws {
+    @Test func aStoreInAFileConforms() async throws {
         let folder = try TemporaryDirectory()
-        let findings = await StoreConformance(seeds: Self.seeds) {
-            try PortUnderTest(folder.url.appending(path: "\(UUID()).sqlite"))
+        let findings = await StoreConformance(seeds: Self.seeds) { clock in
+            try SQLiteStore(making: folder.file("\(UUID()).sqlite"), clock: clock)
         }.findings()
         #expect(findings == [])
     }
 
     /// Breaks when the suite would let a broken store pass.
     @Test(arguments: FaultyStore.Fault.allCases) func aFaultIsFound(fault: FaultyStore.Fault) async {
-        #expect(await StoreConformance(seeds: 0..<25) { FaultyStore(fault) }.findings() != [])
+        #expect(await StoreConformance(seeds: 0..<25) { FaultyStore(fault, clock: $0) }.findings() != [])
     }
 }

@@ -1,0 +1,54 @@
+import Foundation
+import WaybillAnalysis
+import WaybillCore
+import WaybillReading
+
+extension StoreTrial {
+    /// Some of each kind.
+    func questions(_ filters: inout FilterMaker, _ known: NaiveAnswers) -> [AnyQuestion] {
+        var login = TransactionFilter()
+        login.useCase = 3
+        let names = Set(known.names.filter { $0.name.event != nil }.map(\.name.name)).sorted()
+        let points =
+            [TransactionPoint.begun, .finished, .event("event 0"), .event("event 2"), .event("no such")]
+            + names.map { .event($0) }
+        func point() -> TransactionPoint { points.randomElement(using: &filters.random) ?? .begun }
+        func segmentation() -> Segmentation? {
+            [nil, .appVersion, .app, .attribute("yes"), .attribute("none"), .hour].randomElement(using: &filters.random)
+                ?? nil
+        }
+        let middle = known.runs.map(\.begun).sorted().dropFirst(known.runs.count / 2).first ?? 0
+        let filter = filters.filter()
+        return [
+            .summary(SummaryQuestion(stepMicroseconds: 60_000_000)),
+            .summary(SummaryQuestion(filter: filter, stepMicroseconds: 60_000_000)),
+            .duration(DurationQuestion(filter: filter)), .transitions(TransitionsQuestion(filter: login)),
+            .dropOff(DropOffQuestion(filter: login)),
+            .legs(LegsQuestion(filter: TransactionFilter(), segmentation: segmentation())),
+            .network(NetworkQuestion(filter: filters.exchangeFilter(), grouping: .method)),
+            .network(NetworkQuestion(transactions: filter)),
+            .compare(
+                CompareQuestion(
+                    filter: login, groups: .values(of: .appVersion, "1.0", "1.1"), from: point(), to: point(),
+                    occurrence: .last)),
+            .compare(CompareQuestion(filter: login, groups: .windows(0..<middle, middle..<4_000_000_000_000_000))),
+        ]
+            + (0..<4).map { _ in
+                .duration(DurationQuestion(filter: login, from: point(), to: point(), segmentation: segmentation()))
+            }
+            + (0..<4).map { number in
+                .funnel(
+                    FunnelQuestion(
+                        filter: login, steps: [point(), point()], windowMicroseconds: number == 0 ? 9_000 : nil,
+                        isStrict: number.isMultiple(of: 2), segmentation: segmentation()))
+            }
+    }
+
+    /// As JSON, without the sentence that says why it is empty, which is for people.
+    func lines(_ answer: AnyAnswer) throws -> [String] {
+        var object = try JSONSerialization.jsonObject(with: JSONEncoder.waybill().encode(answer)) as? [String: Any]
+        object?["why_empty"] = nil
+        let json = try JSONSerialization.data(withJSONObject: object ?? [:], options: [.prettyPrinted, .sortedKeys])
+        return String(decoding: json, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+}
