@@ -17,7 +17,7 @@ extension TransactionReport {
     /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
     package init(_ reader: StoreReader, matching filter: TransactionFilter, limit: Int, now wall: Int) throws {
         let page = try reader.transactions(matching: filter, limit: limit, after: nil, now: wall)
-        self.init(records: try page.rows.compactMap { try reader.transaction($0.id, now: wall) }, madeMicroseconds: wall)
+        self.init(records: try page.rows.compactMap { try reader.transaction($0.id, now: wall) }, made: Date(microseconds: wall))
         selection = filter.words
         try addBodies(of: reader)
         if page.next != nil { notes.append("These are the newest \(limit); there are more.") }
@@ -45,7 +45,7 @@ extension TransactionReport {
 
     /// `waybill-shop-2026-03-01-143105.html`.
     func fileName(app: String) -> String {
-        let time = WallTime(madeMicroseconds, in: timeZone)
+        let time = WallTime(made.microseconds, in: timeZone)
         let name = app.map { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) ? $0 : "-" }.prefix(60)
         return "waybill-\(String(name))-\(time.date)-\(time.time.prefix(8).replacing(":", with: "")).html"
     }

@@ -23,8 +23,8 @@ public struct TransactionReport: Sendable {
     public var selection: String?
     /// What a reader should know first, a sentence each: that there are more, or why there are none.
     public var notes: [String] = []
-    /// When it was made, in microseconds since 1970.
-    public var madeMicroseconds: Int
+    /// When it was made.
+    public var made: Date
     /// Times are shown in this zone, and the report says so. Where it is UTC, a browser that runs the report's script shows them in its own zone,
     /// with UTC on hover.
     public var timeZone = TimeZone.current
@@ -34,10 +34,10 @@ public struct TransactionReport: Sendable {
     /// What was kept of bodies, by exchange.
     package var bodies: [Fact.ID: ExchangeBodies] = [:]
 
-    /// Makes a report of transactions; made at a time in microseconds since 1970, or now.
-    public init(records: [TransactionRecord], madeMicroseconds: Int? = nil) {
+    /// Makes a report of transactions; by default it is made now.
+    public init(records: [TransactionRecord], made: Date = Date()) {
         self.records = records
-        self.madeMicroseconds = madeMicroseconds ?? SystemClock().wallMicroseconds()
+        self.made = made
     }
 
     /// The whole file, UTF-8.

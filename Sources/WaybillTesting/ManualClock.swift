@@ -2,6 +2,8 @@ public import Waybill
 import WaybillCore
 
 /// A clock that stands still until a test moves it.
+///
+/// It reads microseconds, as every ``WaybillCore/TransactionClock`` does; a test moves it by a `Duration`.
 public final class ManualClock: TransactionClock {
     private struct Time {
         var uptime = 0

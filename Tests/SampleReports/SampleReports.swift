@@ -23,7 +23,7 @@ struct SampleReports {
 
         try TransactionReport(records: HostileText.records).write(to: folder.appending(path: "hostile.html"))
 
-        var shop = TransactionReport(records: try ShopRecords.all(), madeMicroseconds: ShopRecords.made)
+        var shop = TransactionReport(records: try ShopRecords.all(), made: Date(microseconds: ShopRecords.made))
         shop.title = "Transactions of com.example.shop"
         shop.selection = "begun in the last 15 minutes"
         shop.timeZone = TimeZone(secondsFromGMT: 3600) ?? .gmt

@@ -40,7 +40,7 @@ import WaybillStore
         guard case .compare(let question) = query, case .windows(let before, let after) = question.groups else {
             return #expect(Bool(false), "\(query)")
         }
-        #expect(before == now - 2 * Self.day..<now - Self.day && after == now - Self.day..<now)
+        #expect(before.microseconds == now - 2 * Self.day..<now - Self.day && after.microseconds == now - Self.day..<now)
     }
 
     @Test func aSetThatIsImportedHasBeenHeardOfByTheClock() async throws {

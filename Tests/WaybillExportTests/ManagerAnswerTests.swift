@@ -39,8 +39,8 @@ private enum Login: Int, UseCase {
         let answer = try await tx.answer(query)
         #expect(answer.total.statistics.count == 4)
         #expect(answer.segments.map(\.value) == ["A", "B"])
-        #expect(answer.segments.map(\.statistics.p50Microseconds) == [20_000, 5_000])
-        #expect(answer.segments.map(\.statistics.maximumMicroseconds) == [30_000, 5_000])
+        #expect(answer.segments.map(\.statistics.p50) == [.milliseconds(20), .milliseconds(5)])
+        #expect(answer.segments.map(\.statistics.maximum) == [.milliseconds(30), .milliseconds(5)])
     }
 
     @Test func aNameThatNothingHasSuggestsTheNearest() async throws {
@@ -63,10 +63,10 @@ private enum Login: Int, UseCase {
         let questions: [any Question] = [
             SummaryQuestion(), DurationQuestion(filter: logins, segmentation: .attribute("version")),
             TransitionsQuestion(filter: logins),
-            FunnelQuestion(filter: logins, steps: [.begun, .event("requestSent"), .finished], windowMicroseconds: 5, isStrict: true),
+            FunnelQuestion(filter: logins, steps: [.begun, .event("requestSent"), .finished], window: .microseconds(5), isStrict: true),
             DropOffQuestion(filter: logins),
             NetworkQuestion(transactions: logins, grouping: .method),
-            CompareQuestion(filter: logins, groups: .windows(0..<1, 1..<Int(Int32.max))),
+            CompareQuestion(filter: logins, groups: .windows(Range(microseconds: 0..<1), Range(microseconds: 1..<Int(Int32.max)))),
             CompareQuestion(filter: logins, groups: .values(of: .attribute("variant"), "A", nil)),
         ]
         for question in questions { try await check(question) }

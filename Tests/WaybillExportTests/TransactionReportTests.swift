@@ -21,7 +21,7 @@ import WaybillStore
 
     @Test func aReportTellsWhatHappenedWithoutScript() throws {
         let record = try login()
-        var report = TransactionReport(records: [record], madeMicroseconds: LoginHistory.begun)
+        var report = TransactionReport(records: [record], made: Date(microseconds: LoginHistory.begun))
         report.timeZone = .gmt
         let html = Self.html(report)
         for text in [

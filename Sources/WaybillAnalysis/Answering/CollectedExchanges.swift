@@ -55,9 +55,8 @@ struct CollectedExchanges {
 
 extension NetworkGroup.Example {
     fileprivate init(_ exchange: MeasuredExchange) {
-        self.init(
-            id: exchange.id, transaction: exchange.transaction, openedMicroseconds: exchange.opened,
-            durationMicroseconds: exchange.duration, status: exchange.status, error: exchange.error)
+        (id, transaction, status, error) = (exchange.id, exchange.transaction, exchange.status, exchange.error)
+        (openedMicroseconds, durationMicroseconds) = (exchange.opened, exchange.duration)
     }
 
     fileprivate static func isSlower(_ left: Self, _ right: Self) -> Bool {

@@ -50,6 +50,7 @@ private struct GroupMembers {
             isInA = { $0.segment == segments[0] }
             isInB = { $0.segment == segments[1] }
         case .windows(let a, let b):
+            let (a, b) = (a.microseconds, b.microseconds)
             isInA = { a.contains($0.begun) }
             isInB = { b.contains($0.begun) }
         }
@@ -79,7 +80,7 @@ extension CompareQuestion.Groups {
     fileprivate var names: (a: String?, b: String?) {
         switch self {
         case .values(_, let a, let b): (a, b)
-        case .windows(let a, let b): (a.interval, b.interval)
+        case .windows(let a, let b): (a.microseconds.interval, b.microseconds.interval)
         }
     }
 
@@ -88,6 +89,7 @@ extension CompareQuestion.Groups {
         case .values(_, let a, let b):
             guard a != b else { throw WaybillError(.setting, "Both groups are the same; say two values.") }
         case .windows(let a, let b):
+            let (a, b) = (a.microseconds, b.microseconds)
             guard !a.overlaps(b) else { throw WaybillError(.setting, "The two stretches of time overlap, so they cannot be compared.") }
         }
     }

@@ -85,9 +85,9 @@ private struct CollectedLegs {
         var (durations, uncertainties) = (durations, uncertainties)
         let shares = Leg.allCases.map { leg in
             var microseconds = legs[leg] ?? Durations()
-            var total = 0
-            microseconds.forEach { total += $0 }
-            return LegsSegment.Share(leg: leg, totalMicroseconds: total, statistics: DurationStatistics(&microseconds))
+            var total = Duration.zero
+            microseconds.forEach { total += .microseconds($0) }
+            return LegsSegment.Share(leg: leg, total: total, statistics: DurationStatistics(&microseconds))
         }
         return LegsSegment(
             value: value, legs: shares, duration: DurationStatistics(&durations), withoutEnd: withoutEnd,

@@ -1,3 +1,4 @@
+import Foundation
 public import WaybillCore
 import WaybillReading
 
@@ -68,7 +69,7 @@ private struct UseCaseCounts {
                 .sorted { (-$0.count, $0.domain, $0.code) < (-$1.count, $1.domain, $1.code) },
             installations: Set(sources.compactMap { known.entries[$0]?.installation }).count,
             rates: rates.sorted { $0.step < $1.step }.map {
-                .init(startMicroseconds: $0.step * step, outcomes: $0.outcomes)
+                .init(start: Date(microseconds: $0.step * step), outcomes: $0.outcomes)
             }, duration: DurationStatistics(&durations))
     }
 }

@@ -1,3 +1,6 @@
+import Foundation
+import WaybillCore
+
 /// Two values are `{"segmentation": "variant", "a": "A", "b": "B"}`, where a value that is left out stands for those that have none; two stretches of time
 /// are `{"a_since_us": 0, "a_until_us": 5, "b_since_us": 5, "b_until_us": 9}`.
 extension CompareQuestion.Groups: Codable {
@@ -13,12 +16,12 @@ extension CompareQuestion.Groups: Codable {
                 try container.decodeIfPresent(String.self, forKey: .b))
             return
         }
-        func window(_ since: CodingKeys, _ until: CodingKeys) throws -> Range<Int> {
+        func window(_ since: CodingKeys, _ until: CodingKeys) throws -> Range<Date> {
             let (since, end) = (try container.decode(Int.self, forKey: since), try container.decode(Int.self, forKey: until))
             guard since <= end else {
                 throw DecodingError.dataCorruptedError(forKey: until, in: container, debugDescription: "It lies before the beginning.")
             }
-            return since..<end
+            return Range(microseconds: since..<end)
         }
         self = .windows(
             try window(.aSinceMicroseconds, .aUntilMicroseconds), try window(.bSinceMicroseconds, .bUntilMicroseconds))
@@ -32,10 +35,10 @@ extension CompareQuestion.Groups: Codable {
             try container.encodeIfPresent(a, forKey: .a)
             try container.encodeIfPresent(b, forKey: .b)
         case .windows(let a, let b):
-            try container.encode(a.lowerBound, forKey: .aSinceMicroseconds)
-            try container.encode(a.upperBound, forKey: .aUntilMicroseconds)
-            try container.encode(b.lowerBound, forKey: .bSinceMicroseconds)
-            try container.encode(b.upperBound, forKey: .bUntilMicroseconds)
+            try container.encode(a.microseconds.lowerBound, forKey: .aSinceMicroseconds)
+            try container.encode(a.microseconds.upperBound, forKey: .aUntilMicroseconds)
+            try container.encode(b.microseconds.lowerBound, forKey: .bSinceMicroseconds)
+            try container.encode(b.microseconds.upperBound, forKey: .bUntilMicroseconds)
         }
     }
 }

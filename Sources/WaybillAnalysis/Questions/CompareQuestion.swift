@@ -1,3 +1,5 @@
+public import Foundation
+import WaybillCore
 public import WaybillReading
 
 /// Whether one group of transactions does better than another: how often it succeeds, fails and is abandoned, and how long it takes.
@@ -17,8 +19,8 @@ public struct CompareQuestion: Question {
     public enum Groups: Hashable, Sendable {
         /// Those that have one value, and those that have another; nil: that have no such value.
         case values(of: Segmentation, String?, String?)
-        /// Those begun in one stretch of time, and those begun in another, in microseconds since 1970.
-        case windows(Range<Int>, Range<Int>)
+        /// Those begun in one stretch of time, and those begun in another; the two must not overlap.
+        case windows(Range<Date>, Range<Date>)
     }
 
     /// Which transactions count; has to name a use case where a point is an event.

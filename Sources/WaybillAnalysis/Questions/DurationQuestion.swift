@@ -1,13 +1,21 @@
+import WaybillCore
 public import WaybillReading
 
 /// How long it takes from one point of a transaction to another.
 public struct DurationQuestion: Question {
     /// Which occurrence of an event counts, where a transaction has several.
-    public enum Occurrence: String, Hashable, Sendable, Codable { case first, last }
+    public enum Occurrence: String, Hashable, Sendable, Codable {
+        /// The earliest.
+        case first
+        /// The latest.
+        case last
+    }
 
     /// Which transactions count; has to name a use case where a point is an event.
     public var filter: TransactionFilter
+    /// Where the duration starts. Default: the beginning.
     public var from: TransactionPoint
+    /// Where the duration ends. Default: the outcome.
     public var to: TransactionPoint
     /// Of both points. Default: the first.
     public var occurrence: Occurrence
@@ -64,16 +72,21 @@ public struct DurationSegment: Hashable, Sendable, Codable {
         self.histogram = histogram
     }
 
-    /// One step of the histogram: durations from `fromMicroseconds` to below `toMicroseconds`.
+    /// One step of the histogram: durations from ``from`` to below ``to``.
     public struct Bar: Hashable, Sendable, Codable {
-        public var fromMicroseconds, toMicroseconds, count: Int
+        package var fromMicroseconds, toMicroseconds: Int
+        /// How many durations lie in it.
+        public var count: Int
 
         /// Makes a bar.
-        public init(fromMicroseconds: Int, toMicroseconds: Int, count: Int) {
-            self.fromMicroseconds = fromMicroseconds
-            self.toMicroseconds = toMicroseconds
-            self.count = count
+        public init(from: Duration, to: Duration, count: Int) {
+            (fromMicroseconds, toMicroseconds, self.count) = (from.microseconds, to.microseconds, count)
         }
+
+        /// The least duration that counts.
+        public var from: Duration { .microseconds(fromMicroseconds) }
+        /// The least duration that no longer counts.
+        public var to: Duration { .microseconds(toMicroseconds) }
     }
 }
 
@@ -99,7 +112,7 @@ extension [DurationSegment.Bar] {
             counts[low] += 1
         }
         for index in bounds.indices.dropLast() where bounds[index + 1] > least && bounds[index] <= greatest {
-            append(DurationSegment.Bar(fromMicroseconds: bounds[index], toMicroseconds: bounds[index + 1], count: counts[index]))
+            append(DurationSegment.Bar(from: .microseconds(bounds[index]), to: .microseconds(bounds[index + 1]), count: counts[index]))
         }
     }
 }
@@ -136,7 +149,9 @@ public struct TransitionsAnswer: QuestionAnswer {
 
     /// From one event to the next in the merged order of all sources.
     public struct Transition: Hashable, Sendable, Codable {
+        /// The name of the one.
         public var from: String
+        /// The name of the next.
         public var to: String
         /// Never below zero where both are of one source; of two, as their clocks say.
         public var statistics: DurationStatistics

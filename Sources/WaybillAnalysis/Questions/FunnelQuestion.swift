@@ -1,3 +1,4 @@
+import WaybillCore
 public import WaybillReading
 
 /// How many transactions get how far, step by step.
@@ -6,8 +7,7 @@ public struct FunnelQuestion: Question {
     public var filter: TransactionFilter
     /// In order. A step is reached by its first occurrence after the step before was.
     public var steps: [TransactionPoint]
-    /// The longest that it may take from the first step to any other, in microseconds; nil: any time.
-    public var windowMicroseconds: Int?
+    package var windowMicroseconds: Int?
     /// Whether no other event may lie between two steps.
     public var isStrict: Bool
     /// By what to tell the transactions apart; nil: not at all.
@@ -18,14 +18,20 @@ public struct FunnelQuestion: Question {
 
     /// Makes a question.
     public init(
-        filter: TransactionFilter, steps: [TransactionPoint], windowMicroseconds: Int? = nil, isStrict: Bool = false,
+        filter: TransactionFilter, steps: [TransactionPoint], window: Duration? = nil, isStrict: Bool = false,
         segmentation: Segmentation? = nil
     ) {
         self.filter = filter
         self.steps = steps
-        self.windowMicroseconds = windowMicroseconds
+        windowMicroseconds = window?.microseconds
         self.isStrict = isStrict
         self.segmentation = segmentation
+    }
+
+    /// The longest that it may take from the first step to any other; nil: any time.
+    public var window: Duration? {
+        get { windowMicroseconds.map { .microseconds($0) } }
+        set { windowMicroseconds = newValue?.microseconds }
     }
 }
 
@@ -36,9 +42,9 @@ extension FunnelQuestion {
         self.init(
             filter: try container.decodeIfPresent(TransactionFilter.self, forKey: .filter) ?? TransactionFilter(),
             steps: try container.decode([TransactionPoint].self, forKey: .steps),
-            windowMicroseconds: try container.decodeIfPresent(Int.self, forKey: .windowMicroseconds),
             isStrict: try container.decodeIfPresent(Bool.self, forKey: .isStrict) ?? false,
             segmentation: try container.decodeIfPresent(Segmentation.self, forKey: .segmentation))
+        windowMicroseconds = try container.decodeIfPresent(Int.self, forKey: .windowMicroseconds)
     }
 }
 
@@ -63,6 +69,7 @@ public struct FunnelSegment: Hashable, Sendable, Codable {
 
     /// One step.
     public struct Step: Hashable, Sendable, Codable {
+        /// What has to be reached.
         public var point: TransactionPoint
         /// Transactions that got here.
         public var reached: Int
@@ -118,6 +125,7 @@ public struct DropOffAnswer: QuestionAnswer {
     public struct LastEvent: Hashable, Sendable, Codable {
         /// nil: there was no event at all.
         public var event: String?
+        /// Transactions that ended there.
         public var count: Int
         /// From the beginning to it.
         public var statistics: DurationStatistics

@@ -1,3 +1,4 @@
+import WaybillCore
 public import WaybillReading
 
 /// Where the time of a use case goes: the client, the network, the server.
@@ -100,17 +101,21 @@ public struct LegsSegment: Hashable, Sendable, Codable {
 
     /// One leg.
     public struct Share: Hashable, Sendable, Codable {
+        /// Which share of the time it is.
         public var leg: Leg
-        /// Over all transactions that are divided; those of all legs add up to the sum of their durations.
-        public var totalMicroseconds: Int
+        package var totalMicroseconds: Int
         /// Of the transactions that have this leg, each with all of it.
         public var statistics: DurationStatistics
 
         /// Makes a share.
-        public init(leg: Leg, totalMicroseconds: Int, statistics: DurationStatistics) {
+        public init(leg: Leg, total: Duration, statistics: DurationStatistics) {
             self.leg = leg
-            self.totalMicroseconds = totalMicroseconds
+            totalMicroseconds = total.microseconds
             self.statistics = statistics
         }
+
+        /// Over all transactions that are divided; those of all legs add up to the sum of their durations.
+        /// At most 285 years, which is the greatest number of the format.
+        public var total: Duration { .microseconds(totalMicroseconds) }
     }
 }

@@ -1,3 +1,4 @@
+public import Foundation
 public import WaybillCore
 public import WaybillReading
 
@@ -94,10 +95,8 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
         public var id: Fact.ID
         /// The transaction that it belongs to; nil outside any.
         public var transaction: GUID?
-        /// Microseconds since 1970.
-        public var openedMicroseconds: Int
-        /// Microseconds; nil where it was not closed.
-        public var durationMicroseconds: Int?
+        package var openedMicroseconds: Int
+        package var durationMicroseconds: Int?
         /// The status code; nil where no response came.
         public var status: Int?
         /// Why there was no whole response; nil where there was, or nothing was said.
@@ -105,14 +104,19 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
 
         /// Makes an example.
         public init(
-            id: Fact.ID, transaction: GUID?, openedMicroseconds: Int, durationMicroseconds: Int?, status: Int?, error: RecordedError?
+            id: Fact.ID, transaction: GUID?, opened: Date, duration: Duration?, status: Int?, error: RecordedError?
         ) {
             self.id = id
             self.transaction = transaction
-            self.openedMicroseconds = openedMicroseconds
-            self.durationMicroseconds = durationMicroseconds
+            openedMicroseconds = opened.microseconds
+            durationMicroseconds = duration?.microseconds
             self.status = status
             self.error = error
         }
+
+        /// When it was opened.
+        public var opened: Date { Date(microseconds: openedMicroseconds) }
+        /// From its opening to its closing; nil where it was not closed.
+        public var duration: Duration? { durationMicroseconds.map { .microseconds($0) } }
     }
 }

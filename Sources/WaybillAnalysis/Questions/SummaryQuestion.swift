@@ -1,3 +1,4 @@
+public import Foundation
 public import WaybillCore
 public import WaybillReading
 
@@ -5,13 +6,18 @@ public import WaybillReading
 public struct SummaryQuestion: Question {
     /// Which transactions count.
     public var filter: TransactionFilter
-    /// The length of the steps of ``UseCaseSummary/rates``, in microseconds. Default: a day.
-    public var stepMicroseconds: Int
+    package var stepMicroseconds: Int
 
     /// Makes a question.
-    public init(filter: TransactionFilter = TransactionFilter(), stepMicroseconds: Int = 86_400_000_000) {
+    public init(filter: TransactionFilter = TransactionFilter(), step: Duration = .seconds(86_400)) {
         self.filter = filter
-        self.stepMicroseconds = stepMicroseconds
+        stepMicroseconds = step.microseconds
+    }
+
+    /// The length of the steps of ``UseCaseSummary/rates``. Default: a day.
+    public var step: Duration {
+        get { .microseconds(stepMicroseconds) }
+        set { stepMicroseconds = newValue.microseconds }
     }
 }
 
@@ -77,7 +83,9 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
     public struct ErrorCount: Hashable, Sendable, Codable {
         /// Empty for a mere number.
         public var domain: String
+        /// The error's number in its domain.
         public var code: Int
+        /// How many were closed with it.
         public var count: Int
 
         /// Makes a count.
@@ -90,21 +98,26 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
 
     /// What began in one step of time.
     public struct Rate: Hashable, Sendable, Codable {
-        /// When the step starts, in microseconds since 1970; a multiple of its length.
-        public var startMicroseconds: Int
+        package var startMicroseconds: Int
+        /// Transactions that began in it.
         public var runs: Int
+        /// Those of them that failed.
         public var failed: Int
+        /// Those of them that were abandoned; interrupted and timed out ones are counted in ``outcomes`` only.
         public var abandoned: Int
         /// How many ended how; an outcome that none has is left out.
         public var outcomes: [TransactionOutcome: Int]
 
         /// Makes a rate, which counts what the outcomes say.
-        public init(startMicroseconds: Int, outcomes: [TransactionOutcome: Int]) {
-            self.startMicroseconds = startMicroseconds
+        public init(start: Date, outcomes: [TransactionOutcome: Int]) {
+            startMicroseconds = start.microseconds
             self.outcomes = outcomes
             runs = outcomes.values.reduce(0, +)
             failed = outcomes[.failed] ?? 0
             abandoned = outcomes[.abandoned] ?? 0
         }
+
+        /// When the step starts: a multiple of its length after 1970.
+        public var start: Date { Date(microseconds: startMicroseconds) }
     }
 }

@@ -31,11 +31,15 @@ public enum Verdict: String, Hashable, Sendable, Codable {
 public struct RateComparison: Hashable, Sendable, Codable {
     /// What is counted.
     public enum Measure: String, Hashable, Sendable, Codable, CaseIterable {
-        case succeeded, failed
+        /// Its outcome is succeeded.
+        case succeeded
+        /// Its outcome is failed.
+        case failed
         /// It was not finished: abandoned, interrupted or timed out, as in ``DropOffQuestion``.
         case abandoned
     }
 
+    /// What is counted.
     public var measure: Measure
     /// Transactions of the first group that count.
     public var aCount: Int
@@ -47,6 +51,7 @@ public struct RateComparison: Hashable, Sendable, Codable {
     public var b: Estimate<Double>
     /// How much more the second has, from -1 to 1.
     public var difference: Estimate<Double>
+    /// Whether the difference is more than noise.
     public var verdict: Verdict
     /// All of it in words.
     public var sentence: String
@@ -56,13 +61,26 @@ public struct RateComparison: Hashable, Sendable, Codable {
 public struct QuantileComparison: Hashable, Sendable, Codable {
     /// 50, 90 or 99.
     public var percent: Int
-    /// The first group's, in microseconds.
-    public var aMicroseconds: Estimate<Int>
-    /// The second group's, in microseconds.
-    public var bMicroseconds: Estimate<Int>
-    /// How much longer the second takes, in microseconds.
-    public var differenceMicroseconds: Estimate<Int>
+    package var aMicroseconds: Estimate<Int>
+    package var bMicroseconds: Estimate<Int>
+    package var differenceMicroseconds: Estimate<Int>
+    /// Whether the difference is more than noise.
     public var verdict: Verdict
     /// All of it in words.
     public var sentence: String
+
+    /// The first group's.
+    public var a: Estimate<Duration> { aMicroseconds.durations }
+    /// The second group's.
+    public var b: Estimate<Duration> { bMicroseconds.durations }
+    /// How much longer the second takes; below zero where it takes less.
+    public var difference: Estimate<Duration> { differenceMicroseconds.durations }
+}
+
+extension Estimate<Int> {
+    /// Of microseconds.
+    fileprivate var durations: Estimate<Duration> {
+        func duration(_ microseconds: Int?) -> Duration? { microseconds.map { .microseconds($0) } }
+        return Estimate<Duration>(value: duration(value), low: duration(low), high: duration(high))
+    }
 }

@@ -7,12 +7,26 @@ import WaybillCore
 public struct DurationStatistics: Hashable, Sendable, Codable {
     /// How many values; the others are nil without any.
     public var count: Int
-    /// Microseconds.
-    public var minimumMicroseconds, p50Microseconds, p75Microseconds, p90Microseconds, p95Microseconds, p99Microseconds: Int?
-    /// Microseconds.
-    public var maximumMicroseconds: Int?
-    /// Microseconds, rounded down.
-    public var meanMicroseconds: Int?
+    package var minimumMicroseconds, p50Microseconds, p75Microseconds, p90Microseconds, p95Microseconds, p99Microseconds: Int?
+    package var maximumMicroseconds: Int?
+    package var meanMicroseconds: Int?
+
+    /// The least; nil without any value.
+    public var minimum: Duration? { minimumMicroseconds.map { .microseconds($0) } }
+    /// Half of the values are no greater; nil without any value.
+    public var p50: Duration? { p50Microseconds.map { .microseconds($0) } }
+    /// 75 % of the values are no greater; nil without any value.
+    public var p75: Duration? { p75Microseconds.map { .microseconds($0) } }
+    /// 90 % of the values are no greater; nil without any value.
+    public var p90: Duration? { p90Microseconds.map { .microseconds($0) } }
+    /// 95 % of the values are no greater; nil without any value.
+    public var p95: Duration? { p95Microseconds.map { .microseconds($0) } }
+    /// 99 % of the values are no greater; nil without any value.
+    public var p99: Duration? { p99Microseconds.map { .microseconds($0) } }
+    /// The greatest; nil without any value.
+    public var maximum: Duration? { maximumMicroseconds.map { .microseconds($0) } }
+    /// The arithmetic mean, rounded down to microseconds; nil without any value.
+    public var mean: Duration? { meanMicroseconds.map { .microseconds($0) } }
 
     /// Looks at durations, and leaves them in another order.
     package init(_ durations: inout Durations) {

@@ -1,7 +1,7 @@
 /// An immutable record with its own sequence in its source: the unit of recording, delivery and counting.
 ///
 /// (source, sequence) identifies a fact permanently. The source is not repeated in the value: facts are always held by
-/// source.
+/// source. Its times are whole microseconds, as the format has them; records, questions and answers have dates and durations.
 public struct Fact: Hashable, Sendable {
     /// 1 for the first fact of a source, then one more for each.
     public var sequence: Int

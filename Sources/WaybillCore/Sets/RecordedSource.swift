@@ -34,6 +34,8 @@ public struct RecordedSource: Hashable, Sendable {
 }
 
 /// Ties a source's clock to the wall: wall time = time in the source + offset, from this moment to the next anchor.
+///
+/// In whole microseconds, as facts and the format have them.
 public struct ClockAnchor: Hashable, Sendable {
     /// Microseconds since the source started.
     public var atMicroseconds: Int

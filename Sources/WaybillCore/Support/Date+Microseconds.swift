@@ -10,3 +10,13 @@ extension Date {
         return Int(min(max(timeIntervalSince1970 * 1_000_000, -largest), largest).rounded())
     }
 }
+
+extension Range<Date> {
+    /// - Parameter microseconds: Since 1970.
+    package init(microseconds: Range<Int>) {
+        self = Date(microseconds: microseconds.lowerBound)..<Date(microseconds: microseconds.upperBound)
+    }
+
+    /// Microseconds since 1970.
+    package var microseconds: Range<Int> { lowerBound.microseconds..<upperBound.microseconds }
+}

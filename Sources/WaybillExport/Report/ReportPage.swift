@@ -30,7 +30,7 @@ struct ReportPage {
 
     private var cells: HTML {
         let sources = report.records.flatMap(\.sources)
-        let zone = WallTime(report.madeMicroseconds, in: report.timeZone).zone
+        let zone = WallTime(report.made.microseconds, in: report.timeZone).zone
         let cells: [(String, HTML)] = [
             ("Selection", "\(report.selection ?? "all")"),
             ("Begun", period),
@@ -38,7 +38,7 @@ struct ReportPage {
             ("Devices", "\(Self.listed(sources.map { "\($0.device) \($0.os) \($0.osVersion)" }))"),
             (
                 "Report made",
-                "\(HTML.moment(report.madeMicroseconds, .dateAndMinute, in: report.timeZone)), times in <span id=zone>\(zone)</span>"
+                "\(HTML.moment(report.made.microseconds, .dateAndMinute, in: report.timeZone)), times in <span id=zone>\(zone)</span>"
             ),
         ]
         return "\(cells.filter { !$0.1.bytes.isEmpty }.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML })"

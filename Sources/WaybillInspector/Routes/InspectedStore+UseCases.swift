@@ -26,7 +26,7 @@ extension InspectedStore {
 
     private func summary(_ items: [(name: String, value: String)]) async throws -> (answer: SummaryAnswer, step: Int) {
         let step = try await step(try ListRequest(conditions: items, about: .transactions))
-        let question = AnyQuestion.summary(SummaryQuestion(stepMicroseconds: step))
+        let question = AnyQuestion.summary(SummaryQuestion(step: .microseconds(step)))
         guard case .summary(_, let answer) = try await store.answer(question, where: items) else {
             return (SummaryAnswer(useCases: []), step)
         }

@@ -1,3 +1,4 @@
+import Foundation
 import WaybillAnalysis
 import WaybillCore
 import WaybillReading
@@ -35,7 +36,8 @@ struct UseCaseParameters {
     ) throws(QueryFailure) -> [AnyQuestion] {
         let none = TransactionFilter()
         switch view {
-        case .overview: return [.summary(SummaryQuestion(stepMicroseconds: step ?? Self.hour)), .duration(DurationQuestion(filter: none))]
+        case .overview:
+            return [.summary(SummaryQuestion(step: .microseconds(step ?? Self.hour))), .duration(DurationQuestion(filter: none))]
         case .duration:
             let (from, to, occurrence) = try points()
             return [.duration(DurationQuestion(filter: none, from: from, to: to, occurrence: occurrence))]
@@ -44,7 +46,7 @@ struct UseCaseParameters {
             guard steps.count <= FunnelQuestion.stepLimit else {
                 throw .parameter("step", "A funnel has at most \(FunnelQuestion.stepLimit) steps.")
             }
-            return [.funnel(FunnelQuestion(filter: none, steps: steps, windowMicroseconds: try window(), isStrict: try flag("strict")))]
+            return [.funnel(FunnelQuestion(filter: none, steps: steps, window: try window(), isStrict: try flag("strict")))]
         case .dropOff: return [.dropOff(DropOffQuestion(filter: none))]
         case .legs: return [.legs(LegsQuestion(filter: none))]
         case .compare:
@@ -67,12 +69,12 @@ struct UseCaseParameters {
         return true
     }
 
-    private func window() throws(QueryFailure) -> Int? {
+    private func window() throws(QueryFailure) -> Duration? {
         guard let within = self["within"] else { return nil }
         guard let length = TimeExpression.length(within), length > 0 else {
             throw .parameter("within", "“\(within)” is no length of time: give 30s, 10m, 1h or 7d.")
         }
-        return length
+        return .microseconds(length)
     }
 
     private func groups(seen: SeenValues, now: Int) throws(QueryFailure) -> CompareQuestion.Groups? {
@@ -94,10 +96,10 @@ struct UseCaseParameters {
         return .windows(try stretch(a, "a", now: now), try stretch(b, "b", now: now))
     }
 
-    private func stretch(_ text: String, _ name: String, now: Int) throws(QueryFailure) -> Range<Int> {
+    private func stretch(_ text: String, _ name: String, now: Int) throws(QueryFailure) -> Range<Date> {
         guard let window = TimeExpression.window(text, now: now) else {
             throw .parameter(name, "“\(text)” is no stretch of time, as 48h..24h; or say by what the groups differ that have this value.")
         }
-        return window
+        return Range(microseconds: window)
     }
 }

@@ -20,8 +20,8 @@ extension StoreTrial {
         let middle = known.runs.map(\.begun).sorted().dropFirst(known.runs.count / 2).first ?? 0
         let filter = filters.filter()
         return [
-            .summary(SummaryQuestion(stepMicroseconds: 60_000_000)),
-            .summary(SummaryQuestion(filter: filter, stepMicroseconds: 60_000_000)),
+            .summary(SummaryQuestion(step: .seconds(60))),
+            .summary(SummaryQuestion(filter: filter, step: .seconds(60))),
             .duration(DurationQuestion(filter: filter)), .transitions(TransitionsQuestion(filter: login)),
             .dropOff(DropOffQuestion(filter: login)),
             .legs(LegsQuestion(filter: TransactionFilter(), segmentation: segmentation())),
@@ -31,7 +31,11 @@ extension StoreTrial {
                 CompareQuestion(
                     filter: login, groups: .values(of: .appVersion, "1.0", "1.1"), from: point(), to: point(),
                     occurrence: .last)),
-            .compare(CompareQuestion(filter: login, groups: .windows(0..<middle, middle..<4_000_000_000_000_000))),
+            .compare(
+                CompareQuestion(
+                    filter: login,
+                    groups: .windows(
+                        Range(microseconds: 0..<middle), Range(microseconds: middle..<4_000_000_000_000_000)))),
         ]
             + (0..<4).map { _ in
                 .duration(DurationQuestion(filter: login, from: point(), to: point(), segmentation: segmentation()))
@@ -39,7 +43,7 @@ extension StoreTrial {
             + (0..<4).map { number in
                 .funnel(
                     FunnelQuestion(
-                        filter: login, steps: [point(), point()], windowMicroseconds: number == 0 ? 9_000 : nil,
+                        filter: login, steps: [point(), point()], window: number == 0 ? .microseconds(9_000) : nil,
                         isStrict: number.isMultiple(of: 2), segmentation: segmentation()))
             }
     }

@@ -33,7 +33,7 @@ extension NaiveAnswers {
                 errors: errors(runs.map { $0.closing?.closed.error }),
                 installations: Set(runs.compactMap { histories[$0.leader.source].source.installation }).count,
                 rates: steps.sorted { $0.key < $1.key }.map {
-                    UseCaseSummary.Rate(startMicroseconds: $0.key, outcomes: counts($0.value.map(\.outcome)))
+                    UseCaseSummary.Rate(start: Date(microseconds: $0.key), outcomes: counts($0.value.map(\.outcome)))
                 }, duration: .naive(runs.compactMap(\.duration)))
         }
         return SummaryAnswer(useCases: useCases.sorted { (-$0.runs, $0.useCase) < (-$1.runs, $1.useCase) })
@@ -241,7 +241,7 @@ extension NaiveAnswers {
             let divisions = runs.compactMap(legs.divide)
             let shares = Leg.allCases.map { leg in
                 let all = divisions.compactMap { $0.legs[leg] }
-                return LegsSegment.Share(leg: leg, totalMicroseconds: all.reduce(0, +), statistics: .naive(all))
+                return LegsSegment.Share(leg: leg, total: .microseconds(all.reduce(0, +)), statistics: .naive(all))
             }
             return LegsSegment(
                 value: value, legs: shares, duration: .naive(divisions.map(\.duration)),
@@ -303,8 +303,8 @@ extension NaiveAnswers {
 
     private func example(_ exchange: NaiveExchange) -> NetworkGroup.Example {
         NetworkGroup.Example(
-            id: exchange.id, transaction: exchange.transaction, openedMicroseconds: exchange.wall,
-            durationMicroseconds: exchange.closing.map { $0.fact.atMicroseconds - exchange.fact.atMicroseconds },
+            id: exchange.id, transaction: exchange.transaction, opened: Date(microseconds: exchange.wall),
+            duration: exchange.closing.map { .microseconds($0.fact.atMicroseconds - exchange.fact.atMicroseconds) },
             status: exchange.closing?.closed.status, error: exchange.closing?.closed.error)
     }
 
@@ -326,6 +326,7 @@ extension NaiveAnswers {
             names = [a, b]
             isIn = names.map { name in { self.value(segmentation, $0) == name } }
         case .windows(let a, let b):
+            let (a, b) = (a.microseconds, b.microseconds)
             guard !a.overlaps(b) else { throw WaybillError(.setting, "The stretches of time overlap.") }
             try check([query.from, query.to], of: query.filter.useCase)
             names = [a, b].map { window in

@@ -31,7 +31,7 @@ import Testing
 
     static var questions: [(AnyQuestion, String)] {
         [
-            (.summary(SummaryQuestion(filter: logins, stepMicroseconds: 7)), #"{\#(filter),"question":"summary","step_us":7}"#),
+            (.summary(SummaryQuestion(filter: logins, step: .microseconds(7))), #"{\#(filter),"question":"summary","step_us":7}"#),
             (
                 .duration(
                     DurationQuestion(
@@ -40,7 +40,7 @@ import Testing
             ),
             (.transitions(TransitionsQuestion(filter: logins)), #"{\#(filter),"question":"transitions"}"#),
             (
-                .funnel(FunnelQuestion(filter: logins, steps: [.begun, .event("sent")], windowMicroseconds: 9, isStrict: true)),
+                .funnel(FunnelQuestion(filter: logins, steps: [.begun, .event("sent")], window: .microseconds(9), isStrict: true)),
                 #"{\#(filter),"is_strict":true,"question":"funnel","steps":["^","sent"],"window_us":9}"#
             ),
             (.dropOff(DropOffQuestion(filter: logins)), #"{\#(filter),"question":"dropoff"}"#),
@@ -55,7 +55,7 @@ import Testing
                 #"{\#(filter),"from":"^","groups":{"b":"2.0","segmentation":"version"},"occurrence":"first","question":"compare","to":"$"}"#
             ),
             (
-                .compare(CompareQuestion(filter: logins, groups: .windows(1..<2, 3..<4))),
+                .compare(CompareQuestion(filter: logins, groups: .windows(Range(microseconds: 1..<2), Range(microseconds: 3..<4)))),
                 #"{\#(filter),"from":"^","groups":{"a_since_us":1,"a_until_us":2,"b_since_us":3,"b_until_us":4},"occurrence":"first","#
                     + #""question":"compare","to":"$"}"#
             ),
@@ -94,19 +94,18 @@ import Testing
     static var answers: [(AnyAnswer, String)] {
         let useCase = UseCaseSummary(
             useCase: 0, name: "login", runs: 2, outcomes: [.failed: 1, .timedOut: 1], errors: [.init(domain: "E", code: 3, count: 1)],
-            installations: 1, rates: [.init(startMicroseconds: 5, outcomes: [.failed: 1, .timedOut: 1])], duration: statistics)
+            installations: 1, rates: [.init(start: Date(microseconds: 5), outcomes: [.failed: 1, .timedOut: 1])], duration: statistics)
         let segment = DurationSegment(
             value: "B", statistics: statistics, withoutEnd: 1, reversed: 0,
-            histogram: [.init(fromMicroseconds: 1, toMicroseconds: 2, count: 3)])
+            histogram: [.init(from: .microseconds(1), to: .microseconds(2), count: 3)])
         let segmentJSON =
             #""histogram":[{"count":3,"from_us":1,"to_us":2}],"reversed":0,"statistics":\#(numbers),"value":"B","without_end":1"#
         let steps = FunnelSegment(
             value: nil, transactions: 4, steps: [.init(point: .finished, reached: 3, lost: 1, statistics: statistics)])
         let stepsJSON = #"{"steps":[{"lost":1,"point":"$","reached":3,"statistics":\#(numbers)}],"transactions":4}"#
         let legs = LegsSegment(
-            value: nil, legs: [.init(leg: .clientBefore, totalMicroseconds: 6, statistics: statistics)], duration: statistics,
-            withoutEnd: 1,
-            withoutExchange: 2, withoutServer: 3, withoutSplit: 4, uncertainty: statistics)
+            value: nil, legs: [.init(leg: .clientBefore, total: .microseconds(6), statistics: statistics)], duration: statistics,
+            withoutEnd: 1, withoutExchange: 2, withoutServer: 3, withoutSplit: 4, uncertainty: statistics)
         let legsJSON =
             #"{"duration":\#(numbers),"legs":[{"leg":"client_before","statistics":\#(numbers),"total_us":6}],"uncertainty":\#(numbers),"#
             + #""without_end":1,"without_exchange":2,"without_server":3,"without_split":4}"#
@@ -134,7 +133,10 @@ import Testing
             + #""sentence":"As often.","verdict":"noise"}]"#
         let all = TransactionFilter()
         return [
-            (.compare(CompareQuestion(filter: all, groups: .windows(1..<2, 3..<4)), compared), "{\(comparedJSON)}"),
+            (
+                .compare(CompareQuestion(filter: all, groups: .windows(Range(microseconds: 1..<2), Range(microseconds: 3..<4))), compared),
+                "{\(comparedJSON)}"
+            ),
             (
                 .legs(LegsQuestion(filter: all), LegsAnswer(total: legs, segments: [])),
                 #"{"question":"legs","segments":[],"total":\#(legsJSON)}"#
@@ -174,6 +176,34 @@ import Testing
     @Test(arguments: answers) func anAnswerIsWrittenAndReadAsThis(answer: AnyAnswer, json: String) throws {
         #expect(String(decoding: try JSONEncoder.waybill().encode(answer), as: UTF8.self) == json)
         #expect(try answer.question.answer(json: Data(json.utf8)) == answer)
+    }
+
+    /// Broken, Swift is told other times than JSON is.
+    @Test func datesAndDurationsAreTheMicrosecondsOfTheJSON() {
+        var summary = SummaryQuestion()
+        #expect(summary.step == .seconds(86_400) && summary.stepMicroseconds == 86_400_000_000)
+        summary.step = .milliseconds(1)
+        #expect(summary.stepMicroseconds == 1_000)
+        var funnel = FunnelQuestion(filter: TransactionFilter(), steps: [], window: .seconds(2))
+        #expect(funnel.window == .seconds(2) && funnel.windowMicroseconds == 2_000_000)
+        funnel.window = nil
+        #expect(funnel.windowMicroseconds == nil)
+        let now = 1_760_000_000_000_001
+        let example = NetworkGroup.Example(
+            id: Fact.ID(source: GUID(), sequence: 1), transaction: nil, opened: Date(microseconds: now), duration: .microseconds(3),
+            status: nil, error: nil)
+        #expect((example.openedMicroseconds, example.durationMicroseconds) == (now, 3))
+        #expect((example.opened, example.duration) == (Date(microseconds: now), .microseconds(3)))
+        #expect(UseCaseSummary.Rate(start: Date(microseconds: now), outcomes: [:]).start == Date(microseconds: now))
+        let bar = DurationSegment.Bar(from: .milliseconds(1), to: .milliseconds(2), count: 1)
+        #expect((bar.from, bar.to, bar.toMicroseconds) == (.milliseconds(1), .milliseconds(2), 2_000))
+        let quantile = QuantileComparison(
+            percent: 50, aMicroseconds: Estimate(value: 2_000, low: 1_000, high: nil),
+            bMicroseconds: Estimate(value: 1_000, low: nil, high: 4_000),
+            differenceMicroseconds: Estimate(value: -1_000, low: nil, high: nil), verdict: .tooFew, sentence: "")
+        #expect(quantile.a == Estimate(value: .milliseconds(2), low: .milliseconds(1), high: nil))
+        #expect(quantile.b == Estimate(value: .milliseconds(1), low: nil, high: .milliseconds(4)))
+        #expect(quantile.difference == Estimate(value: .milliseconds(-1), low: nil, high: nil))
     }
 
     @Test(arguments: TransactionOutcome.allCases) func countsByOutcomeComeBack(outcome: TransactionOutcome) throws {

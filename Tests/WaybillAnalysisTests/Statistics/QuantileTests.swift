@@ -25,18 +25,18 @@ import WaybillTesting
         durations.forEach { left.append($0) }
         #expect(left.sorted() == sorted, "nothing is lost")
         for (percent, value) in [
-            (50, statistics.p50Microseconds), (75, statistics.p75Microseconds), (90, statistics.p90Microseconds),
-            (95, statistics.p95Microseconds), (99, statistics.p99Microseconds),
+            (50, statistics.p50), (75, statistics.p75), (90, statistics.p90), (95, statistics.p95), (99, statistics.p99),
         ] {
             let index = (percent * sorted.count + 99) / 100 - 1
-            #expect(value == sorted[index], "p\(percent) of \(sorted.count)")
+            #expect(value == .microseconds(sorted[index]), "p\(percent) of \(sorted.count)")
         }
-        #expect((statistics.minimumMicroseconds, statistics.maximumMicroseconds) == (sorted.first, sorted.last))
+        #expect((statistics.minimum, statistics.maximum) == (.microseconds(sorted[0]), .microseconds(sorted[sorted.count - 1])))
+        #expect(statistics.mean == .microseconds(Int((Double(sorted.reduce(0, +)) / Double(sorted.count)).rounded(.down))))
     }
 
     @Test func ofNothingThereIsNothingToSay() {
         var none = Durations()
         let statistics = DurationStatistics(&none)
-        #expect(statistics.count == 0 && statistics.p50Microseconds == nil && statistics.meanMicroseconds == nil)
+        #expect(statistics.count == 0 && statistics.p50 == nil && statistics.mean == nil)
     }
 }

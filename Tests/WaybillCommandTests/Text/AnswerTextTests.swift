@@ -1,4 +1,5 @@
 #if Collector
+import Foundation
 import Testing
 @testable import WaybillAnalysis
 @testable import WaybillCommand
@@ -31,7 +32,8 @@ import WaybillCore
             UseCaseSummary(
                 useCase: 0, name: name, runs: 123_456, outcomes: [.succeeded: 100_000, .failed: 23_455, .timedOut: 1],
                 errors: (0..<9).map { .init(domain: name, code: $0, count: 10 + $0) }, installations: 99_999,
-                rates: [0, 1, 200].map { .init(startMicroseconds: $0 * 86_400_000_000, outcomes: [.succeeded: $0 + 1]) }, duration: spread)
+                rates: [0, 1, 200].map { .init(start: Date(microseconds: $0 * 86_400_000_000), outcomes: [.succeeded: $0 + 1]) },
+                duration: spread)
         }
         return [
             .summary(SummaryQuestion(), SummaryAnswer(useCases: summaries)),

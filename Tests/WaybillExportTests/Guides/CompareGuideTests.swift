@@ -38,7 +38,7 @@ private enum Login: Int, UseCase {
         var lastHour = ExchangeFilter()
         lastHour.sinceMicroseconds = hourAgo
         let answer = try await transactions.answer(NetworkQuestion(filter: lastHour))
-        for group in answer.groups { print(group.host ?? "-", group.path ?? "-", group.count, group.whole.p99Microseconds ?? 0) }
+        for group in answer.groups { print(group.host ?? "-", group.path ?? "-", group.count, group.whole.p99 ?? .zero) }
         #expect(answer.whyEmpty == "There is no exchange here.")
     }
 

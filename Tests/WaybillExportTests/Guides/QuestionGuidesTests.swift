@@ -45,19 +45,19 @@ private enum Login: Int, UseCase {
         logins.useCase = Login.code
         let question = DurationQuestion(filter: logins, from: .event("requestSent"), to: .finished, segmentation: .attribute("variant"))
         let answer = try await transactions.answer(question)
-        print(answer.total.statistics.p90Microseconds ?? 0, answer.segments.map(\.value))
-        #expect(printed == [#"2000000 [Optional("B")]"#])
+        print(answer.total.statistics.p90 ?? .zero, answer.segments.map(\.value))
+        #expect(printed == [#"2.0 seconds [Optional("B")]"#])
     }
 
     @Test func whereTheTimeGoes() async throws {
-        var counts: [Int] = []
-        func print(_ leg: Leg, _ total: Int, _ median: Int) { counts.append(total) }
+        var totals: [Duration] = []
+        func print(_ leg: Leg, _ total: Duration, _ median: Duration) { totals.append(total) }
 
         var logins = TransactionFilter()
         logins.useCase = Login.code
         let answer = try await transactions.answer(LegsQuestion(filter: logins, segmentation: .appVersion))
-        for share in answer.total.legs { print(share.leg, share.totalMicroseconds, share.statistics.p50Microseconds ?? 0) }
+        for share in answer.total.legs { print(share.leg, share.total, share.statistics.p50 ?? .zero) }
         #expect(answer.total.withoutExchange == 1)
-        #expect(counts.allSatisfy { $0 == 0 })
+        #expect(totals.allSatisfy { $0 == .zero })
     }
 }

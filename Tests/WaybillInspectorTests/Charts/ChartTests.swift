@@ -46,7 +46,7 @@ import WaybillCore
 
     @Test func everyRunIsInOneColumnAndInOneRow() {
         let rates = (0..<500).map {
-            UseCaseSummary.Rate(startMicroseconds: LoginHistory.begun + $0 * 5 * Self.hour, outcomes: [.succeeded: $0, .failed: 1])
+            UseCaseSummary.Rate(start: Date(microseconds: LoginHistory.begun + $0 * 5 * Self.hour), outcomes: [.succeeded: $0, .failed: 1])
         }
         let steps = OutcomeSteps(rates, steps: TimeSteps(covering: rates.map(\.startMicroseconds), in: .gmt))
         #expect(steps.outcomes.reduce(0) { $0 + ($1[.succeeded] ?? 0) } == 499 * 250)

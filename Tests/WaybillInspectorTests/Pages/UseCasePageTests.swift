@@ -24,8 +24,8 @@ import WaybillStore
             useCase: code, name: name, runs: 40, outcomes: [.succeeded: 25, .failed: 12, .open: 3],
             errors: [.init(domain: name, code: 401, count: 9), .init(domain: "", code: 7, count: 3)], installations: 5,
             rates: [
-                .init(startMicroseconds: LoginHistory.begun, outcomes: [.succeeded: 25, .failed: 2]),
-                .init(startMicroseconds: LoginHistory.begun + 7_200_000_000, outcomes: [.failed: 10, .open: 3]),
+                .init(start: Date(microseconds: LoginHistory.begun), outcomes: [.succeeded: 25, .failed: 2]),
+                .init(start: Date(microseconds: LoginHistory.begun + 7_200_000_000), outcomes: [.failed: 10, .open: 3]),
             ], duration: Self.statistics([15_000, 20_000, 90_000]))
     }
 
@@ -42,7 +42,7 @@ import WaybillStore
         let steps = [(TransactionPoint.begun, 40, 0), (.event(name), 30, 10), (.finished, 25, 5)].map {
             FunnelSegment.Step(point: $0.0, reached: $0.1, lost: $0.2, statistics: spread)
         }
-        let legs = Leg.allCases.map { LegsSegment.Share(leg: $0, totalMicroseconds: 1000, statistics: spread) }
+        let legs = Leg.allCases.map { LegsSegment.Share(leg: $0, total: .milliseconds(1), statistics: spread) }
         var (a, b) = (ComparedSample(value: name), ComparedSample(value: nil))
         for index in 0..<60 {
             a.add(index < 40 ? .succeeded : .failed, duration: 1000 + index)

@@ -41,7 +41,7 @@ import WaybillTesting
 
     @Test(arguments: 0..<60) func theSummaryCountsEveryRunOnce(seed: Int) throws {
         let it = try Case(seed: seed)
-        let answer = try it.ask(SummaryQuestion(stepMicroseconds: 10_000))
+        let answer = try it.ask(SummaryQuestion(step: .milliseconds(10)))
         let runs = it.naive.runs
         guard !runs.isEmpty else { return #expect(answer.useCases.isEmpty) }
         let summary = try #require(answer.useCases.first)
@@ -115,7 +115,7 @@ import WaybillTesting
             for _ in 0..<Int.random(in: 1...3, using: &it.random) { steps.append(known.randomElement(using: &it.random) ?? .begun) }
             let query = FunnelQuestion(
                 filter: it.filter, steps: steps,
-                windowMicroseconds: it.random.oneIn(2) ? Int.random(in: 0...20_000, using: &it.random) : nil,
+                window: it.random.oneIn(2) ? .microseconds(Int.random(in: 0...20_000, using: &it.random)) : nil,
                 isStrict: it.random.oneIn(2))
             let answer = try it.ask(query)
             let taken = it.naive.runs.map { it.naive.funnel(query, $0) }

@@ -61,7 +61,9 @@ import WaybillTesting
         var it = try AnswerTests.Case(seed: seed)
         let times = it.naive.runs.map(\.begun).sorted()
         guard let first = times.first, let last = times.last, let middle = times.randomElement(using: &it.random) else { return }
-        let query = CompareQuestion(filter: it.filter, groups: .windows(middle..<(last + 1), first..<middle))
+        let query = CompareQuestion(
+            filter: it.filter,
+            groups: .windows(Range(microseconds: middle..<(last + 1)), Range(microseconds: first..<middle)))
         let answer = try ask(query, it)
         let names = [answer.a.value, answer.b.value]
         #expect(
@@ -103,6 +105,8 @@ import WaybillTesting
 
     @Test func groupsMustDiffer() throws {
         #expect(try message(.values(of: .app, "app", "app")) == "Both groups are the same; say two values.")
-        #expect(try message(.windows(0..<10, 9..<20)) == "The two stretches of time overlap, so they cannot be compared.")
+        #expect(
+            try message(.windows(Range(microseconds: 0..<10), Range(microseconds: 9..<20)))
+                == "The two stretches of time overlap, so they cannot be compared.")
     }
 }

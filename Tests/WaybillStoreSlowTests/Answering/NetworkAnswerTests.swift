@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import WaybillCore
 import WaybillTesting
@@ -84,8 +85,8 @@ import WaybillTesting
 
         private func example(_ exchange: NaiveExchange) -> NetworkGroup.Example {
             NetworkGroup.Example(
-                id: exchange.id, transaction: exchange.transaction, openedMicroseconds: exchange.wall,
-                durationMicroseconds: exchange.closing.map { $0.fact.atMicroseconds - exchange.fact.atMicroseconds },
+                id: exchange.id, transaction: exchange.transaction, opened: Date(microseconds: exchange.wall),
+                duration: exchange.closing.map { .microseconds($0.fact.atMicroseconds - exchange.fact.atMicroseconds) },
                 status: exchange.closing?.closed.status, error: exchange.closing?.closed.error)
         }
     }

@@ -86,7 +86,10 @@ import WaybillCore
             try why(NetworkQuestion(filter: gets, transactions: filter))
                 == "None of the 2 transactions that count has an exchange that passes the filter.")
         #expect(
-            try why(CompareQuestion(filter: filter, groups: .windows(0..<FactWriter.wall * 2, -2_000_000..<0)))
+            try why(
+                CompareQuestion(
+                    filter: filter,
+                    groups: .windows(Range(microseconds: 0..<FactWriter.wall * 2), Range(microseconds: -2_000_000..<0))))
                 == "None of the 2 transactions that count belongs to “1969-12-31T23:59:58Z/1970-01-01T00:00:00Z”.")
     }
 
@@ -96,7 +99,10 @@ import WaybillCore
             SummaryQuestion(), DurationQuestion(filter: filter),
             FunnelQuestion(filter: filter, steps: [.event("sent")]),
             CompareQuestion(
-                filter: filter, groups: .windows(0..<FactWriter.wall + 3_000_000, FactWriter.wall + 3_000_000..<FactWriter.wall * 2)),
+                filter: filter,
+                groups: .windows(
+                    Range(microseconds: 0..<FactWriter.wall + 3_000_000),
+                    Range(microseconds: FactWriter.wall + 3_000_000..<FactWriter.wall * 2))),
         ] {
             #expect(try why(query) == nil, "\(query)")
         }

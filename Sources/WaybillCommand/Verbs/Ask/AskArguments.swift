@@ -58,13 +58,13 @@ enum GroupingArgument: String, ExpressibleByArgument, CaseIterable {
 
 /// A length of time on the command line, as `30s`, `10m`, `1h` or `7d`.
 struct StepArgument: ExpressibleByArgument {
-    let microseconds: Int
+    let length: Duration
 
-    init(microseconds: Int) { self.microseconds = microseconds }
+    init(_ length: Duration) { self.length = length }
 
     init?(argument: String) {
         guard let microseconds = TimeExpression.length(argument), microseconds > 0 else { return nil }
-        self.microseconds = microseconds
+        length = .microseconds(microseconds)
     }
 
     var defaultValueDescription: String { "1d" }

@@ -1,5 +1,6 @@
 #if Collector
 import ArgumentParser
+import Foundation
 import WaybillAnalysis
 import WaybillCollector
 import WaybillCore
@@ -49,11 +50,11 @@ extension Ask {
             return .windows(try Self.window(a, now: now), try Self.window(b, now: now))
         }
 
-        private static func window(_ text: String, now: Int) throws -> Range<Int> {
+        private static func window(_ text: String, now: Int) throws -> Range<Date> {
             guard let window = TimeExpression.window(text, now: now) else {
                 throw ValidationError("“\(text)” is no stretch of time, as 48h..24h; or say with --by what has this value.")
             }
-            return window
+            return Range(microseconds: window)
         }
     }
 }

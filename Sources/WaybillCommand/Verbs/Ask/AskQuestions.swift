@@ -16,13 +16,13 @@ extension Ask {
         @OptionGroup var noSegment: NoSegment
 
         @Option(help: ArgumentHelp("The length of the steps of the small chart, at least 1m.", valueName: "time"))
-        var every = StepArgument(microseconds: 86_400_000_000)
+        var every = StepArgument(.seconds(86_400))
 
         func validate() throws {
-            guard every.microseconds >= 60_000_000 else { throw ValidationError("--every is at least 1m.") }
+            guard every.length >= .seconds(60) else { throw ValidationError("--every is at least 1m.") }
         }
 
-        func question() -> AnyQuestion { .summary(SummaryQuestion(stepMicroseconds: every.microseconds)) }
+        func question() -> AnyQuestion { .summary(SummaryQuestion(step: every.length)) }
     }
 
     /// `waybill ask duration`.
@@ -85,7 +85,7 @@ extension Ask {
             .funnel(
                 FunnelQuestion(
                     filter: TransactionFilter(), steps: steps.split(separator: ",").map { TransactionPoint(String($0)) },
-                    windowMicroseconds: within?.microseconds, isStrict: strict, segmentation: by?.segmentation))
+                    window: within?.length, isStrict: strict, segmentation: by?.segmentation))
         }
     }
 
