@@ -21,8 +21,9 @@ struct CollectedExchanges {
         count += 1
         statuses.add(exchange.status)
         states[exchange.state, default: 0] += 1
-        sentByteCount += exchange.sentByteCount ?? 0
-        receivedByteCount += exchange.receivedByteCount ?? 0
+        // Each is at most the greatest integer of the format, and so is what is said of all.
+        sentByteCount = min(Limits.largestInteger, sentByteCount + (exchange.sentByteCount ?? 0))
+        receivedByteCount = min(Limits.largestInteger, receivedByteCount + (exchange.receivedByteCount ?? 0))
         if exchange.state == .failed, let error = exchange.error {
             // The same reason may be worded differently each time.
             errors[RecordedError(domain: error.domain, code: error.code), default: 0] += 1
