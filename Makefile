@@ -105,7 +105,7 @@ format: ## Format every Swift file in place
 consumer: setup ## Build and run an app that depends on the last commit by URL and tag; nothing else may be resolved
 	@Scripts/check-consumer
 
-docs: setup ## Make the documentation of all targets in .build/docs; a link that leads nowhere fails; SERVE=1 serves it for reading
+docs: setup ## Make the documentation of all targets in .build/docs; a link that leads nowhere fails, and a public symbol without any; SERVE=1 serves it for reading
 	$(built)
 	@Scripts/docs $(if $(SERVE),--serve)
 

@@ -141,7 +141,12 @@ extension UseCaseTransaction where Event == Int {
 extension TransactionOutcome {
     /// The outcomes that a caller can give; the others are derived.
     public enum Final: Sendable, Hashable {
-        case succeeded, failed, canceled
+        /// The use case reached its aim.
+        case succeeded
+        /// It did not, because of an error.
+        case failed
+        /// It was ended before that, by the user or by the app.
+        case canceled
         /// Left without finishing, e.g. the screen was closed. Recorded by itself when a handle goes away.
         case abandoned
 

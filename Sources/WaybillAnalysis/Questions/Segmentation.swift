@@ -27,6 +27,7 @@ extension Segmentation: Codable, CustomStringConvertible {
 
     private static let prefix = "attribute."
 
+    /// As ``init(_:)`` reads it.
     public var description: String {
         switch self {
         case .attribute(let name): Segmentation(name) == .attribute(name) && !name.hasPrefix(Self.prefix) ? name : Self.prefix + name

@@ -21,6 +21,7 @@ extension TransactionPoint: Codable, CustomStringConvertible {
             }
     }
 
+    /// As ``init(_:)`` reads it.
     public var description: String {
         switch self {
         case .begun: "^"

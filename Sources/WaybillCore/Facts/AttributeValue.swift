@@ -1,8 +1,12 @@
 /// A small typed value that describes a transaction, an event, an exchange or a source.
 public enum AttributeValue: Sendable, Hashable {
+    /// A text, redacted and shortened when it is recorded.
     case string(String)
+    /// A whole number.
     case integer(Int)
+    /// A number with a fraction.
     case double(Double)
+    /// Yes or no.
     case bool(Bool)
 }
 
@@ -26,6 +30,7 @@ extension AttributeValue: ExpressibleByBooleanLiteral {
 }
 
 extension AttributeValue: CustomStringConvertible {
+    /// The value alone, a text without quotes.
     public var description: String {
         switch self {
         case .string(let value): value

@@ -132,7 +132,9 @@ public struct Fact: Hashable, Sendable {
 
     /// Which end of an exchange recorded it.
     public enum Role: Int, Hashable, Sendable, CaseIterable {
+        /// The end that sends the request.
         case client = 0
+        /// The end that answers it.
         case server = 1
     }
 

@@ -1,15 +1,20 @@
 /// How a transaction, or one source's part in it, ended.
 ///
-/// The first four are recorded when a part is closed. The others are derived: `open` until something closes it, `interrupted` when its source
-/// ended first, `timedOut` when nothing was recorded for the use case's timeout.
+/// `succeeded`, `failed`, `canceled` and `abandoned` are recorded when a part is closed; the others are derived.
 public enum TransactionOutcome: Int, Sendable, Hashable, CaseIterable {
+    /// Nothing has closed it yet.
     case open = 0
+    /// It reached its aim.
     case succeeded = 1
+    /// It did not, because of an error.
     case failed = 2
+    /// It was ended before that, by the user or by the app.
     case canceled = 3
     /// The last reference to an unfinished handle went away.
     case abandoned = 4
+    /// Its source ended before anything closed it.
     case interrupted = 5
+    /// Nothing was recorded for the use case's timeout.
     case timedOut = 6
 
     /// The word used in sets, in answers and on the command line: `timed_out`.

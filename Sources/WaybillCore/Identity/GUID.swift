@@ -74,6 +74,7 @@ public struct GUID: Hashable, Sendable {
 }
 
 extension GUID: CustomStringConvertible, LosslessStringConvertible {
+    /// 36 characters, in small letters and with hyphens (RFC 9562, section 4).
     public var description: String {
         String(unsafeUninitializedCapacity: 36) { buffer in
             var count = 0
@@ -87,6 +88,7 @@ extension GUID: CustomStringConvertible, LosslessStringConvertible {
 }
 
 extension GUID: Comparable {
+    /// By the 16 bytes, as unsigned numbers.
     public static func < (left: GUID, right: GUID) -> Bool { (left.high, left.low) < (right.high, right.low) }
 }
 

@@ -27,6 +27,7 @@ public struct SupportCode: Hashable, Sendable, CustomStringConvertible {
         self.tail = tail
     }
 
+    /// Two groups of four characters, in capitals: `K7QD-3M2X`.
     public var description: String {
         var text = ""
         for index in (0..<8).reversed() {

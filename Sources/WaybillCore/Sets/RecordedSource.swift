@@ -68,7 +68,14 @@ public struct RecordedName: Hashable, Sendable {
 
 /// Why pending facts were given up. Each is counted and told to the collector.
 public enum DropReason: String, Hashable, Sendable, CaseIterable, Codable {
-    case quota, age, erased, damaged
+    /// The store was at its limit of bytes.
+    case quota
+    /// They had been pending longer than the store keeps them.
+    case age
+    /// Somebody asked for them to be erased.
+    case erased
+    /// They could not be read any more.
+    case damaged
 }
 
 /// Facts of one source, by first and last sequence, that were given up before they were delivered.

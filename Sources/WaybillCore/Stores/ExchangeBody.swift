@@ -1,6 +1,8 @@
 /// Which way a body went in an HTTP exchange.
 public enum BodyDirection: Int, Hashable, Sendable, CaseIterable {
+    /// From the client to the server.
     case request = 0
+    /// From the server to the client.
     case response = 1
 }
 

@@ -40,5 +40,6 @@ public struct WaybillError: Error, Sendable, Hashable, CustomStringConvertible {
         self.cause = cause
     }
 
+    /// The message, with the cause in parentheses where there is one.
     public var description: String { cause.map { "\(message) (\($0))" } ?? message }
 }

@@ -94,10 +94,15 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
 
     /// The five kinds of facts, as words.
     public enum Kind: String, Hashable, Sendable, Codable {
+        /// A part was begun or joined.
         case opened
+        /// Something happened in a part.
         case event
+        /// A part was closed.
         case closed
+        /// A request was sent, or arrived.
         case exchangeOpened = "exchange_opened"
+        /// What became of that request.
         case exchangeClosed = "exchange_closed"
     }
 
