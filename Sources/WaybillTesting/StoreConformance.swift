@@ -2,7 +2,7 @@ package import WaybillAnalysis
 package import WaybillCore
 package import WaybillExport
 
-/// Tries a store out: whether it keeps and answers what it is given, by the port that collectors, pages and commands use.
+/// Tries a store out, by the port that collectors, pages and commands use: whether it keeps what it is given.
 ///
 /// It plays generated histories into an empty store and into a ``NaiveStore``, which looks at every fact for every
 /// answer, and compares the two, call by call. In the histories sources overlap, repeat and contradict themselves, their
@@ -38,7 +38,7 @@ package struct StoreConformance: Sendable {
     ///
     /// - Parameters:
     ///   - seeds: A history for each. Default: 40, which take some seconds.
-    ///   - clock: Set before each step. Give the one that a store goes by which is there already, e.g. that of a server.
+    ///   - clock: Set before each step. Give that of the store where the store is there already, e.g. a server's.
     ///   - makeStore: Gives an empty store each time, which goes by this clock.
     package init(
         seeds: Range<Int> = 0..<40, clock: ManualClock = ManualClock(),

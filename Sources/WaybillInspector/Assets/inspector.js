@@ -53,7 +53,7 @@
             if (isStale) { isStale = false; ask(); }
         }
 
-        // A browser has six connections for a host in all: a window that nobody sees gives its own back.
+        // A browser opens at most six connections to one host: a hidden window closes its own.
         function connect() {
             if (document.hidden) {
                 if (stream) stream.close();

@@ -207,8 +207,7 @@ private struct Listed<Row: Equatable>: Equatable {
     var keys: [Int]
     var rows: [Row]
 
-    init<ID: Comparable, Other: Comparable>(_ rows: [Row], id: (Row) -> ID, _ other: (Row) -> Other, key: (Row) -> Int)
-    {
+    init<ID: Comparable, Other: Comparable>(_ rows: [Row], id: (Row) -> ID, _ other: (Row) -> Other, key: (Row) -> Int) {
         keys = rows.map(key)
         self.rows = rows.sorted { (id($0), other($0)) < (id($1), other($1)) }
     }

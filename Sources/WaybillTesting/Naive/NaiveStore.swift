@@ -48,8 +48,7 @@ package final class NaiveStore: AnsweringStore, ExportingStore {
 
     // MARK: Transactions
 
-    package func transactions(_ request: ListRequest, within budget: Duration?) throws -> RecordPage<TransactionSummary>
-    {
+    package func transactions(_ request: ListRequest, within budget: Duration?) throws -> RecordPage<TransactionSummary> {
         let (books, answers) = (state, everything)
         let filter: TransactionFilter = try request.filter(names: names(), now: answers.now)
         func list(_ runs: [NaiveAnswers.Run]) throws -> RecordPage<TransactionSummary> {
@@ -168,8 +167,7 @@ package final class NaiveStore: AnsweringStore, ExportingStore {
 
     // MARK: Questions and exports
 
-    package func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) throws -> AnyAnswer
-    {
+    package func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) throws -> AnyAnswer {
         let answers = everything
         var question = question
         if case .network(var network) = question, !parameters.isEmpty {
