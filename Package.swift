@@ -66,7 +66,7 @@ let package = Package(
             resources: [.embedInCode("Report/Assets")]),
         .target(
             name: "WaybillInspector",
-            dependencies: ["WaybillCore", "WaybillReading", "WaybillAnalysis", "WaybillExport"],
+            dependencies: ["WaybillCore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport"],
             resources: [.embedInCode("Assets")]),
         .target(name: "WaybillLegacy", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
         .target(

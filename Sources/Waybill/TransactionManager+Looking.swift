@@ -107,6 +107,19 @@ extension TransactionManager {
     /// ```
     public var changes: TransactionChanges { TransactionChanges(of: sources.changes) }
 
+    /// The store with everything recorded until now, for what reads more than ``read(_:)``: opened for the one who asks.
+    ///
+    /// - Returns: nil where nothing was recorded and recording is off: then there is no store, and none is made.
+    package func store() async throws -> SQLiteStore? {
+        guard let source = await sources.drainedSource() else { return nil }
+        let settings = source.settings
+        return try await source.writer.run { opened, _ in
+            var store = try SQLiteStore(opened.place, clock: settings.clock)
+            store.redactor = settings.redactor
+            return store
+        }
+    }
+
     /// Runs on the reading thread, on a store that holds everything recorded until now.
     ///
     /// - Parameter body: Given the reader, and now in microseconds since 1970.

@@ -6,11 +6,11 @@ import WaybillStore
 extension SQLiteStore: ExportingStore {
     package func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
         let scope = try await scope(facts)
-        let place = place
+        let (place, redactor) = (place, redactor)
         // A connection of its own for each: a receiver that takes hours keeps no other waiting.
         let thread = StoreThread(label: "waybill.export") { StreamedExport() }
         let cursor = try await thread.run { export in
-            do { return try export.begin(scope, as: format, of: place) } catch let error as WaybillError where error.code == .format {
+            do { return try export.begin(scope, as: format, of: place, redactor) } catch let error as WaybillError where error.code == .format {
                 throw QueryFailure.parameter("after", error.message)
             }
         }
@@ -37,7 +37,7 @@ extension SQLiteStore: ExportingStore {
     /// Writes facts as a store in one file, in place of one of that name; it appears whole or not at all.
     package func copy(_ facts: ExportedFacts, to file: URL) async throws -> ExportSummary {
         let scope = try await scope(facts)
-        let (export, now) = (try FileExport(as: .sqlite, to: file), clock.wallMicroseconds())
+        let (export, now) = (try FileExport(as: .sqlite, to: file, redactor: redactor), clock.wallMicroseconds())
         return try await read { reader in try export.run(scope, of: reader, to: file, now: now) }
     }
 

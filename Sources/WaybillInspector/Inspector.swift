@@ -2,7 +2,7 @@ public import Foundation
 public import WaybillCore
 import WaybillReading
 
-/// Pages that show what was recorded to people with a browser: of a collector's projects, or of one store.
+/// Pages that show what was recorded to people with a browser: of a collector's projects, of one store, or of an app to its own user.
 ///
 /// An inspector is a function from a request to a response, and no server: what serves it carries bytes and fields. Nothing can be
 /// changed with it. The pages are no part of a collector's API, and their addresses may be other ones tomorrow.

@@ -10,6 +10,8 @@ package struct SQLiteStore: Sendable {
     package let clock: any TransactionClock
     package let place: ResolvedLocation
     package let writer: SetWriter
+    /// What exports of facts go through.
+    package var redactor = Redactor()
     private let lists: StoreThread<StoreReader>
     private let questions: StoreThread<Late<StoreReader>>
 

@@ -10,9 +10,11 @@ final class StreamedExport {
     /// Decides what the export takes.
     ///
     /// - Returns: The cursor behind it.
-    func begin(_ scope: ExportScope, as format: TextFormat, of place: ResolvedLocation) throws(WaybillError) -> ExportCursor {
+    func begin(_ scope: ExportScope, as format: TextFormat, of place: ResolvedLocation, _ redactor: Redactor) throws(WaybillError)
+        -> ExportCursor
+    {
         let reader = try StoreReader(place)
-        let export = try reader.export(scope, as: format)
+        let export = try reader.export(scope, as: format, redactor: redactor)
         (self.reader, self.export) = (reader, export)
         return export.cursor
     }

@@ -12,7 +12,7 @@ extension InspectedStore {
             throw QueryFailure.parameter("a", "Two transactions are shown here: name them as a and b, by their support codes or IDs.")
         }
         let first = try await store.transaction(value("a"))
-        let page = BesidePage(Redactor().redacted(first), clocks: clocks, in: frame)
+        let page = BesidePage(redactor.redacted(first), clocks: clocks, in: frame)
         guard !value("b").isEmpty else { return .page(page.html(without: "Name the second one by its support code or its ID.")) }
         if let near = NearTransaction(rawValue: value("b")) {
             guard let id = try await self.near(first.summary, near) else {
@@ -22,7 +22,7 @@ extension InspectedStore {
             return .seeOther(address.path)
         }
         do {
-            let second = Redactor().redacted(try await store.transaction(value("b")))
+            let second = redactor.redacted(try await store.transaction(value("b")))
             return .page(page.html(beside: second))
         } catch let failure as QueryFailure {
             return .page(page.html(without: failure.description), status: 404)

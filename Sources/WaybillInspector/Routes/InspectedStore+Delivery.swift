@@ -9,7 +9,6 @@ extension InspectedStore {
     private static let quarantineLimit = 10_000
 
     func deliveryPage() async throws -> InspectorResponse {
-        let redactor = Redactor()
         let state = try await store.delivery(hours: Self.hourCount)
         let conflicts = try await store.nameConflicts()
         let useCases = conflicts.isEmpty ? [] : try await store.names().filter { $0.event == nil }
@@ -26,9 +25,9 @@ extension InspectedStore {
         switch (DeliveryFile(rawValue: name), counted) {
         case (.quarantine, _):
             let facts = try await store.quarantined(limit: Self.quarantineLimit)
-            bytes = QuarantineJSON.bytes(Redactor().redacted(facts))
+            bytes = QuarantineJSON.bytes(redactor.redacted(facts))
         case (.rejections, let counted?):
-            bytes = Array(try JSONEncoder.waybill().encode(Redactor().redacted(counted().rejections)))
+            bytes = Array(try JSONEncoder.waybill().encode(redactor.redacted(counted().rejections)))
         case (.rejections, nil), (nil, _): throw QueryFailure.notFound("There is no file “\(name)” here.")
         }
         return .download(bytes, type: "application/json", name: "waybill-\(name)")

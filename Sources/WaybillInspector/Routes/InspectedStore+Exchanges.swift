@@ -7,7 +7,6 @@ extension InspectedStore {
     func exchangePage(_ key: String) async throws -> InspectorResponse {
         let record = try await store.exchange(key)
         let bodies = try await store.bodies(of: record.id)
-        let redactor = Redactor()
         var transaction: TransactionRecord?
         if let id = record.transaction { transaction = try await store.transaction(id.description) }
         let page = ExchangePage(
@@ -24,13 +23,13 @@ extension InspectedStore {
         let bodies = try await store.bodies(of: record.id)
         let fileName = "waybill-\(record.id.code.replacing(":", with: "-")).\(file.suffix)"
         guard let format = file.format else {
-            let redacted = Redactor().redacted(bodies).value
+            let redacted = redactor.redacted(bodies).value
             guard let body = file == .requestBody ? redacted.request : redacted.response, !body.bytes.isEmpty else {
                 throw QueryFailure.notFound("Nothing was kept of this body.")
             }
             return .body(body.bytes, name: fileName)
         }
-        var writer = ExchangeWriter(as: format, redactor: Redactor())
+        var writer = ExchangeWriter(as: format, redactor: redactor)
         let bytes = writer.next(record, bodies: bodies)
         guard !bytes.isEmpty else { throw QueryFailure.notFound("What was received is no command.") }
         return .download(writer.beginning + bytes + writer.end, type: file.mediaType, name: fileName)

@@ -14,7 +14,7 @@ extension InspectedStore {
         }
         let errorCounts = try await store.errorCounts(of: page.rows.map(\.id))
         let html = TransactionsPage(
-            Redactor().redacted(page), errorCounts: errorCounts, at: address, names: names, meant: mistake?.corrected(items),
+            redactor.redacted(page), errorCounts: errorCounts, at: address, names: names, meant: mistake?.corrected(items),
             version: version, in: frame
         ).html
         return .page(html, status: status)
@@ -26,7 +26,7 @@ extension InspectedStore {
         let (page, mistake, status) = try await Self.page {
             try await store.exchanges(ListRequest(address.items, about: .exchanges), within: Self.budget)
         }
-        let html = ExchangesPage(Redactor().redacted(page), at: address, names: names, meant: mistake?.corrected(items), in: frame).html
+        let html = ExchangesPage(redactor.redacted(page), at: address, names: names, meant: mistake?.corrected(items), in: frame).html
         return .page(html, status: status)
     }
 
@@ -39,7 +39,7 @@ extension InspectedStore {
         let names = all.filter { useCase == nil || $0.useCase == useCase && $0.event != nil }
         var hosts: [String]?
         if value("about") == "exchanges" {
-            hosts = ExchangeTerms.hosts(of: Redactor().redacted(try await store.exchanges(ListRequest()).rows).value)
+            hosts = ExchangeTerms.hosts(of: redactor.redacted(try await store.exchanges(ListRequest()).rows).value)
         }
         let terms = FilterTerms(
             try await seen(of: useCase), names: names, about: hosts == nil ? .transactions : .exchanges, hosts: hosts ?? [])
@@ -53,7 +53,7 @@ extension InspectedStore {
     ///
     /// - Parameter useCase: nil: of all.
     func seen(of useCase: Int?) async throws -> SeenValues {
-        try await store.seenValues(useCase: useCase, limit: Self.sampleSize).redacted(by: Redactor())
+        try await store.seenValues(useCase: useCase, limit: Self.sampleSize).redacted(by: redactor)
     }
 
     /// What was asked for, or an empty page that says what is wrong with the question: the form is there to put it right.

@@ -14,7 +14,6 @@ extension InspectedStore {
             request[.sort] = request[.sort] ?? SourceFilter.Order.newest.rawValue
             return try await store.sources(request)
         }
-        let redactor = Redactor()
         let details = try await store.details(of: page.rows.map(\.id), upTo: SourceDetails.Limits(clocks: 1))
         let html = SourcesPage(
             redactor.redacted(page), details: redactor.redacted(details), at: address, apps: redactor.redacted(apps), in: frame
@@ -23,7 +22,6 @@ extension InspectedStore {
     }
 
     func sourcePage(_ key: String) async throws -> InspectorResponse {
-        let redactor = Redactor()
         let record = try await store.source(key)
         guard let details = try await store.details(of: [record.id], upTo: SourcePage.limits)[record.id] else {
             throw QueryFailure.notFound("There is no source “\(key)” here.")

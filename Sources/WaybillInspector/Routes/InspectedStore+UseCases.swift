@@ -15,13 +15,13 @@ extension InspectedStore {
             case .failure(let mistake): ((SummaryAnswer(useCases: [], whyEmpty: mistake.sentence), UseCaseParameters.hour), mistake.meant)
             }
         return .page(
-            UseCasesPage(Redactor().redacted(shown), each: step, meant: meant, names: names, at: address, in: frame).html, status: status)
+            UseCasesPage(redactor.redacted(shown), each: step, meant: meant, names: names, at: address, in: frame).html, status: status)
     }
 
     /// The list of use cases as a file.
     func useCasesFile(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let answer = AnyAnswer.summary(SummaryQuestion(), try await summary(ListAddress(items).items).answer)
-        return .csv(Redactor().redacted(answer).csv, name: "use-cases")
+        return .csv(redactor.redacted(answer).csv, name: "use-cases")
     }
 
     private func summary(_ items: [(name: String, value: String)]) async throws -> (answer: SummaryAnswer, step: Int) {
@@ -86,9 +86,10 @@ extension InspectedStore {
         let usual = view == .funnel && parameters.steps.isEmpty ? try await usualSteps(request) : []
         let step = view == .overview ? try await step(request) : nil
         var answers: [Redacted<AnyAnswer>] = []
-        let questions = try parameters.questions(usualSteps: usual, seen: seen, step: step, now: clock.wallMicroseconds())
+        let questions = try parameters.questions(
+            usualSteps: usual, seen: seen, step: step, now: clock.wallMicroseconds(), redactor: redactor)
         for question in questions.prefix(isFile ? 1 : .max) {
-            answers.append(Redactor().redacted(try await store.answer(question, where: conditions)))
+            answers.append(redactor.redacted(try await store.answer(question, where: conditions)))
         }
         return answers
     }

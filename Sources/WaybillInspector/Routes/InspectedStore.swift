@@ -13,15 +13,17 @@ package struct InspectedStore: Sendable {
     let clock: any TransactionClock
     /// Whether the reader has logged in.
     let isLoggedIn: Bool
+    /// What is shown goes through this once more.
+    let redactor: Redactor
     /// What the collector that keeps it has counted, not redacted; nil where none runs.
     let counted: (@Sendable () -> DeliveryPage.Collected)?
 
     package init(
         name: String, store: any ExplorableStore & ExportingStore, clock: any TransactionClock, isLoggedIn: Bool = false,
-        counted: (@Sendable () -> DeliveryPage.Collected)? = nil
+        redactor: Redactor = Redactor(), counted: (@Sendable () -> DeliveryPage.Collected)? = nil
     ) {
         (self.name, self.store, self.clock) = (name, store, clock)
-        (self.isLoggedIn, self.counted) = (isLoggedIn, counted)
+        (self.isLoggedIn, self.redactor, self.counted) = (isLoggedIn, redactor, counted)
     }
 
     var frame: InspectorFrame { InspectorFrame(store: name, isLoggedIn: isLoggedIn, clock: clock) }
@@ -35,7 +37,6 @@ package struct InspectedStore: Sendable {
         let (id, exchanges) = (record.summary.id, record.exchanges.map(\.id))
         let (bodies, isCut) = try await store.bodies(of: exchanges, limit: Self.bodyByteLimit)
         let (before, after) = try await store.neighbors(of: id)
-        let redactor = Redactor()
         let around = TransactionPage.Around(before: redactor.redacted(before), after: redactor.redacted(after))
         let notes = isCut ? ["Bodies of later requests are on their own pages: they would be too much for one."] : []
         let page = TransactionPage(
@@ -48,15 +49,14 @@ package struct InspectedStore: Sendable {
             throw QueryFailure.notFound("A transaction can be taken away as json, har or otlp, and not as “\(name)”.")
         }
         let record = try await store.transaction(key)
-        let bytes = try await file.bytes(of: record, in: store)
+        let bytes = try await file.bytes(of: record, in: store, redactor: redactor)
         return .download(bytes, type: file.mediaType, name: "waybill-\(record.summary.id.supportCode).\(file.suffix)")
     }
 }
 
 extension TransactionFile {
     /// The whole file, redacted once more.
-    func bytes(of record: TransactionRecord, in store: any ExportingStore) async throws -> [UInt8] {
-        let redactor = Redactor()
+    func bytes(of record: TransactionRecord, in store: any ExportingStore, redactor: Redactor) async throws -> [UInt8] {
         switch self {
         case .json: return Array(try JSONEncoder.waybill().encode(redactor.redacted(record)))
         case .har:

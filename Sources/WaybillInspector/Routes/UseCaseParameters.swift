@@ -30,9 +30,10 @@ struct UseCaseParameters {
     ///   - seen: Values to compare where it is said by what, and not which.
     ///   - step: Of a summary, in microseconds; nil: an hour.
     ///   - now: Microseconds since 1970.
+    ///   - redactor: Knows by which names nothing can be told apart.
     /// - Throws: For a parameter that cannot be read.
     func questions(
-        usualSteps: [TransactionPoint], seen: SeenValues, step: Int?, now: Int
+        usualSteps: [TransactionPoint], seen: SeenValues, step: Int?, now: Int, redactor: Redactor
     ) throws(QueryFailure) -> [AnyQuestion] {
         let none = TransactionFilter()
         switch view {
@@ -50,7 +51,7 @@ struct UseCaseParameters {
         case .dropOff: return [.dropOff(DropOffQuestion(filter: none))]
         case .legs: return [.legs(LegsQuestion(filter: none))]
         case .compare:
-            guard let groups = try groups(seen: seen, now: now) else { return [] }
+            guard let groups = try groups(seen: seen, now: now, redactor) else { return [] }
             let (from, to, occurrence) = try points()
             return [.compare(CompareQuestion(filter: none, groups: groups, from: from, to: to, occurrence: occurrence))]
         }
@@ -77,11 +78,11 @@ struct UseCaseParameters {
         return .microseconds(length)
     }
 
-    private func groups(seen: SeenValues, now: Int) throws(QueryFailure) -> CompareQuestion.Groups? {
+    private func groups(seen: SeenValues, now: Int, _ redactor: Redactor) throws(QueryFailure) -> CompareQuestion.Groups? {
         let (a, b) = (self["a"], self["b"])
         if let by = self["by"] {
             let segmentation = Segmentation(by)
-            if case .attribute(let name) = segmentation, Redactor().isSensitive(name) {
+            if case .attribute(let name) = segmentation, redactor.isSensitive(name) {
                 throw .parameter("by", "Values under the name of a secret are not shown, so nothing can be told apart by “\(name)”.")
             }
             guard a == nil, b == nil else { return .values(of: segmentation, a, b) }

@@ -19,7 +19,7 @@ package final class StoreSession {
     private let tell: @Sendable (WaybillError) -> Void
 
     /// Where the store lies: what was asked for, or memory.
-    private(set) var place: ResolvedLocation
+    package private(set) var place: ResolvedLocation
     private let wanted: ResolvedLocation
     /// Whether its files were found deleted, and made anew: what was told once has to be told again. Set back by the
     /// caller that has done so.

@@ -1,0 +1,91 @@
+import Foundation
+import TestSupport
+import Testing
+import Waybill
+import WaybillInspector
+import WaybillTesting
+
+private enum Login: Int, UseCase {
+    static let code = 0
+    case requestSent = 0
+    case responseReceived = 1
+}
+
+/// An app shows its own store, as a web view asks for it: without a server, and without a field `Host`.
+@Suite(.timeLimit(.minutes(5))) struct InspectorTests {
+    private static let secret = "hunter22sunny"
+
+    /// A manager whose own secret names count, too.
+    private func manager(store: StoreLocation) -> TransactionManager {
+        var options = TransactionManager.Options()
+        options.app = "shop"
+        options.additionalSecretNames = ["customerNumber"]
+        return TransactionManager(store: store, options: options)
+    }
+
+    private func text(_ path: String, of inspector: Inspector, status: Int = 200) async throws -> String {
+        let response = await inspector.respond(to: InspectorRequest(path: path))
+        #expect(response.status == status, "\(path)")
+        return try bytes(of: response)
+    }
+
+    private func bytes(of response: InspectorResponse) throws -> String {
+        switch response.body {
+        case .bytes(let bytes): return String(decoding: bytes, as: UTF8.self)
+        case .stream: throw WaybillError(.format, "A page was expected, and no stream.")
+        }
+    }
+
+    /// Breaks when a manager's pages come from elsewhere than its store, or are refused for want of a `Host`; and when they show only what had
+    /// reached the store before the inspector was made.
+    @Test(arguments: [true, false]) func whatAManagerRecordsIsShownAtTheNextRequest(isInMemory: Bool) async throws {
+        let folder = try TemporaryDirectory()
+        let transactions = manager(store: isInMemory ? .inMemory : .directory(folder.file("store")))
+        let inspector = Inspector(transactions)
+        #expect(try await text("/transactions", of: inspector).contains("the store is empty"))
+
+        let login = transactions.begin(Login.self, attributes: ["variant": "B"])
+        login.log(.requestSent)
+        let list = try await text("/transactions", of: inspector)
+        #expect(list.contains("\(login.id.supportCode)") && list.contains(">shop<"))
+        let open = try await text("/transactions/\(login.id)", of: inspector)
+        #expect(open.contains("requestSent") && open.contains("variant=B") && !open.contains("responseReceived"))
+
+        login.log(.responseReceived)
+        login.finish()
+        #expect(try await text("/transactions/\(login.id.supportCode)", of: inspector).contains("responseReceived"))
+        let elsewhere = InspectorRequest(path: "/transactions/\(login.id)", fields: ["host": "app.example"])
+        #expect(await inspector.respond(to: elsewhere).status == 200)
+    }
+
+    /// Breaks when a page or a file is redacted by other rules than the manager's: what was recorded before a name was added is shown with it.
+    @Test func whatIsSecretToTheManagerIsInNoPage() async throws {
+        let folder = try TemporaryDirectory()
+        let location = StoreLocation.directory(folder.file("store"))
+        let before = TransactionManager(store: location)
+        let login = before.begin(Login.self, attributes: ["customerNumber": .string(Self.secret), "password": .string(Self.secret)])
+        login.log(.requestSent, attributes: ["customerNumber": .string(Self.secret)])
+        login.finish()
+        #expect(try await text("/transactions/\(login.id)", of: Inspector(before)).contains(Self.secret), "Without the name it would be shown.")
+
+        let inspector = Inspector(manager(store: location))
+        let files = ["", "/json", "/har", "/otlp"].map { "/transactions/\(login.id)\($0)" }
+        for path in ["/transactions", "/terms", "/use-cases/0/compare?by=variant"] + files {
+            let shown = try await text(path, of: inspector)
+            #expect(!shown.isEmpty && !shown.contains(Self.secret), "\(path)")
+        }
+        #expect(try await text("/use-cases/0/compare?by=customerNumber", of: inspector, status: 400).contains("name of a secret"))
+    }
+
+    /// Breaks when looking makes a store for a manager that is not to record, or says nothing where there is none.
+    @Test func recordingThatIsOffIsSaid() async throws {
+        let folder = try TemporaryDirectory()
+        var options = TransactionManager.Options()
+        options.recording = .off
+        let off = TransactionManager(store: .directory(folder.file("store")), options: options)
+        for manager in [off, .disabled] {
+            #expect(try await text("/transactions", of: Inspector(manager), status: 404).contains("Recording is off and nothing was recorded"))
+        }
+        #expect(try folder.names().isEmpty)
+    }
+}
