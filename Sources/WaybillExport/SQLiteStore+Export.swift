@@ -10,7 +10,9 @@ extension SQLiteStore: ExportingStore {
         // A connection of its own for each: a receiver that takes hours keeps no other waiting.
         let thread = StoreThread(label: "waybill.export") { StreamedExport() }
         let cursor = try await thread.run { export in
-            do { return try export.begin(scope, as: format, of: place, redactor) } catch let error as WaybillError where error.code == .format {
+            do {
+                return try export.begin(scope, as: format, of: place, redactor)
+            } catch let error as WaybillError where error.code == .format {
                 throw QueryFailure.parameter("after", error.message)
             }
         }

@@ -1,6 +1,7 @@
+import WaybillCore
+
 // The class alone: all of `Waybill` would bring `WaybillStore` along, which pages are to do without.
 public import class Waybill.TransactionManager
-import WaybillCore
 
 extension Inspector {
     /// Shows the store of a manager in this process, e.g. in a web view of its app: at each request everything that was recorded until then.
@@ -17,12 +18,14 @@ extension Inspector {
 struct ManagerAccess: InspectorAccess {
     let manager: TransactionManager
 
+    var redactor: Redactor { manager.sources.settings?.redactor ?? Redactor() }
+
     func store(for request: InspectorRequest) async throws -> InspectedStore {
         guard let settings = manager.sources.settings, let store = try await manager.store() else {
             throw InspectorProblem.notFound("Recording is off and nothing was recorded: there is nothing to show.")
         }
         let app = settings.describe(GUID()).app
-        return InspectedStore(name: app, store: store, clock: settings.clock, redactor: settings.redactor)
+        return InspectedStore(name: app, store: store, clock: settings.clock, redactor: redactor)
     }
 
     func logIn(token: String) -> Bool { false }

@@ -42,7 +42,7 @@ public struct Inspector: Sendable {
         do {
             return try await response(to: request, route)
         } catch let failure as QueryFailure {
-            return .message(InspectorProblem(failure), depth: route.depth)
+            return .message(InspectorProblem(access.redactor.redacted(failure)), depth: route.depth)
         } catch let problem as InspectorProblem {
             return problem.status == 401 ? askToken(for: request, route) : .message(problem, depth: route.depth)
         } catch {

@@ -1,3 +1,4 @@
+package import WaybillCore
 import WaybillReading
 
 /// Who may look at which store.
@@ -11,6 +12,13 @@ package protocol InspectorAccess: Sendable {
     ///
     /// - Throws: ``InspectorProblem`` for a token that opens nothing.
     func logIn(token: String) throws -> Bool
+
+    /// What pages are redacted by. Default: without names of its own.
+    var redactor: Redactor { get }
+}
+
+extension InspectorAccess {
+    package var redactor: Redactor { Redactor() }
 }
 
 /// One store, shown to all who ask by a name of this machine.
@@ -19,6 +27,8 @@ package protocol InspectorAccess: Sendable {
 /// gets from there. The name that it went by stays in the field `Host`.
 struct LocalAccess: InspectorAccess {
     let store: InspectedStore
+
+    var redactor: Redactor { store.redactor }
 
     func store(for request: InspectorRequest) throws(InspectorProblem) -> InspectedStore {
         guard request.isForLoopback else {

@@ -4,7 +4,8 @@ import WaybillCore
 import WaybillReading
 
 extension Problem {
-    init(_ failure: QueryFailure) {
+    init(_ failure: Redacted<QueryFailure>) {
+        let failure = failure.value
         switch failure {
         case .parameter(let name, let message):
             self.init(.badRequest, message)

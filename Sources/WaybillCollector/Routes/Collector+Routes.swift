@@ -97,7 +97,7 @@ extension Collector {
         do {
             return try await body()
         } catch let failure as QueryFailure {
-            throw Problem(failure)
+            throw Problem(Redactor().redacted(failure))
         } catch let error as WaybillError {
             context.logger.error("waybill: \(error)")
             throw Problem.unavailable

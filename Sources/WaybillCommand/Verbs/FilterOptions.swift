@@ -41,7 +41,7 @@ struct FilterOptions: ParsableArguments {
         do {
             try await body()
         } catch let failure as QueryFailure {
-            throw WaybillError(.setting, message(for: failure))
+            throw WaybillError(.setting, message(for: Redactor().redacted(failure).value))
         }
     }
 

@@ -76,10 +76,10 @@ struct Following {
         return table.lines(.standardOutput())
     }
 
-    private static func line(_ summary: TransactionSummary) throws -> String {
+    static func line(_ summary: TransactionSummary) throws -> String {
         let encoder = JSONEncoder.waybill()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(summary), as: UTF8.self) + "\n"
+        return String(decoding: try encoder.encode(Redactor().redacted(summary)), as: UTF8.self) + "\n"
     }
 }
 #endif

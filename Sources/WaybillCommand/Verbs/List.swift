@@ -110,9 +110,9 @@ struct List: AsyncParsableCommand {
             Terminal.write(table(Redactor().redacted(page.rows)).lines(.standardOutput()))
             if let next = page.next { Terminal.warn("There are more: --cursor \(next)") }
         } else {
-            Terminal.warn(page.whyEmpty ?? "Nothing was found.")
+            Terminal.warn(Redactor().redacted(page.whyEmpty).value ?? "Nothing was found.")
         }
-        if let note = page.note, !json { Terminal.warn(note) }
+        if let note = Redactor().redacted(page.note).value, !json { Terminal.warn(note) }
         if page.rows.isEmpty { throw ExitCode.failure }
     }
 

@@ -51,6 +51,10 @@ extension RecordedSource: Redactable {
     package func redacted(by redactor: Redactor) -> Self { redactor.source(self) }
 }
 
+extension RecordedName: Redactable {
+    package func redacted(by redactor: Redactor) -> Self { RecordedName(useCase: useCase, event: event, name: redactor.text(name)) }
+}
+
 extension TransactionSet: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
         var set = self
@@ -62,7 +66,7 @@ extension TransactionSet: Redactable {
 extension TransactionSet.Share {
     fileprivate mutating func redact(by redactor: Redactor) {
         source = source.redacted(by: redactor)
-        for index in names.indices { names[index].name = redactor.text(names[index].name) }
+        names = names.redacted(by: redactor)
         for index in facts.indices { facts[index] = facts[index].redacted(by: redactor) }
     }
 }

@@ -3,33 +3,14 @@ extension Redactor {
     package func fact(_ fact: Fact) -> Fact {
         var fact = fact
         switch fact.content {
-        case .opened(var content):
-            guard !content.attributes.isEmpty else { return fact }
-            content.attributes = attributes(content.attributes).0
-            fact.content = .opened(content)
-        case .event(var content):
-            guard !content.isPlain else { return fact }
-            content.attributes = attributes(content.attributes).0
-            content.error = content.error.map(error)
-            fact.content = .event(content)
-        case .closed(var content):
-            guard !content.attributes.isEmpty || content.error != nil else { return fact }
-            content.attributes = attributes(content.attributes).0
-            content.error = content.error.map(error)
-            fact.content = .closed(content)
-        case .exchangeOpened(var content):
-            content.method = text(content.method)
-            content.host = content.host.map(text)
-            content.path = path(content.path)
-            content.query = content.query.map(form)
-            content.headerFields = headerFields(content.headerFields)
-            fact.content = .exchangeOpened(content)
-        case .exchangeClosed(var content):
+        case .opened(let content): if !content.attributes.isEmpty { fact.content = .opened(content.redacted(by: self)) }
+        case .event(let content): if !content.isPlain { fact.content = .event(content.redacted(by: self)) }
+        case .closed(let content):
+            if !content.attributes.isEmpty || content.error != nil { fact.content = .closed(content.redacted(by: self)) }
+        case .exchangeOpened(let content): fact.content = .exchangeOpened(content.redacted(by: self))
+        case .exchangeClosed(let content):
             guard !content.headerFields.isEmpty || content.error != nil || !content.transfer.isEmpty else { return fact }
-            content.headerFields = headerFields(content.headerFields)
-            content.error = content.error.map(error)
-            content.transfer = transfer(content.transfer)
-            fact.content = .exchangeClosed(content)
+            fact.content = .exchangeClosed(content.redacted(by: self))
         }
         return fact
     }
@@ -45,5 +26,53 @@ extension Redactor {
             return redirect
         }
         return transfer
+    }
+}
+
+extension Fact.Opened: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var content = self
+        content.attributes = redactor.attributes(attributes).0
+        return content
+    }
+}
+
+extension Fact.Event: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var content = self
+        content.attributes = redactor.attributes(attributes).0
+        content.error = error.map(redactor.error)
+        return content
+    }
+}
+
+extension Fact.Closed: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var content = self
+        content.attributes = redactor.attributes(attributes).0
+        content.error = error.map(redactor.error)
+        return content
+    }
+}
+
+extension Fact.ExchangeOpened: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var content = self
+        content.method = redactor.text(method)
+        content.host = host.map(redactor.text)
+        content.path = redactor.path(path)
+        content.query = query.map(redactor.form)
+        content.headerFields = redactor.headerFields(headerFields)
+        return content
+    }
+}
+
+extension Fact.ExchangeClosed: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var content = self
+        content.headerFields = redactor.headerFields(headerFields)
+        content.error = error.map(redactor.error)
+        content.transfer = redactor.transfer(transfer)
+        return content
     }
 }

@@ -9,7 +9,7 @@ struct ExportRow {
     var time: Int
     var at: Int
     var code: Int?
-    var name: String?
+    var name: Redacted<String>?
     var outcome: String?
     var duration: Int?
     var error: RecordedError?
@@ -84,7 +84,7 @@ struct ExportRow {
         row.integer("time_us", time)
         row.integer("at_us", at)
         row.integer("code", code)
-        row.text("name", name)
+        row.text("name", name?.value)
         row.text("outcome", outcome)
         row.integer("duration_us", duration)
         row.text("error_domain", error.flatMap { $0.domain.isEmpty ? nil : $0.domain })

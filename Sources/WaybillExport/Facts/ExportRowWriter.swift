@@ -12,10 +12,12 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
     private let redactor: Redactor
     private let eventName: EventName
     private var source = ScannedSource(share: ScannedShare(row: 0), source: RecordedSource(id: GUID(high: 0, low: 0)), clock: WallClock([]))
+    /// The source as rows tell it.
+    private var described: Redacted<RecordedSource>
     private var useCase: Int?
     /// Of the part's transaction; it is the last column, as later versions of the format have theirs at the end.
     private var supportCode: String?
-    private var eventNames: [EventCode: String] = [:]
+    private var eventNames: [EventCode: Redacted<String>] = [:]
     /// The columns that all facts of a part share.
     private var head: [UInt8] = []
 
@@ -32,17 +34,14 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         self.limit = limit
         self.redactor = redactor
         self.eventName = eventName
+        described = redactor.redacted(source.source)
     }
 
     /// Names events as the store does.
     init(limit: Int, redactor: Redactor, _ connection: Connection) {
         let names = NameTable(connection)
         self.init(limit: limit, redactor: redactor) { code, useCase, source throws(WaybillError) in
-            try names.event(
-                code, of: useCase,
-                in: TransactionRecord.Source(
-                    id: source.id, app: source.app, appVersion: source.appVersion, device: source.device, os: source.os,
-                    osVersion: source.osVersion))
+            try names.event(code, of: useCase, app: source.app, version: source.appVersion)
         }
     }
 
@@ -51,6 +50,7 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
 
     mutating func enter(_ source: ScannedSource) {
         self.source = source
+        described = redactor.redacted(source.source)
         eventNames = [:]
     }
 
@@ -59,19 +59,19 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         if case .opened(let content) = part.opened?.content { opened = content }
         useCase = opened?.useCase
         supportCode = opened?.transaction.supportCode.description
-        let source = source.source
+        let source = described.value
         var row = Format()
         row.guid("transaction_id", opened?.transaction)
         row.integer("use_case", useCase)
-        row.text("use_case_name", part.useCaseName.map(redactor.text))
+        row.text("use_case_name", redactor.redacted(part.useCaseName).value)
         row.guid("source", source.id)
-        row.text("app", redacted(source.app))
-        row.text("app_version", redacted(source.appVersion))
-        row.text("device", redacted(source.device))
-        row.text("os", redacted(source.os))
-        row.text("os_version", redacted(source.osVersion))
+        row.text("app", text(source.app))
+        row.text("app_version", text(source.appVersion))
+        row.text("device", text(source.device))
+        row.text("os", text(source.os))
+        row.text("os_version", text(source.osVersion))
         row.guid("installation", source.installation)
-        row.attributes("source_attributes", redactor.attributes(source.attributes).0)
+        row.attributes("source_attributes", source.attributes)
         row.integer("part", part.sequence)
         row.bool("is_joined", opened?.isJoined)
         head = row.bytes
@@ -87,15 +87,15 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         count += 1
     }
 
-    private mutating func name(ofEvent code: Int) throws(WaybillError) -> String {
+    private mutating func name(ofEvent code: Int) throws(WaybillError) -> Redacted<String> {
         let key = EventCode(useCase: useCase ?? -1, event: code)
         if let name = eventNames[key] { return name }
-        let name = redactor.text(try eventName(code, key.useCase, source.source))
+        let name = redactor.redacted(try eventName(code, key.useCase, source.source))
         eventNames[key] = name
         return name
     }
 
-    private func redacted(_ text: String) -> String? { text.isEmpty ? nil : redactor.text(text) }
+    private func text(_ text: String) -> String? { text.isEmpty ? nil : text }
 }
 
 extension TextFormat {

@@ -1,15 +1,13 @@
 import WaybillCore
 
-/// A part that has its outcome, with all that was recorded of it, redacted: what becomes spans.
+/// A part that has its outcome, with all that was recorded of it: what becomes spans, once it is redacted.
 struct ClosedPart {
     var source: RecordedSource
     var transaction: GUID
     var useCase: Int
     var useCaseName: String
-    var opened: Fact
-    var opening: Fact.Opened
-    var closed: Fact
-    var closing: Fact.Closed
+    var opened: Entry<Fact.Opened>
+    var closed: Entry<Fact.Closed>
     /// In order of sequence.
     var events: [Event] = []
     /// Those that have ended, in order of sequence.
@@ -21,24 +19,61 @@ struct ClosedPart {
     /// Whether the part itself is to become a span, rather than only exchanges that ended after it.
     var isWanted = true
 
+    /// A fact of one kind.
+    struct Entry<Content: Redactable> {
+        var sequence: Int
+        var atMicroseconds: Int
+        var content: Content
+
+        init(_ fact: Fact, _ content: Content) {
+            (sequence, atMicroseconds, self.content) = (fact.sequence, fact.atMicroseconds, content)
+        }
+    }
+
     struct Event {
-        var fact: Fact
-        var content: Fact.Event
+        var entry: Entry<Fact.Event>
         var name: String
     }
 
     struct Exchange {
-        var opened: Fact
-        var opening: Fact.ExchangeOpened
-        var closed: Fact
-        var closing: Fact.ExchangeClosed
+        var opened: Entry<Fact.ExchangeOpened>
+        var closed: Entry<Fact.ExchangeClosed>
     }
 
     var id: Fact.ID { id(of: opened) }
 
-    func id(of fact: Fact) -> Fact.ID { Fact.ID(source: source.id, sequence: fact.sequence) }
+    func id<Content>(of entry: Entry<Content>) -> Fact.ID { Fact.ID(source: source.id, sequence: entry.sequence) }
 
     /// When a fact happened, in microseconds since 1970: counted from the part's opening by the source's own clock, so that a wall clock that is
     /// set meanwhile makes no span longer, shorter or end before its start.
-    func time(of fact: Fact) -> Int { openedMicroseconds + max(0, fact.atMicroseconds - opened.atMicroseconds) }
+    func time<Content>(of entry: Entry<Content>) -> Int { openedMicroseconds + max(0, entry.atMicroseconds - opened.atMicroseconds) }
+}
+
+extension ClosedPart: Redactable {
+    func redacted(by redactor: Redactor) -> ClosedPart {
+        var part = self
+        part.source = source.redacted(by: redactor)
+        part.useCaseName = useCaseName.redacted(by: redactor)
+        part.opened = opened.redacted(by: redactor)
+        part.closed = closed.redacted(by: redactor)
+        part.events = events.redacted(by: redactor)
+        part.exchanges = exchanges.redacted(by: redactor)
+        return part
+    }
+}
+
+extension ClosedPart.Entry: Redactable {
+    func redacted(by redactor: Redactor) -> Self {
+        var entry = self
+        entry.content = content.redacted(by: redactor)
+        return entry
+    }
+}
+
+extension ClosedPart.Event: Redactable {
+    func redacted(by redactor: Redactor) -> Self { Self(entry: entry.redacted(by: redactor), name: name.redacted(by: redactor)) }
+}
+
+extension ClosedPart.Exchange: Redactable {
+    func redacted(by redactor: Redactor) -> Self { Self(opened: opened.redacted(by: redactor), closed: closed.redacted(by: redactor)) }
 }

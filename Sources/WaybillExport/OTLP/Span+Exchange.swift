@@ -3,7 +3,7 @@ import WaybillCore
 extension Span {
     /// An exchange as a span, by the stable semantic conventions: https://opentelemetry.io/docs/specs/semconv/http/http-spans/.
     init(_ exchange: ClosedPart.Exchange, of part: ClosedPart) {
-        let (request, answer) = (exchange.opening, exchange.closing)
+        let (request, answer) = (exchange.opened.content, exchange.closed.content)
         let method = Self.knownMethods.contains(request.method) ? request.method : nil
         let start = part.time(of: exchange.opened)
         self.init(

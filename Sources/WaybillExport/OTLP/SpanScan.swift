@@ -57,58 +57,46 @@ struct SpanScan {
     /// A part with those of its exchanges that are wanted; nil where nothing is.
     private func closedPart(
         _ scanned: ScannedPart, of source: ScannedSource, without newcomers: SequenceRanges
-    ) throws(WaybillError) -> ClosedPart? {
+    ) throws(WaybillError) -> Redacted<ClosedPart>? {
         guard scanned.opened != nil, scanned.closed != nil else { return nil }
         let facts = try PartFacts(connection: connection).facts(of: scanned.sequence, in: source.share.row)
             .filter { !newcomers.contains($0.sequence) }
         guard var part = try closedPart(of: facts, scanned, of: source) else { return nil }
         part.isWanted = source.includes(part.opened) || source.includes(part.closed)
         if !part.isWanted { part.exchanges.removeAll { !source.includes($0.opened) && !source.includes($0.closed) } }
-        return part.isWanted || !part.exchanges.isEmpty ? part : nil
+        return part.isWanted || !part.exchanges.isEmpty ? redactor.redacted(part) : nil
     }
 
     /// nil where the part is not closed, or its transaction's ID is none that a trace can have.
     private func closedPart(
         of facts: [Fact], _ scanned: ScannedPart, of source: ScannedSource
     ) throws(WaybillError) -> ClosedPart? {
-        var ends: (opened: (Fact, Fact.Opened)?, closed: (Fact, Fact.Closed)?)
-        var events: [(Fact, Fact.Event)] = []
-        var openings: [(Fact, Fact.ExchangeOpened)] = []
-        var closings: [Int: (Fact, Fact.ExchangeClosed)] = [:]
+        var (opened, closed): (ClosedPart.Entry<Fact.Opened>?, ClosedPart.Entry<Fact.Closed>?)
+        var events: [ClosedPart.Entry<Fact.Event>] = []
+        var openings: [ClosedPart.Entry<Fact.ExchangeOpened>] = []
+        var closings: [Int: ClosedPart.Entry<Fact.ExchangeClosed>] = [:]
         for fact in facts {
-            let fact = redactor.fact(fact)
             switch fact.content {
-            case .opened(let content): ends.opened = (fact, content)
-            case .closed(let content): ends.closed = (fact, content)
-            case .event(let content): events.append((fact, content))
-            case .exchangeOpened(let content): openings.append((fact, content))
-            case .exchangeClosed(let content): closings[content.exchange] = (fact, content)
+            case .opened(let content): opened = .init(fact, content)
+            case .closed(let content): closed = .init(fact, content)
+            case .event(let content): events.append(.init(fact, content))
+            case .exchangeOpened(let content): openings.append(.init(fact, content))
+            case .exchangeClosed(let content): closings[content.exchange] = .init(fact, content)
             }
         }
-        guard let opened = ends.opened, let closed = ends.closed, opened.1.transaction.traceID != nil else { return nil }
-        let useCase = opened.1.useCase
+        guard let opened, let closed, opened.content.transaction.traceID != nil else { return nil }
+        let (transaction, useCase) = (opened.content.transaction, opened.content.useCase)
         var part = ClosedPart(
-            source: redactor.source(source.source), transaction: opened.1.transaction, useCase: useCase,
-            useCaseName: redactor.text(scanned.useCaseName ?? "use case \(useCase)"), opened: opened.0, opening: opened.1,
-            closed: closed.0, closing: closed.1, openedMicroseconds: source.clock.wall(opened.0.atMicroseconds))
-        for (fact, content) in events {
-            part.events.append(
-                ClosedPart.Event(fact: fact, content: content, name: try name(of: content.code, useCase, in: source.source)))
+            source: source.source, transaction: transaction, useCase: useCase,
+            useCaseName: scanned.useCaseName ?? "use case \(useCase)", opened: opened, closed: closed,
+            openedMicroseconds: source.clock.wall(opened.atMicroseconds))
+        for event in events {
+            let name = try names.event(event.content.code, of: useCase, app: source.source.app, version: source.source.appVersion)
+            part.events.append(ClosedPart.Event(entry: event, name: name))
         }
-        part.exchanges = openings.compactMap { fact, content in
-            closings[fact.sequence].map { ClosedPart.Exchange(opened: fact, opening: content, closed: $0.0, closing: $0.1) }
-        }
-        if opened.1.isJoined, opened.1.cause == nil { part.beginner = try beginner(of: opened.1.transaction) }
+        part.exchanges = openings.compactMap { opened in closings[opened.sequence].map { .init(opened: opened, closed: $0) } }
+        if opened.content.isJoined, opened.content.cause == nil { part.beginner = try beginner(of: transaction) }
         return part
-    }
-
-    private func name(of event: Int, _ useCase: Int, in source: RecordedSource) throws(WaybillError) -> String {
-        redactor.text(
-            try names.event(
-                event, of: useCase,
-                in: TransactionRecord.Source(
-                    id: source.id, app: source.app, appVersion: source.appVersion, device: source.device, os: source.os,
-                    osVersion: source.osVersion)))
     }
 
     private func beginner(of transaction: GUID) throws(WaybillError) -> Fact.ID? {
@@ -118,5 +106,11 @@ struct SpanScan {
             WHERE p.guid = ? AND p.listed_us IS NOT NULL AND NOT p.joined
             """
         ).first(transaction) { row in Fact.ID(source: row.guid(0), sequence: row.int(1)) }
+    }
+}
+
+extension ScannedSource {
+    fileprivate func includes<Content>(_ entry: ClosedPart.Entry<Content>) -> Bool {
+        includes(entry.sequence, at: entry.atMicroseconds)
     }
 }

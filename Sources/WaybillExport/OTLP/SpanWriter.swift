@@ -18,7 +18,8 @@ struct SpanWriter {
     /// - Parameter limit: Bytes after which it is full.
     init(limit: Int) { self.limit = limit }
 
-    mutating func write(_ part: ClosedPart) {
+    mutating func write(_ part: Redacted<ClosedPart>) {
+        let part = part.value
         begin(part.source)
         if part.isWanted {
             write(Span(part))

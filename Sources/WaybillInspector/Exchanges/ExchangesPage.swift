@@ -6,7 +6,7 @@ package import WaybillReading
 package struct ExchangesPage {
     private let page: RecordPage<ExchangeRecord>
     private let address: ListAddress
-    private let names: [RecordedName]
+    private let names: Redacted<[RecordedName]>
     private let meant: String?
     private let frame: InspectorFrame
 
@@ -15,7 +15,7 @@ package struct ExchangesPage {
     ///   - names: Of use cases, to choose from.
     ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
     package init(
-        _ page: Redacted<RecordPage<ExchangeRecord>>, at address: ListAddress, names: [RecordedName],
+        _ page: Redacted<RecordPage<ExchangeRecord>>, at address: ListAddress, names: Redacted<[RecordedName]>,
         meant: String? = nil, in frame: InspectorFrame
     ) {
         (self.page, self.address, self.names, self.meant) = (page.value, address, names, meant)

@@ -13,13 +13,12 @@ struct FilterTerms {
 
     /// - Parameters:
     ///   - seen: Redacted.
-    ///   - names: Of use cases and events; those that redaction would change are left out.
+    ///   - names: Of use cases and events.
     ///   - hosts: Of requests.
-    init(_ seen: SeenValues, names: [RecordedName], about subject: FilterExpression.Subject = .transactions, hosts: [String] = []) {
-        let redactor = Redactor()
-        func known(_ names: [RecordedName]) -> [String] {
-            Set(names.map(\.name)).filter { !$0.isEmpty && redactor.text($0) == $0 }.sorted()
-        }
+    init(_ seen: SeenValues, names: Redacted<[RecordedName]>, about subject: FilterExpression.Subject = .transactions, hosts: [String] = [])
+    {
+        let names = names.searchable
+        func known(_ names: [RecordedName]) -> [String] { Set(names.map(\.name)).sorted() }
         let values: [(FilterExpression.Key, [String])] = [
             (.useCase, known(names.filter { $0.event == nil })), (.outcome, TransactionOutcome.allCases.map(\.name)),
             (.event, known(names.filter { $0.event != nil })), (.error, ["*"]), (.host, hosts), (.method, ["GET", "POST"]),
@@ -43,10 +42,18 @@ struct FilterTerms {
     }
 }
 
-extension [RecordedName] {
-    /// Names of use cases, each once.
+extension Redacted<[RecordedName]> {
+    /// Those that something is found by: not empty, and as they were recorded.
+    var searchable: [RecordedName] { value.filter { $0.isSearchable } }
+
+    /// Searchable names of use cases, each once.
     var useCases: [String] {
         var seen: Set<String> = []
-        return filter { $0.event == nil }.map(\.name).filter { seen.insert($0).inserted }
+        return searchable.filter { $0.event == nil }.map(\.name).filter { seen.insert($0).inserted }
     }
+}
+
+extension RecordedName {
+    /// Of a redacted name: whether something is found by it.
+    var isSearchable: Bool { !name.isEmpty && !name.contains(Redactor.placeholder) }
 }

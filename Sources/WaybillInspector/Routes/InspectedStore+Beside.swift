@@ -25,7 +25,7 @@ extension InspectedStore {
             let second = redactor.redacted(try await store.transaction(value("b")))
             return .page(page.html(beside: second))
         } catch let failure as QueryFailure {
-            return .page(page.html(without: failure.description), status: 404)
+            return .page(page.html(without: redactor.redacted(failure).value.description), status: 404)
         }
     }
 

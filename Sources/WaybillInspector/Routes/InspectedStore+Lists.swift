@@ -8,13 +8,13 @@ extension InspectedStore {
 
     func transactionsPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
-        let (version, names) = (try await store.version(), try await store.names())
-        let (page, mistake, status) = try await Self.page {
+        let (version, names) = (try await store.version(), redactor.redacted(try await store.names()))
+        let (page, mistake, status) = try await self.page {
             try await store.transactions(ListRequest(address.items, about: .transactions), within: Self.budget)
         }
-        let errorCounts = try await store.errorCounts(of: page.rows.map(\.id))
+        let errorCounts = try await store.errorCounts(of: page.value.rows.map(\.id))
         let html = TransactionsPage(
-            redactor.redacted(page), errorCounts: errorCounts, at: address, names: names, meant: mistake?.corrected(items),
+            page, errorCounts: errorCounts, at: address, names: names, meant: mistake?.corrected(items),
             version: version, in: frame
         ).html
         return .page(html, status: status)
@@ -22,11 +22,11 @@ extension InspectedStore {
 
     func exchangesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
-        let names = try await store.names()
-        let (page, mistake, status) = try await Self.page {
+        let names = redactor.redacted(try await store.names())
+        let (page, mistake, status) = try await self.page {
             try await store.exchanges(ListRequest(address.items, about: .exchanges), within: Self.budget)
         }
-        let html = ExchangesPage(redactor.redacted(page), at: address, names: names, meant: mistake?.corrected(items), in: frame).html
+        let html = ExchangesPage(page, at: address, names: names, meant: mistake?.corrected(items), in: frame).html
         return .page(html, status: status)
     }
 
@@ -36,7 +36,7 @@ extension InspectedStore {
     func terms(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         func value(_ name: String) -> String? { items.last { $0.name == name }?.value }
         let (useCase, all) = (value("use_case").flatMap { Int($0) }, try await store.names())
-        let names = all.filter { useCase == nil || $0.useCase == useCase && $0.event != nil }
+        let names = redactor.redacted(all.filter { useCase == nil || $0.useCase == useCase && $0.event != nil })
         var hosts: [String]?
         if value("about") == "exchanges" {
             hosts = ExchangeTerms.hosts(of: redactor.redacted(try await store.exchanges(ListRequest()).rows).value)
@@ -57,13 +57,16 @@ extension InspectedStore {
     }
 
     /// What was asked for, or an empty page that says what is wrong with the question: the form is there to put it right.
-    static func page<Row>(_ body: () async throws -> RecordPage<Row>) async throws -> (RecordPage<Row>, FilterMistake?, Int) {
+    func page<Row: Redactable>(
+        _ body: () async throws -> RecordPage<Row>
+    ) async throws -> (Redacted<RecordPage<Row>>, FilterMistake?, Int) {
+        func nothing(_ why: String) -> Redacted<RecordPage<Row>> { redactor.redacted(RecordPage(rows: [], next: nil, whyEmpty: why)) }
         do {
-            return (try await body(), nil, 200)
+            return (redactor.redacted(try await body()), nil, 200)
         } catch QueryFailure.parameter(_, let message) {
-            return (RecordPage(rows: [], next: nil, whyEmpty: message), nil, 400)
+            return (nothing(message), nil, 400)
         } catch QueryFailure.filter(let mistake) {
-            return (RecordPage(rows: [], next: nil, whyEmpty: mistake.sentence), mistake, 400)
+            return (nothing(mistake.sentence), mistake.redacted(by: redactor), 400)
         }
     }
 }

@@ -9,14 +9,14 @@ extension InspectedStore {
     func sourcesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
         let apps = try await store.apps(limit: Self.appLimit)
-        let (page, _, status) = try await Self.page {
+        let (page, _, status) = try await self.page {
             var request = try ListRequest(address.items, about: .sources)
             request[.sort] = request[.sort] ?? SourceFilter.Order.newest.rawValue
             return try await store.sources(request)
         }
-        let details = try await store.details(of: page.rows.map(\.id), upTo: SourceDetails.Limits(clocks: 1))
+        let details = try await store.details(of: page.value.rows.map(\.id), upTo: SourceDetails.Limits(clocks: 1))
         let html = SourcesPage(
-            redactor.redacted(page), details: redactor.redacted(details), at: address, apps: redactor.redacted(apps), in: frame
+            page, details: redactor.redacted(details), at: address, apps: redactor.redacted(apps), in: frame
         ).html
         return .page(html, status: status)
     }

@@ -7,12 +7,13 @@ import WaybillReading
 extension InspectedStore {
     func useCasesPage(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
         let address = ListAddress(items)
-        let names = try await store.names()
-        let (answer, status) = try await Self.answering(items) { try await summary(address.items) }
+        let names = redactor.redacted(try await store.names())
+        let (answer, status) = try await answering(items) { try await summary(address.items) }
         let ((shown, step), meant): ((SummaryAnswer, Int), String?) =
             switch answer {
             case .success(let summary): (summary, nil)
-            case .failure(let mistake): ((SummaryAnswer(useCases: [], whyEmpty: mistake.sentence), UseCaseParameters.hour), mistake.meant)
+            case .failure(let mistake):
+                ((SummaryAnswer(useCases: [], whyEmpty: mistake.sentence.value), UseCaseParameters.hour), mistake.meant)
             }
         return .page(
             UseCasesPage(redactor.redacted(shown), each: step, meant: meant, names: names, at: address, in: frame).html, status: status)
@@ -39,14 +40,14 @@ extension InspectedStore {
     ///   - key: A name or a code.
     ///   - file: Empty for the overview; `funnel` for a page, `funnel.csv` for a file.
     func useCasePage(_ key: String, _ file: String, _ items: [(name: String, value: String)]) async throws -> InspectorResponse {
-        let names = try await store.names()
+        let names = redactor.redacted(try await store.names())
         guard let useCase = UseCaseReference(key: key, among: names) else {
             throw QueryFailure.notFound("There is no use case “\(key)” here, or several are called so; the list names all.")
         }
         if file.hasSuffix(".csv") { return try await self.file(String(file.dropLast(4)), of: useCase, items) }
         guard let view = UseCaseView(rawValue: file) else { throw QueryFailure.notFound("There is no such page of a use case.") }
         let seen = view == .compare ? try await seen(of: useCase.code) : SeenValues()
-        let (answers, status) = try await Self.answering(items) { try await self.answers(to: view, about: useCase, items, seen) }
+        let (answers, status) = try await answering(items) { try await self.answers(to: view, about: useCase, items, seen) }
         let content: UseCasePage.Content =
             switch answers {
             case .success(let answers): .answers(answers)
@@ -95,22 +96,23 @@ extension InspectedStore {
     }
 
     /// What `body` says, or the sentence on what is wrong with the question: the form is there to put it right.
-    private static func answering<Value>(
+    private func answering<Value>(
         _ items: [(name: String, value: String)], _ body: () async throws -> Value
     ) async throws -> (Result<Value, UseCaseMistake>, Int) {
         do {
             return (.success(try await body()), 200)
         } catch QueryFailure.parameter(_, let message), QueryFailure.question(let message) {
-            return (.failure(UseCaseMistake(sentence: message)), 400)
+            return (.failure(UseCaseMistake(sentence: redactor.redacted(message))), 400)
         } catch QueryFailure.filter(let mistake) {
-            return (.failure(UseCaseMistake(sentence: mistake.sentence, meant: mistake.corrected(items))), 400)
+            let mistake = mistake.redacted(by: redactor)
+            return (.failure(UseCaseMistake(sentence: redactor.redacted(mistake.sentence), meant: mistake.corrected(items))), 400)
         }
     }
 }
 
 /// What is wrong with the question of a page.
 private struct UseCaseMistake: Error {
-    var sentence: String
+    var sentence: Redacted<String>
     /// The filter that may have been meant; nil where nothing is near.
     var meant: String?
 }

@@ -13,7 +13,8 @@ package struct InspectorProblem: Error, Hashable {
         (self.status, self.title, self.detail) = (status, title, detail)
     }
 
-    init(_ failure: QueryFailure) {
+    init(_ failure: Redacted<QueryFailure>) {
+        let failure = failure.value
         switch failure {
         case .parameter, .filter, .question: self.init(400, "Bad Request", failure.description)
         case .notFound: self = .notFound(failure.description)

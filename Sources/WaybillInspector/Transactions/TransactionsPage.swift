@@ -19,8 +19,8 @@ package struct TransactionsPage {
     ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
     ///   - version: Of the store, before the page was read: what is live follows from there.
     package init(
-        _ page: Redacted<RecordPage<TransactionSummary>>, errorCounts: [GUID: Int], at address: ListAddress, names: [RecordedName],
-        meant: String? = nil, version: Int, in frame: InspectorFrame
+        _ page: Redacted<RecordPage<TransactionSummary>>, errorCounts: [GUID: Int], at address: ListAddress,
+        names: Redacted<[RecordedName]>, meant: String? = nil, version: Int, in frame: InspectorFrame
     ) {
         (self.page, self.errorCounts, self.address) = (page.value, errorCounts, address)
         (self.version, self.meant, self.frame) = (version, meant, frame)

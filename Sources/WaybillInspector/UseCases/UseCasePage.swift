@@ -19,7 +19,7 @@ package struct UseCasePage {
         /// Questions and their answers; none: something has to be chosen first.
         case answers([Redacted<AnyAnswer>])
         /// One sentence on what is wrong with the question, and the filter that may have been meant.
-        case mistake(String, meant: String? = nil)
+        case mistake(Redacted<String>, meant: String? = nil)
     }
 
     /// - Parameters:
@@ -62,7 +62,7 @@ package struct UseCasePage {
     private var answers: HTML {
         switch content {
         case .mistake(let sentence, let meant):
-            return NoRows(title: "That cannot be answered", why: sentence, meant: meant, isMistake: true, address: address).html
+            return NoRows(title: "That cannot be answered", why: sentence.value, meant: meant, isMistake: true, address: address).html
         case .answers(let answers) where answers.isEmpty: return "<div class=none><b>What is to be compared?</b><p>\(compareHelp)</div>\n"
         // Where no transaction counts, it is enough to say so once.
         case .answers(let answers): return "\((answers[0].value.whyEmpty == nil ? answers : [answers[0]]).map(section))"

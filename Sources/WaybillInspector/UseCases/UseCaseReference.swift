@@ -14,32 +14,28 @@ package struct UseCaseReference: Sendable, Hashable {
     /// - Parameters:
     ///   - code: Of the use case.
     ///   - names: What is called how in the store.
-    package init(code: Int, among names: [RecordedName]) {
-        let redactor = Redactor()
-        let all = names.filter { $0.event == nil && $0.useCase == code }.map(\.name)
-        let known = all.filter { !$0.isEmpty }.min()
+    package init(code: Int, among names: Redacted<[RecordedName]>) {
+        let named = names.value.filter { $0.event == nil && $0.useCase == code && !$0.name.isEmpty }.min { $0.name < $1.name }
         self.code = code
-        name = known.map(redactor.text) ?? "use case \(code)"
+        name = named?.name ?? "use case \(code)"
         // A browser takes dots for a way up, and a number is a code; a name that two use cases have means neither.
-        let isAddress = known.map { name in
-            Int(name) == nil && name != "." && name != ".." && redactor.text(name) == name
-                && names.allSatisfy { $0.event != nil || $0.useCase == code || $0.name != name }
+        let isAddress = named.map { named in
+            Int(named.name) == nil && named.name != "." && named.name != ".." && named.isSearchable
+                && names.value.allSatisfy { $0.event != nil || $0.useCase == code || $0.name != named.name }
         }
-        key = isAddress == true ? known ?? "\(code)" : "\(code)"
+        key = isAddress == true ? name : "\(code)"
     }
 
     /// The use case that a part of an address means, a name or a code; nil where none is called so, or several are.
-    package init?(key: String, among names: [RecordedName]) {
-        let codes = Set(names.filter { $0.event == nil && $0.name == key }.map(\.useCase))
+    package init?(key: String, among names: Redacted<[RecordedName]>) {
+        let codes = Set(names.searchable.filter { $0.event == nil && $0.name == key }.map(\.useCase))
         guard let code = Int(key) ?? (codes.count == 1 ? codes.first : nil) else { return nil }
         self.init(code: code, among: names)
     }
 
-    /// The names of its events by code, each once; those that redaction would change are left out.
-    package func events(among names: [RecordedName]) -> [String] {
-        let redactor = Redactor()
+    /// The searchable names of its events by code, each once.
+    package func events(among names: Redacted<[RecordedName]>) -> [String] {
         var seen: Set<String> = []
-        return names.filter { $0.useCase == code && $0.event != nil && !$0.name.isEmpty }.map(\.name)
-            .filter { redactor.text($0) == $0 && seen.insert($0).inserted }
+        return names.searchable.filter { $0.useCase == code && $0.event != nil }.map(\.name).filter { seen.insert($0).inserted }
     }
 }

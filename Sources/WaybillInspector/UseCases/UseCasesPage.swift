@@ -8,7 +8,7 @@ package struct UseCasesPage {
     private let answer: SummaryAnswer
     private let step: Int
     private let meant: String?
-    private let names: [RecordedName]
+    private let names: Redacted<[RecordedName]>
     private let address: ListAddress
     private let frame: InspectorFrame
     private let links: UseCaseLinks
@@ -19,7 +19,7 @@ package struct UseCasesPage {
     ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
     ///   - names: What is called how in the store.
     package init(
-        _ answer: Redacted<SummaryAnswer>, each step: Int = 3_600_000_000, meant: String? = nil, names: [RecordedName],
+        _ answer: Redacted<SummaryAnswer>, each step: Int = 3_600_000_000, meant: String? = nil, names: Redacted<[RecordedName]>,
         at address: ListAddress, in frame: InspectorFrame
     ) {
         (self.answer, self.step, self.meant, self.names) = (answer.value, step, meant, names)

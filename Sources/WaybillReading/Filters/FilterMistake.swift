@@ -1,3 +1,5 @@
+package import WaybillCore
+
 /// What is wrong with a ``FilterExpression``, and where.
 public struct FilterMistake: Error, Hashable, Sendable, CustomStringConvertible {
     /// One sentence for a person, which says what would be right.
@@ -42,6 +44,14 @@ public struct FilterMistake: Error, Hashable, Sendable, CustomStringConvertible 
         // A line that breaks, or a tab, would move the mark away from its place.
         let line = String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 })
         return [line, String(repeating: " ", count: offset) + String(repeating: "^", count: count)]
+    }
+}
+
+extension FilterMistake: Redactable {
+    /// Without a suggestion that nothing would be found by.
+    package func redacted(by redactor: Redactor) -> Self {
+        let known = suggestion.flatMap { redactor.text($0) == $0 ? $0 : nil }
+        return FilterMistake(redactor.text(message), at: offset, count: count, suggestion: known)
     }
 }
 

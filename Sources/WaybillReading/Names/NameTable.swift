@@ -9,12 +9,12 @@ package final class NameTable {
     package init(_ connection: Connection) { self.connection = connection }
 
     /// As that version of that app says, else as any does, else `event 7`.
-    package func event(_ code: Int, of useCase: Int, in source: TransactionRecord.Source) throws(WaybillError) -> String {
-        let key = Key(useCase: useCase, event: code, app: source.app, version: source.appVersion)
+    package func event(_ code: Int, of useCase: Int, app: String, version: String) throws(WaybillError) -> String {
+        let key = Key(useCase: useCase, event: code, app: app, version: version)
         if let name = known[key] { return name }
         let sql = "SELECT \(SQL.name(useCase: "?1", event: "?2", app: "?3", version: "?4", otherwise: "'event ' || ?2"))"
         let name =
-            try connection.statement(sql).first(useCase, code, source.app, source.appVersion) { row in row.text(0) } ?? "event \(code)"
+            try connection.statement(sql).first(useCase, code, app, version) { row in row.text(0) } ?? "event \(code)"
         known[key] = name
         return name
     }

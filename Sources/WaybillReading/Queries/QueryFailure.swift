@@ -33,3 +33,16 @@ public enum QueryFailure: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 }
+
+/// Sentences tell names that were recorded, besides what somebody typed.
+extension QueryFailure: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        switch self {
+        case .parameter(let name, let message): .parameter(name, redactor.text(message))
+        case .filter(let mistake): .filter(mistake.redacted(by: redactor))
+        case .question(let message): .question(redactor.text(message))
+        case .notFound(let message): .notFound(redactor.text(message))
+        case .ambiguous, .ambiguousExchange: self
+        }
+    }
+}

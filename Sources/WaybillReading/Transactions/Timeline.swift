@@ -68,7 +68,7 @@ struct Timeline {
             entry.attributes = content.attributes
         case .event(let content):
             entry.kind = .event
-            entry.label = try names.event(content.code, of: frame.useCase, in: share.source)
+            entry.label = try names.event(content.code, of: frame.useCase, app: share.source.app, version: share.source.appVersion)
             entry.code = content.code
             entry.error = content.error
             entry.attributes = content.attributes

@@ -34,9 +34,12 @@ package struct ScannedSource: Sendable {
         self.clock = clock
     }
 
-    package func includes(_ fact: Fact) -> Bool {
-        if let sequences = share.sequences, !sequences.contains(fact.sequence) { return false }
-        if let earliest = share.earliest, clock.wall(fact.atMicroseconds) < earliest { return false }
+    package func includes(_ fact: Fact) -> Bool { includes(fact.sequence, at: fact.atMicroseconds) }
+
+    /// - Parameter microseconds: Of the fact of that sequence.
+    package func includes(_ sequence: Int, at microseconds: Int) -> Bool {
+        if let sequences = share.sequences, !sequences.contains(sequence) { return false }
+        if let earliest = share.earliest, clock.wall(microseconds) < earliest { return false }
         return true
     }
 }

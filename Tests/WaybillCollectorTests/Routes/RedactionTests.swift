@@ -14,10 +14,11 @@ import WaybillStore
 
     init() throws { folder = try TemporaryDirectory() }
 
-    /// With a secret in an attribute, an error's text, a query and a header field.
+    /// With a secret in a name, an attribute, an error's text, a query and a header field.
     private var secretSet: TransactionSet {
         var set = login.clientSet()
         let token = "Bearer \(Self.secret)"
+        set.sources[0].names[1].name = token
         for index in set.sources[0].facts.indices {
             switch set.sources[0].facts[index].content {
             case .opened(var content):
@@ -61,6 +62,9 @@ import WaybillStore
                 #expect(answer.status == 200 && !answer.body.isEmpty, "\(path)")
                 #expect(!answer.text.contains(Self.secret), "\(path)")
             }
+            let mistake = try await server.get("/v1/transactions?filter=event:%22Bearer%20hunter22sunnx%22")
+            #expect(mistake.status == 400 && mistake.text.contains("did you mean"))
+            #expect(!mistake.text.contains(Self.secret), "What a name may have been is told redacted, too.")
         }
     }
 }

@@ -2,6 +2,7 @@
 import Foundation
 import TestSupport
 import Testing
+@testable import WaybillCommand
 import WaybillCore
 @testable import WaybillReading
 @testable import WaybillStore
@@ -84,6 +85,16 @@ import WaybillCore
                 #expect(try await Command.waybill("erase", serve.url, "--id", "\(id)", "--yes").status == 0)
             }
         }
+    }
+
+    /// Breaks when a line of JSON is written as the store has it, which redaction at capture may not have seen.
+    @Test func aLineThatFollowsIsRedacted() throws {
+        let summary = TransactionSummary(
+            id: GUID(), useCase: 0, useCaseName: "login", outcome: .failed, begunMicroseconds: LoginHistory.begun, durationMicroseconds: 1,
+            error: nil, attributes: ["password": "hunter22sunny"], sourceCount: 1, eventCount: 0, exchangeCount: 0,
+            isWaitingForBeginner: false)
+        let line = try Following.line(summary)
+        #expect(!line.contains("hunter22sunny") && line.contains(Redactor.placeholder))
     }
 
     /// Runs what blocks on a thread of its own.

@@ -30,7 +30,8 @@ import WaybillStore
     @Test func whateverWasRecordedStaysTextOnEveryPage() {
         let records = HostileText.records
         let names = HostileText.corpus
-        let recorded = names.map { RecordedName(useCase: 0, name: $0) } + names.map { RecordedName(useCase: 0, event: 1, name: $0) }
+        let recorded = unredacted(
+            names.map { RecordedName(useCase: 0, name: $0) } + names.map { RecordedName(useCase: 0, event: 1, name: $0) })
         let address = ListAddress([("text", names[0]), ("use_case", names[3]), ("limit", names[9])])
         var pages = [
             TransactionsPage(
@@ -39,7 +40,8 @@ import WaybillStore
                 in: frame
             ).html.text,
             TransactionsPage(
-                unredacted(RecordPage(rows: [], next: nil, whyEmpty: names[0])), errorCounts: [:], at: address, names: [], meant: names[3],
+                unredacted(RecordPage(rows: [], next: nil, whyEmpty: names[0])), errorCounts: [:], at: address, names: unredacted([]),
+                meant: names[3],
                 version: 1,
                 in: frame
             ).html.text,
@@ -96,7 +98,8 @@ import WaybillStore
 
     private func list(_ summaries: [TransactionSummary]) -> [Substring] {
         let html = TransactionsPage(
-            unredacted(RecordPage(rows: summaries, next: nil)), errorCounts: [:], at: ListAddress([]), names: [], version: 1, in: frame
+            unredacted(RecordPage(rows: summaries, next: nil)), errorCounts: [:], at: ListAddress([]), names: unredacted([]), version: 1,
+            in: frame
         ).html.text
         return html.split(separator: "<li id=\"t-").dropFirst().map { $0.prefix(while: { $0 != "\n" }) }
     }
@@ -135,7 +138,8 @@ import WaybillStore
         record.exchanges[0].error = RecordedError(domain: "NSURLErrorDomain", code: -1004, text: "refused")
         let found = ExchangeRecord(
             exchange: record.exchanges[0], state: .failed, source: record.sources[0], transaction: nil, useCase: nil, useCaseName: nil)
-        let html = ExchangesPage(unredacted(RecordPage(rows: [found], next: nil)), at: ListAddress([]), names: [], in: frame).html.text
+        let html = ExchangesPage(unredacted(RecordPage(rows: [found], next: nil)), at: ListAddress([]), names: unredacted([]), in: frame)
+            .html.text
         #expect(html.contains("<i title=\"NSURLErrorDomain -1004: refused\">NSURLErrorDomain -1004: refused</i></span>"))
     }
 

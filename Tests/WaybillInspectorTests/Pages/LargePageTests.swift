@@ -16,7 +16,7 @@ import WaybillStore
         var page = RecordPage(rows: rows, next: next, whyEmpty: "None passes.")
         page.progress = progress
         return TransactionsPage(
-            unredacted(page), errorCounts: [:], at: ListAddress([("text", "x")]), names: [], version: 1, in: frame
+            unredacted(page), errorCounts: [:], at: ListAddress([("text", "x")]), names: unredacted([]), version: 1, in: frame
         ).html.text
     }
 

@@ -122,10 +122,14 @@ import WaybillTesting
         #expect(Set(lines.map(\.id)) == [Fact.ID(source: own.id, sequence: 2), Fact.ID(source: other.id, sequence: 2)])
     }
 
+    /// Breaks when a column, a span or a name goes out as it was recorded; with a redactor that is off, each of them would be found.
     @Test func secretsThatWereRecordedBeforeDoNotLeave() throws {
         let writer = FactWriter()
         writer.source.attributes = ["build_token": "hunter2"]
-        writer.names = [RecordedName(useCase: 0, name: "Bearer hunter2")]
+        writer.source.app = "Bearer hunter2-of-app"
+        writer.names = [
+            RecordedName(useCase: 0, name: "Bearer hunter2-of-case"), RecordedName(useCase: 0, event: 1, name: "Bearer hunter2-of-event"),
+        ]
         let part = writer.open(GUID(), attributes: ["password": "hunter2"])
         writer.event(
             1, part: part, error: RecordedError(domain: "d", code: 1, text: "password=hunter2"), attributes: ["x": "Bearer hunter2"])
@@ -135,14 +139,19 @@ import WaybillTesting
                 headerFields: [Fact.HeaderField(name: "Cookie", value: "hunter2")]), part: part)
         writer.closeExchange(
             Fact.ExchangeClosed(
-                exchange: exchange, state: .completed, headerFields: [Fact.HeaderField(name: "Set-Cookie", value: "hunter2")]), part: part)
-        writer.close(part, .failed)
+                exchange: exchange, state: .failed, error: RecordedError(domain: "d", code: 2, text: "Bearer hunter2-of-exchange"),
+                headerFields: [Fact.HeaderField(name: "Set-Cookie", value: "hunter2")]), part: part)
+        writer.close(part, .failed, error: RecordedError(domain: "d", code: 3, text: "Bearer hunter2-of-part"))
         let (store, place) = try Store.inMemory()
         try store.ingest(writer.set())
         let reader = try StoreReader(place)
         for format in TextFormat.allCases {
             let text = try reader.text(.everything, format)
             #expect(!text.contains("hunter2") && text.contains(Redactor.placeholder))
+            let raw = try reader.text(.everything, format, redactor: .off)
+            for place in ["app", "case", "event", "exchange", "part"] {
+                #expect(raw.contains("hunter2-of-\(place)"), "\(format): \(place)")
+            }
         }
         try reader.export(.everything, redactor: Redactor()) { set in
             #expect(!String(decoding: set.encoded(), as: UTF8.self).contains("hunter2"))
@@ -190,9 +199,9 @@ struct Line: Decodable {
 }
 
 extension StoreReader {
-    func text(_ scope: ExportScope, _ format: TextFormat) throws -> String {
+    func text(_ scope: ExportScope, _ format: TextFormat, redactor: Redactor = Redactor()) throws -> String {
         var bytes: [UInt8] = []
-        try export(scope, as: format, redactor: Redactor()) { bytes += $0 }
+        try export(scope, as: format, redactor: redactor) { bytes += $0 }
         return String(decoding: bytes, as: UTF8.self)
     }
 
