@@ -65,7 +65,7 @@ public struct Inspector: Sendable {
         case .logOut: try logOut(request)
         case .listTransactions: try await store().transactionsPage(items)
         case .showTransaction: try await store().transactionPage(key, items)
-        case .showBeside: try await store().besidePage(items)
+        case .compareTransactions: try await store().comparisonPage(items)
         case .downloadTransaction: try await store().download(key, as: file)
         case .listTerms: try await store().terms(items)
         case .listExchanges: try await store().exchangesPage(items)

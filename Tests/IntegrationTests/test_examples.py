@@ -7,9 +7,9 @@ import sys
 import time
 
 import pytest
-from waybill import PATIENCE, PRODUCTS, ROOT, Collector, Service, execute, waybill
+from waybill import TIMEOUT, PRODUCTS, ROOT, Collector, Service, execute, waybill
 
-pytestmark = pytest.mark.timeout(4 * PATIENCE)
+pytestmark = pytest.mark.timeout(4 * TIMEOUT)
 
 
 class Notes:
@@ -42,7 +42,7 @@ class Notes:
 
     def when_merged(self, count):
         """The records, newest first, once so many transactions have both a client's and a server's part, closed."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while True:
             rows = json.loads(waybill("list", self.collected, "--json"))["rows"]
             records = [json.loads(waybill("show", self.collected, row["id"], "--json")) for row in rows]
@@ -62,7 +62,7 @@ def notes(tmp_path):
     yield notes
     for service in (notes.server, notes.collector):
         service.process.kill()
-        service.process.wait(PATIENCE)
+        service.process.wait(TIMEOUT)
 
 
 def test_the_tool_stores_nothing_where_recording_is_off(notes):

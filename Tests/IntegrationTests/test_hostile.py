@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from sets import APP, Recorder, guid
-from waybill import MEDIA_TYPE, PATIENCE
+from waybill import MEDIA_TYPE, TIMEOUT
 
 MEMORY_CEILING = 150 << 20
 HEAD_SECONDS, BODY_SECONDS, FACTS = 2, 3, 10_000
@@ -37,7 +37,7 @@ def bounded(collector):
 
 def connect(collector):
     host, port = collector.address.split(":")
-    connection = socket.create_connection((host, int(port)), timeout=PATIENCE)
+    connection = socket.create_connection((host, int(port)), timeout=TIMEOUT)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
 

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from waybill import PATIENCE, ROOT, WAYBILL, Service, execute
+from waybill import TIMEOUT, ROOT, WAYBILL, Service, execute
 
 PREFIX = "/opt/waybill"
 
@@ -57,7 +57,7 @@ def test_it_serves_is_backed_up_while_it_does_and_ends(installed, tmp_path):
 
 
 def get(service, path, token=None):
-    connection = http.client.HTTPConnection(service.address, timeout=PATIENCE)
+    connection = http.client.HTTPConnection(service.address, timeout=TIMEOUT)
     connection.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
     response = connection.getresponse()
     return response.status, response.read().decode()

@@ -13,10 +13,10 @@ PRODUCTS = ROOT / ".build/debug"
 WAYBILL = Path(os.environ.get("WAYBILL", PRODUCTS / "waybill-cli"))
 DUCKDB = Path(sys.executable).with_name("duckdb")
 MEDIA_TYPE = "application/vnd.waybill.transaction-set.v1+json"
-PATIENCE = 60  # seconds until something that was to happen counts as not happening
+TIMEOUT = 60  # seconds until something that was to happen counts as not happening
 
 
-def execute(*command, cwd=None, timeout=4 * PATIENCE, **environment):
+def execute(*command, cwd=None, timeout=4 * TIMEOUT, **environment):
     """Runs something that must end well."""
     done = subprocess.run(
         [str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=cwd,
@@ -62,7 +62,7 @@ class Service:
 
     def end(self, number=signal.SIGTERM):
         self.process.send_signal(number)
-        return self.process.wait(PATIENCE)
+        return self.process.wait(TIMEOUT)
 
     def __enter__(self):
         return self
@@ -84,7 +84,7 @@ class Collector(Service):
     def send(self, body):
         """The receipt of a set."""
         headers = {"Content-Type": MEDIA_TYPE, "Authorization": f"Bearer {self.tokens['ingest']}"}
-        connection = http.client.HTTPConnection(self.address, timeout=PATIENCE)
+        connection = http.client.HTTPConnection(self.address, timeout=TIMEOUT)
         connection.request("POST", "/v1/sets", json.dumps(body), headers)
         receipt = json.loads(connection.getresponse().read())
         connection.close()

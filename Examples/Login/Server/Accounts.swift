@@ -13,7 +13,7 @@ struct Accounts: Sendable {
 
     func check(_ login: LoginRequest) async throws -> Verdict {
         if login.user == "corrupt" { throw DatabaseIsBroken() }
-        if login.user == "slow" { try await Task.sleep(for: .seconds(3)) }  // longer than the client has patience
+        if login.user == "slow" { try await Task.sleep(for: .seconds(3)) }  // longer than the client waits
         guard ["ada", "slow"].contains(login.user) else { return .unknownUser }
         try await Task.sleep(for: Self.checkDuration)
         return login.password == Self.password ? .accepted : .wrongPassword

@@ -23,7 +23,7 @@ private actor StoreChanges {
     /// How often the store is asked whether it has changed, which costs microseconds.
     private static let interval = Duration.seconds(1)
     /// After so many times without a change a comment is sent, so that a client that has gone is noticed.
-    private static let patience = 15
+    private static let budget = 15
 
     private let store: any ExplorableStore
     private var known: Int?
@@ -42,7 +42,7 @@ private actor StoreChanges {
             if known == nil { known = try await store.version() }
             return Array("retry: 2000\n\n".utf8)
         }
-        for _ in 0..<Self.patience {
+        for _ in 0..<Self.budget {
             // Not before the first time: the store may have changed since the page was made.
             if hasAsked, (try? await Task.sleep(for: Self.interval)) == nil { return nil }
             hasAsked = true

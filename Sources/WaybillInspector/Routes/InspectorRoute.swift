@@ -4,7 +4,7 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     case listTransactions = "GET /transactions"
     case showTransaction = "GET /transactions/{id}"
     case downloadTransaction = "GET /transactions/{id}/{file}"
-    case showBeside = "GET /beside"
+    case compareTransactions = "GET /beside"
     case listExchanges = "GET /network"
     case showExchange = "GET /network/{id}"
     case downloadExchange = "GET /network/{id}/{file}"
@@ -51,7 +51,7 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
         case .home, .downloadTransaction, .downloadExchange, .downloadUseCases, .downloadDelivery, .follow, .listTerms, .loadAsset,
             .askToken, .logIn, .logOut:
             false
-        case .listTransactions, .showTransaction, .showBeside, .listExchanges, .showExchange, .listUseCases, .showUseCase,
+        case .listTransactions, .showTransaction, .compareTransactions, .listExchanges, .showExchange, .listUseCases, .showUseCase,
             .askUseCase, .listSources, .showSource, .showDelivery:
             true
         }

@@ -52,7 +52,7 @@ package struct TransactionPage {
             <dl>\(cells)</dl>
             <p class=actions><button type=button class=copier data-copy=link hidden>Copy link</button>\
             \(TransactionFile.allCases.map(download))</p>\(ClockChoice(of: [record], shown: clocks) { "?clocks=\($0.rawValue)" }.html)\
-            \(BesideForm(first: record.summary, clocks: clocks, root: "../").html)</header>
+            \(TransactionComparisonForm(first: record.summary, clocks: clocks, root: "../").html)</header>
             \(told, if: !notes.isEmpty)
             <article class="t \(record.summary.outcome.name)"><h2 class=unseen>What happened</h2>\(section.content)</article>
 

@@ -60,5 +60,5 @@ def places(recorded):
         "use-cases": "/use-cases", "use-case": case, "duration": f"{case}/duration", "funnel": f"{case}/funnel",
         "dropoff": f"{case}/dropoff", "legs": f"{case}/legs", "compare": f"{case}/compare?by=variant&a=A&b=B",
         "sources": "/sources", "source": f"/sources/{recorded.source}", "delivery": "/delivery",
-        "beside": f"/beside?a={recorded.login}&b=before",
+        "comparison": f"/beside?a={recorded.login}&b=before",
     }

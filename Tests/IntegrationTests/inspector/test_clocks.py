@@ -47,14 +47,14 @@ def test_a_failed_login_is_compared_with_the_last_that_succeeded(visit, inspecto
     assert page.url == f"{inspector.url}/beside?a={logins[-1]}&b={logins[-2]}", "the address names both"
     ticks = [figure.locator("text").all_inner_texts() for figure in page.locator("figure").all()]
     assert len(ticks) == 2 and ticks[0] == ticks[1] != [], "one scale of time"
-    assert page.locator("table.beside tbody tr").count() == 12
-    told = page.locator("table.beside").inner_text()
+    assert page.locator("table.comparison tbody tr").count() == 12
+    told = page.locator("table.comparison").inner_text()
     for words in [
             "POST /users/{id}/login", "200 instead of 401", "succeeded instead of failed", "only in the second",
             "only in the first", "variant=A instead of B", "earlier"]:
         assert words in told
     user.assert_readable()
-    user.picture("beside", full=True)
+    user.picture("comparison", full=True)
     page.get_by_role("link", name="raw").click()
     assert page.url.endswith("&clocks=raw"), "by raw clocks, too"
     page.get_by_role("link", name="The other way round").click()
@@ -75,10 +75,10 @@ def test_another_transaction_is_chosen_by_its_guid(width, scheme, script, visit,
     page.get_by_role("button", name="Show").click()
     page.wait_for_url("**/beside?**")
     assert page.locator("figure").count() == 2
-    user.open(page.url.removeprefix(inspector.url), "beside", full=True)
+    user.open(page.url.removeprefix(inspector.url), "comparison", full=True)
 
 
 def test_a_comparison_can_be_printed(visit, inspector, logins):
     user = visit(inspector)
     user.page.emulate_media(media="print")
-    user.open(f"/beside?a={logins[-1]}&b=before", "beside-print", full=True)
+    user.open(f"/beside?a={logins[-1]}&b=before", "comparison-print", full=True)

@@ -7,7 +7,7 @@ import WaybillCore
 @testable import WaybillInspector
 import WaybillReading
 
-/// One transaction by either clocks, and two side by side.
+/// One transaction by either clocks, and two compared.
 @Suite(.timeLimit(.minutes(5))) struct ClockPageTests {
     private let folder: TemporaryDirectory
     private let login = LoginHistory()
@@ -83,7 +83,7 @@ import WaybillReading
         }
     }
 
-    @Test func twoOfOneUseCaseStandBesideEachOther() async throws {
+    @Test func twoOfOneUseCaseAreCompared() async throws {
         try await run { server in
             let (id, set) = other(after: 60, .succeeded)
             _ = try await server.post(set)
@@ -122,7 +122,7 @@ import WaybillReading
         }
     }
 
-    @Test func whatCannotStandBesideItIsSaid() async throws {
+    @Test func whatCannotBeComparedIsSaid() async throws {
         try await run { server in
             let (id, set) = other(after: 60, useCase: 1, .succeeded)
             _ = try await server.post(set)

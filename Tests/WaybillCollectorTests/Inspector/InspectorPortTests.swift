@@ -34,7 +34,7 @@ import WaybillTesting
                 "/transactions/x", "/transactions/%3Cscript%3E", "/transactions/%FF",
             ]
         case .downloadTransaction: ["json", "har", "otlp", "pdf", "%2e%2e"].map { "/transactions/\(transaction)/\($0)" }
-        case .showBeside:
+        case .compareTransactions:
             [
                 "/beside", "/beside?a=\(transaction)", "/beside?a=\(transaction)&b=\(transaction)", "/beside?a=\(transaction)&b=before",
                 "/beside?a=\(transaction)&b=x", "/beside?a=x",

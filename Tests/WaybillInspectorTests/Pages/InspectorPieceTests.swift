@@ -60,8 +60,9 @@ import WaybillStore
                 TransactionPage(
                     unredacted(record), bodies: unredacted([exchange.id: bodies]), around: around, notes: [names[0]], in: frame
                 ).html.text)
-            let beside = BesidePage(unredacted(record), clocks: .aligned, in: frame)
-            pages += [beside.html(beside: unredacted(records[0])).text, beside.without(.before).text, beside.html(without: names[0]).text]
+            let comparison = TransactionComparisonPage(unredacted(record), clocks: .aligned, in: frame)
+            pages += [comparison.html(with: unredacted(records[0])), comparison.without(.before), comparison.html(without: names[0])].map(
+                \.text)
             pages.append(ExchangePage(unredacted(found), bodies: unredacted(bodies), transaction: unredacted(record), in: frame).html.text)
             pages.append(ExchangesPage(unredacted(RecordPage(rows: [found], next: nil)), at: address, names: recorded, in: frame).html.text)
         }
@@ -149,7 +150,7 @@ import WaybillStore
         let around = TransactionPage.Around(before: unredacted(record.summary), after: unredacted(nil))
         let pages = [
             TransactionPage(unredacted(record), bodies: unredacted([:]), around: around, notes: [], in: frame).html.text,
-            BesidePage(unredacted(record), clocks: .aligned, in: frame).html(beside: unredacted(record)).text,
+            TransactionComparisonPage(unredacted(record), clocks: .aligned, in: frame).html(with: unredacted(record)).text,
             String(decoding: TransactionReport(records: [record]).html, as: UTF8.self),
         ]
         for page in pages {

@@ -35,7 +35,7 @@ import WaybillTesting
     }
 
     /// Breaks when a search looks at one stretch and stops although there is time, or goes on although there is none.
-    @Test func aSearchGoesOnUntilPatienceRunsOut() throws {
+    @Test func aSearchGoesOnUntilItsBudgetIsOver() throws {
         let (store, place) = try Store.inMemory()
         let app = FactWriter()
         for number in 0..<40 { app.close(app.open(GUID(), attributes: number == 5 ? ["marker": "x"] : [:]), .succeeded) }
@@ -186,7 +186,7 @@ import WaybillTesting
         }
     }
 
-    @Test func whoHasNoPatienceIsToldLess() throws {
+    @Test func whoHasNoBudgetIsToldLess() throws {
         let (store, place) = try Store.inMemory()
         let app = FactWriter()
         app.close(app.open(GUID()), .failed)

@@ -101,7 +101,7 @@ struct ChoosingReader: BodyReader {
     private var chosen: (any BodyReader)?
 
     /// White space in front of a body that is waited for.
-    private static let patience = 256
+    private static let budget = 256
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     init(_ format: BodyFormat, redactor: Redactor, keepsBinary: Bool) {
@@ -139,13 +139,13 @@ struct ChoosingReader: BodyReader {
             return keepsBinary ? TextReader(redactor) : HiddenReader()
         }
         let significant = start.filter { !" \t\r\n".utf8.contains($0) && !Self.byteOrderMark.contains($0) }
-        guard let first = significant.first else { return start.count < Self.patience ? nil : other }
+        guard let first = significant.first else { return start.count < Self.budget ? nil : other }
         switch first {
         case UInt8(ascii: "<"): return start.count < 4 ? nil : MarkupReader(redactor)
         case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""):
             guard start.count >= 4 else { return nil }
             if format == .json { return JSONBodyReader(redactor) }
-            guard significant.count > 1 else { return start.count < Self.patience ? nil : other }
+            guard significant.count > 1 else { return start.count < Self.budget ? nil : other }
             return JSONBodyReader.looksLikeJSON(significant) ? JSONBodyReader(redactor) : other
         default: return start.count < 4 ? nil : other
         }

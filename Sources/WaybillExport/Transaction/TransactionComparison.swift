@@ -2,12 +2,12 @@ import WaybillCore
 package import WaybillReading
 import WaybillStore
 
-/// Two transactions, fact by fact: what both have, what one has alone, and what is different.
+/// The comparison of two transactions, fact by fact: what both have, what one has alone, and what is different.
 ///
 /// Facts are joined by their names: events by that of the event, exchanges by method and path with its IDs folded, openings and closings as such; what
 /// the beginner did with what the other beginner did, and what joined sources did with the same. Of one that comes several times, the first
 /// belongs to the first, and so on.
-package struct SideBySide {
+package struct TransactionComparison {
     /// With the times that are compared.
     package let first: TransactionRecord
     /// With the times that are compared.
@@ -74,7 +74,7 @@ package struct SideBySide {
         package var lane: Int
     }
 
-    /// A fact of the first beside the same fact of the second; one of them may be missing.
+    /// A fact of the first with the same fact of the second; one of them may be missing.
     package struct Row {
         package var first: Fact?
         package var second: Fact?
@@ -90,7 +90,7 @@ private struct Side {
     private let clocks: ShownClocks
     private let exchanges: [Fact.ID: TransactionRecord.Exchange]
     /// Of each entry of the timeline.
-    let names: [SideBySide.Name]
+    let names: [TransactionComparison.Name]
 
     init(_ record: TransactionRecord, _ clocks: ShownClocks) {
         self.record = record
@@ -108,14 +108,14 @@ private struct Side {
                 case .exchangeOpened, .exchangeClosed:
                     exchange.map { "\($0.role) \($0.method) \(PathTemplate($0.path))" } ?? ""
                 }
-            return SideBySide.Name(
+            return TransactionComparison.Name(
                 kind: entry.kind, isJoined: joined.contains(Fact.ID(source: entry.id.source, sequence: entry.part)), text: text)
         }
     }
 
-    func fact(at index: Int) -> SideBySide.Fact {
+    func fact(at index: Int) -> TransactionComparison.Fact {
         let entry = record.timeline[index]
-        return SideBySide.Fact(
+        return TransactionComparison.Fact(
             entry: entry, time: entry.timeMicroseconds - record.summary.begunMicroseconds,
             uncertainty: clocks.uncertainty(of: entry.id.source, in: record) ?? 0, name: names[index],
             exchange: entry.exchange.flatMap { exchanges[$0] }, lane: lanes.lane(of: entry.id.source))

@@ -3,34 +3,34 @@ import WaybillExport
 import WaybillReading
 
 /// What happened in two transactions, a row for each fact, with what is different in words.
-struct BesideTable {
-    private let beside: SideBySide
+struct TransactionComparisonTable {
+    private let comparison: TransactionComparison
     private let names: (SourceNames, SourceNames)
     private let scale: TimeScale
 
-    init(_ beside: SideBySide, names: (SourceNames, SourceNames)) {
-        self.beside = beside
+    init(_ comparison: TransactionComparison, names: (SourceNames, SourceNames)) {
+        self.comparison = comparison
         self.names = names
-        let times = beside.rows.flatMap { [$0.first?.time, $0.second?.time] }.compactMap(\.self)
+        let times = comparison.rows.flatMap { [$0.first?.time, $0.second?.time] }.compactMap(\.self)
         scale = TimeScale(longest: times.map { abs($0) }.max() ?? 0)
     }
 
     var html: HTML {
-        let count = beside.differentCount
-        let different = count == 0 ? "nothing is different" : "\(count) of \(beside.rows.count) are different"
+        let count = comparison.differentCount
+        let different = count == 0 ? "nothing is different" : "\(count) of \(comparison.rows.count) are different"
         return """
-            <table class=beside><caption>What happened, and when since the opening\(scale.unit.map { ", in \($0)" } ?? ""): \(different)</caption>
+            <table class=comparison><caption>What happened, and when since the opening\(scale.unit.map { ", in \($0)" } ?? ""): \(different)</caption>
             <thead><tr><th scope=col>What<th scope=col>First<th scope=col>Second<th scope=col>Difference</thead>
-            <tbody>\(beside.rows.map(row))</table>
+            <tbody>\(comparison.rows.map(row))</table>
             """
     }
 
-    private func row(_ row: SideBySide.Row) -> HTML {
+    private func row(_ row: TransactionComparison.Row) -> HTML {
         guard let fact = row.first ?? row.second else { return "" }
         let lane = min(fact.lane, 3)
         let differences = row.differences
         let classes: HTML = "\("l\(lane)", if: lane > 0)\(" one", if: row.first == nil || row.second == nil)"
-        let isTold = !differences.isEmpty || beside.isFarOff(row)
+        let isTold = !differences.isEmpty || comparison.isFarOff(row)
         return """
 
             <tr class="\(classes)"><th scope=row class=\(fact.entry.kind.mark)>\(label(of: fact))\(cell(row.first))\(cell(row.second))\
@@ -38,7 +38,7 @@ struct BesideTable {
             """
     }
 
-    private func label(of fact: SideBySide.Fact) -> HTML {
+    private func label(of fact: TransactionComparison.Fact) -> HTML {
         let text =
             switch fact.entry.kind {
             case .event, .opened: fact.entry.words
@@ -48,7 +48,7 @@ struct BesideTable {
         return "\(text)"
     }
 
-    private func cell(_ fact: SideBySide.Fact?) -> HTML {
+    private func cell(_ fact: TransactionComparison.Fact?) -> HTML {
         guard let fact else { return "<td><i>-</i>" }
         let result =
             switch fact.entry.kind {
@@ -60,7 +60,7 @@ struct BesideTable {
         return "<td>\(time)\(small, if: !result.isEmpty)"
     }
 
-    private func words(_ row: SideBySide.Row, _ differences: [SideBySide.Difference]) -> String {
+    private func words(_ row: TransactionComparison.Row, _ differences: [TransactionComparison.Difference]) -> String {
         var words = differences.map { difference in
             switch difference {
             case .onlyInFirst: "only in the first"

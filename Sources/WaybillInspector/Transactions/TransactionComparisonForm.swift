@@ -2,8 +2,8 @@ import WaybillCore
 package import WaybillExport
 import WaybillReading
 
-/// Where a second transaction to be shown beside a first one comes from: one near it, or one that is named.
-struct BesideForm {
+/// Asks for the transaction that one is to be compared with: by where that stands among the others, or by its code.
+struct TransactionComparisonForm {
     /// Redacted.
     let first: TransactionSummary
     let clocks: ShownClocks
@@ -13,32 +13,32 @@ struct BesideForm {
     var html: HTML {
         let hidden: HTML = "<input type=hidden name=clocks value=\(clocks.rawValue)>"
         return """
-            <form class=beside method=get action="\(root)beside"><span>Side by side with</span>\
+            <form class=comparison method=get action="\(root)beside"><span>Compare with</span>\
             \(link(.before, "the run before"))\(link(.after, "the run after"))\(link(.succeeded, "the last that succeeded"))\
             <input type=hidden name=a value="\(first.id.description)">\(hidden, if: clocks != .aligned)\
             <input name=b required aria-label="Support code or ID of another one" placeholder="or a support code"><button>Show</button></form>
             """
     }
 
-    private func link(_ near: NearTransaction, _ words: String) -> HTML {
-        let address = BesideAddress(first: first.id.description, second: near.rawValue, clocks: clocks)
+    private func link(_ other: TransactionComparisonAddress.Other, _ words: String) -> HTML {
+        let address = TransactionComparisonAddress(first: first.id.description, second: other.rawValue, clocks: clocks)
         return "<a href=\"\(root)\(address.path)\">\(words)</a>"
     }
 }
 
-/// A transaction that is meant by where it stands among those of the same use case.
-package enum NearTransaction: String, Sendable, CaseIterable {
-    /// Begun last before it.
-    case before
-    /// Begun next.
-    case after
-    /// The newest other one that succeeded.
-    case succeeded
-}
+/// The address of a page that compares two transactions.
+package struct TransactionComparisonAddress {
+    /// A second one that is meant by where it stands among those of the first one's use case.
+    package enum Other: String, Sendable, CaseIterable {
+        /// Begun last before it.
+        case before
+        /// Begun next.
+        case after
+        /// The newest other one that succeeded.
+        case succeeded
+    }
 
-/// The address of a page that shows two transactions.
-package struct BesideAddress {
-    /// IDs or support codes, or the name of a ``NearTransaction``.
+    /// IDs or support codes; the second may be the name of an ``Other``.
     var first: String
     var second: String
     var clocks: ShownClocks

@@ -3,7 +3,7 @@ import WaybillReading
 import WaybillStore
 
 /// What is different between two transactions.
-extension SideBySide {
+extension TransactionComparison {
     /// Something that is not the same for a fact of both.
     package enum Difference: Hashable {
         /// The second has no such fact, or not as many.
@@ -29,12 +29,12 @@ extension SideBySide {
     }
 }
 
-extension SideBySide.Row {
+extension TransactionComparison.Row {
     /// In a fixed order; empty where nothing but the time is different.
-    package var differences: [SideBySide.Difference] {
+    package var differences: [TransactionComparison.Difference] {
         guard let first else { return [.onlyInSecond] }
         guard let second else { return [.onlyInFirst] }
-        var differences: [SideBySide.Difference] = []
+        var differences: [TransactionComparison.Difference] = []
         switch first.entry.kind {
         case .exchangeClosed:
             let (one, other) = (first.exchange?.result ?? first.entry.label, second.exchange?.result ?? second.entry.label)

@@ -2,8 +2,8 @@ package import WaybillCore
 package import WaybillExport
 package import WaybillReading
 
-/// Two transactions side by side: both pictures on one scale of time, and what happened in both, with the differences marked.
-package struct BesidePage {
+/// The comparison of two transactions: both pictures on one scale of time, and what happened in both, with the differences marked.
+package struct TransactionComparisonPage {
     private let first: TransactionRecord
     private let clocks: ShownClocks
     private let frame: InspectorFrame
@@ -14,23 +14,23 @@ package struct BesidePage {
     }
 
     /// The whole document.
-    package func html(beside second: Redacted<TransactionRecord>) -> HTML {
+    package func html(with second: Redacted<TransactionRecord>) -> HTML {
         let second = second.value
         let (one, other) = (first.summary, second.summary)
         let title = one.useCase == other.useCase ? "Two runs of \(one.useCaseName)" : "\(one.useCaseName) and \(other.useCaseName)"
-        let beside = SideBySide(first, second, clocks: clocks)
-        let table = BesideTable(beside, names: (SourceNames(first.sources), SourceNames(second.sources)))
+        let comparison = TransactionComparison(first, second, clocks: clocks)
+        let table = TransactionComparisonTable(comparison, names: (SourceNames(first.sources), SourceNames(second.sources)))
         var waterfalls = [first, second].map { Waterfall($0, names: SourceNames($0.sources), clocks: clocks) }
         let reach = waterfalls.map(\.reach)
         for index in waterfalls.indices { waterfalls[index].widen(to: reach[1 - index]) }
-        let notes = notes(beside: second)
+        let notes = notes(on: second)
         let told: HTML = "<aside>\(notes.map { "<p>\($0)</p>" as HTML })</aside>"
         let choice = ClockChoice(of: [first, second], shown: clocks) { address(second, $0) }
         let main: HTML = """
             \(navigation(second))<h1>\(title)</h1>\(told, if: !notes.isEmpty)
             <div class=sides>\(side("First", first, waterfalls[0]))\(side("Second", second, waterfalls[1]))</div>
             \(choice.html)\(table.html)
-            \(BesideForm(first: one, clocks: clocks, root: "").html)
+            \(TransactionComparisonForm(first: one, clocks: clocks, root: "").html)
 
             """
         return frame.page("\(title): \(one.id.supportCode) and \(other.id.supportCode)", .transactions, main: main)
@@ -39,18 +39,18 @@ package struct BesidePage {
     /// A page that says why there is no second one, and asks for another.
     package func html(without reason: String) -> HTML {
         let main: HTML = """
-            \(navigation(nil))<h1>\(first.summary.useCaseName) beside another</h1><p>\(reason)</p>
-            \(BesideForm(first: first.summary, clocks: clocks, root: "").html)
+            \(navigation(nil))<h1>\(first.summary.useCaseName) compared with another</h1><p>\(reason)</p>
+            \(TransactionComparisonForm(first: first.summary, clocks: clocks, root: "").html)
 
             """
-        return frame.page("\(first.summary.useCaseName) beside another", .transactions, main: main)
+        return frame.page("\(first.summary.useCaseName) compared with another", .transactions, main: main)
     }
 
     /// The same where there is none that stands so to the first.
-    package func without(_ near: NearTransaction) -> HTML {
+    package func without(_ other: TransactionComparisonAddress.Other) -> HTML {
         let name = first.summary.useCaseName
         let reason =
-            switch near {
+            switch other {
             case .before: "No \(name) began before this one."
             case .after: "No \(name) began after this one."
             case .succeeded: "No other \(name) has succeeded."
@@ -60,7 +60,7 @@ package struct BesidePage {
 
     private func navigation(_ second: TransactionRecord?) -> HTML {
         let id = first.summary.id.description
-        let swapped = second.map { BesideAddress(first: $0.summary.id.description, second: id, clocks: clocks).path }
+        let swapped = second.map { TransactionComparisonAddress(first: $0.summary.id.description, second: id, clocks: clocks).path }
         let swap: HTML = swapped.map { "<a href=\"\($0)\">The other way round</a>" } ?? ""
         let copy: HTML = "<button type=button class=copier data-copy=link hidden>Copy link</button>"
         return """
@@ -70,10 +70,10 @@ package struct BesidePage {
     }
 
     private func address(_ second: TransactionRecord, _ clocks: ShownClocks) -> String {
-        BesideAddress(first: first.summary.id.description, second: second.summary.id.description, clocks: clocks).path
+        TransactionComparisonAddress(first: first.summary.id.description, second: second.summary.id.description, clocks: clocks).path
     }
 
-    private func notes(beside second: TransactionRecord) -> [String] {
+    private func notes(on second: TransactionRecord) -> [String] {
         var notes: [String] = []
         if first.summary.id == second.summary.id {
             notes.append("This is the same transaction twice.")

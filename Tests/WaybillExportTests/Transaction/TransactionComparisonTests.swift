@@ -6,10 +6,14 @@ import WaybillStore
 @testable import WaybillReading
 
 /// Two transactions, fact by fact.
-@Suite(.timeLimit(.minutes(5))) struct SideBySideTests {
-    private func rows(_ first: Run, _ second: Run) -> [SideBySide.Row] { SideBySide(first.record, second.record).rows }
+@Suite(.timeLimit(.minutes(5))) struct TransactionComparisonTests {
+    private func rows(_ first: Run, _ second: Run) -> [TransactionComparison.Row] {
+        TransactionComparison(first.record, second.record).rows
+    }
 
-    private func labels(_ rows: [SideBySide.Row]) -> [[String?]] { rows.map { [$0.first?.entry.label, $0.second?.entry.label] } }
+    private func labels(_ rows: [TransactionComparison.Row]) -> [[String?]] {
+        rows.map { [$0.first?.entry.label, $0.second?.entry.label] }
+    }
 
     @Test func twoThatWentAlikeHaveNoDifference() {
         var runs = [Run(begun: 0), Run(begun: 5_000_000)]
@@ -18,10 +22,10 @@ import WaybillStore
             runs[index].exchange("GET", "/orders/\(index + 1)", 200, from: 200, to: 300)
             runs[index].close("succeeded", at: 400)
         }
-        let beside = SideBySide(runs[0].record, runs[1].record)
-        #expect(beside.rows.count == 5)
-        #expect(beside.rows.allSatisfy { $0.first != nil && $0.second != nil && $0.differences.isEmpty && $0.laterMicroseconds == 0 })
-        #expect(beside.differentCount == 0)
+        let comparison = TransactionComparison(runs[0].record, runs[1].record)
+        #expect(comparison.rows.count == 5)
+        #expect(comparison.rows.allSatisfy { $0.first != nil && $0.second != nil && $0.differences.isEmpty && $0.laterMicroseconds == 0 })
+        #expect(comparison.differentCount == 0)
     }
 
     @Test func whatOneHasAloneStandsWhereItCameThere() {
@@ -104,10 +108,10 @@ import WaybillStore
         for (run, end) in [(0, 10_000), (1, 20_000)] {
             if run == 0 { first.close("succeeded", at: end) } else { second.close("succeeded", at: end) }
         }
-        let beside = SideBySide(first.record, second.record)
-        #expect(beside.rows.map(\.laterMicroseconds) == [0, 600, 10_000])
-        #expect(beside.rows.map(beside.isFarOff) == [false, false, true], "600 µs of 20 ms are nothing to speak of.")
-        #expect(beside.differentCount == 1)
+        let comparison = TransactionComparison(first.record, second.record)
+        #expect(comparison.rows.map(\.laterMicroseconds) == [0, 600, 10_000])
+        #expect(comparison.rows.map(comparison.isFarOff) == [false, false, true], "600 µs of 20 ms are nothing to speak of.")
+        #expect(comparison.differentCount == 1)
     }
 
     @Test func aDifferenceThatClocksMayMakeUpIsNotFarOff() throws {
@@ -118,12 +122,12 @@ import WaybillStore
                 offset: ClockAlignment.Offset(source: GUID(), microseconds: -300_000_000, uncertaintyMicroseconds: 200, sampleCount: 5))
             runs[index].close("succeeded", at: 1000)
         }
-        let beside = SideBySide(runs[0].record, runs[1].record)
-        let row = try #require(beside.rows.first { $0.first?.entry.label == "joined" })
+        let comparison = TransactionComparison(runs[0].record, runs[1].record)
+        let row = try #require(comparison.rows.first { $0.first?.entry.label == "joined" })
         #expect(row.first?.time == 100 && row.laterMicroseconds == 300)
         #expect(row.uncertaintyMicroseconds == 400)
-        #expect(!beside.isFarOff(row))
-        let raw = SideBySide(runs[0].record, runs[1].record, clocks: .raw)
+        #expect(!comparison.isFarOff(row))
+        let raw = TransactionComparison(runs[0].record, runs[1].record, clocks: .raw)
         #expect(raw.rows.first { $0.first?.entry.label == "joined" }?.uncertaintyMicroseconds == 0)
         #expect(raw.rows.last?.first?.time == 300_000_100, "raw, the server's come last")
     }
