@@ -24,7 +24,8 @@ private enum Login: Int, UseCase {
     }
 
     private func text(_ path: String, of inspector: Inspector, status: Int = 200) async throws -> String {
-        let response = await inspector.respond(to: InspectorRequest(path: path))
+        let parts = path.split(separator: "?").map(String.init)
+        let response = await inspector.respond(to: InspectorRequest(path: parts[0], query: parts.dropFirst().first ?? ""))
         #expect(response.status == status, "\(path)")
         return try bytes(of: response)
     }

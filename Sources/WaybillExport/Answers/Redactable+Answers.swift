@@ -4,14 +4,17 @@ package import WaybillCore
 extension AnyAnswer: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
         switch self {
-        case .summary(let question, let answer): .summary(question, answer.redacted(by: redactor))
-        case .duration(let question, let answer): .duration(question, answer.redacted(by: redactor))
-        case .transitions(let question, let answer): .transitions(question, answer.redacted(by: redactor))
-        case .funnel(let question, let answer): .funnel(question, answer.redacted(by: redactor))
-        case .dropOff(let question, let answer): .dropOff(question, answer.redacted(by: redactor))
-        case .legs(let question, let answer): .legs(question, answer.redacted(by: redactor))
-        case .network(let question, let answer): .network(question, answer.redacted(by: redactor))
-        case .compare(let question, let answer): .compare(question, answer.redacted(by: redactor))
+        case .summary(let question, let answer): return .summary(question, answer.redacted(by: redactor))
+        case .duration(let question, let answer): return .duration(question, answer.redacted(by: redactor))
+        case .transitions(let question, let answer): return .transitions(question, answer.redacted(by: redactor))
+        case .funnel(var question, let answer):
+            // Steps that nobody chose are names that were recorded.
+            question.steps = question.steps.redacted(by: redactor)
+            return .funnel(question, answer.redacted(by: redactor))
+        case .dropOff(let question, let answer): return .dropOff(question, answer.redacted(by: redactor))
+        case .legs(let question, let answer): return .legs(question, answer.redacted(by: redactor))
+        case .network(let question, let answer): return .network(question, answer.redacted(by: redactor))
+        case .compare(let question, let answer): return .compare(question, answer.redacted(by: redactor))
         }
     }
 }
@@ -34,10 +37,17 @@ extension FunnelSegment: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
         var segment = self
         segment.value = value.redacted(by: redactor)
-        for index in segment.steps.indices {
-            if case .event(let name) = steps[index].point { segment.steps[index].point = .event(redactor.text(name)) }
-        }
+        for index in segment.steps.indices { segment.steps[index].point = steps[index].point.redacted(by: redactor) }
         return segment
+    }
+}
+
+extension TransactionPoint: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        switch self {
+        case .event(let name): .event(redactor.text(name))
+        case .begun, .finished: self
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+import WaybillCore
 import WaybillReading
 
 /// Why a request gets no page: said in its place.

@@ -61,8 +61,8 @@ import WaybillStore
                     unredacted(record), bodies: unredacted([exchange.id: bodies]), around: around, notes: [names[0]], in: frame
                 ).html.text)
             let comparison = TransactionComparisonPage(unredacted(record), clocks: .aligned, in: frame)
-            pages += [comparison.html(with: unredacted(records[0])), comparison.without(.before), comparison.html(without: names[0])].map(
-                \.text)
+            let alone = [comparison.without(.before), comparison.html(without: names[0])]
+            pages += (alone + [comparison.html(with: unredacted(records[0]))]).map(\.text)
             pages.append(ExchangePage(unredacted(found), bodies: unredacted(bodies), transaction: unredacted(record), in: frame).html.text)
             pages.append(ExchangesPage(unredacted(RecordPage(rows: [found], next: nil)), at: address, names: recorded, in: frame).html.text)
         }

@@ -139,8 +139,8 @@ import WaybillTesting
                 headerFields: [Fact.HeaderField(name: "Cookie", value: "hunter2")]), part: part)
         writer.closeExchange(
             Fact.ExchangeClosed(
-                exchange: exchange, state: .failed, error: RecordedError(domain: "d", code: 2, text: "Bearer hunter2-of-exchange"),
-                headerFields: [Fact.HeaderField(name: "Set-Cookie", value: "hunter2")]), part: part)
+                exchange: exchange, state: .failed, headerFields: [Fact.HeaderField(name: "Set-Cookie", value: "hunter2")],
+                error: RecordedError(domain: "d", code: 2, text: "Bearer hunter2-of-exchange")), part: part)
         writer.close(part, .failed, error: RecordedError(domain: "d", code: 3, text: "Bearer hunter2-of-part"))
         let (store, place) = try Store.inMemory()
         try store.ingest(writer.set())
