@@ -10,7 +10,7 @@ struct ExchangeTerms {
 
     /// More are no choice for people.
     private static let hostLimit = 6
-    private static let usual: [FilterCondition] = [.tookMoreThan(1_000_000), .receivedMoreThan(100_000)]
+    private static let usual: [FilterCondition] = [.tookMoreThan(.seconds(1)), .receivedMoreThan(100_000)]
 
     init(_ page: RecordPage<ExchangeRecord>, at address: ListAddress) {
         self.address = address

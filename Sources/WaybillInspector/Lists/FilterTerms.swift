@@ -31,7 +31,7 @@ struct FilterTerms {
         let attributes = seen.attributes.flatMap { name in
             seen.values(of: .attribute(name)).prefix(Self.limit).map { FilterCondition.attribute(name, value: $0) }
         }
-        let lengths = [FilterCondition.tookMoreThan(1_000_000), .tookLessThan(100_000)]
+        let lengths = [FilterCondition.tookMoreThan(.seconds(1)), .tookLessThan(.milliseconds(100))]
         var all = values.filter { $0.0.goes(with: subject) }.flatMap { key, values in
             values.prefix(key == .useCase || key == .event ? Self.nameLimit : Self.limit)
                 .map { FilterExpression.Term(key, .equal, $0).description }

@@ -39,9 +39,9 @@ extension UseCaseSection {
 
     /// Exactly those of a column: durations are whole microseconds.
     private func list(of bar: DurationSegment.Bar) -> String {
-        let below = FilterExpression.Term(FilterCondition.tookLessThan(bar.toMicroseconds))
+        let below = FilterExpression.Term(FilterCondition.tookLessThan(.microseconds(bar.toMicroseconds)))
         guard bar.fromMicroseconds > 0 else { return links.transactions(of: useCase, [], [below]) }
         return links.transactions(
-            of: useCase, [], [FilterExpression.Term(FilterCondition.tookMoreThan(bar.fromMicroseconds - 1)), below])
+            of: useCase, [], [FilterExpression.Term(FilterCondition.tookMoreThan(.microseconds(bar.fromMicroseconds - 1))), below])
     }
 }

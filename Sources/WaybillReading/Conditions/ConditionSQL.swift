@@ -28,8 +28,8 @@ struct ConditionSQL {
         case .device(let value): ofSource("s.device = \(argument(value)) COLLATE NOCASE")
         case .osVersion(let value): ofSource("s.os_version = \(argument(value)) COLLATE NOCASE")
         case .os(let value): os(value)
-        case .tookMoreThan(let microseconds): "\(row).closed_at_us - \(row).at_us > \(argument(microseconds))"
-        case .tookLessThan(let microseconds): "\(row).closed_at_us - \(row).at_us < \(argument(microseconds))"
+        case .tookMoreThan(let duration): "\(row).closed_at_us - \(row).at_us > \(argument(duration.microseconds))"
+        case .tookLessThan(let duration): "\(row).closed_at_us - \(row).at_us < \(argument(duration.microseconds))"
         case .text(let text): subject == .transactions ? mentionInTransaction(of: text) : mentionInExchange(of: text)
         case .status(let range): ofExchange("l.status BETWEEN \(argument(range.lowerBound)) AND \(argument(range.upperBound))")
         case .exchange(let state): ofExchange(Self.condition(state))

@@ -8,10 +8,8 @@ public struct ExchangeFilter: ListFilter, Hashable, Sendable, Codable {
     public var useCase: Int?
     /// Any of these outcomes of its transaction; empty: all, also exchanges outside any transaction.
     public var outcomes: Set<TransactionOutcome> = []
-    /// Opened at or after this time, in microseconds since 1970.
-    public var sinceMicroseconds: Int?
-    /// Opened before this time, in microseconds since 1970.
-    public var untilMicroseconds: Int?
+    package var sinceMicroseconds: Int?
+    package var untilMicroseconds: Int?
     /// Found in any case in the method, host, path, query, header fields, error or kept bodies, or the ID or support code of its transaction.
     public var text: String?
     /// Any of these methods, in any case; empty: all.

@@ -15,8 +15,8 @@ public indirect enum FilterCondition: Hashable, Sendable {
     case app(String), appVersion(String), device(String), osVersion(String)
     /// The same of the name of its operating system, `iOS`, or that with the beginning of its version, `iOS 18`.
     case os(String)
-    /// From opening to closing it took more, or less, than so many microseconds; what has no closing did neither.
-    case tookMoreThan(Int), tookLessThan(Int)
+    /// From opening to closing it took more, or less, than this, in whole microseconds; what has no closing did neither.
+    case tookMoreThan(Duration), tookLessThan(Duration)
     /// Found where the ``TransactionFilter/text`` of transactions looks, or the ``ExchangeFilter/text`` of exchanges.
     case text(String)
     /// The exchange, or one of the transaction, has a status from the first to the last.

@@ -1,4 +1,5 @@
 import Foundation
+import WaybillCore
 
 extension FilterExpression.Term {
     /// The term that means a condition.
@@ -15,8 +16,8 @@ extension FilterExpression.Term {
         case .device(let value): self.init(.device, .equal, value)
         case .os(let value): self.init(.os, .equal, value)
         case .osVersion(let value): self.init(.osVersion, .equal, value)
-        case .tookMoreThan(let microseconds): self.init(.took, .greater, Measure.duration.text(microseconds))
-        case .tookLessThan(let microseconds): self.init(.took, .less, Measure.duration.text(microseconds))
+        case .tookMoreThan(let duration): self.init(.took, .greater, Measure.duration.text(duration.microseconds))
+        case .tookLessThan(let duration): self.init(.took, .less, Measure.duration.text(duration.microseconds))
         case .text(let text): self.init(nil, .equal, text)
         case .status(let range): self.init(.status, .equal, StatusRange.text(range))
         case .exchange(let state): self.init(.exchange, .equal, state.rawValue)

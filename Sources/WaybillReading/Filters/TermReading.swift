@@ -194,11 +194,11 @@ extension TermReading {
         return count
     }
 
-    private func duration() throws(FilterMistake) -> Int {
+    private func duration() throws(FilterMistake) -> Duration {
         guard let microseconds = Measure.duration.read(value) else {
             throw mistake("“\(value)” is no duration: give 2s, 1.5s, 500ms, 80us, 3m or 1h.")
         }
-        return microseconds
+        return .microseconds(microseconds)
     }
 
     private func time() throws(FilterMistake) -> Int {

@@ -9,10 +9,8 @@ public struct TransactionFilter: ListFilter, Hashable, Sendable, Codable {
     public var useCase: Int?
     /// Any of these outcomes; empty: all.
     public var outcomes: Set<TransactionOutcome> = []
-    /// Begun at or after this time, in microseconds since 1970.
-    public var sinceMicroseconds: Int?
-    /// Begun before this time, in microseconds since 1970.
-    public var untilMicroseconds: Int?
+    package var sinceMicroseconds: Int?
+    package var untilMicroseconds: Int?
     /// Found in any case in the ID, support code, names, attributes, errors, or in the host or path of an exchange.
     public var text: String?
     /// What else must hold, each of them. Default: nothing.

@@ -49,7 +49,7 @@ package struct FilterMaker {
             .status(200...200),
             .status(400...599), .app("APP 0"), .app("app 1"), .appVersion("1.2"), .device("device"), .device("other"),
             .os("Linux"),
-            .os("linux 6"), .os("Lin"), .osVersion("6"), .osVersion("7"), .tookMoreThan(took), .tookLessThan(took),
+            .os("linux 6"), .os("Lin"), .osVersion("6"), .osVersion("7"), .tookMoreThan(.microseconds(took)), .tookLessThan(.microseconds(took)),
             .text("api.example"),
             .text("NSURLErrorDomain"), .text("ogi"), .text("nowhere"),
         ]
@@ -82,7 +82,7 @@ package struct FilterMaker {
             .state([.failed, .canceled]),
             .state([.completed]), .state([.inProgress, .interrupted, .mocked]), .error("*"), .error("-1001"),
             .error("D 1"),
-            .tookMoreThan(took), .tookLessThan(took), .receivedMoreThan(0), .receivedLessThan(1), .app("APP 0"),
+            .tookMoreThan(.microseconds(took)), .tookLessThan(.microseconds(took)), .receivedMoreThan(0), .receivedLessThan(1), .app("APP 0"),
             .appVersion("1.2"),
             .device("device"), .os("linux 6"), .osVersion("7"), .useCase(3), .useCase(4), .event("event of 1"),
             .event("event 2"),

@@ -50,8 +50,8 @@ extension NaiveAnswers {
         case .device(let value): equal(source.device, value)
         case .osVersion(let value): equal(source.osVersion, value)
         case .os(let value): isOn(value, run.leader.source)
-        case .tookMoreThan(let limit): run.duration.map { $0 > limit } ?? false
-        case .tookLessThan(let limit): run.duration.map { $0 < limit } ?? false
+        case .tookMoreThan(let limit): run.duration.map { $0 > limit.microseconds } ?? false
+        case .tookLessThan(let limit): run.duration.map { $0 < limit.microseconds } ?? false
         case .text(let text): mentions(text, run)
         case .not(let condition): !passes(condition, run)
         // Words about transactions have none of these.
@@ -166,8 +166,8 @@ extension NaiveAnswers {
         case .status(let range): return closed?.status.map { range.contains($0) } ?? false
         case .state(let states): return states.contains(exchange.state)
         case .error(let pattern): return closed?.error.map { matches($0, pattern) } ?? false
-        case .tookMoreThan(let limit): return exchange.duration.map { $0 > limit } ?? false
-        case .tookLessThan(let limit): return exchange.duration.map { $0 < limit } ?? false
+        case .tookMoreThan(let limit): return exchange.duration.map { $0 > limit.microseconds } ?? false
+        case .tookLessThan(let limit): return exchange.duration.map { $0 < limit.microseconds } ?? false
         case .receivedMoreThan(let count): return closed?.receivedByteCount.map { $0 > count } ?? false
         case .receivedLessThan(let count): return closed?.receivedByteCount.map { $0 < count } ?? false
         case .app(let value): return equal(source.app, value)

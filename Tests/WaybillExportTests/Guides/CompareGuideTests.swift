@@ -23,7 +23,7 @@ private enum Login: Int, UseCase {
         }
         var logins = TransactionFilter()
         logins.useCase = Login.code
-        let hourAgo = 0
+        let hourAgo = Date(timeIntervalSince1970: 0)
         var printed: [String] = []
         func print(_ items: any CustomStringConvertible...) { printed.append(items.map(\.description).joined(separator: " ")) }
 
@@ -36,7 +36,7 @@ private enum Login: Int, UseCase {
         )
 
         var lastHour = ExchangeFilter()
-        lastHour.sinceMicroseconds = hourAgo
+        lastHour.since = hourAgo
         let answer = try await transactions.answer(NetworkQuestion(filter: lastHour))
         for group in answer.groups { print(group.host ?? "-", group.path ?? "-", group.count, group.whole.p99 ?? .zero) }
         #expect(answer.whyEmpty == "There is no exchange here.")

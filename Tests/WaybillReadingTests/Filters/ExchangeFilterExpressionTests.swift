@@ -22,7 +22,7 @@ import WaybillTesting
         expected.conditions = [
             .host("example.com"), .path("/orders"), .method(["GET", "HEAD"]), .status(400...499),
             .state([.failed, .inProgress]),
-            .error("-1001"), .tookMoreThan(2_000_000), .tookLessThan(3_000_000), .receivedMoreThan(100_000), .receivedLessThan(1_500_000),
+            .error("-1001"), .tookMoreThan(.seconds(2)), .tookLessThan(.seconds(3)), .receivedMoreThan(100_000), .receivedLessThan(1_500_000),
             .app("shop"), .appVersion("1.2"), .device("x"), .os("iOS 18"), .osVersion("18.1"), .event("requestSent"),
             .not(.attribute("variant", value: "B")), .not(.host("cdn.example.com")), .text("wrong"), .not(.text("a:b")),
         ]
@@ -71,7 +71,7 @@ import WaybillTesting
                 .host(value), .path(value), .error(value), .app(value), .appVersion(value), .device(value), .os(value), .osVersion(value),
                 .event(value), .attribute(value, value: String(value.reversed())), .attribute(value, value: nil), .text(value), .useCase(7),
                 .method(["GET", "PURGE"]), .status(400...Int.random(in: 400...999, using: &random)), .state([.mocked, .interrupted]),
-                .tookMoreThan(Int.random(in: 0...9_999_999, using: &random)), .tookLessThan(5_000),
+                .tookMoreThan(.microseconds(Int.random(in: 0...9_999_999, using: &random))), .tookLessThan(.milliseconds(5)),
                 .receivedMoreThan(Int.random(in: 0...9_999_999, using: &random)),
                 .receivedLessThan(1_000 * Int.random(in: 0...9_999, using: &random)),
             ]

@@ -23,7 +23,7 @@ import WaybillTesting
         expected.conditions = [
             .event("requestSent"), .error("401"), .attribute("variant", value: "B"), .attribute("beta", value: nil), .status(400...499),
             .exchange(.failed), .app("shop"), .appVersion("1.2"), .device("iPhone17,1"), .os("iOS 18"), .osVersion("18.1"),
-            .tookMoreThan(2_000_000), .tookLessThan(1_500_000), .not(.event("paid")), .text("wrong"), .not(.text("a:b \"c\"")),
+            .tookMoreThan(.seconds(2)), .tookLessThan(.milliseconds(1_500)), .not(.event("paid")), .text("wrong"), .not(.text("a:b \"c\"")),
         ]
         let text = """
             useCase:login outcome:failed,timed_out since:24h until:150000000000 sort:longest event:requestSent error:401
@@ -90,8 +90,8 @@ import WaybillTesting
                 .appVersion(value),
                 .device(value), .os(value), .osVersion(value), .text(value), .useCase(random.oneIn(2) ? 7 : 0), .status(401...401),
                 .status(400...Int.random(in: 400...999, using: &random)), .exchange(.interrupted),
-                .tookMoreThan(Int.random(in: 0...9_999_999, using: &random)),
-                .tookLessThan(1_000 * Int.random(in: 0...9_999, using: &random)),
+                .tookMoreThan(.microseconds(Int.random(in: 0...9_999_999, using: &random))),
+                .tookLessThan(.milliseconds(Int.random(in: 0...9_999, using: &random))),
             ]
             guard var condition = conditions.randomElement(using: &random) else { continue }
             if random.oneIn(2) { condition = .not(condition) }
@@ -114,6 +114,6 @@ import WaybillTesting
 
     @Test(arguments: [("80us", 80), ("500ms", 500_000), ("2s", 2_000_000), ("1.5s", 1_500_000), ("3m", 180_000_000), ("1h", 3_600_000_000)])
     func durationsHaveUnits(text: String, microseconds: Int) throws {
-        #expect(try filter("took>\(text)").conditions == [.tookMoreThan(microseconds)])
+        #expect(try filter("took>\(text)").conditions == [.tookMoreThan(.microseconds(microseconds))])
     }
 }

@@ -22,6 +22,16 @@ import WaybillStore
         #expect(exchange.opened.formatted(.iso8601) == "2025-10-09T08:53:20Z")
     }
 
+    @Test func aDateOfAFilterIsTheMicrosecondsThatItHolds() {
+        var (transactions, exchanges) = (TransactionFilter(), ExchangeFilter())
+        #expect(transactions.since == nil && transactions.until == nil && exchanges.since == nil && exchanges.until == nil)
+        let (since, until) = (Date(microseconds: Self.wall), Date(microseconds: Self.wall + 1))
+        (transactions.since, transactions.until, exchanges.since, exchanges.until) = (since, until, since, until)
+        #expect((transactions.sinceMicroseconds, transactions.untilMicroseconds) == (Self.wall, Self.wall + 1))
+        #expect((exchanges.sinceMicroseconds, exchanges.untilMicroseconds) == (Self.wall, Self.wall + 1))
+        #expect(transactions.since == since && exchanges.until == until)
+    }
+
     @Test func aDurationIsTheMicrosecondsThatTheRecordHolds() {
         let offset = ClockAlignment.Offset(source: GUID(), microseconds: -1_500_000, uncertaintyMicroseconds: 250, sampleCount: 1)
         #expect(offset.duration == .milliseconds(-1500))
