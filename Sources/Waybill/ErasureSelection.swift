@@ -19,7 +19,7 @@ public enum ErasureSelection: Sendable, Hashable {
         switch self {
         case .all: .all
         case .ids(let ids): .transactions(ids)
-        case .before(let date): .begunBefore(date.microseconds)
+        case .before(let date): .begunBefore(date)
         case .installation: installation.map { .installation($0) } ?? .transactions([])
         }
     }

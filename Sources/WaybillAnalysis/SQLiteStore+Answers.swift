@@ -1,9 +1,9 @@
 import WaybillCore
-package import WaybillReading
+public import WaybillReading
 import WaybillStore
 
 extension SQLiteStore: ExplorableStore {
-    package func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws -> AnyAnswer {
+    public func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws -> AnyAnswer {
         if parameters.isEmpty { return try await ask { reader, now in try reader.answer(to: question, now: now) } }
         if case .network(var network) = question {
             let request = try ListRequest(conditions: parameters, about: .exchanges)
@@ -20,7 +20,7 @@ extension SQLiteStore: ExplorableStore {
         }
     }
 
-    package func seenValues(useCase: Int?, limit: Int) async throws -> SeenValues {
+    public func seenValues(useCase: Int?, limit: Int) async throws -> SeenValues {
         let now = clock.wallMicroseconds()
         return try await read { reader in
             var filter = TransactionFilter()

@@ -1,6 +1,6 @@
 package import Foundation
 import WaybillCore
-package import WaybillReading
+public import WaybillReading
 import WaybillStore
 
 /// Exports into files, of any store.
@@ -81,7 +81,8 @@ extension ExportStream {
 
 /// What a store that is not at hand can do without reading all at once.
 extension ExportingStore {
-    package func export(
+    /// The document, made of pages of exchanges: of the newest 50,000.
+    public func export(
         _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
     ) async throws -> (factCount: Int, note: String?) {
         // They come newest first and are turned round in memory.
@@ -99,7 +100,8 @@ extension ExportingStore {
         return (count, isCut ? "These are the newest \(records.count); there are more. Export the collector's folder." : nil)
     }
 
-    package func report(_ request: ListRequest) async throws -> TransactionReport {
+    /// The report, made of pages of transactions.
+    public func report(_ request: ListRequest) async throws -> TransactionReport {
         var request = request
         request[.limit] = "\(ListRequest.limits.upperBound)"
         var report = TransactionReport(records: [])

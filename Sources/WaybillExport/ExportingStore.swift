@@ -1,9 +1,10 @@
-package import WaybillCore
-package import WaybillReading
+public import Foundation
+public import WaybillCore
+public import WaybillReading
 import WaybillStore
 
 /// A store that hands over facts in order, for other programs.
-package protocol ExportingStore: RecordStore {
+public protocol ExportingStore: RecordStore {
     /// Begins an export: what it takes is decided now.
     ///
     /// - Throws: `QueryFailure` for a request or a cursor that cannot be read, `WaybillError` where the store cannot.
@@ -23,37 +24,40 @@ package protocol ExportingStore: RecordStore {
 }
 
 /// Which facts an export takes.
-package enum ExportedFacts: Sendable, Hashable {
+public enum ExportedFacts: Sendable, Hashable {
     /// Those of the transactions that a request means, of all its pages; of one without conditions all, also exchanges outside any transaction.
     case of(ListRequest)
     /// Those of one transaction.
     case transaction(GUID)
     /// Those behind the cursor of an export before.
     case after(String)
-    /// Those received, or recorded here, at this time or later, in microseconds since 1970.
-    case since(Int)
+    /// Those received, or recorded here, at this time or later.
+    case since(Date)
 }
 
 /// An export as text, piece by piece: whole lines, read when they are asked for.
-package struct ExportStream: Sendable {
+public struct ExportStream: Sendable {
     /// Behind everything in it: for the next export.
-    package let cursor: String
+    public let cursor: String
     /// The next piece; nil after the last.
-    package let next: @Sendable () async throws -> Piece?
+    public let next: @Sendable () async throws -> Piece?
 
     /// Whole lines.
-    package struct Piece: Sendable {
-        package var bytes: [UInt8]
+    public struct Piece: Sendable {
+        /// UTF-8.
+        public var bytes: [UInt8]
         /// Facts in them; 0 where that is not told.
-        package var factCount = 0
+        public var factCount = 0
 
-        package init(bytes: [UInt8], factCount: Int = 0) {
+        /// Makes a piece.
+        public init(bytes: [UInt8], factCount: Int = 0) {
             self.bytes = bytes
             self.factCount = factCount
         }
     }
 
-    package init(cursor: String, pieces next: @escaping @Sendable () async throws -> Piece?) {
+    /// Makes an export of what `next` gives.
+    public init(cursor: String, pieces next: @escaping @Sendable () async throws -> Piece?) {
         self.cursor = cursor
         self.next = next
     }

@@ -1,10 +1,10 @@
 package import Foundation
 import WaybillCore
-package import WaybillReading
+public import WaybillReading
 import WaybillStore
 
 extension SQLiteStore: ExportingStore {
-    package func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
+    public func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
         let scope = try await scope(facts)
         let (place, redactor) = (place, redactor)
         // A connection of its own for each: a receiver that takes hours keeps no other waiting.
@@ -21,7 +21,7 @@ extension SQLiteStore: ExportingStore {
         }
     }
 
-    package func export(
+    public func export(
         _ exchanges: ListRequest, as document: ExchangeExport, to put: @escaping @Sendable ([UInt8]) throws -> Void
     ) async throws -> (factCount: Int, note: String?) {
         let factCount = try await read(exchanges) { (reader, filter: ExchangeFilter, now) in
@@ -30,7 +30,7 @@ extension SQLiteStore: ExportingStore {
         return (factCount, nil)
     }
 
-    package func report(_ request: ListRequest) async throws -> TransactionReport {
+    public func report(_ request: ListRequest) async throws -> TransactionReport {
         try await read(request) { (reader, filter: TransactionFilter, now) in
             try TransactionReport(reader, matching: filter, limit: TransactionReport.limit, now: now)
         }
@@ -53,7 +53,7 @@ extension SQLiteStore: ExportingStore {
                 return filter == TransactionFilter() ? .everything : .transactions(filter, now: now)
             }
         case .transaction(let id): return .transaction(id)
-        case .since(let time): return .since(time)
+        case .since(let time): return .since(time.microseconds)
         case .after(let cursor):
             do { return .after(try ExportCursor(cursor)) } catch { throw QueryFailure.parameter("after", error.message) }
         }

@@ -1,7 +1,8 @@
-package import WaybillCore
+public import Foundation
+public import WaybillCore
 
 /// A store at hand that pages can be made of: what they show beside what every store tells.
-package protocol BrowsableStore: RecordStore {
+public protocol BrowsableStore: RecordStore {
     /// What a page of sources or of one source shows of them, besides their records; one that is not known is left out.
     func details(of sources: [GUID], upTo limits: SourceDetails.Limits) async throws -> [GUID: SourceDetails]
 
@@ -14,8 +15,8 @@ package protocol BrowsableStore: RecordStore {
     /// The names that were recorded, and what is worth knowing of them.
     func names() async throws -> [RecordedName]
 
-    /// When each version of an app was first started, in microseconds since 1970.
-    func firstStarts() async throws -> [AppVersion: Int]
+    /// When each version of an app was first started.
+    func firstStarts() async throws -> [AppVersion: Date]
 
     /// A number that is another one when anything has changed.
     func version() async throws -> Int
@@ -36,20 +37,21 @@ package protocol BrowsableStore: RecordStore {
 }
 
 /// What is told of one source besides its record.
-package struct SourceDetails: Sendable {
+public struct SourceDetails: Sendable {
     /// How far its clock was from those of others; nil where nothing is known.
-    package var clocks: SourceClocks?
+    public var clocks: SourceClocks?
     /// About when missing facts were recorded.
-    package var gaps: [GapTime]
+    public var gaps: [GapTime]
     /// The transactions that it took part in last, the latest first.
-    package var transactions: [TransactionSummary]
-    /// Microseconds since 1970 of its latest fact; nil where there is none. Of a source that was received, only where transactions are told, too.
-    package var latestFact: Int?
-    /// Microseconds since 1970 when the first set of it brought facts; nil for a source of this very store, and where no transactions are told.
-    package var firstArrival: Int?
+    public var transactions: [TransactionSummary]
+    /// When its latest fact was recorded; nil where there is none. Of a source that was received, only where transactions are told, too.
+    public var latestFact: Date?
+    /// When the first set of it brought facts; nil for a source of this very store, and where no transactions are told.
+    public var firstArrival: Date?
 
-    package init(
-        clocks: SourceClocks?, gaps: [GapTime], transactions: [TransactionSummary], latestFact: Int?, firstArrival: Int?
+    /// Makes details.
+    public init(
+        clocks: SourceClocks?, gaps: [GapTime], transactions: [TransactionSummary], latestFact: Date?, firstArrival: Date?
     ) {
         self.clocks = clocks
         self.gaps = gaps
@@ -59,28 +61,33 @@ package struct SourceDetails: Sendable {
     }
 
     /// About when a source's missing facts were recorded: the facts around them that are there.
-    package struct GapTime: Hashable, Sendable {
-        package var gap: SourceRecord.Gap
-        /// Microseconds since 1970 of a fact before; nil: there is none.
-        package var afterMicroseconds: Int?
-        /// Of a fact behind; nil: there is none.
-        package var beforeMicroseconds: Int?
+    public struct GapTime: Hashable, Sendable {
+        /// What is missing.
+        public var gap: SourceRecord.Gap
+        /// When a fact before was recorded; nil: there is none.
+        public var after: Date?
+        /// The same of a fact behind; nil: there is none.
+        public var before: Date?
 
-        package init(gap: SourceRecord.Gap, afterMicroseconds: Int?, beforeMicroseconds: Int?) {
+        /// Makes a gap's times.
+        public init(gap: SourceRecord.Gap, after: Date?, before: Date?) {
             self.gap = gap
-            self.afterMicroseconds = afterMicroseconds
-            self.beforeMicroseconds = beforeMicroseconds
+            self.after = after
+            self.before = before
         }
     }
 
     /// How much of each is told; 0: it is not looked for.
-    package struct Limits: Sendable, Hashable {
+    public struct Limits: Sendable, Hashable {
         /// Other clocks that this one is compared with.
-        package var clocks: Int
-        package var gaps: Int
-        package var transactions: Int
+        public var clocks: Int
+        /// Gaps of which the time is told.
+        public var gaps: Int
+        /// Transactions that it took part in.
+        public var transactions: Int
 
-        package init(clocks: Int, gaps: Int = 0, transactions: Int = 0) {
+        /// Makes limits.
+        public init(clocks: Int, gaps: Int = 0, transactions: Int = 0) {
             self.clocks = clocks
             self.gaps = gaps
             self.transactions = transactions

@@ -1,13 +1,13 @@
-package import WaybillCore
+public import WaybillCore
 
 /// Where facts of several sources are kept: what a collector, the command line and exports need of any store, whatever keeps the rows.
 ///
-/// Values go in and come out. A store has a clock of its own, which decides what has timed out and what a time like `1h` means. What is asked in
+/// ``SQLiteStore`` is one; yours may be another. Values go in and come out. A store has a clock of its own, which decides what has timed out and what a time like `1h` means. What is asked in
 /// words that cannot be understood throws ``QueryFailure``; a store that cannot be read, written or reached throws `WaybillError`.
 ///
 /// What can be put together from these is an extension. Pages need more, see ``BrowsableStore``; questions and exports are refinements in the
 /// targets that know them.
-package protocol RecordStore: Sendable {
+public protocol RecordStore: Sendable {
     /// Takes in a set: what is new is stored, what is known is counted, what cannot be is rejected with its reason.
     ///
     /// The rows that result depend neither on the order in which sets come nor on repetitions.
@@ -17,7 +17,9 @@ package protocol RecordStore: Sendable {
 
     /// A page of transactions, in the order that the request asks for; with `after`, what has changed since a position.
     ///
-    /// - Parameter budget: Once it has passed the page ends early, and ``RecordPage/progress`` says how far it got; nil: the page is made whole. A store may
+    /// - Parameters:
+    ///   - request: What ``ListRequest/transactionFilter(names:now:)`` makes a filter of.
+    ///   - budget: Once it has passed the page ends early, and ``RecordPage/progress`` says how far it got; nil: the page is made whole. A store may
     ///   do without.
     func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<TransactionSummary>
 
@@ -67,13 +69,14 @@ package protocol RecordStore: Sendable {
 }
 
 /// How old and how large what was received may become.
-package struct RetirementLimits: Sendable, Hashable {
+public struct RetirementLimits: Sendable, Hashable {
     /// Since the last of a transaction was received; nil: without limit.
-    package var maximumAge: Duration?
+    public var maximumAge: Duration?
     /// Bytes that rows and indexes may take; nil: without limit.
-    package var maximumByteCount: Int?
+    public var maximumByteCount: Int?
 
-    package init(maximumAge: Duration? = nil, maximumByteCount: Int? = nil) {
+    /// Makes limits.
+    public init(maximumAge: Duration? = nil, maximumByteCount: Int? = nil) {
         self.maximumAge = maximumAge
         self.maximumByteCount = maximumByteCount
     }
@@ -113,5 +116,6 @@ extension RecordStore {
         return .transactions(ids)
     }
 
-    package func warnings() async -> [String] { [] }
+    /// None.
+    public func warnings() async -> [String] { [] }
 }

@@ -1,26 +1,28 @@
-package import WaybillCore
+public import Foundation
+public import WaybillCore
 import WaybillStore
 
 extension SQLiteStore: BrowsableStore {
-    package func details(of sources: [GUID], upTo limits: SourceDetails.Limits) async throws -> [GUID: SourceDetails] {
+    public func details(of sources: [GUID], upTo limits: SourceDetails.Limits) async throws -> [GUID: SourceDetails] {
         let now = clock.wallMicroseconds()
         return try await read { reader in
             var details: [GUID: SourceDetails] = [:]
             for id in sources {
                 guard let record = try reader.source(id) else { continue }
                 let isWhole = limits.transactions > 0
+                let latestFact = isWhole || record.heardMicroseconds == nil ? try reader.latestFact(of: id) : nil
                 details[id] = SourceDetails(
                     clocks: try reader.clocks(of: id, others: limits.clocks),
                     gaps: try reader.times(of: record.gaps.prefix(limits.gaps), in: id),
                     transactions: isWhole ? try reader.latestTransactions(of: id, limit: limits.transactions, now: now) : [],
-                    latestFact: isWhole || record.heardMicroseconds == nil ? try reader.latestFact(of: id) : nil,
-                    firstArrival: isWhole ? try reader.firstArrival(of: id) : nil)
+                    latestFact: latestFact.map(Date.init(microseconds:)),
+                    firstArrival: isWhole ? try reader.firstArrival(of: id).map(Date.init(microseconds:)) : nil)
             }
             return details
         }
     }
 
-    package func source(_ key: String) async throws -> SourceRecord {
+    public func source(_ key: String) async throws -> SourceRecord {
         try await read { reader in
             let ids = try GUID(key).map { [$0] } ?? reader.sources(withCode: key)
             guard ids.count < 2 else {
@@ -34,29 +36,31 @@ extension SQLiteStore: BrowsableStore {
         }
     }
 
-    package func apps(limit: Int) async throws -> [String] { try await read { reader in try reader.apps(limit: limit) } }
+    public func apps(limit: Int) async throws -> [String] { try await read { reader in try reader.apps(limit: limit) } }
 
-    package func names() async throws -> [RecordedName] { try await read { reader in try reader.names() } }
+    public func names() async throws -> [RecordedName] { try await read { reader in try reader.names() } }
 
-    package func firstStarts() async throws -> [AppVersion: Int] { try await read { reader in try reader.firstStarts() } }
+    public func firstStarts() async throws -> [AppVersion: Date] {
+        try await read { reader in try reader.firstStarts().mapValues(Date.init(microseconds:)) }
+    }
 
-    package func version() async throws -> Int { try await read { reader in try reader.version() } }
+    public func version() async throws -> Int { try await read { reader in try reader.version() } }
 
-    package func errorCounts(of transactions: [GUID]) async throws -> [GUID: Int] {
+    public func errorCounts(of transactions: [GUID]) async throws -> [GUID: Int] {
         try await read { reader in try reader.errorCounts(of: transactions) }
     }
 
-    package func neighbors(of transaction: GUID) async throws -> (before: TransactionSummary?, after: TransactionSummary?) {
+    public func neighbors(of transaction: GUID) async throws -> (before: TransactionSummary?, after: TransactionSummary?) {
         let now = clock.wallMicroseconds()
         return try await read { reader in try reader.neighbors(of: transaction, now: now) }
     }
 
-    package func delivery(hours: Int) async throws -> DeliveryState {
+    public func delivery(hours: Int) async throws -> DeliveryState {
         let now = clock.wallMicroseconds()
         return try await read { reader in try reader.delivery(now: now, hours: hours) }
     }
 
-    package func quarantined(limit: Int) async throws -> [QuarantinedFact] {
+    public func quarantined(limit: Int) async throws -> [QuarantinedFact] {
         try await read { reader in try reader.quarantined(limit: limit) }
     }
 }

@@ -1,10 +1,10 @@
-package import WaybillCore
+public import WaybillCore
 import WaybillStore
 
 extension SQLiteStore: RecordStore {
-    package func add(_ set: ReceivedSet) async throws -> Receipt { try await writer.add(set) }
+    public func add(_ set: ReceivedSet) async throws -> Receipt { try await writer.add(set) }
 
-    package func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<TransactionSummary> {
+    public func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<TransactionSummary> {
         try await read(request) { (reader, filter: TransactionFilter, now) in
             if request[.after] != nil { return try reader.changes(request, filter, now: now) }
             let (limit, cursor, search) = (try request.pageSize(), request[.cursor], budget.map(SearchBudget.lasting))
@@ -25,7 +25,7 @@ extension SQLiteStore: RecordStore {
         }
     }
 
-    package func transaction(_ key: String) async throws -> TransactionRecord {
+    public func transaction(_ key: String) async throws -> TransactionRecord {
         let now = clock.wallMicroseconds()
         return try await read { reader in
             let id = try reader.id(of: key)
@@ -36,7 +36,7 @@ extension SQLiteStore: RecordStore {
         }
     }
 
-    package func exchanges(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<ExchangeRecord> {
+    public func exchanges(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<ExchangeRecord> {
         try await read(request) { (reader, filter: ExchangeFilter, now) in
             let (limit, cursor) = (try request.pageSize(), request[.cursor])
             return try QueryFailure.ofCursor {
@@ -55,13 +55,13 @@ extension SQLiteStore: RecordStore {
         }
     }
 
-    package func exchange(_ key: String) async throws -> ExchangeRecord { try await read { reader in try reader.exchange(key: key) } }
+    public func exchange(_ key: String) async throws -> ExchangeRecord { try await read { reader in try reader.exchange(key: key) } }
 
-    package func bodies(of exchanges: [Fact.ID], limit: Int) async throws -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool) {
+    public func bodies(of exchanges: [Fact.ID], limit: Int) async throws -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool) {
         try await read { reader in try reader.bodies(of: exchanges, limit: limit) }
     }
 
-    package func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
+    public func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
         let (filter, limit, cursor) = (try request.sourceFilter(), try request.pageSize(), request[.cursor])
         return try await read { reader in
             try QueryFailure.ofCursor {
@@ -72,14 +72,14 @@ extension SQLiteStore: RecordStore {
         }
     }
 
-    package func nameConflicts() async throws -> [NameConflict] { try await read { reader in try reader.nameConflicts() } }
+    public func nameConflicts() async throws -> [NameConflict] { try await read { reader in try reader.nameConflicts() } }
 
-    package func erase(_ scope: ErasureScope) async throws -> Erasure {
+    public func erase(_ scope: ErasureScope) async throws -> Erasure {
         let wall = clock.wallMicroseconds()
         return try await writer.run { store throws(WaybillError) in try store.erase(scope, at: wall) }
     }
 
-    package func retire(_ limits: RetirementLimits) async throws -> Int {
+    public func retire(_ limits: RetirementLimits) async throws -> Int {
         let now = clock.wallMicroseconds()
         return try await writer.run { store throws(WaybillError) in
             var count = 0
@@ -89,9 +89,9 @@ extension SQLiteStore: RecordStore {
         }
     }
 
-    package func verify() async throws -> StoreVerification { try await read { reader in try reader.verify() } }
+    public func verify() async throws -> StoreVerification { try await read { reader in try reader.verify() } }
 
-    package func warnings() async -> [String] { (try? await read { reader in reader.warnings }) ?? [] }
+    public func warnings() async -> [String] { (try? await read { reader in reader.warnings }) ?? [] }
 
     /// Whether sets can be taken in.
     package func checkWriting() async throws {

@@ -1,12 +1,12 @@
-package import Foundation
-package import WaybillCore
+public import Foundation
+public import WaybillCore
 package import WaybillStore
 
 /// A store in an SQLite database.
 ///
 /// One thread writes, one reads what people wait for, and one answers questions about many transactions, which may take seconds and much memory: so no
 /// list waits for a question, and no set for a list.
-package struct SQLiteStore: Sendable {
+public struct SQLiteStore: Sendable {
     package let clock: any TransactionClock
     package let place: ResolvedLocation
     package let writer: SetWriter
@@ -22,8 +22,10 @@ package struct SQLiteStore: Sendable {
         try self.init(place, clock: clock, SetWriter(place))
     }
 
-    /// Opens a store to read it: a folder's, or one in one file.
-    package init(_ url: URL, clock: any TransactionClock) throws(WaybillError) {
+    /// Opens a store to read it: a folder's, or one in one file. What is to be written opens it once more.
+    ///
+    /// - Throws: Where it is missing, no store, or made by a newer version.
+    public init(_ url: URL, clock: any TransactionClock = SystemClock()) throws(WaybillError) {
         try self.init(ResolvedLocation(path: url.path(percentEncoded: false)), clock: clock)
     }
 
@@ -31,10 +33,13 @@ package struct SQLiteStore: Sendable {
     ///
     /// - Parameters:
     ///   - name: Of the file in the folder, without `.sqlite`; `waybill` is the one that the folder stands for.
+    ///   - folder: Of the store.
     ///   - factsPerTransaction: Facts of one transaction beyond so many are rejected; nil: however many come.
+    ///   - clock: Says what has timed out, and what a time like `1h` means.
     ///   - committed: Told what became of the sets of each commit.
-    package init(
-        making name: String = "waybill", in folder: URL, factsPerTransaction: Int? = nil, clock: any TransactionClock,
+    /// - Throws: Where it cannot be made, is no store, or made by a newer version.
+    public init(
+        making name: String = "waybill", in folder: URL, factsPerTransaction: Int? = nil, clock: any TransactionClock = SystemClock(),
         committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
     ) throws(WaybillError) {
         // The folder's own store is one of a folder, so that opening it makes the folder where it is missing.

@@ -1,6 +1,6 @@
-package import WaybillAnalysis
-package import WaybillCore
-package import WaybillExport
+public import WaybillAnalysis
+public import WaybillCore
+public import WaybillExport
 
 /// Tries a store out, by the port that collectors, pages and commands use: whether it keeps what it is given.
 ///
@@ -17,17 +17,17 @@ package import WaybillExport
 /// let findings = await StoreConformance { clock in try MyStore(clock: clock) }.findings()
 /// XCTAssert(findings.isEmpty, "\(findings)")
 /// ```
-package struct StoreConformance: Sendable {
+public struct StoreConformance: Sendable {
     /// A call that gave something else than it should.
-    package struct Finding: Error, Sendable, Hashable, CustomStringConvertible {
+    public struct Finding: Error, Sendable, Hashable, CustomStringConvertible {
         /// Makes the same history again.
-        package var seed: Int
+        public var seed: Int
         /// What was asked, and after which step.
-        package var call: String
+        public var call: String
         /// The first difference.
-        package var detail: String
+        public var detail: String
 
-        package var description: String { "Seed \(seed), \(call): \(detail)" }
+        public var description: String { "Seed \(seed), \(call): \(detail)" }
     }
 
     private let seeds: Range<Int>
@@ -40,7 +40,7 @@ package struct StoreConformance: Sendable {
     ///   - seeds: A history for each. Default: 40, which take some seconds.
     ///   - clock: Set before each step. Give that of the store where the store is there already, e.g. a server's.
     ///   - makeStore: Gives an empty store each time, which goes by this clock.
-    package init(
+    public init(
         seeds: Range<Int> = 0..<40, clock: ManualClock = ManualClock(),
         makeStore: @escaping @Sendable (any TransactionClock) async throws -> any AnsweringStore & ExportingStore
     ) {
@@ -52,7 +52,7 @@ package struct StoreConformance: Sendable {
     /// Plays all histories, one after the other.
     ///
     /// - Returns: The first finding of each history, since what follows is mostly its consequence; empty: none.
-    package func findings() async -> [Finding] {
+    public func findings() async -> [Finding] {
         var findings: [Finding] = []
         for seed in seeds {
             do throws(Finding) {

@@ -17,7 +17,10 @@ let package = Package(
         ),
         .testTarget(
             name: "PublicAPITests",
-            dependencies: ["Vocabulary", .product(name: "Waybill", package: "waybill")],
+            dependencies: [
+                "Vocabulary", .product(name: "Waybill", package: "waybill"), .product(name: "WaybillAnalysis", package: "waybill"),
+                .product(name: "WaybillExport", package: "waybill"),
+            ],
             swiftSettings: [.treatAllWarnings(as: .error)]
         ),
     ],

@@ -3,28 +3,28 @@ package import WaybillReading
 package import WaybillStore
 
 /// Values by which transactions can be told apart, as far as the newest of them have them: for people to choose from.
-package struct SeenValues: Sendable, Equatable {
+public struct SeenValues: Sendable, Equatable {
     /// How many of the transactions have each value.
     private var counts: [Segmentation: [String: Int]] = [:]
 
     /// None.
-    package init() {}
+    public init() {}
 
     /// Counts a value; an empty one is none.
-    package mutating func add(_ value: String, of segmentation: Segmentation, count: Int = 1) {
+    public mutating func add(_ value: String, of segmentation: Segmentation, count: Int = 1) {
         guard !value.isEmpty else { return }
         counts[segmentation, default: [:]][value, default: 0] += count
     }
 
     /// Names of attributes, in order.
-    package var attributes: [String] {
+    public var attributes: [String] {
         counts.keys.compactMap { segmentation in
             if case .attribute(let name) = segmentation { name } else { nil }
         }.sorted()
     }
 
     /// The most frequent in front; of hours and days the latest.
-    package func values(of segmentation: Segmentation) -> [String] {
+    public func values(of segmentation: Segmentation) -> [String] {
         let counts = counts[segmentation] ?? [:]
         switch segmentation {
         case .hour, .day: return counts.keys.sorted(by: >)

@@ -1,7 +1,7 @@
 /// The answer to any of the questions, with the question.
 ///
 /// In JSON it is one object: the member `question` says what was asked, the others are those of the answer; ``AnyQuestion/answer(json:)`` reads it.
-package enum AnyAnswer: Hashable, Sendable {
+public enum AnyAnswer: Hashable, Sendable {
     case summary(SummaryQuestion, SummaryAnswer)
     case duration(DurationQuestion, DurationAnswer)
     case transitions(TransitionsQuestion, TransitionsAnswer)
@@ -25,16 +25,16 @@ package enum AnyAnswer: Hashable, Sendable {
     }
 
     /// What was asked.
-    package var question: AnyQuestion { both.question }
+    public var question: AnyQuestion { both.question }
 
     /// One sentence on why nothing counts; nil where something does.
-    package var whyEmpty: String? { both.answer.whyEmpty }
+    public var whyEmpty: String? { both.answer.whyEmpty }
 }
 
 extension AnyAnswer: Encodable {
     private enum Key: CodingKey { case question }
 
-    package func encode(to encoder: any Encoder) throws {
+    public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(question.word, forKey: .question)
         try both.answer.encode(to: encoder)

@@ -1,13 +1,13 @@
-package import Foundation
+public import Foundation
 import WaybillCore
-package import WaybillReading
+public import WaybillReading
 package import WaybillStore
 
 /// Any of the questions, for programs that handle all of them.
 ///
 /// In JSON it is one object: the member `question` says which it is, the others are its own, e.g.
 /// `{"question": "duration", "filter": {"use_case": 0}, "from": "requestSent", "to": "responseReceived"}`. What is left out is as by default.
-package enum AnyQuestion: Hashable, Sendable {
+public enum AnyQuestion: Hashable, Sendable {
     case summary(SummaryQuestion)
     case duration(DurationQuestion)
     case transitions(TransitionsQuestion)
@@ -18,7 +18,7 @@ package enum AnyQuestion: Hashable, Sendable {
     case compare(CompareQuestion)
 
     /// Which it is, in JSON and on the command line.
-    package enum Word: String, CaseIterable, Sendable, Codable {
+    public enum Word: String, CaseIterable, Sendable, Codable {
         case summary, duration, transitions, funnel
         case dropOff = "dropoff"
         case legs, network, compare
@@ -37,7 +37,8 @@ package enum AnyQuestion: Hashable, Sendable {
         }
     }
 
-    package var word: Word { named.word }
+    /// Which it is.
+    public var word: Word { named.word }
 
     /// What it is together with its answer, which `ask` finds.
     private func answered(by ask: some Asking) throws -> AnyAnswer {
@@ -54,7 +55,7 @@ package enum AnyQuestion: Hashable, Sendable {
     }
 
     /// The same about other transactions; of the question about the network, about their exchanges.
-    package func about(_ filter: TransactionFilter) -> AnyQuestion {
+    public func about(_ filter: TransactionFilter) -> AnyQuestion {
         switch self {
         case .summary(let question): .summary(question.with(\.filter, filter))
         case .duration(let question): .duration(question.with(\.filter, filter))
@@ -107,7 +108,7 @@ extension AnyQuestion {
     ///
     /// - Parameter json: An ``AnyAnswer``.
     /// - Throws: For what is none, or the answer to another question.
-    package func answer(json: Data) throws -> AnyAnswer {
+    public func answer(json: Data) throws -> AnyAnswer {
         guard try JSONDecoder.waybill().decode(Named.self, from: json).question == word else {
             throw WaybillError(.format, "This is the answer to another question than was asked.")
         }
@@ -118,7 +119,7 @@ extension AnyQuestion {
 extension AnyQuestion: Codable {
     fileprivate struct Named: Codable { var question: Word }
 
-    package init(from decoder: any Decoder) throws {
+    public init(from decoder: any Decoder) throws {
         self =
             switch try Named(from: decoder).question {
             case .summary: .summary(try SummaryQuestion(from: decoder))
@@ -132,14 +133,14 @@ extension AnyQuestion: Codable {
             }
     }
 
-    package func encode(to encoder: any Encoder) throws {
+    public func encode(to encoder: any Encoder) throws {
         try Named(question: word).encode(to: encoder)
         try named.question.encode(to: encoder)
     }
 }
 
 extension AnyQuestion.Word {
-    package init(from decoder: any Decoder) throws {
+    public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let word = try container.decode(String.self)
         guard let known = Self(rawValue: word) else {

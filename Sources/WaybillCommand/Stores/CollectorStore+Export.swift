@@ -12,7 +12,7 @@ extension CollectorStore: ExportingStore {
         switch facts {
         case .of(let request): query.filter = try request.expression()?.description
         case .after(let cursor): query.after = cursor
-        case .since(let time): query.since = "\(time)"
+        case .since(let time): query.since = "\(max(0, time.microseconds))"
         case .transaction(let id): query.transaction = id.description
         }
         let (file, cursor) = try await download(query)

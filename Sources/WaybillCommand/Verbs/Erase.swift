@@ -84,7 +84,7 @@ struct Erase: AsyncParsableCommand {
     private func erase(_ store: SQLiteStore) async throws -> Erasure {
         if let query = try query { return try await store.erase(store.erasureScope(query)) }
         let time = before.flatMap { TimeExpression.microseconds($0, now: CommandClock.current.wallMicroseconds()) }
-        return try await store.erase(time.map { .begunBefore($0) } ?? .all)
+        return try await store.erase(time.map { .begunBefore(Date(microseconds: $0)) } ?? .all)
     }
 }
 #endif

@@ -1,11 +1,13 @@
+public import Foundation
+
 /// A transaction of a set of version 0.0.1 that could not be read, as it is kept.
-package struct LegacyQuarantined: Hashable, Sendable {
+public struct LegacyQuarantined: Hashable, Sendable {
     /// nil where not even its ID could be read.
-    package var transaction: GUID?
+    public var transaction: GUID?
     /// Where in its set what is wrong.
-    package var reason: String
+    public var reason: String
     /// As it came, redacted, and cut where it is very long.
-    package var json: String
+    public var json: String
     /// Since 1970.
     package var receivedMicroseconds: Int
 
@@ -13,4 +15,12 @@ package struct LegacyQuarantined: Hashable, Sendable {
         (self.transaction, self.reason) = (transaction, reason)
         (self.json, self.receivedMicroseconds) = (json, receivedMicroseconds)
     }
+
+    /// Makes a description.
+    public init(transaction: GUID?, reason: String, json: String, received: Date) {
+        self.init(transaction: transaction, reason: reason, json: json, receivedMicroseconds: received.microseconds)
+    }
+
+    /// When it came.
+    public var received: Date { Date(microseconds: receivedMicroseconds) }
 }

@@ -13,12 +13,16 @@ public struct QuarantinedFact: Hashable, Sendable {
     /// The fact itself; nil where it is no longer there, erased or taken by retention.
     public var fact: Fact?
 
-    /// Makes a description.
     package init(id: Fact.ID, reason: String, rejectedAtMicroseconds: Int, fact: Fact? = nil) {
         self.id = id
         self.reason = reason
         self.rejectedAtMicroseconds = rejectedAtMicroseconds
         self.fact = fact
+    }
+
+    /// Makes a description.
+    public init(id: Fact.ID, reason: String, rejected: Date, fact: Fact? = nil) {
+        self.init(id: id, reason: reason, rejectedAtMicroseconds: rejected.microseconds, fact: fact)
     }
 }
 

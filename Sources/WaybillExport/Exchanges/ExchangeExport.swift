@@ -1,21 +1,28 @@
 package import Foundation
 package import WaybillCore
-package import WaybillReading
+public import WaybillReading
 package import WaybillStore
 
 /// Exchanges as one document, a file as a rule.
-package struct ExchangeExport: Sendable {
+public struct ExchangeExport: Sendable {
     /// Hands its argument one exchange after the other.
-    package typealias Source = ((ExchangeRecord, ExchangeBodies) throws -> Void) throws -> Void
+    public typealias Source = ((ExchangeRecord, ExchangeBodies) throws -> Void) throws -> Void
 
-    package var format: ExchangeFormat
-    package var isCompressed: Bool
+    /// The format of the document.
+    public var format: ExchangeFormat
+    /// Whether it is compressed (RFC 1952).
+    public var isCompressed: Bool
     package var redactor: Redactor
 
-    package init(as format: ExchangeFormat, isCompressed: Bool = false, redactor: Redactor = Redactor()) {
+    package init(as format: ExchangeFormat, isCompressed: Bool = false, redactor: Redactor) {
         self.format = format
         self.isCompressed = isCompressed
         self.redactor = redactor
+    }
+
+    /// Makes a document; secrets are taken out of it by the well-known names and shapes.
+    public init(as format: ExchangeFormat, isCompressed: Bool = false) {
+        self.init(as: format, isCompressed: isCompressed, redactor: Redactor())
     }
 
     /// Writes the file, in place of one of that name.
@@ -33,7 +40,7 @@ package struct ExchangeExport: Sendable {
     /// - Returns: How many facts are in them.
     /// - Throws: `.notFound` where there is nothing to export, before anything was handed over.
     @discardableResult
-    package func write(_ source: Source, to put: @escaping ([UInt8]) throws -> Void) throws -> Int {
+    public func write(_ source: Source, to put: @escaping ([UInt8]) throws -> Void) throws -> Int {
         let gzip = isCompressed ? try Gzip() : nil
         let write = { (bytes: [UInt8]) in try put(gzip?.compress(bytes) ?? bytes) }
         var writer = ExchangeWriter(as: format, redactor: redactor)

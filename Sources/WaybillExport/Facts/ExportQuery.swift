@@ -1,3 +1,4 @@
+import Foundation
 import WaybillCore
 package import WaybillReading
 
@@ -76,6 +77,6 @@ package struct ExportQuery: Sendable, Hashable {
         guard let time = TimeExpression.microseconds(since, now: now) else {
             throw .parameter("since", "“\(since)” is no time: give \(TimeExpression.forms).")
         }
-        return .since(time)
+        return .since(Date(microseconds: time))
     }
 }

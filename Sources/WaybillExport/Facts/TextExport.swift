@@ -3,7 +3,7 @@ package import WaybillReading
 package import WaybillStore
 
 /// The formats that are lines of text; see `Schemas/README.md`.
-package enum TextFormat: String, Sendable, CaseIterable {
+public enum TextFormat: String, Sendable, CaseIterable {
     /// One fact a line, as a JSON object.
     case ndjson
     /// One fact a line, after a header line: RFC 4180.
@@ -12,7 +12,7 @@ package enum TextFormat: String, Sendable, CaseIterable {
     case otlp
 
     /// What stands before the first row; empty for none.
-    package var header: [UInt8] {
+    public var header: [UInt8] {
         switch self {
         case .ndjson: NDJSONFormat.header(ExportColumns.all)
         case .csv: CSVFormat.header(ExportColumns.all)
@@ -21,7 +21,7 @@ package enum TextFormat: String, Sendable, CaseIterable {
     }
 
     /// What the names of its files end with; for OTLP the one of https://opentelemetry.io/docs/specs/otel/protocol/file-exporter/.
-    package var suffix: String {
+    public var suffix: String {
         switch self {
         case .ndjson, .csv: rawValue
         case .otlp: "otlp.jsonl"
@@ -29,7 +29,7 @@ package enum TextFormat: String, Sendable, CaseIterable {
     }
 
     /// RFC 4180 for CSV; NDJSON has none that is registered.
-    package var mediaType: String {
+    public var mediaType: String {
         switch self {
         case .ndjson, .otlp: "application/x-ndjson"
         case .csv: "text/csv; charset=utf-8; header=present"

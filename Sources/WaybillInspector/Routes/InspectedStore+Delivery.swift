@@ -14,7 +14,7 @@ extension InspectedStore {
         let useCases = conflicts.isEmpty ? [] : try await store.names().filter { $0.event == nil }
         let names = ChangedNames(
             conflicts, useCases: Dictionary(useCases.map { ($0.useCase, $0.name) }, uniquingKeysWith: { first, _ in first }),
-            starts: conflicts.isEmpty ? [:] : try await store.firstStarts())
+            starts: conflicts.isEmpty ? [:] : try await store.firstStarts().mapValues(\.microseconds))
         let page = DeliveryPage(
             redactor.redacted(state), collected: redactor.redacted(counted?()), names: redactor.redacted(names), in: frame)
         return .page(page.html)

@@ -38,9 +38,9 @@ package struct SourcePage {
         let cells: [(String, HTML)] = [
             ("Device", "\(record.device)"), ("System", "\(record.system)"),
             ("Started", record.startedMicroseconds.map(time) ?? "unknown"),
-            isOwn ? ("Facts", "\(record.ledger.recorded)") : ("First set", details.firstArrival.map(time) ?? ""),
+            isOwn ? ("Facts", "\(record.ledger.recorded)") : ("First set", details.firstArrival.map { time($0.microseconds) } ?? ""),
             record.heardMicroseconds.map { ("Last set", time($0)) } ?? ("Sets", "none: it records into this store"),
-            ("Latest fact", details.latestFact.map(time) ?? "none"), ("Source", "\(record.id.description)"),
+            ("Latest fact", details.latestFact.map { time($0.microseconds) } ?? "none"), ("Source", "\(record.id.description)"),
             ("Installation", "\(record.installation?.description ?? "")"),
         ]
         return cells.map { name, value in "<div><dt>\(name)<dd>\(value.bytes.isEmpty ? "not told" : value)</div>" }
@@ -89,7 +89,7 @@ package struct SourcePage {
     }
 
     private func about(_ gap: SourceDetails.GapTime) -> HTML {
-        switch (gap.afterMicroseconds, gap.beforeMicroseconds) {
+        switch (gap.after?.microseconds, gap.before?.microseconds) {
         case (let after?, let before?): "\(time(after)) to \(time(before))"
         case (let after?, nil): "after \(time(after))"
         case (nil, let before?): "before \(time(before))"

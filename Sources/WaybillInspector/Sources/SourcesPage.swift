@@ -70,7 +70,7 @@ package struct SourcesPage {
     }
 
     private func time(_ record: SourceRecord) -> HTML {
-        guard let seen = record.heardMicroseconds ?? details[record.id]?.latestFact ?? record.startedMicroseconds else {
+        guard let seen = record.heardMicroseconds ?? details[record.id]?.latestFact?.microseconds ?? record.startedMicroseconds else {
             return "<time>never</time>"
         }
         return HTML.moment(seen, .row, in: frame.timeZone)

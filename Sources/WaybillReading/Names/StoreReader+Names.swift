@@ -61,11 +61,14 @@ extension StoreReader {
 }
 
 /// One version of one app.
-package struct AppVersion: Hashable, Sendable {
-    package var app: String
-    package var version: String
+public struct AppVersion: Hashable, Sendable {
+    /// The app's or service's name.
+    public var app: String
+    /// As it is written.
+    public var version: String
 
-    package init(app: String, version: String) {
+    /// Makes a version.
+    public init(app: String, version: String) {
         self.app = app
         self.version = version
     }

@@ -1,15 +1,15 @@
-package import WaybillCore
+public import WaybillCore
 package import WaybillStore
 
 /// What was kept of the two bodies of an exchange.
-package struct ExchangeBodies: Sendable, Hashable {
+public struct ExchangeBodies: Sendable, Hashable {
     /// nil where nothing is known of one.
-    package var request: ExchangeBody?
+    public var request: ExchangeBody?
     /// nil where nothing is known of one.
-    package var response: ExchangeBody?
+    public var response: ExchangeBody?
 
     /// None, unless told otherwise.
-    package init(request: ExchangeBody? = nil, response: ExchangeBody? = nil) {
+    public init(request: ExchangeBody? = nil, response: ExchangeBody? = nil) {
         self.request = request
         self.response = response
     }

@@ -1,5 +1,5 @@
 public import Foundation
-import WaybillCore
+public import WaybillCore
 
 // Records keep whole microseconds, as rows and JSON have them; these are the same as dates and durations.
 
@@ -8,6 +8,18 @@ extension TransactionSummary {
     public var begun: Date { Date(microseconds: begunMicroseconds) }
     /// From opening to closing; nil while there is no closing.
     public var duration: Duration? { durationMicroseconds.map { .microseconds($0) } }
+
+    /// Makes a summary.
+    public init(
+        id: GUID, useCase: Int, useCaseName: String, outcome: TransactionOutcome, begun: Date, duration: Duration?,
+        error: RecordedError? = nil, attributes: Attributes = [:], sourceCount: Int, eventCount: Int, exchangeCount: Int,
+        isWaitingForBeginner: Bool = false
+    ) {
+        self.init(
+            id: id, useCase: useCase, useCaseName: useCaseName, outcome: outcome, begunMicroseconds: begun.microseconds,
+            durationMicroseconds: duration?.microseconds, error: error, attributes: attributes, sourceCount: sourceCount,
+            eventCount: eventCount, exchangeCount: exchangeCount, isWaitingForBeginner: isWaitingForBeginner)
+    }
 }
 
 extension TransactionRecord.Part {
@@ -15,11 +27,31 @@ extension TransactionRecord.Part {
     public var opened: Date { Date(microseconds: openedMicroseconds) }
     /// When it was closed; nil where it was not.
     public var closed: Date? { closedMicroseconds.map { Date(microseconds: $0) } }
+
+    /// Makes a part.
+    public init(
+        id: Fact.ID, isJoined: Bool, cause: Fact.ID? = nil, opened: Date, closed: Date?, outcome: TransactionOutcome,
+        error: RecordedError? = nil, attributes: Attributes = [:]
+    ) {
+        self.init(
+            id: id, isJoined: isJoined, cause: cause, openedMicroseconds: opened.microseconds, closedMicroseconds: closed?.microseconds,
+            outcome: outcome, error: error, attributes: attributes)
+    }
 }
 
 extension TransactionRecord.Entry {
     /// When it happened, by its source's clock anchors.
     public var time: Date { Date(microseconds: timeMicroseconds) }
+
+    /// Makes an entry.
+    public init(
+        id: Fact.ID, kind: TransactionRecord.Kind, part: Int, time: Date, label: String, code: Int? = nil, error: RecordedError? = nil,
+        attributes: Attributes = [:], exchange: Fact.ID? = nil, isLate: Bool = false
+    ) {
+        self.init(
+            id: id, kind: kind, part: part, timeMicroseconds: time.microseconds, label: label, code: code, error: error,
+            attributes: attributes, exchange: exchange, isLate: isLate)
+    }
 }
 
 extension TransactionRecord.Exchange {
@@ -31,6 +63,20 @@ extension TransactionRecord.Exchange {
     public var firstByte: Date? { firstByteMicroseconds.map { Date(microseconds: $0) } }
     /// When it was closed; nil while it is in progress.
     public var closed: Date? { closedMicroseconds.map { Date(microseconds: $0) } }
+
+    /// Makes an exchange.
+    public init(
+        id: Fact.ID, part: Int, role: Fact.Role, method: String, url: String, state: Fact.ExchangeState?, status: Int?, opened: Date,
+        firstByte: Date? = nil, closed: Date?, sentByteCount: Int? = nil, receivedByteCount: Int? = nil,
+        requestHeaderFields: [Fact.HeaderField] = [], responseHeaderFields: [Fact.HeaderField] = [], error: RecordedError? = nil,
+        transfer: Fact.Transfer = Fact.Transfer()
+    ) {
+        self.init(
+            id: id, part: part, role: role, method: method, url: url, state: state, status: status,
+            openedMicroseconds: opened.microseconds, firstByteMicroseconds: firstByte?.microseconds,
+            closedMicroseconds: closed?.microseconds, sentByteCount: sentByteCount, receivedByteCount: receivedByteCount,
+            requestHeaderFields: requestHeaderFields, responseHeaderFields: responseHeaderFields, error: error, transfer: transfer)
+    }
 }
 
 extension SourceRecord {
@@ -38,6 +84,17 @@ extension SourceRecord {
     public var started: Date? { startedMicroseconds.map { Date(microseconds: $0) } }
     /// When a set of it last arrived; nil for a source that recorded into this very store.
     public var heard: Date? { heardMicroseconds.map { Date(microseconds: $0) } }
+
+    /// Makes a record.
+    public init(
+        id: GUID, installation: GUID? = nil, app: String, appVersion: String, device: String, os: String, osVersion: String,
+        attributes: Attributes = [:], started: Date?, heard: Date?, hasEnded: Bool, ledger: Ledger, gaps: [Gap] = []
+    ) {
+        self.init(
+            id: id, installation: installation, app: app, appVersion: appVersion, device: device, os: os, osVersion: osVersion,
+            attributes: attributes, startedMicroseconds: started?.microseconds, heardMicroseconds: heard?.microseconds,
+            hasEnded: hasEnded, ledger: ledger, gaps: gaps)
+    }
 }
 
 extension ClockAlignment.Offset {
@@ -45,4 +102,23 @@ extension ClockAlignment.Offset {
     public var duration: Duration { .microseconds(microseconds) }
     /// By how much that may be too much or too little.
     public var uncertainty: Duration { .microseconds(uncertaintyMicroseconds) }
+
+    /// Makes an offset.
+    public init(source: GUID, duration: Duration, uncertainty: Duration, sampleCount: Int) {
+        self.init(
+            source: source, microseconds: duration.microseconds, uncertaintyMicroseconds: uncertainty.microseconds,
+            sampleCount: sampleCount)
+    }
+}
+
+extension DeliveryState.QuarantineGroup {
+    /// When the first was rejected.
+    public var firstRejected: Date { Date(microseconds: firstMicroseconds) }
+    /// When the last was rejected.
+    public var lastRejected: Date { Date(microseconds: lastMicroseconds) }
+}
+
+extension DeliveryState.Hour {
+    /// When it begins.
+    public var begin: Date { Date(microseconds: beginMicroseconds) }
 }

@@ -1,28 +1,30 @@
-package import WaybillCore
+public import WaybillCore
 package import WaybillStore
 
 /// What a store knows of one source's clocks.
-package struct SourceClocks: Hashable, Sendable {
+public struct SourceClocks: Hashable, Sendable {
     /// In order of time; empty where none is known.
-    package var anchors: [ClockAnchor]
+    public var anchors: [ClockAnchor]
     /// Sources that it had to do with and whose clocks could be compared with its own, the one met last in front.
-    package var others: [Other]
+    public var others: [Other]
 
-    package init(anchors: [ClockAnchor], others: [Other]) {
+    /// Makes clocks.
+    public init(anchors: [ClockAnchor], others: [Other]) {
         self.anchors = anchors
         self.others = others
     }
 
     /// Another source's clock beside this one's.
-    package struct Other: Hashable, Sendable {
+    public struct Other: Hashable, Sendable {
         /// Whose clock it is.
-        package var source: TransactionRecord.Source
+        public var source: TransactionRecord.Source
         /// What has to be added to its times to get this source's: above 0, this source's clock is ahead.
-        package var offset: ClockAlignment.Offset
+        public var offset: ClockAlignment.Offset
         /// Where they met last.
-        package var transaction: GUID
+        public var transaction: GUID
 
-        package init(source: TransactionRecord.Source, offset: ClockAlignment.Offset, transaction: GUID) {
+        /// Makes a comparison.
+        public init(source: TransactionRecord.Source, offset: ClockAlignment.Offset, transaction: GUID) {
             self.source = source
             self.offset = offset
             self.transaction = transaction

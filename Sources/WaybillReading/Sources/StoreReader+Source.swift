@@ -1,3 +1,4 @@
+import Foundation
 package import WaybillCore
 package import WaybillStore
 
@@ -15,7 +16,8 @@ extension StoreReader {
                 }
                 times.append(
                     SourceDetails.GapTime(
-                        gap: gap, afterMicroseconds: (around?.after).map(clock.wall), beforeMicroseconds: (around?.before).map(clock.wall)))
+                        gap: gap, after: (around?.after).map { Date(microseconds: clock.wall($0)) },
+                        before: (around?.before).map { Date(microseconds: clock.wall($0)) }))
             }
             return times
         }

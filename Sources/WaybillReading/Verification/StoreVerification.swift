@@ -1,50 +1,75 @@
-package import WaybillCore
+public import WaybillCore
 import WaybillStore
 
 /// What a check of a whole store has found.
-package struct StoreVerification: Hashable, Sendable, Codable {
+public struct StoreVerification: Hashable, Sendable, Codable {
     /// Sentences, each saying what is wrong; empty: nothing.
-    package var problems: [String]
+    public var problems: [String]
     /// What a collector has not got (yet), and what else is worth knowing and no fault of the store.
-    package var remarks: [String]
+    public var remarks: [String]
     /// Transactions; nil where they cannot be counted, as over HTTP.
-    package var transactionCount: Int?
+    public var transactionCount: Int?
     /// Facts, counted in their rows; where that cannot be done, those that the ledgers call delivered, also what was retired since.
-    package var factCount: Int
+    public var factCount: Int
     /// Each source as it was recounted.
-    package var sources: [SourceBalance]
+    public var sources: [SourceBalance]
     /// Own sources that have ended and of which nothing but sums is left, by app.
-    package var totals: [AppTotal] = []
+    public var totals: [AppTotal] = []
     /// How large each table is with its indexes, the largest first; empty where this SQLite cannot tell (it lacks `dbstat`).
-    package var tables: [TableSize] = []
+    public var tables: [TableSize] = []
 
     /// Whether there is no problem.
-    package var isSound: Bool { problems.isEmpty }
+    public var isSound: Bool { problems.isEmpty }
 
     /// A source's facts, counted in three ways that must agree.
-    package struct SourceBalance: Hashable, Sendable, Codable {
-        package var id: GUID
+    public struct SourceBalance: Hashable, Sendable, Codable {
+        /// The source.
+        public var id: GUID
         /// Facts in the rows; nil where they cannot be counted, as over HTTP.
-        package var rowCount: Int?
+        public var rowCount: Int?
         /// Facts in the ranges: settled (own source) or received; nil as for `rowCount`.
-        package var bookedCount: Int?
+        public var bookedCount: Int?
         /// Booked verdict by verdict.
-        package var ledger: Ledger
-        package var gaps: [SourceRecord.Gap]
+        public var ledger: Ledger
+        /// What is missing, although later facts are there.
+        public var gaps: [SourceRecord.Gap]
+
+        /// Makes a balance.
+        public init(
+            id: GUID, rowCount: Int? = nil, bookedCount: Int? = nil, ledger: Ledger, gaps: [SourceRecord.Gap]
+        ) {
+            (self.id, self.rowCount, self.bookedCount, self.ledger, self.gaps) = (id, rowCount, bookedCount, ledger, gaps)
+        }
     }
 
     /// A table's share in the file.
-    package struct TableSize: Hashable, Sendable, Codable {
-        package var name: String
-        package var byteCount: Int
+    public struct TableSize: Hashable, Sendable, Codable {
+        /// Of the table.
+        public var name: String
+        /// With its indexes.
+        public var byteCount: Int
         /// Its bytes for each row of the table of events, so that the sum over all tables is what an event costs, everything included; nil without any.
-        package var bytesPerEvent: Double?
+        public var bytesPerEvent: Double?
+
+        /// Makes a size.
+        public init(name: String, byteCount: Int, bytesPerEvent: Double? = nil) {
+            (self.name, self.byteCount, self.bytesPerEvent) = (name, byteCount, bytesPerEvent)
+        }
+    }
+
+    /// Makes a finding.
+    public init(
+        problems: [String], remarks: [String] = [], transactionCount: Int, factCount: Int, sources: [SourceBalance] = [],
+        totals: [AppTotal] = [], tables: [TableSize] = []
+    ) {
+        (self.problems, self.remarks, self.transactionCount, self.factCount) = (problems, remarks, transactionCount, factCount)
+        (self.sources, self.totals, self.tables) = (sources, totals, tables)
     }
 }
 
 extension StoreVerification {
     /// What the ledgers of sources say, where nothing else can be looked at.
-    package init(ledgersOf records: [SourceRecord]) {
+    public init(ledgersOf records: [SourceRecord]) {
         problems = records.filter { !$0.ledger.isBalanced }.map { "The ledger of source \($0.id) does not balance." }
         remarks = ["Ledgers and gaps were checked. To have the file checked too, verify the collector's folder."]
         factCount = records.reduce(0) { $0 + $1.ledger.delivered }

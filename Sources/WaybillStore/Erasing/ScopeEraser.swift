@@ -28,7 +28,8 @@ struct ScopeEraser {
             try connection.statement("DELETE FROM legacy_quarantine").run()
         case .transactions(let ids):
             try find(ids)
-        case .begunBefore(let time):
+        case .begunBefore(let date):
+            let time = date.microseconds
             try find(try guids("SELECT guid FROM parts WHERE listed_us < ?", time))
             try find(
                 "SELECT l.source, l.sequence FROM network_logs l WHERE l.part = 0 AND \(SQL.wall("l.at_us", source: "l.source")) < ?", time)

@@ -135,7 +135,8 @@ struct NaiveBooks: Sendable {
             transactions = Set(answers.runs.map(\.id))
             outside = { _, _ in true }
         case .transactions(let ids): transactions = Set(ids)
-        case .begunBefore(let time):
+        case .begunBefore(let date):
+            let time = date.microseconds
             transactions = Set(answers.runs.filter { $0.begun < time }.map(\.id))
             let early = Set(answers.exchanges.filter { $0.fact.part == 0 && $0.wall < time }.map(\.id))
             outside = { entry, fact in fact.part == 0 && early.contains(Fact.ID(source: entry.id, sequence: fact.root))

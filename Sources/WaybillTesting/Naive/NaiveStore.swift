@@ -1,39 +1,39 @@
 import Foundation
-package import WaybillAnalysis
-package import WaybillCore
-package import WaybillExport
-package import WaybillReading
+public import WaybillAnalysis
+public import WaybillCore
+public import WaybillExport
+public import WaybillReading
 import WaybillStore
 
 /// A store in memory that answers everything by looking at every fact: slow, short, and what others are compared with.
 ///
 /// It exports NDJSON alone, retires by age alone, and does not say why a page or an answer is empty.
-package final class NaiveStore: AnsweringStore, ExportingStore {
+public final class NaiveStore: AnsweringStore, ExportingStore {
     private let clock: any TransactionClock
     private let books = Locked(NaiveBooks())
 
     /// Makes an empty one.
     ///
     /// - Parameter clock: Decides what has timed out, and how old something is.
-    package init(clock: any TransactionClock) { self.clock = clock }
+    public init(clock: any TransactionClock) { self.clock = clock }
 
     /// All that can be seen of it now.
     var everything: NaiveAnswers { state.answers(now: clock.wallMicroseconds()) }
 
     private var state: NaiveBooks { books.withLock { $0 } }
 
-    package func add(_ set: ReceivedSet) -> Receipt { books.withLock { $0.add(set.set, at: set.atMicroseconds) } }
+    public func add(_ set: ReceivedSet) -> Receipt { books.withLock { $0.add(set.set, at: set.atMicroseconds) } }
 
-    package func erase(_ scope: ErasureScope) -> Erasure { books.withLock { $0.erase(scope) } }
+    public func erase(_ scope: ErasureScope) -> Erasure { books.withLock { $0.erase(scope) } }
 
-    package func retire(_ limits: RetirementLimits) throws(WaybillError) -> Int {
+    public func retire(_ limits: RetirementLimits) throws(WaybillError) -> Int {
         guard limits.maximumByteCount == nil else { throw WaybillError(.setting, "A naive store has no size.") }
         guard let age = limits.maximumAge else { return 0 }
         let cutoff = clock.wallMicroseconds() - age.microseconds
         return books.withLock { $0.retire(receivedBefore: cutoff) }
     }
 
-    package func verify() -> StoreVerification {
+    public func verify() -> StoreVerification {
         let entries = state.entries
         var verification = StoreVerification(ledgersOf: entries.map(\.record))
         verification.remarks = []
@@ -48,7 +48,7 @@ package final class NaiveStore: AnsweringStore, ExportingStore {
 
     // MARK: Transactions
 
-    package func transactions(_ request: ListRequest, within budget: Duration?) throws -> RecordPage<TransactionSummary> {
+    public func transactions(_ request: ListRequest, within budget: Duration?) throws -> RecordPage<TransactionSummary> {
         let (books, answers) = (state, everything)
         let filter: TransactionFilter = try request.filter(names: names(), now: answers.now)
         func list(_ runs: [NaiveAnswers.Run]) throws -> RecordPage<TransactionSummary> {
@@ -63,7 +63,7 @@ package final class NaiveStore: AnsweringStore, ExportingStore {
         return changes
     }
 
-    package func transaction(_ key: String) throws -> TransactionRecord {
+    public func transaction(_ key: String) throws -> TransactionRecord {
         let answers = everything
         return try answers.record(found(answers.runs.first { $0.id.description == key }))
     }
@@ -81,7 +81,7 @@ package final class NaiveStore: AnsweringStore, ExportingStore {
 
     // MARK: Exchanges and sources
 
-    package func exchanges(_ request: ListRequest, within budget: Duration?) throws -> RecordPage<ExchangeRecord> {
+    public func exchanges(_ request: ListRequest, within budget: Duration?) throws -> RecordPage<ExchangeRecord> {
         let answers = everything
         let filter: ExchangeFilter = try request.filter(names: names(), now: answers.now)
         let found = answers.exchanges.filter { answers.passes(filter, $0) }
@@ -89,16 +89,16 @@ package final class NaiveStore: AnsweringStore, ExportingStore {
         return try page(found.map(answers.record), request)
     }
 
-    package func exchange(_ key: String) throws -> ExchangeRecord {
+    public func exchange(_ key: String) throws -> ExchangeRecord {
         let answers = everything
         return try answers.record(found(answers.exchanges.first { $0.id.description == key }))
     }
 
-    package func bodies(of exchanges: [Fact.ID], limit: Int) -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool) {
+    public func bodies(of exchanges: [Fact.ID], limit: Int) -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool) {
         ([:], false)
     }
 
-    package func sources(_ request: ListRequest) throws -> RecordPage<SourceRecord> {
+    public func sources(_ request: ListRequest) throws -> RecordPage<SourceRecord> {
         let filter = try request.sourceFilter()
         let found = state.entries.map(\.record).filter { source in
             let words =
@@ -142,7 +142,7 @@ package final class NaiveStore: AnsweringStore, ExportingStore {
         }
     }
 
-    package func nameConflicts() -> [NameConflict] {
+    public func nameConflicts() -> [NameConflict] {
         let codes = Dictionary(grouping: state.names) {
             RecordedName(useCase: $0.name.useCase, event: $0.name.event, name: "")
         }
@@ -167,7 +167,7 @@ package final class NaiveStore: AnsweringStore, ExportingStore {
 
     // MARK: Questions and exports
 
-    package func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) throws -> AnyAnswer {
+    public func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) throws -> AnyAnswer {
         let answers = everything
         var question = question
         if case .network(var network) = question, !parameters.isEmpty {
@@ -184,7 +184,7 @@ package final class NaiveStore: AnsweringStore, ExportingStore {
         }
     }
 
-    package func export(_ facts: ExportedFacts, as format: TextFormat) throws -> ExportStream {
+    public func export(_ facts: ExportedFacts, as format: TextFormat) throws -> ExportStream {
         guard format == .ndjson else { throw WaybillError(.setting, "A naive store exports NDJSON alone.") }
         let (books, answers) = (state, everything)
         let chosen: Set<Fact.ID>

@@ -79,12 +79,12 @@ import WaybillStore
     @Test func aGapIsShownWithItsSequencesAndAboutWhen() {
         let gap = SourceRecord.Gap(first: 3, last: 5)
         let time = SourceDetails.GapTime(
-            gap: gap, afterMicroseconds: LoginHistory.begun, beforeMicroseconds: LoginHistory.begun + 2_500_000)
+            gap: gap, after: Date(microseconds: LoginHistory.begun), before: Date(microseconds: LoginHistory.begun + 2_500_000))
         let page = page(record(Ledger(recorded: 6, delivered: 3, pending: 3), gaps: [gap]), gaps: [time])
         #expect(
             page.contains("3 to 5<td class=n>3<td><time datetime=\"2026-03-01T12:00:00.000000Z\">2026-03-01 12:00:00.000</time> to <time "))
         #expect(page.contains("3 facts have not come in"))
-        let unknown = SourceDetails.GapTime(gap: gap, afterMicroseconds: nil, beforeMicroseconds: nil)
+        let unknown = SourceDetails.GapTime(gap: gap, after: nil, before: nil)
         #expect(self.page(record(Ledger(), gaps: [gap]), gaps: [unknown]).contains("<td>unknown"))
     }
 
@@ -191,7 +191,7 @@ import WaybillStore
             var rejections = RejectedFacts()
             rejections.add(Rejection(source: GUID(), sequence: 1, index: 0, reason: text), at: 0)
             let use = NameConflict.Use(name: text, app: text, versions: [text])
-            let details = SourceDetails(clocks: clocks, gaps: [], transactions: [summary], latestFact: 1, firstArrival: 1)
+            let details = SourceDetails(clocks: clocks, gaps: [], transactions: [summary], latestFact: .now, firstArrival: .now)
             let pages = [
                 SourcesPage(
                     unredacted(RecordPage(rows: [hostile], next: text, whyEmpty: nil)), details: unredacted([hostile.id: details]),

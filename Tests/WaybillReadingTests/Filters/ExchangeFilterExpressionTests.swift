@@ -22,7 +22,8 @@ import WaybillTesting
         expected.conditions = [
             .host("example.com"), .path("/orders"), .method(["GET", "HEAD"]), .status(400...499),
             .state([.failed, .inProgress]),
-            .error("-1001"), .tookMoreThan(.seconds(2)), .tookLessThan(.seconds(3)), .receivedMoreThan(100_000), .receivedLessThan(1_500_000),
+            .error("-1001"), .tookMoreThan(.seconds(2)), .tookLessThan(.seconds(3)),
+            .receivedMoreThan(100_000), .receivedLessThan(1_500_000),
             .app("shop"), .appVersion("1.2"), .device("x"), .os("iOS 18"), .osVersion("18.1"), .event("requestSent"),
             .not(.attribute("variant", value: "B")), .not(.host("cdn.example.com")), .text("wrong"), .not(.text("a:b")),
         ]

@@ -54,7 +54,7 @@ import WaybillCore
         #expect(try files(with: "MARKER-of-the-erased") == [isInWAL ? "waybill.sqlite-wal" : "waybill.sqlite"])
 
         _ = try store.erase(.transactions([gone]), at: 0)
-        _ = try store.erase(.begunBefore(FactWriter.wall + 47_000_000), at: 0)
+        _ = try store.erase(.begunBefore(Date(microseconds: FactWriter.wall + 47_000_000)), at: 0)
         #expect(try files(with: "MARKER-of-the-erased") == [])
         #expect(try files(with: "MARKER-of-the-kept") == ["waybill.sqlite"])
 

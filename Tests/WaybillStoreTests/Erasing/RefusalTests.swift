@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import WaybillCore
 import WaybillTesting
@@ -73,7 +74,7 @@ import WaybillTesting
             writer.openExchange(part: 0)
             try store.ingest(writer.set())
         }
-        #expect(try store.erase(.begunBefore(FactWriter.wall + 3 * 3_600_000_000), at: 0).factCount == 2)
+        #expect(try store.erase(.begunBefore(Date(microseconds: FactWriter.wall + 3 * 3_600_000_000)), at: 0).factCount == 2)
         #expect(try count("SELECT count(*) FROM network_logs") == 1)
     }
 

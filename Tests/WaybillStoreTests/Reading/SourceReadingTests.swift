@@ -86,12 +86,12 @@ import WaybillCore
         let gaps = try #require(try reader.source(writer.id)).gaps
         #expect(gaps == [SourceRecord.Gap(first: 3, last: 4)])
         let time = try #require(try reader.times(of: gaps, in: writer.id).first)
-        #expect(time.afterMicroseconds == FactWriter.wall + 11_000_000)
-        #expect(time.beforeMicroseconds == FactWriter.wall + 20_000_000)
+        #expect(time.after?.microseconds == FactWriter.wall + 11_000_000)
+        #expect(time.before?.microseconds == FactWriter.wall + 20_000_000)
         let outside = [SourceRecord.Gap(first: 1, last: 1), SourceRecord.Gap(first: 9, last: 9)]
         let times = try reader.times(of: outside, in: writer.id)
-        #expect(times[0].afterMicroseconds == nil, "Nothing is there before the first.")
-        #expect(times[1].beforeMicroseconds == nil, "Nothing is there behind the last.")
+        #expect(times[0].after == nil, "Nothing is there before the first.")
+        #expect(times[1].before == nil, "Nothing is there behind the last.")
     }
 
     @Test func aWallClockThatWasSetIsToldAndDriftIsNot() throws {

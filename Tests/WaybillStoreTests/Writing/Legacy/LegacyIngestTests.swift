@@ -162,7 +162,7 @@ import WaybillCore
         #expect(try count() == 1)
         try ingest(badSet("{}", id: id))
         #expect(try count() == 1, "nothing is taken in any more of what was erased")
-        _ = try store.erase(.begunBefore(FactWriter.wall + 60_000_001), at: FactWriter.wall)
+        _ = try store.erase(.begunBefore(Date(microseconds: FactWriter.wall + 60_000_001)), at: FactWriter.wall)
         #expect(try count() == 0)
         try ingest(badSet("{}"))
         _ = try store.retire(receivedBefore: FactWriter.wall + 61_000_000)
