@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Xcode puts the privacy manifest into the app. Elsewhere nobody reads it, and a resource would cost a bundle beside every executable.
+// Xcode puts the privacy manifest into the app. Elsewhere nobody reads it, and a resource would cost a bundle beside
+// every executable.
 #if canImport(Darwin)
 let (privacyManifest, unused): ([Resource], [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
 #else
@@ -10,7 +11,8 @@ let (privacyManifest, unused): ([Resource], [String]) = ([], ["PrivacyInfo.xcpri
 
 // All of the library that needs no trait, for tests and tools; what an app links is named by product.
 let library: [Target.Dependency] = [
-    "WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport", "WaybillInspector", "WaybillLegacy",
+    "WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport", "WaybillInspector",
+    "WaybillLegacy",
 ]
 
 let package = Package(
@@ -29,14 +31,16 @@ let package = Package(
     ],
     // An app that links `Waybill` resolves no packages: whatever has a dependency sits behind a trait, off by default.
     traits: [
-        .trait(name: "Hummingbird", description: "WaybillHummingbird: middleware that joins the transaction of a request."),
+        .trait(
+            name: "Hummingbird", description: "WaybillHummingbird: middleware that joins the transaction of a request."),
         .trait(
             name: "Collector",
             description: "WaybillCollector and the `waybill` command line.",
             enabledTraits: ["Hummingbird"]
         ),
         // Apart, because it builds all of BoringSSL.
-        .trait(name: "TLS", description: "`waybill serve` with a certificate of its own.", enabledTraits: ["Collector"]),
+        .trait(
+            name: "TLS", description: "`waybill serve` with a certificate of its own.", enabledTraits: ["Collector"]),
     ],
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
@@ -62,7 +66,8 @@ let package = Package(
         // What an app adds where it needs it.
         .target(name: "WaybillAnalysis", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
         .target(
-            name: "WaybillExport", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "CZlib"],
+            name: "WaybillExport",
+            dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "CZlib"],
             resources: [.embedInCode("Report/Assets")]),
         .target(
             name: "WaybillInspector",
@@ -71,13 +76,16 @@ let package = Package(
         .target(name: "WaybillLegacy", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill"]),
         .target(
             name: "WaybillTesting",
-            dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport"]),
+            dependencies: [
+                "WaybillCore", "WaybillStore", "WaybillReading", "Waybill", "WaybillAnalysis", "WaybillExport",
+            ]),
         // Behind traits.
         .target(name: "WaybillHummingbird", dependencies: ["Waybill", .hummingbird, .httpTypes]),
         .target(
             name: "WaybillCollector",
             dependencies: [
-                "WaybillCore", "WaybillReading", "WaybillAnalysis", "WaybillExport", "WaybillInspector", "WaybillLegacy", "CZlib",
+                "WaybillCore", "WaybillReading", "WaybillAnalysis", "WaybillExport", "WaybillInspector",
+                "WaybillLegacy", "CZlib",
                 .hummingbird, .httpTypes, .logging, .nio, .serviceLifecycle,
             ]
         ),
@@ -92,7 +100,8 @@ let package = Package(
 
         // The demo: three processes and the program that runs them.
         .target(name: "LoginUseCase", dependencies: ["Waybill"], path: "Examples/Login/UseCase"),
-        .executableTarget(name: "LoginClient", dependencies: ["Waybill", "LoginUseCase"], path: "Examples/Login/Client"),
+        .executableTarget(
+            name: "LoginClient", dependencies: ["Waybill", "LoginUseCase"], path: "Examples/Login/Client"),
         .executableTarget(
             name: "LoginServer",
             dependencies: ["Waybill", "WaybillHummingbird", "LoginUseCase", .hummingbird, .logging, .nio],
@@ -102,16 +111,19 @@ let package = Package(
             name: "LoginDemo",
             // The programs that it runs are built with it.
             dependencies: [
-                "WaybillCore", "WaybillStore", "WaybillReading", "LoginUseCase", "LoginClient", "LoginServer", "WaybillCommand",
+                "WaybillCore", "WaybillStore", "WaybillReading", "LoginUseCase", "LoginClient", "LoginServer",
+                "WaybillCommand",
             ],
             path: "Examples/Login/Demo"
         ),
         // The smallest use: one file, no traits.
-        .executableTarget(name: "SyncNotes", dependencies: ["Waybill"], path: "Examples/CommandLineTool", exclude: ["README.md"]),
+        .executableTarget(
+            name: "SyncNotes", dependencies: ["Waybill"], path: "Examples/CommandLineTool", exclude: ["README.md"]),
         .executableTarget(
             name: "Benchmarks",
             dependencies: library + [
-                "WaybillTesting", "WaybillCollector", "TestSupport", "CSQLite", "AllocationCounter", .hummingbird, .logging, .nio,
+                "WaybillTesting", "WaybillCollector", "TestSupport", "CSQLite", "AllocationCounter", .hummingbird,
+                .logging, .nio,
             ],
             path: "Benchmarks",
             exclude: ["AllocationCounter", "Size"]
@@ -125,33 +137,48 @@ let package = Package(
         ),
 
         // What several test targets share: real servers and real child processes.
-        .target(name: "TestSupport", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading"], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport", dependencies: ["WaybillCore", "WaybillStore", "WaybillReading"],
+            path: "Tests/TestSupport"),
         .target(name: "CRecordingDisk", dependencies: ["CSQLite"], path: "Tests/CRecordingDisk"),
         .target(
             name: "PowerLoss",
-            dependencies: ["WaybillCore", "WaybillStore", "WaybillReading", "WaybillTesting", "CRecordingDisk", "TestSupport"],
+            dependencies: [
+                "WaybillCore", "WaybillStore", "WaybillReading", "WaybillTesting", "CRecordingDisk", "TestSupport",
+            ],
             path: "Tests/PowerLoss"),
         .executableTarget(name: "SampleReports", dependencies: library + ["TestSupport"], path: "Tests/SampleReports"),
-        .executableTarget(name: "TestProcess", dependencies: library + ["TestSupport", "CSQLite", "CZlib"], path: "Tests/TestProcess"),
+        .executableTarget(
+            name: "TestProcess", dependencies: library + ["TestSupport", "CSQLite", "CZlib"], path: "Tests/TestProcess"),
         .testTarget(name: "WaybillCoreTests", dependencies: library + ["TestSupport"]),
         .testTarget(name: "WaybillReadingTests", dependencies: library + ["WaybillTesting", "TestSupport"]),
         .testTarget(name: "WaybillAnalysisTests", dependencies: library + ["WaybillTesting", "TestSupport"]),
         .testTarget(name: "WaybillStoreTests", dependencies: library + ["WaybillTesting", "TestSupport", "PowerLoss"]),
-        // What keeps a processor busy for long on one thread: brute force over many histories, power cuts at every moment. A target
-        // of its own, so that it can be run by itself, and left out where a race is looked for.
+        // What keeps a processor busy for long on one thread: brute force over many histories, power cuts at every
+        // moment. A target of its own, so that it can be run by itself, and left out where a race is looked for.
         .testTarget(
-            name: "WaybillStoreSlowTests", dependencies: library + ["WaybillTesting", "TestSupport", "PowerLoss", "WaybillStoreTests"]),
-        .testTarget(name: "WaybillTests", dependencies: library + ["WaybillTesting", "TestSupport", "TestProcess", "CZlib"]),
+            name: "WaybillStoreSlowTests",
+            dependencies: library + ["WaybillTesting", "TestSupport", "PowerLoss", "WaybillStoreTests"]),
+        .testTarget(
+            name: "WaybillTests", dependencies: library + ["WaybillTesting", "TestSupport", "TestProcess", "CZlib"]),
         // Traffic of many megabytes or many exchanges, all on the one queue of URLSession.
         .testTarget(
-            name: "WaybillSlowTests", dependencies: library + ["WaybillTesting", "TestSupport", "TestProcess", "WaybillTests"]),
-        .testTarget(name: "WaybillExportTests", dependencies: library + ["WaybillTesting", "TestSupport", "TestProcess"]),
+            name: "WaybillSlowTests",
+            dependencies: library + ["WaybillTesting", "TestSupport", "TestProcess", "WaybillTests"]),
+        .testTarget(
+            name: "WaybillExportTests", dependencies: library + ["WaybillTesting", "TestSupport", "TestProcess"]),
         .testTarget(name: "WaybillInspectorTests", dependencies: library + ["WaybillTesting", "TestSupport"]),
-        // Also a package of its own, which is run on an iPhone simulator; here, so that it compiles and runs without one.
-        .testTarget(name: "SimulatorTests", dependencies: ["Waybill", "WaybillTesting"], path: "Tests/Simulator/Tests/SimulatorTests"),
+        // Also a package of its own, which is run on an iPhone simulator; here, so that it compiles and runs without
+        // one.
+        .testTarget(
+            name: "SimulatorTests", dependencies: ["Waybill", "WaybillTesting"],
+            path: "Tests/Simulator/Tests/SimulatorTests"),
         .testTarget(
             name: "WaybillHummingbirdTests",
-            dependencies: ["WaybillCore", "Waybill", "WaybillTesting", "WaybillHummingbird", "TestSupport", .hummingbird, .httpTypes, .nio]
+            dependencies: [
+                "WaybillCore", "Waybill", "WaybillTesting", "WaybillHummingbird", "TestSupport", .hummingbird,
+                .httpTypes, .nio,
+            ]
         ),
         .testTarget(
             name: "WaybillCollectorTests",
@@ -166,26 +193,33 @@ let package = Package(
         // A collector with histories by the hundred, each answer of which is counted again.
         .testTarget(
             name: "WaybillCommandSlowTests",
-            dependencies: ["WaybillTesting", "WaybillCollector", "WaybillCommand", "WaybillCollectorTests", "TestSupport"]),
+            dependencies: [
+                "WaybillTesting", "WaybillCollector", "WaybillCommand", "WaybillCollectorTests", "TestSupport",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
 
 extension Target.Dependency {
-    static let hummingbird = product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Hummingbird"]))
-    static let httpTypes = product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Hummingbird"]))
+    static let hummingbird = product(
+        name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Hummingbird"]))
+    static let httpTypes = product(
+        name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Hummingbird"]))
     static let logging = product(name: "Logging", package: "swift-log", condition: .when(traits: ["Hummingbird"]))
     static let nio = product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Hummingbird"]))
     static let argumentParser = product(
         name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Collector"]))
-    static let configuration = product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Collector"]))
-    static let hummingbirdTLS = product(name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["TLS"]))
+    static let configuration = product(
+        name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Collector"]))
+    static let hummingbirdTLS = product(
+        name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["TLS"]))
     static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TLS"]))
     static let serviceLifecycle = product(
         name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Collector"]))
 }
 
-// Set by `make fuzz` alone: what links the fuzzer must not be in anybody's build. Tests go, because the fuzzers share sources with them.
+// Set by `make fuzz` alone: what links the fuzzer must not be in anybody's build. Tests go, because the fuzzers share
+// sources with them.
 if Context.environment["WAYBILL_FUZZING"] != nil {
     package.targets.removeAll { $0.type == .test }
     package.targets += [
@@ -205,7 +239,8 @@ if Context.environment["WAYBILL_FUZZING"] != nil {
     ]
 }
 
-// Set by the thread sanitizer's run: `swift build --build-tests` builds every program and every test, and it needs these alone.
+// Set by the thread sanitizer's run: `swift build --build-tests` builds every program and every test, and it needs
+// these alone.
 if let tests = Context.environment["WAYBILL_TESTS"]?.split(separator: ",") {
     package.products.removeAll { $0 is Product.Executable }
     package.targets.removeAll { target in

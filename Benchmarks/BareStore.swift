@@ -3,7 +3,8 @@ import Foundation
 import WaybillCore
 import WaybillStore
 
-/// The least that SQLite has to do for the same rows: prepared inserts into the same schema, nothing looked up, nothing kept in step.
+/// The least that SQLite has to do for the same rows: prepared inserts into the same schema, nothing looked up, nothing
+/// kept in step.
 final class BareStore {
     private var database: OpaquePointer?
     private var statements: [OpaquePointer?] = []
@@ -12,7 +13,9 @@ final class BareStore {
     init(folder: URL, isSynced: Bool) throws {
         _ = try Store(.folder(folder))
         let path = folder.appending(path: "waybill.sqlite").path(percentEncoded: false)
-        guard sqlite3_open(path, &database) == SQLITE_OK else { throw WaybillError(.store, "The bare store cannot be opened.") }
+        guard sqlite3_open(path, &database) == SQLITE_OK else {
+            throw WaybillError(.store, "The bare store cannot be opened.")
+        }
         try run("PRAGMA journal_mode = WAL; PRAGMA synchronous = \(isSynced ? "FULL" : "NORMAL")")
         for sql in [
             "INSERT INTO parts(source, sequence, guid, use_case, joined, at_us, listed_us, beyond, beyond_at_us, outcome, settled) VALUES(1, ?, ?, ?, 0, ?, ?, ?, ?, 0, 0)",
@@ -22,7 +25,8 @@ final class BareStore {
             var statement: OpaquePointer?
             guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else {
                 throw WaybillError(
-                    .store, "The bare store's statements do not fit the schema.", cause: String(cString: sqlite3_errmsg(database)))
+                    .store, "The bare store's statements do not fit the schema.",
+                    cause: String(cString: sqlite3_errmsg(database)))
             }
             statements.append(statement)
         }
@@ -40,16 +44,20 @@ final class BareStore {
             switch fact.content {
             case .opened(let opened):
                 opened.transaction.withBytes { bytes in
-                    _ = sqlite3_bind_blob(statements[0], 2, bytes.baseAddress, 16, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+                    _ = sqlite3_bind_blob(
+                        statements[0], 2, bytes.baseAddress, 16, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
                 }
                 try step(
                     0,
                     [
-                        1: fact.sequence, 3: opened.useCase, 4: fact.atMicroseconds, 5: fact.atMicroseconds, 6: fact.sequence,
+                        1: fact.sequence, 3: opened.useCase, 4: fact.atMicroseconds, 5: fact.atMicroseconds,
+                        6: fact.sequence,
                         7: fact.atMicroseconds,
                     ])
-            case .event(let event): try step(1, [1: fact.part, 2: fact.sequence - fact.part, 3: fact.atMicroseconds, 4: event.code])
-            case .closed(let closed): try step(2, [1: fact.sequence, 2: fact.atMicroseconds, 3: closed.outcome.rawValue, 4: fact.part])
+            case .event(let event):
+                try step(1, [1: fact.part, 2: fact.sequence - fact.part, 3: fact.atMicroseconds, 4: event.code])
+            case .closed(let closed):
+                try step(2, [1: fact.sequence, 2: fact.atMicroseconds, 3: closed.outcome.rawValue, 4: fact.part])
             case .exchangeOpened, .exchangeClosed: throw WaybillError(.store, "The bare store takes no exchanges.")
             }
         }
@@ -60,7 +68,8 @@ final class BareStore {
         let statement = statements[index]
         for (place, value) in values { sqlite3_bind_int64(statement, place, Int64(value)) }
         guard sqlite3_step(statement) == SQLITE_DONE else {
-            throw WaybillError(.store, "The bare store did not take a row.", cause: String(cString: sqlite3_errmsg(database)))
+            throw WaybillError(
+                .store, "The bare store did not take a row.", cause: String(cString: sqlite3_errmsg(database)))
         }
         sqlite3_reset(statement)
     }

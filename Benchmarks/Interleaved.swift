@@ -1,6 +1,7 @@
 import WaybillCore
 
-/// What a busy server records: 50 transactions at a time, a fact every 200 ms, so that most times need six bytes, as they do after half an hour.
+/// What a busy server records: 50 transactions at a time, a fact every 200 ms, so that most times need six bytes, as
+/// they do after half an hour.
 struct Interleaved {
     static let microsecondsPerFact = 200_000
 
@@ -37,7 +38,8 @@ struct Interleaved {
                 let isOpening = if case .opened = content { true } else { false }
                 facts.append(
                     Fact(
-                        sequence: number, part: isOpening ? number : part, atMicroseconds: number * Self.microsecondsPerFact,
+                        sequence: number, part: isOpening ? number : part,
+                        atMicroseconds: number * Self.microsecondsPerFact,
                         content: content))
                 return number
             }

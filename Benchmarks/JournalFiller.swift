@@ -10,7 +10,8 @@ final class JournalFiller {
 
     init(in folder: URL) throws {
         let source = RecordedSource(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
-        writer = SourceWriter(source: source, place: .folder(folder), clock: clock, capacity: 16_384, writesByItself: false)
+        writer = SourceWriter(
+            source: source, place: .folder(folder), clock: clock, capacity: 16_384, writesByItself: false)
         // The first fact has the journal made.
         facts.next { content, part in record(content, part: part).sequence }
         try writer.runAndWait { _, _ in }
@@ -20,7 +21,9 @@ final class JournalFiller {
         for _ in 0..<count {
             try facts.next { content, part in
                 let recorded = record(content, part: part)
-                guard recorded.result == .journaled else { throw WaybillError(.store, "A fact of the benchmark was not journaled.") }
+                guard recorded.result == .journaled else {
+                    throw WaybillError(.store, "A fact of the benchmark was not journaled.")
+                }
                 return recorded.sequence
             }
         }

@@ -8,7 +8,10 @@ struct Row: Sendable {
     var baseline: String
     var measure: @Sendable () async throws -> Comparison
 
-    init(_ name: String, unit: String, against baseline: String, measure: @escaping @Sendable () async throws -> Comparison) {
+    init(
+        _ name: String, unit: String, against baseline: String,
+        measure: @escaping @Sendable () async throws -> Comparison
+    ) {
         self.name = name
         self.unit = unit
         self.baseline = baseline
@@ -23,11 +26,13 @@ struct Comparison: Sendable {
     /// The median of the rounds' own ratios; nil: that of the two values.
     var ratioOfRounds: Double?
 
-    /// Nanoseconds per operation, as medians of rounds that take turns, so that whatever else the machine does meets both alike.
+    /// Nanoseconds per operation, as medians of rounds that take turns, so that whatever else the machine does meets
+    /// both alike.
     ///
     /// - Parameter prepare: Not measured, before each round.
     ///
-    /// Both closures do `operations` operations and return something that depends on their work, so that it cannot be optimized away.
+    /// Both closures do `operations` operations and return something that depends on their work, so that it cannot be
+    /// optimized away.
     static func nanoseconds(
         operations: Int, rounds: Int = 15, before prepare: () throws -> Void = {}, of value: () throws -> Int,
         against baseline: () throws -> Int

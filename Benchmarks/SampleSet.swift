@@ -1,6 +1,7 @@
 import WaybillCore
 
-/// What a client sends: logins of eight events and one exchange each, one event in eight with attributes, one login in four failed.
+/// What a client sends: logins of eight events and one exchange each, one event in eight with attributes, one login in
+/// four failed.
 enum SampleSet {
     static func logins(_ count: Int) -> TransactionSet {
         var facts: [Fact] = []
@@ -13,7 +14,9 @@ enum SampleSet {
             let failed = login % 4 == 0
             let error = failed ? RecordedError(domain: "NSURLErrorDomain", code: -1001) : nil
             let part = facts.count + 1
-            add(part: part, .opened(Fact.Opened(transaction: GUID(), useCase: 0, attributes: ["variant": "B", "attempt": 1])))
+            add(
+                part: part,
+                .opened(Fact.Opened(transaction: GUID(), useCase: 0, attributes: ["variant": "B", "attempt": 1])))
             for code in 0..<4 { add(part: part, .event(Fact.Event(code: code))) }
             let exchange = facts.count + 1
             add(
@@ -29,19 +32,23 @@ enum SampleSet {
                 part: part,
                 .exchangeClosed(
                     Fact.ExchangeClosed(
-                        exchange: exchange, state: failed ? .failed : .completed, status: failed ? nil : 200, sentByteCount: 58,
+                        exchange: exchange, state: failed ? .failed : .completed, status: failed ? nil : 200,
+                        sentByteCount: 58,
                         receivedByteCount: failed ? nil : 212,
-                        headerFields: failed ? [] : [Fact.HeaderField(name: "Content-Type", value: "application/json")], error: error)))
+                        headerFields: failed ? [] : [Fact.HeaderField(name: "Content-Type", value: "application/json")],
+                        error: error)))
             for code in 4..<7 { add(part: part, .event(Fact.Event(code: code))) }
             add(part: part, .event(Fact.Event(code: 7, error: error, attributes: ["screen": "home", "cached": false])))
             add(part: part, .closed(Fact.Closed(outcome: failed ? .failed : .succeeded, error: error)))
         }
         let source = RecordedSource(
-            id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1", os: "iOS",
+            id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1",
+            os: "iOS",
             osVersion: "18.5")
         let names = (0..<8).map { (code: Int) in RecordedName(useCase: 0, event: code, name: "event\(code)") }
         let share = TransactionSet.Share(
-            source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_760_518_800_000_000)], names: names,
+            source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_760_518_800_000_000)],
+            names: names,
             ledger: Ledger(recorded: facts.count, pending: facts.count), facts: facts)
         return TransactionSet(id: GUID(), sources: [share])
     }

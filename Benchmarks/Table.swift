@@ -17,7 +17,8 @@ struct Table {
 
     func line(_ result: Result) -> String {
         line([
-            result.name, format(result.value), result.unit, result.baseline, format(result.baselineValue), format(result.ratio, digits: 2),
+            result.name, format(result.value), result.unit, result.baseline, format(result.baselineValue),
+            format(result.ratio, digits: 2),
         ])
     }
 
@@ -31,6 +32,8 @@ struct Table {
 
     /// Fewer digits after the point, the more stand before it.
     private func format(_ value: Double, digits: Int? = nil) -> String {
-        value.formatted(.number.precision(.fractionLength(digits ?? (value < 100 ? 1 : 0))).locale(Locale(identifier: "en_US_POSIX")))
+        value.formatted(
+            .number.precision(.fractionLength(digits ?? (value < 100 ? 1 : 0))).locale(
+                Locale(identifier: "en_US_POSIX")))
     }
 }

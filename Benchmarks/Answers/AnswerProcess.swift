@@ -3,7 +3,8 @@ import Foundation
 import WaybillCore
 import WaybillStore
 
-/// One question, asked once in a process of its own, so that its memory is its own: `Benchmarks --ask waybill|sqlite QUESTION FOLDER`.
+/// One question, asked once in a process of its own, so that its memory is its own:
+/// `Benchmarks --ask waybill|sqlite QUESTION FOLDER`.
 struct AnswerProcess: Codable {
     enum Engine: String { case waybill, sqlite }
 
@@ -27,7 +28,8 @@ struct AnswerProcess: Codable {
 
     /// In the child: prints what was measured.
     static func run(_ arguments: [String]) throws {
-        guard arguments.count == 3, let engine = Engine(rawValue: arguments[0]), let question = AnswerQuestion(rawValue: arguments[1])
+        guard arguments.count == 3, let engine = Engine(rawValue: arguments[0]),
+            let question = AnswerQuestion(rawValue: arguments[1])
         else {
             throw UsageError(sentence: "Usage: Benchmarks --ask waybill|sqlite QUESTION FOLDER.")
         }
@@ -39,14 +41,16 @@ struct AnswerProcess: Codable {
         case .sqlite: figures = try rows(of: question.sqlite, folder.appending(path: "waybill.sqlite"))
         }
         let measured = AnswerProcess(
-            milliseconds: (ContinuousClock.now - start) / .milliseconds(1), megabytes: PeakMemory.megabytes(), figures: figures)
+            milliseconds: (ContinuousClock.now - start) / .milliseconds(1), megabytes: PeakMemory.megabytes(),
+            figures: figures)
         print(String(decoding: try JSONEncoder().encode(measured), as: UTF8.self))
     }
 
     /// All numbers that statements give, one after the other.
     private static func rows(of statements: [String], _ file: URL) throws -> [Int] {
         var database: OpaquePointer?
-        guard sqlite3_open_v2(file.path(percentEncoded: false), &database, SQLITE_OPEN_READONLY, nil) == SQLITE_OK else {
+        guard sqlite3_open_v2(file.path(percentEncoded: false), &database, SQLITE_OPEN_READONLY, nil) == SQLITE_OK
+        else {
             throw WaybillError(.store, "The store cannot be opened.")
         }
         defer { sqlite3_close(database) }
@@ -54,10 +58,13 @@ struct AnswerProcess: Codable {
         for sql in statements {
             var statement: OpaquePointer?
             guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else {
-                throw WaybillError(.store, "A statement does not fit the schema: \(String(cString: sqlite3_errmsg(database)))")
+                throw WaybillError(
+                    .store, "A statement does not fit the schema: \(String(cString: sqlite3_errmsg(database)))")
             }
             while sqlite3_step(statement) == SQLITE_ROW {
-                for column in 0..<sqlite3_column_count(statement) { numbers.append(Int(sqlite3_column_int64(statement, column))) }
+                for column in 0..<sqlite3_column_count(statement) {
+                    numbers.append(Int(sqlite3_column_int64(statement, column)))
+                }
             }
             sqlite3_finalize(statement)
         }

@@ -1,8 +1,10 @@
 extension AnswerQuestion {
-    /// The best statements known for the same question on the same file; those that give rows give the numbers of the answer.
+    /// The best statements known for the same question on the same file; those that give rows give the numbers of the
+    /// answer.
     ///
-    /// They know of this store what the library cannot: that versions of the app number their events alike, that no transaction is open, that
-    /// clocks were set once, where only one source takes part, and that a transaction has one exchange at most, which one part at most was joined by.
+    /// They know of this store what the library cannot: that versions of the app number their events alike, that no
+    /// transaction is open, that clocks were set once, where only one source takes part, and that a transaction has one
+    /// exchange at most, which one part at most was joined by.
     var sqlite: [String] {
         switch self {
         case .summary: Self.summaryStatements
@@ -71,7 +73,8 @@ extension AnswerQuestion {
             """
         ]
         + (0...4).flatMap { step -> [String] in
-            let reached = (0...step).map { $0 == 0 ? "t0 IS NOT NULL" : "t\($0) > t\($0 - 1)" }.joined(separator: " AND ")
+            let reached = (0...step).map { $0 == 0 ? "t0 IS NOT NULL" : "t\($0) > t\($0 - 1)" }.joined(
+                separator: " AND ")
             guard step > 0 else { return ["SELECT count(*), 0, 0 FROM f WHERE \(reached)"] }
             return [
                 "CREATE TEMP TABLE s\(step) AS SELECT t\(step) - t\(step - 1) AS took FROM f WHERE \(reached) ORDER BY 1",
@@ -81,7 +84,8 @@ extension AnswerQuestion {
         }
 
     private static let names =
-        "CASE code " + AnswerStore.loginNames.enumerated().map { "WHEN \($0.offset) THEN '\($0.element)'" }.joined(separator: " ")
+        "CASE code "
+        + AnswerStore.loginNames.enumerated().map { "WHEN \($0.offset) THEN '\($0.element)'" }.joined(separator: " ")
         + AnswerStore.serverNames.map { " WHEN \($0.key) THEN '\($0.value)'" }.joined() + " END"
 
     private static let transitionsStatements = [

@@ -14,15 +14,20 @@ enum AnswerQuestion: String, CaseIterable {
             let answer = try answer(SummaryQuestion(), reader)
             return answer.useCases.flatMap { useCase in
                 [useCase.useCase, useCase.runs, useCase.installations, useCase.rates.count, useCase.rates[0].runs]
-                    + TransactionOutcome.allCases.filter { $0 != .open && $0 != .timedOut }.map { useCase.outcomes[$0] ?? 0 }
+                    + TransactionOutcome.allCases.filter { $0 != .open && $0 != .timedOut }.map {
+                        useCase.outcomes[$0] ?? 0
+                    }
                     + useCase.errors.flatMap { [$0.code, $0.count] }
             }
         case .duration:
-            let query = DurationQuestion(filter: Self.logins, from: .event("requestSent"), to: .event("responseReceived"))
+            let query = DurationQuestion(
+                filter: Self.logins, from: .event("requestSent"), to: .event("responseReceived"))
             let answer = try answer(query, reader)
             return Self.figures(of: answer.total.statistics)
         case .funnel:
-            let steps = ["initiated", "requestSent", "serverAccepted", "responseReceived"].map { TransactionPoint.event($0) }
+            let steps = ["initiated", "requestSent", "serverAccepted", "responseReceived"].map {
+                TransactionPoint.event($0)
+            }
             let query = FunnelQuestion(filter: Self.logins, steps: steps + [.finished])
             let answer = try answer(query, reader)
             return answer.total.steps.flatMap {
@@ -31,7 +36,9 @@ enum AnswerQuestion: String, CaseIterable {
         case .transitions:
             let answer = try answer(TransitionsQuestion(filter: Self.logins), reader)
             let known = answer.transitions.sorted { ($0.from, $0.to) < ($1.from, $1.to) }
-            return known.flatMap { [$0.statistics.count, $0.statistics.p50Microseconds ?? 0, $0.statistics.p99Microseconds ?? 0] }
+            return known.flatMap {
+                [$0.statistics.count, $0.statistics.p50Microseconds ?? 0, $0.statistics.p99Microseconds ?? 0]
+            }
         case .legs:
             let answer = try answer(LegsQuestion(filter: Self.logins), reader)
             return Self.figures(of: answer.total)
@@ -86,7 +93,8 @@ enum AnswerQuestion: String, CaseIterable {
     private static func figures(of statistics: DurationStatistics) -> [Int] {
         [statistics.count, statistics.minimumMicroseconds ?? 0, statistics.maximumMicroseconds ?? 0]
             + [
-                statistics.p50Microseconds, statistics.p75Microseconds, statistics.p90Microseconds, statistics.p95Microseconds,
+                statistics.p50Microseconds, statistics.p75Microseconds, statistics.p90Microseconds,
+                statistics.p95Microseconds,
                 statistics.p99Microseconds,
             ].map { $0 ?? 0 }
     }

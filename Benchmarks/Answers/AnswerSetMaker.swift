@@ -17,7 +17,8 @@ struct AnswerSetMaker {
             servers.append(
                 Recording(
                     RecordedSource(
-                        id: random.guid(), installation: random.guid(), app: "login-server", appVersion: "7.\(number / 2)",
+                        id: random.guid(), installation: random.guid(), app: "login-server",
+                        appVersion: "7.\(number / 2)",
                         device: "x86_64",
                         os: "Linux", osVersion: "6.1"),
                     // Odd, as all clients' clocks are even: no two events of one transaction have the same time.
@@ -32,8 +33,10 @@ struct AnswerSetMaker {
         for launch in 0..<launchCount {
             let isNew = random.oneIn(3)
             let source = RecordedSource(
-                id: random.guid(), installation: installation(), app: "com.example.shop", appVersion: isNew ? "4.3.0" : "4.2.1",
-                device: "iPhone17,\(Int.random(in: 1...4, using: &random))", os: "iOS", osVersion: isNew ? "26.1" : "18.5")
+                id: random.guid(), installation: installation(), app: "com.example.shop",
+                appVersion: isNew ? "4.3.0" : "4.2.1",
+                device: "iPhone17,\(Int.random(in: 1...4, using: &random))", os: "iOS",
+                osVersion: isNew ? "26.1" : "18.5")
             var client = Recording(source, offset: (wall + launch * 1_000_000) / 2 * 2)
             for number in 0..<transactionsEach {
                 client.now = number * 60_000_000 + Int.random(in: 0..<10_000_000, using: &random) * 2
@@ -41,22 +44,30 @@ struct AnswerSetMaker {
             }
             shares.append(client.share(names: Self.clientNames, hasEnded: true))
         }
-        for server in servers where !server.facts.isEmpty { shares.append(server.share(names: Self.serverNames, hasEnded: false)) }
+        for server in servers where !server.facts.isEmpty {
+            shares.append(server.share(names: Self.serverNames, hasEnded: false))
+        }
         return TransactionSet(id: random.guid(), sources: shares)
     }
 
     private static let clientNames =
         [RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 1, name: "search")]
         + AnswerStore.loginNames.enumerated().map { RecordedName(useCase: 0, event: $0.offset, name: $0.element) }
-        + ["typed", "listed", "opened"].enumerated().map { RecordedName(useCase: 1, event: $0.offset, name: $0.element) }
+        + ["typed", "listed", "opened"].enumerated().map {
+            RecordedName(useCase: 1, event: $0.offset, name: $0.element)
+        }
     private static let serverNames =
         [RecordedName(useCase: 0, name: "login")]
-        + AnswerStore.serverNames.sorted { $0.key < $1.key }.map { RecordedName(useCase: 0, event: $0.key, name: $0.value) }
+        + AnswerStore.serverNames.sorted { $0.key < $1.key }.map {
+            RecordedName(useCase: 0, event: $0.key, name: $0.value)
+        }
 
     private var installations: [GUID] = []
 
     private mutating func installation() -> GUID {
-        if installations.count > 10, !random.oneIn(3) { return installations[Int.random(in: 0..<installations.count, using: &random)] }
+        if installations.count > 10, !random.oneIn(3) {
+            return installations[Int.random(in: 0..<installations.count, using: &random)]
+        }
         installations.append(random.guid())
         return installations[installations.count - 1]
     }
@@ -104,7 +115,10 @@ struct AnswerSetMaker {
         event(4, after: 9_000, &client, part: part)
         guard !isRejected else {
             client.add(
-                .closed(Fact.Closed(outcome: .failed, error: RecordedError(domain: "LoginError", code: random.oneIn(3) ? 429 : 401))),
+                .closed(
+                    Fact.Closed(
+                        outcome: .failed, error: RecordedError(domain: "LoginError", code: random.oneIn(3) ? 429 : 401))
+                ),
                 part: part)
             return
         }
@@ -160,13 +174,15 @@ private struct Recording {
     /// - Parameter cause: Of a part that is joined.
     /// - Returns: The part.
     mutating func open(_ id: GUID, useCase: Int, attributes: Attributes = [:], cause: Fact.ID? = nil) -> Int {
-        let opened = Fact.Opened(transaction: id, useCase: useCase, isJoined: cause != nil, cause: cause, attributes: attributes)
+        let opened = Fact.Opened(
+            transaction: id, useCase: useCase, isJoined: cause != nil, cause: cause, attributes: attributes)
         return add(.opened(opened), part: nil)
     }
 
     func share(names: [RecordedName], hasEnded: Bool) -> TransactionSet.Share {
         TransactionSet.Share(
-            source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: offset)], hasEnded: hasEnded, names: names,
+            source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: offset)], hasEnded: hasEnded,
+            names: names,
             ledger: Ledger(recorded: sequence, pending: facts.count), facts: facts)
     }
 }

@@ -6,8 +6,9 @@ import WaybillExport
 import WaybillReading
 import WaybillStore
 
-/// A collector's store after a month: many launches of an app in two versions, four servers whose clocks are off, nine in ten transactions logins,
-/// half of which reached a server, each by an exchange. Made once, by taking sets in, and kept in `.build/bench-store`.
+/// A collector's store after a month: many launches of an app in two versions, four servers whose clocks are off, nine
+/// in ten transactions logins, half of which reached a server, each by an exchange. Made once, by taking sets in, and
+/// kept in `.build/bench-store`.
 struct AnswerStore {
     let folder: URL
 
@@ -40,7 +41,9 @@ struct AnswerStore {
         try fill(eventCount: 1_000_000)
         let facts = folder.appending(path: "facts.ndjson")
         let file = try PartialFile(facts)
-        _ = try StoreReader(.folder(folder)).export(.everything, as: .ndjson, redactor: Redactor()) { try file.write($0) }
+        _ = try StoreReader(.folder(folder)).export(.everything, as: .ndjson, redactor: Redactor()) {
+            try file.write($0)
+        }
         try file.finish()
         _ = try DuckDB.run(
             """
@@ -50,7 +53,8 @@ struct AnswerStore {
         try FileManager.default.removeItem(at: facts)
     }
 
-    /// The same month again, by others and a few seconds later: rows as taking them in would make them, in a tenth of the time.
+    /// The same month again, by others and a few seconds later: rows as taking them in would make them, in a tenth of
+    /// the time.
     private func multiply(_ store: AnswerStore, by count: Int) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appending(path: "waybill.sqlite")
@@ -62,11 +66,13 @@ struct AnswerStore {
         defer { sqlite3_close(database) }
         let parts =
             "use_case, joined, own_timeout_us, at_us, opened_detail, closed, closed_at_us, error_code, closed_detail, outcome, settled"
-        let others = "app, app_version, device, os, os_version, attributes, heard_us, recorded, refused, delivered, ended, news"
+        let others =
+            "app, app_version, device, os, os_version, attributes, heard_us, recorded, refused, delivered, ended, news"
         let exchanges =
             "part, sequence, at_us, role, method, host, path, opened_detail, closed, closed_at_us, state, status, first_byte_us, sent_bytes, "
             + "received_bytes, error_code, closed_detail"
-        // Of the first month alone, however many were added meanwhile. None of its IDs begins with three bytes of all ones.
+        // Of the first month alone, however many were added meanwhile. None of its IDs begins with three bytes of all
+        // ones.
         let setup = """
             PRAGMA journal_mode = OFF; PRAGMA cache_size = -200000; \
             CREATE TEMP TABLE first AS SELECT max(id) AS id FROM sources;

@@ -5,19 +5,23 @@ import WaybillCore
 enum DuckDB {
     private static let shell = ".build-tools/validators/bin/duckdb"
 
-    /// What it prints, as CSV without titles, and how long the statements took together, in milliseconds, without what starts before them.
+    /// What it prints, as CSV without titles, and how long the statements took together, in milliseconds, without what
+    /// starts before them.
     static func run(_ sql: String) throws -> (lines: [String], milliseconds: Double) {
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(filePath: shell)
         process.arguments = [
-            "-bail", "-c", ".read Schemas/duckdb.sql", "-c", ".mode csv", "-c", ".headers off", "-c", ".timer on", "-c", sql,
+            "-bail", "-c", ".read Schemas/duckdb.sql", "-c", ".mode csv", "-c", ".headers off", "-c", ".timer on", "-c",
+            sql,
         ]
         process.standardOutput = output
         try process.run()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw WaybillError(.store, "DuckDB has failed; `make setup` installs it.") }
+        guard process.terminationStatus == 0 else {
+            throw WaybillError(.store, "DuckDB has failed; `make setup` installs it.")
+        }
         // Run Time (s): real 0.012 user 0.019 sys 0.001
         var lines: [String] = []
         var milliseconds = 0.0

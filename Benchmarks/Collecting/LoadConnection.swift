@@ -2,7 +2,8 @@
 import Foundation
 import WaybillCore
 
-/// A connection that costs its side next to nothing, so that what is measured is the server: a blocking socket, requests that are made before.
+/// A connection that costs its side next to nothing, so that what is measured is the server: a blocking socket,
+/// requests that are made before.
 final class LoadConnection {
     private let descriptor: Int32
     private var buffer = [UInt8](repeating: 0, count: 16 << 10)
@@ -18,7 +19,9 @@ final class LoadConnection {
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         address.sin_port = UInt16(port).bigEndian
         let status = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
         }
         guard status == 0 else { throw WaybillError(.transport, "The server does not listen.") }
     }
@@ -49,7 +52,8 @@ final class LoadConnection {
             answer += buffer[..<count]
         }
         guard answer.starts(with: Array("HTTP/1.1 200".utf8)) else {
-            throw WaybillError(.refused, "The server did not take a set: \(String(decoding: answer.prefix(400), as: UTF8.self))")
+            throw WaybillError(
+                .refused, "The server did not take a set: \(String(decoding: answer.prefix(400), as: UTF8.self))")
         }
     }
 
@@ -57,8 +61,10 @@ final class LoadConnection {
     private static func isWhole(_ answer: [UInt8]) -> Bool {
         let text = String(decoding: answer, as: UTF8.self)
         guard let end = text.range(of: "\r\n\r\n") else { return false }
-        let length = text[..<end.lowerBound].split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
-            .flatMap { Int($0.drop { $0 != ":" }.dropFirst().trimmingCharacters(in: .whitespaces)) }
+        let length = text[..<end.lowerBound].split(separator: "\r\n").first {
+            $0.lowercased().hasPrefix("content-length:")
+        }
+        .flatMap { Int($0.drop { $0 != ":" }.dropFirst().trimmingCharacters(in: .whitespaces)) }
         return text[end.upperBound...].utf8.count >= length ?? 0
     }
 }

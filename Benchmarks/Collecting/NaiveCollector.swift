@@ -4,7 +4,8 @@ import Hummingbird
 import NIOCore
 import WaybillCore
 
-/// What somebody writes first: the body in one piece, `JSONDecoder`, and a synced commit for each request. Nothing is looked up or kept in step.
+/// What somebody writes first: the body in one piece, `JSONDecoder`, and a synced commit for each request. Nothing is
+/// looked up or kept in step.
 struct NaiveCollector: Sendable {
     private let store: Serial
 
@@ -44,12 +45,14 @@ extension CodableSet {
             try share.facts.map { fact in
                 let content: WaybillCore.Fact.Content =
                     switch (fact.kind, fact.transaction, fact.event) {
-                    case ("opened", let transaction?, _): .opened(.init(transaction: transaction, useCase: fact.use_case ?? 0))
+                    case ("opened", let transaction?, _):
+                        .opened(.init(transaction: transaction, useCase: fact.use_case ?? 0))
                     case ("event", _, let event?): .event(.init(code: event))
                     case ("closed", _, _): .closed(.init(outcome: fact.outcome == "failed" ? .failed : .succeeded))
                     default: throw WaybillError(.format, "The naive collector takes no exchanges.")
                     }
-                return WaybillCore.Fact(sequence: fact.sequence, part: fact.part, atMicroseconds: fact.at_us, content: content)
+                return WaybillCore.Fact(
+                    sequence: fact.sequence, part: fact.part, atMicroseconds: fact.at_us, content: content)
             }
         }
     }

@@ -13,7 +13,8 @@ final class RunningServer {
         let (ports, port) = AsyncStream<Int>.makeStream()
         let application = Application(
             router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { port.yield($0.localAddress?.port ?? 0) }, logger: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() })
+            onServerRunning: { port.yield($0.localAddress?.port ?? 0) },
+            logger: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() })
         running = Task { try await application.run() }
         var iterator = ports.makeAsyncIterator()
         self.port = await iterator.next() ?? 0

@@ -3,13 +3,15 @@ import WaybillCore
 import WaybillStore
 
 extension Row {
-    /// Questions about a store of a million events, of ten million with `BIG=1`: beside SQL on the same file, DuckDB over the export, and the
-    /// memory that is allowed. All give the same numbers, or there is no figure.
+    /// Questions about a store of a million events, of ten million with `BIG=1`: beside SQL on the same file, DuckDB
+    /// over the export, and the memory that is allowed. All give the same numbers, or there is no figure.
     static let answers: [Row] = AnswerQuestion.allCases.flatMap { question -> [Row] in
         let measured = AnswerMeasurement(of: question)
         var rows = [
             Row(question.rawValue, unit: "ms", against: "SQL") { try measured.result().sqlite },
-            Row(question.rawValue, unit: "MB peak", against: "limit") { Comparison(value: try measured.result().megabytes, baseline: 200) },
+            Row(question.rawValue, unit: "MB peak", against: "limit") {
+                Comparison(value: try measured.result().megabytes, baseline: 200)
+            },
         ]
         if question.duckDB("") != nil {
             rows.insert(Row(question.rawValue, unit: "ms", against: "DuckDB") { try measured.result().duckDB }, at: 1)
@@ -54,7 +56,8 @@ private final class AnswerMeasurement: @unchecked Sendable {  // right because r
             if let sql = question.duckDB(store.parquet.relativePath) {
                 let answer = try DuckDB.figures(sql)
                 guard answer.figures == ours.figures else {
-                    throw WaybillError(.store, "\(question): DuckDB says \(answer.figures), Waybill says \(ours.figures).")
+                    throw WaybillError(
+                        .store, "\(question): DuckDB says \(answer.figures), Waybill says \(ours.figures).")
                 }
                 other = answer.milliseconds
             }
@@ -65,9 +68,11 @@ private final class AnswerMeasurement: @unchecked Sendable {  // right because r
         }
         let result = Result(
             sqlite: Comparison(
-                value: waybill.median, baseline: sqlite.median, ratioOfRounds: zip(waybill, sqlite).map { $0 / $1 }.median),
+                value: waybill.median, baseline: sqlite.median,
+                ratioOfRounds: zip(waybill, sqlite).map { $0 / $1 }.median),
             duckDB: Comparison(
-                value: waybill.median, baseline: duckDB.median, ratioOfRounds: zip(waybill, duckDB).map { $0 / $1 }.median),
+                value: waybill.median, baseline: duckDB.median,
+                ratioOfRounds: zip(waybill, duckDB).map { $0 / $1 }.median),
             megabytes: megabytes)
         known = result
         return result

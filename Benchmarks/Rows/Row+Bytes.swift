@@ -4,13 +4,15 @@ import WaybillCore
 import WaybillStore
 
 extension Row {
-    /// The whole file, by events without attributes, at 8, 20 and 50 of them a transaction; nothing of it delivered, 50 transactions at a time.
+    /// The whole file, by events without attributes, at 8, 20 and 50 of them a transaction; nothing of it delivered, 50
+    /// transactions at a time.
     static let bytesPerEvent = [8, 20, 50].map { eventsEach in
         Row("bytesPerEvent", unit: "bytes, \(eventsEach) a transaction", against: "one table, indexed by transaction") {
             let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
             defer { try? FileManager.default.removeItem(at: folder) }
             let source = RecordedSource(
-                id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1", os: "iOS",
+                id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1",
+                os: "iOS",
                 osVersion: "18.5")
             let store = try Store(.folder(folder))
             try store.register(source)
@@ -29,7 +31,8 @@ extension Row {
             try writePlainTable(facts, to: plain)
             let size = try byteCount(of: folder.appending(path: "waybill.sqlite"))
             return Comparison(
-                value: size / Double(interleaved.eventCount), baseline: try byteCount(of: plain) / Double(interleaved.eventCount))
+                value: size / Double(interleaved.eventCount),
+                baseline: try byteCount(of: plain) / Double(interleaved.eventCount))
         }
     }
 }
@@ -62,15 +65,20 @@ private func writePlainTable(_ facts: [Fact], to file: URL) throws {
         case .exchangeOpened, .exchangeClosed: throw WaybillError(.store, "The plain table takes no exchanges.")
         }
         transactions[fact.part]?.withBytes { bytes in
-            _ = sqlite3_bind_blob(statement, 1, bytes.baseAddress, 16, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+            _ = sqlite3_bind_blob(
+                statement, 1, bytes.baseAddress, 16, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
         }
         for (index, value) in [kind, code, fact.atMicroseconds].enumerated() {
             sqlite3_bind_int64(statement, Int32(index + 2), Int64(value))
         }
-        guard sqlite3_step(statement) == SQLITE_DONE else { throw WaybillError(.store, "The plain table did not take a row.") }
+        guard sqlite3_step(statement) == SQLITE_DONE else {
+            throw WaybillError(.store, "The plain table did not take a row.")
+        }
         sqlite3_reset(statement)
     }
-    guard sqlite3_exec(database, "COMMIT", nil, nil, nil) == SQLITE_OK else { throw WaybillError(.store, "The plain table failed.") }
+    guard sqlite3_exec(database, "COMMIT", nil, nil, nil) == SQLITE_OK else {
+        throw WaybillError(.store, "The plain table failed.")
+    }
 }
 
 private func byteCount(of file: URL) throws -> Double {

@@ -5,7 +5,8 @@ import WaybillCollector
 import WaybillCore
 import WaybillStore
 
-/// What a collector takes in over HTTP, its clients on the same two cores. The bodies are encoded before, and each is another one.
+/// What a collector takes in over HTTP, its clients on the same two cores. The bodies are encoded before, and each is
+/// another one.
 extension Row {
     /// Sets of 2,000 facts into a synced store: sent, decoded, stored and answered one after the other.
     static let collect = collecting("collect", clients: 1)
@@ -17,14 +18,17 @@ extension Row {
     static let collectNaive = Row("collectNaive", unit: "facts/s", against: "JSONDecoder, a commit each") {
         try await comparingSmallSets { ours, naive, factCount in
             Comparison(
-                value: ours.map { Double(factCount) / $0.seconds }.median, baseline: naive.map { Double(factCount) / $0.seconds }.median)
+                value: ours.map { Double(factCount) / $0.seconds }.median,
+                baseline: naive.map { Double(factCount) / $0.seconds }.median)
         }
     }
 
     /// How long the slowest hundredth of those sets waits for its answer.
     static let collectLatency = Row("collectLatency", unit: "ms, p99", against: "JSONDecoder, a commit each") {
         try await comparingSmallSets { ours, naive, _ in
-            Comparison(value: ours.map(\.slowestHundredth).median * 1000, baseline: naive.map(\.slowestHundredth).median * 1000)
+            Comparison(
+                value: ours.map(\.slowestHundredth).median * 1000, baseline: naive.map(\.slowestHundredth).median * 1000
+            )
         }
     }
 
@@ -35,7 +39,8 @@ extension Row {
             let (size, rounds, setsPerRound) = (2_000, 12, 8)
             let histories = (0..<clients).map { _ in Interleaved.batches(rounds * setsPerRound / clients, of: size) }
             let requests = histories.map { batches in
-                let source = RecordedSource(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
+                let source = RecordedSource(
+                    id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
                 return batches.map { LoadConnection.request(TransactionSet($0, of: source)) }
             }
             let bare = try BareStore(folder: folder.appending(path: "bare"), isSynced: true)
@@ -57,12 +62,15 @@ extension Row {
         }
     }
 
-    private static func comparingSmallSets(_ compare: ([Load], [Load], _ factCount: Int) -> Comparison) async throws -> Comparison {
+    private static func comparingSmallSets(_ compare: ([Load], [Load], _ factCount: Int) -> Comparison) async throws
+        -> Comparison
+    {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
         let (connections, setsEach, rounds) = (64, 20, 5)
         let naive = try await RunningServer(NaiveCollector(folder: folder.appending(path: "naive")).router())
-        let ours = try await RunningServer(Collector(folder: folder.appending(path: "collector"), access: .open).router())
+        let ours = try await RunningServer(
+            Collector(folder: folder.appending(path: "collector"), access: .open).router())
         var loads: (ours: [Load], naive: [Load]) = ([], [])
         var sequences = 0..<0
         for _ in 0..<rounds {
@@ -84,7 +92,8 @@ extension TransactionSet {
         self.init(id: GUID(), sources: [share])
     }
 
-    /// A launch of an app that sends one login of 18 events: the naive collector has one source, so that sequences go on from set to set.
+    /// A launch of an app that sends one login of 18 events: the naive collector has one source, so that sequences go
+    /// on from set to set.
     fileprivate static func oneLogin(sequences: inout Range<Int>) -> TransactionSet {
         sequences = sequences.upperBound + 1..<sequences.upperBound + 21
         let part = sequences.lowerBound
@@ -97,7 +106,8 @@ extension TransactionSet {
                 }
             return Fact(sequence: sequence, part: part, atMicroseconds: sequence * 1_000, content: content)
         }
-        return TransactionSet(facts, of: RecordedSource(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: ""))
+        return TransactionSet(
+            facts, of: RecordedSource(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: ""))
     }
 }
 #endif

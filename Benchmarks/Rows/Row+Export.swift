@@ -7,10 +7,14 @@ import WaybillStore
 
 extension Row {
     /// A million events out of a store, as JSON lines in a file that is synced.
-    static let exportNDJSON = Row("exportNDJSON", unit: "events/s", against: "bare scan, bare write") { try ExportSample.measure(.ndjson) }
+    static let exportNDJSON = Row("exportNDJSON", unit: "events/s", against: "bare scan, bare write") {
+        try ExportSample.measure(.ndjson)
+    }
 
     /// The same as CSV.
-    static let exportCSV = Row("exportCSV", unit: "events/s", against: "bare scan, bare write") { try ExportSample.measure(.csv) }
+    static let exportCSV = Row("exportCSV", unit: "events/s", against: "bare scan, bare write") {
+        try ExportSample.measure(.csv)
+    }
 
     /// The most memory that the process takes while it exports, after it has opened the store.
     static let exportMemory = Row("exportMemory", unit: "MB peak", against: "before the export") {
@@ -32,7 +36,8 @@ private final class ExportSample {
 
     init() throws {
         let source = RecordedSource(
-            id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1", os: "iOS",
+            id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1",
+            os: "iOS",
             osVersion: "18.5")
         let store = try Store(.folder(folder))
         try store.register(source)

@@ -6,12 +6,13 @@ import WaybillCore
 import WaybillStore
 
 extension Row {
-    /// 100,000 events in 5,000 transactions, from a device's store over HTTP into a collector's: read, encoded, compressed, sent, decoded, stored,
-    /// answered and booked, in one process.
+    /// 100,000 events in 5,000 transactions, from a device's store over HTTP into a collector's: read, encoded,
+    /// compressed, sent, decoded, stored, answered and booked, in one process.
     static let flush = Row("flush", unit: "ms/100,000 events", against: "its limit") {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let server = try await RunningServer(Collector(folder: folder.appending(path: "collector"), access: .open).router())
+        let server = try await RunningServer(
+            Collector(folder: folder.appending(path: "collector"), access: .open).router())
         guard let url = URL(string: "http://127.0.0.1:\(server.port)") else { throw URLError(.badURL) }
 
         var values: [Double] = []
@@ -21,7 +22,8 @@ extension Row {
             options.memoryCapacity = 200_000
             options.diagnostics = { _ in }
             let transactions = TransactionManager(
-                store: .directory(folder.appending(path: "device-\(round)")), delivery: .collector(url), options: options)
+                store: .directory(folder.appending(path: "device-\(round)")), delivery: .collector(url),
+                options: options)
             for _ in 0..<5_000 {
                 let transaction = transactions.begin(useCase: 1)
                 for code in 0..<18 { transaction.log(code) }

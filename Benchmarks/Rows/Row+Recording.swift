@@ -39,7 +39,9 @@ extension Row {
                 clock_gettime(CLOCK_MONOTONIC, &time)
                 buffer.withUnsafeMutableBytes { buffer in
                     let slot = 48 * (index % 1024)
-                    record.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: buffer[slot..<slot + 48]).copyMemory(from: $0) }
+                    record.withUnsafeBytes {
+                        UnsafeMutableRawBufferPointer(rebasing: buffer[slot..<slot + 48]).copyMemory(from: $0)
+                    }
                 }
                 sum &+= time.tv_nsec
             }
@@ -56,22 +58,27 @@ extension Row {
         defer { try? FileManager.default.removeItem(at: folder) }
         let writers = [false, true].map { isMapped in
             SourceWriter(
-                source: RecordedSource(id: GUID(), app: "bench", appVersion: "1"), place: .folder(folder), clock: SystemClock(),
+                source: RecordedSource(id: GUID(), app: "bench", appVersion: "1"), place: .folder(folder),
+                clock: SystemClock(),
                 capacity: 1_000,
                 journalSize: JournalSize(isMapped: isMapped))
         }
         var parts: [Int] = []
         for writer in writers {
-            parts.append(writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0).sequence)
+            parts.append(
+                writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0).sequence)
             try await writer.sync()
         }
         let record = { (index: Int) in
-            let taken = (0..<10_000).count { _ in writers[index].recorder.record(event: 0, part: parts[index]).result == .journaled }
+            let taken = (0..<10_000).count { _ in
+                writers[index].recorder.record(event: 0, part: parts[index]).result == .journaled
+            }
             precondition(taken == 10_000, "events were refused: the figure would be of something else")
             return taken
         }
         return try Comparison.nanoseconds(
-            operations: 10_000, before: { for writer in writers { try writer.runAndWait { _, _ in } } }, of: { record(0) },
+            operations: 10_000, before: { for writer in writers { try writer.runAndWait { _, _ in } } },
+            of: { record(0) },
             against: { record(1) })
     }
 
@@ -101,7 +108,9 @@ extension Row {
         try await transactions.sync()
         let allocations = { (log: () -> LogResult) in
             let before = allocation_count()
-            for _ in 0..<1_000 where log() != .journaled { preconditionFailure("it was refused: the figure would be of something else") }
+            for _ in 0..<1_000 where log() != .journaled {
+                preconditionFailure("it was refused: the figure would be of something else")
+            }
             return Double(allocation_count() - before) / 1_000
         }
         return Comparison(

@@ -21,8 +21,11 @@ extension Row {
         } of: {
             let source = RecordedSource(id: GUID(), app: "bench", appVersion: "1", device: "", os: "", osVersion: "")
             let writer = SourceWriter(
-                source: source, place: .folder(round.appending(path: "ours")), clock: SystemClock(), capacity: 16, writesByItself: false)
-            let recorded = try writer.runAndWait { opened, _ in try opened.reader().sources().reduce(0) { $0 + $1.ledger.recorded } }
+                source: source, place: .folder(round.appending(path: "ours")), clock: SystemClock(), capacity: 16,
+                writesByItself: false)
+            let recorded = try writer.runAndWait { opened, _ in
+                try opened.reader().sources().reduce(0) { $0 + $1.ledger.recorded }
+            }
             guard recorded == 100_000 else { throw WaybillError(.store, "Of 100000 facts \(recorded) were recovered.") }
             return recorded
         } against: {

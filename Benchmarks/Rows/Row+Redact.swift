@@ -3,7 +3,8 @@ import WaybillCore
 import WaybillStore
 
 extension Row {
-    /// What redaction costs a collector: sets of 2,000 facts decoded, redacted and added, without syncs, beside which it would seem to cost less.
+    /// What redaction costs a collector: sets of 2,000 facts decoded, redacted and added, without syncs, beside which
+    /// it would seem to cost less.
     static let redact = Row("redact", unit: "ns/fact", against: "without redaction") {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -5,7 +5,8 @@ import WaybillReading
 import WaybillStore
 
 extension Row {
-    /// A report of 500 transactions of 20 events and 2 requests each, out of a store, beside reading the same transactions alone.
+    /// A report of 500 transactions of 20 events and 2 requests each, out of a store, beside reading the same
+    /// transactions alone.
     ///
     /// - Throws: Where it is larger than 1.5 MB, which is what may be sent around.
     static let report = Row("report", unit: "ms", against: "reading alone") {
@@ -16,7 +17,9 @@ extension Row {
         let now = ReportSample.begun + 86_400_000_000
         let filter = TransactionFilter()
         let size = try TransactionReport(reader, matching: filter, limit: 500, now: now).html.count
-        guard size <= 1_500_000 else { throw WaybillError(.format, "The report has \(size) bytes, and 1,500,000 were allowed.") }
+        guard size <= 1_500_000 else {
+            throw WaybillError(.format, "The report has \(size) bytes, and 1,500,000 were allowed.")
+        }
         let nanoseconds = try Comparison.nanoseconds(operations: 1, rounds: 7) {
             try TransactionReport(reader, matching: filter, limit: 500, now: now).html.count
         } against: {
@@ -43,9 +46,13 @@ private enum ReportSample {
         }
         for purchase in 0..<count {
             let error = purchase % 4 == 0 ? RecordedError(domain: "ShopError", code: 402) : nil
-            let part = add(part: nil, .opened(Fact.Opened(transaction: GUID(), useCase: 1, attributes: ["variant": "B", "items": 3])))
+            let part = add(
+                part: nil,
+                .opened(Fact.Opened(transaction: GUID(), useCase: 1, attributes: ["variant": "B", "items": 3])))
             for code in 0..<20 {
-                _ = add(part: part, .event(Fact.Event(code: code, attributes: code % 8 == 7 ? ["screen": "checkout"] : [:])))
+                _ = add(
+                    part: part, .event(Fact.Event(code: code, attributes: code % 8 == 7 ? ["screen": "checkout"] : [:]))
+                )
                 if code == 6 || code == 13 { request(code, error: error) }
             }
             _ = add(part: part, .closed(Fact.Closed(outcome: error == nil ? .succeeded : .failed, error: error)))
@@ -55,7 +62,8 @@ private enum ReportSample {
                     part: part,
                     .exchangeOpened(
                         Fact.ExchangeOpened(
-                            method: "POST", scheme: "https", host: "api.example.com", path: "/v2/orders", query: "step=\(code)",
+                            method: "POST", scheme: "https", host: "api.example.com", path: "/v2/orders",
+                            query: "step=\(code)",
                             headerFields: [
                                 Fact.HeaderField(name: "Authorization", value: "[redacted]"),
                                 Fact.HeaderField(name: "Content-Type", value: "application/json"),
@@ -65,12 +73,15 @@ private enum ReportSample {
                     part: part,
                     .exchangeClosed(
                         Fact.ExchangeClosed(
-                            exchange: opened, state: .completed, status: status, firstByteAtMicroseconds: time + 1_200, sentByteCount: 214,
-                            receivedByteCount: 1_840, headerFields: [Fact.HeaderField(name: "Content-Type", value: "application/json")])))
+                            exchange: opened, state: .completed, status: status, firstByteAtMicroseconds: time + 1_200,
+                            sentByteCount: 214,
+                            receivedByteCount: 1_840,
+                            headerFields: [Fact.HeaderField(name: "Content-Type", value: "application/json")])))
             }
         }
         let source = RecordedSource(
-            id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1", os: "iOS",
+            id: GUID(), installation: GUID(), app: "com.example.shop", appVersion: "4.2.0", device: "iPhone17,1",
+            os: "iOS",
             osVersion: "18.5")
         let names = (0..<20).map { (code: Int) in RecordedName(useCase: 1, event: code, name: "checkoutStep\(code)") }
         let share = TransactionSet.Share(

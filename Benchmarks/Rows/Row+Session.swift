@@ -98,7 +98,9 @@ final class SessionSetting: Sendable {
         check(count, byteCount)
     }
 
-    func bare(_ byteCount: Int) async throws { check(try await bareSession.data(for: request(byteCount)).0.count, byteCount) }
+    func bare(_ byteCount: Int) async throws {
+        check(try await bareSession.data(for: request(byteCount)).0.count, byteCount)
+    }
 
     private func request(_ byteCount: Int) -> URLRequest { URLRequest(url: server.url.appending(path: "\(byteCount)")) }
 
@@ -119,7 +121,9 @@ enum SessionGrowth {
         try process.run()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        guard let growth = Double(text.trimmingCharacters(in: .whitespacesAndNewlines)) else { throw CocoaError(.fileReadCorruptFile) }
+        guard let growth = Double(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw CocoaError(.fileReadCorruptFile)
+        }
         return growth
     }
 

@@ -26,7 +26,8 @@ extension Row {
         }
     }
 
-    /// How long the slower calls take, with eight threads and the writer at work, 200,000 events a second; against looking at the clock twice.
+    /// How long the slower calls take, with eight threads and the writer at work, 200,000 events a second; against
+    /// looking at the clock twice.
     static let logLatencies = [(99.9, "p99.9"), (99.99, "p99.99"), (100, "max")].map { percentile, name in
         Row("log.\(name)", unit: "us/call", against: "two looks at the clock") {
             let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")

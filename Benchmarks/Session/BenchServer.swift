@@ -1,8 +1,10 @@
 import Foundation
 
-/// An HTTP server that does next to nothing, in a process of its own so that its work is not measured: `Benchmarks --serve`.
+/// An HTTP server that does next to nothing, in a process of its own so that its work is not measured:
+/// `Benchmarks --serve`.
 ///
-/// A request for `/512` gets 512 bytes of JSON, also where it has a body, which is read over. It ends with the process that started it.
+/// A request for `/512` gets 512 bytes of JSON, also where it has a body, which is read over. It ends with the process
+/// that started it.
 final class BenchServer: @unchecked Sendable {  // right because nothing changes after `init`
     /// Where it listens.
     let url: URL
@@ -34,7 +36,8 @@ final class BenchServer: @unchecked Sendable {  // right because nothing changes
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let status = withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(listener, address, size) == 0 && listen(listener, 128) == 0 ? getsockname(listener, address, &size) : -1
+                bind(listener, address, size) == 0 && listen(listener, 128) == 0
+                    ? getsockname(listener, address, &size) : -1
             }
         }
         guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
@@ -54,7 +57,8 @@ final class BenchServer: @unchecked Sendable {  // right because nothing changes
     private static func body(_ length: Int) -> Data {
         let item = #"{"name":"Ada","city":"London","active":true,"score":17}"#
         let items = Array(repeating: item, count: max(0, (length - 2) / (item.utf8.count + 1))).joined(separator: ",")
-        return Data("[\(items)]".utf8) + Data(repeating: UInt8(ascii: " "), count: max(0, length - items.utf8.count - 2))
+        return Data("[\(items)]".utf8)
+            + Data(repeating: UInt8(ascii: " "), count: max(0, length - items.utf8.count - 2))
     }
 
     private static func answer(_ connection: Int32) {
@@ -72,10 +76,12 @@ final class BenchServer: @unchecked Sendable {  // right because nothing changes
             while let end = unread.range(of: blankLine) {
                 let head = unread[..<end.lowerBound]
                 unread = Data(unread[end.upperBound...])
-                let length = Int(String(decoding: head.dropFirst(5).prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)) ?? 0
+                let length =
+                    Int(String(decoding: head.dropFirst(5).prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)) ?? 0
                 let answer =
                     answers[length]
-                    ?? Data("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(length)\r\n\r\n".utf8)
+                    ?? Data(
+                        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(length)\r\n\r\n".utf8)
                     + body(length)
                 answers[length] = answer
                 var rest = answer[...]

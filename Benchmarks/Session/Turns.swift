@@ -24,7 +24,9 @@ extension Comparison {
             ratioOfRounds: pairs.map { $0.value / $0.baseline }.median)
     }
 
-    private static func time(_ requests: Int, _ ways: Int, _ body: @escaping @Sendable () async throws -> Void) async throws -> Double {
+    private static func time(_ requests: Int, _ ways: Int, _ body: @escaping @Sendable () async throws -> Void)
+        async throws -> Double
+    {
         let start = ContinuousClock.now
         if ways == 1 {
             for _ in 0..<requests { try await body() }

@@ -2,7 +2,8 @@ import Foundation
 import Waybill
 import WaybillCore
 
-/// Records at a steady rate and flushes each second, to see whether anything grows: memory, the store's files, or what a caller waits.
+/// Records at a steady rate and flushes each second, to see whether anything grows: memory, the store's files, or what
+/// a caller waits.
 struct Soak {
     let duration: Duration
 
@@ -33,7 +34,8 @@ struct Soak {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-soak-\(GUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
         var options = TransactionManager.Options()
-        options.retention.maximumBytes = 4 << 20  // full within the first minutes, so that what comes after shows whether it holds
+        // full within the first minutes, so that what comes after shows whether it holds
+        options.retention.maximumBytes = 4 << 20
         let transactions = TransactionManager(
             store: .directory(folder), delivery: .transport(AcceptingTransport()), options: options)
         let flushing = Task {
@@ -47,7 +49,8 @@ struct Soak {
         let start = ContinuousClock.now
         let interval = min(.seconds(30), duration / 12)
         var report = SoakReport()
-        var latencies = Latencies(capacity: Int(interval / .seconds(1) * 2) * Self.transactionsPerSecond * Self.eventsPerTransaction)
+        var latencies = Latencies(
+            capacity: Int(interval / .seconds(1) * 2) * Self.transactionsPerSecond * Self.eventsPerTransaction)
         var (ticks, refused) = (0, 0)
         print(SoakSample.head)
         while ContinuousClock.now - start < duration {

@@ -14,7 +14,10 @@ struct SoakSample: Codable {
     var p999: Int
     var longest: Int
 
-    init(elapsedSeconds: Double, events: Int, refused: Int, residentMegabytes: Double, fileMegabytes: Double, latencies: Latencies) {
+    init(
+        elapsedSeconds: Double, events: Int, refused: Int, residentMegabytes: Double, fileMegabytes: Double,
+        latencies: Latencies
+    ) {
         self.elapsedSeconds = elapsedSeconds
         self.events = events
         self.refused = refused
@@ -30,7 +33,8 @@ struct SoakSample: Codable {
 
     var line: String {
         String(
-            format: "%7.0f %9d %8d %14.1f %12.2f %9d %8d %8d %9d", elapsedSeconds, events, refused, residentMegabytes, fileMegabytes, p50,
+            format: "%7.0f %9d %8d %14.1f %12.2f %9d %8d %8d %9d", elapsedSeconds, events, refused, residentMegabytes,
+            fileMegabytes, p50,
             p99, p999, longest)
     }
 }
@@ -39,7 +43,8 @@ struct SoakSample: Codable {
 struct SoakReport: Codable {
     var samples: [SoakSample] = []
 
-    /// Whether something was about the same in the last third of the run as in the third before it: caches and the quota fill in the first.
+    /// Whether something was about the same in the last third of the run as in the third before it: caches and the
+    /// quota fill in the first.
     ///
     /// - Parameters:
     ///   - growth: Allowed, as a factor.
@@ -70,11 +75,14 @@ struct SoakReport: Codable {
             var samples: [SoakSample]
             var verdicts: [String: Bool]
         }
-        for verdict in verdicts { print("\(verdict.isFlat ? "✔" : "✘") \(verdict.name)\(verdict.isFlat ? "" : ": NOT FLAT")") }
+        for verdict in verdicts {
+            print("\(verdict.isFlat ? "✔" : "✘") \(verdict.name)\(verdict.isFlat ? "" : ": NOT FLAT")")
+        }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        let written = Written(samples: samples, verdicts: Dictionary(uniqueKeysWithValues: verdicts.map { ($0.name, $0.isFlat) }))
+        let written = Written(
+            samples: samples, verdicts: Dictionary(uniqueKeysWithValues: verdicts.map { ($0.name, $0.isFlat) }))
         try encoder.encode(written).write(to: file, options: .atomic)
         return verdicts.allSatisfy(\.isFlat)
     }

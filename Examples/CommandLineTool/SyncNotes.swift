@@ -13,7 +13,8 @@ enum Sync: Int, UseCase {
     case serverStarted = 10, notesRead = 11
 }
 
-/// Fetches notes and writes each into a file: `SyncNotes SERVER FOLDER`, and tells a collector what happened if `WAYBILL_COLLECTOR` says where.
+/// Fetches notes and writes each into a file: `SyncNotes SERVER FOLDER`, and tells a collector what happened if
+/// `WAYBILL_COLLECTOR` says where.
 @main
 struct SyncNotes {
     static func main() async {
@@ -30,11 +31,14 @@ struct SyncNotes {
         do {
             let count = try await sync.perform { sync in
                 sync.log(.started)
-                let (data, response) = try await transactions.session.data(for: URLRequest(url: server.appending(path: "notes")))
+                let (data, response) = try await transactions.session.data(
+                    for: URLRequest(url: server.appending(path: "notes")))
                 guard response.isSuccess else { throw URLError(.badServerResponse) }
                 let notes = try JSONDecoder().decode([String: String].self, from: data)
                 sync.log(.notesReceived, attributes: ["count": .integer(notes.count)])
-                for (name, text) in notes { try Data(text.utf8).write(to: URL(filePath: arguments[2]).appending(path: name)) }
+                for (name, text) in notes {
+                    try Data(text.utf8).write(to: URL(filePath: arguments[2]).appending(path: name))
+                }
                 sync.log(.notesWritten)
                 return notes.count
             }

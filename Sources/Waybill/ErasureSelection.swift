@@ -10,8 +10,8 @@ public enum ErasureSelection: Sendable, Hashable {
     case ids([GUID])
     /// The transactions that began before this time.
     case before(Date)
-    /// What was recorded under the present installation ID, and the transactions that began under it; after ``TransactionManager/resetInstallation()``
-    /// that is what came since.
+    /// What was recorded under the present installation ID, and the transactions that began under it; after
+    /// ``TransactionManager/resetInstallation()`` that is what came since.
     case installation
 
     /// - Parameter installation: The present one.

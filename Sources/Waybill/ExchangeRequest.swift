@@ -24,7 +24,9 @@ public struct ExchangeRequest: Hashable, Sendable {
     /// What is known of a `URLRequest` before it is sent, its header fields by name; nil where it has no URL.
     public init?(_ request: URLRequest) {
         guard let url = request.url else { return nil }
-        self.init(method: request.httpMethod ?? "GET", url: url, headerFields: .init(byName: request.allHTTPHeaderFields ?? [:]))
+        self.init(
+            method: request.httpMethod ?? "GET", url: url,
+            headerFields: .init(byName: request.allHTTPHeaderFields ?? [:]))
     }
 
     /// The value of a header field, by its name in any case; nil where it is absent.

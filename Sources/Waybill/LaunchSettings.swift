@@ -14,7 +14,8 @@ struct LaunchSettings {
     /// Nothing was asked for.
     init() {}
 
-    /// Reads `WAYBILL_RECORDING=off` and its like, and `-WaybillRecording off` as Xcode's schemes have it; an argument wins over the environment.
+    /// Reads `WAYBILL_RECORDING=off` and its like, and `-WaybillRecording off` as Xcode's schemes have it; an argument
+    /// wins over the environment.
     init(environment: [String: String], arguments: [String]) {
         let words = Words(environment: environment, arguments: arguments)
         if let word = words["Recording"] {
@@ -38,11 +39,14 @@ struct LaunchSettings {
         let token = words["Token"]
         guard let address = words["Collector"] else {
             if token != nil {
-                problems.append(WaybillError(.setting, "WAYBILL_TOKEN was given without WAYBILL_COLLECTOR, and is ignored."))
+                problems.append(
+                    WaybillError(.setting, "WAYBILL_TOKEN was given without WAYBILL_COLLECTOR, and is ignored."))
             }
             return
         }
-        guard let url = URL(string: address), ["http", "https"].contains(url.scheme?.lowercased()), url.host()?.isEmpty == false else {
+        guard let url = URL(string: address), ["http", "https"].contains(url.scheme?.lowercased()),
+            url.host()?.isEmpty == false
+        else {
             return reject("Collector", "an address such as https://collector.example.com")
         }
         delivery = .collector(url, token: token)
@@ -50,7 +54,8 @@ struct LaunchSettings {
 
     private mutating func reject(_ name: String, _ expected: String) {
         problems.append(
-            WaybillError(.setting, "WAYBILL_\(name.uppercased()) (or -Waybill\(name)) must be \(expected); it is ignored."))
+            WaybillError(
+                .setting, "WAYBILL_\(name.uppercased()) (or -Waybill\(name)) must be \(expected); it is ignored."))
     }
 }
 

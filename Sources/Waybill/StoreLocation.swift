@@ -28,7 +28,10 @@ public struct StoreLocation: Sendable, Hashable {
             guard url.isFileURL else {
                 return (
                     .memory(name: GUID().description),
-                    [WaybillError(.setting, "The store's location must be a file URL; what is recorded stays in memory.")]
+                    [
+                        WaybillError(
+                            .setting, "The store's location must be a file URL; what is recorded stays in memory.")
+                    ]
                 )
             }
             return (.folder(url), [])
@@ -40,7 +43,8 @@ public struct StoreLocation: Sendable, Hashable {
                 return (.folder(url.appending(path: "Waybill")), [])
             }
             #endif
-            let problem = WaybillError(.setting, "There is no container for the app group “\(identifier)”; the default location is used.")
+            let problem = WaybillError(
+                .setting, "There is no container for the app group “\(identifier)”; the default location is used.")
             let (place, problems) = Self.default.resolved()
             return (place, [problem] + problems)
         }

@@ -19,7 +19,9 @@ extension TransactionManager {
         guard let source = await sources.drainedSource() else { return Erasure() }
         defer { sources.changes.tell(.reload) }
         let wall = source.settings.clock.wallMicroseconds()
-        for source in sources.liveForerunners { try await source.writer.run { _, store in try source.writer.scrubJournal(store) } }
+        for source in sources.liveForerunners {
+            try await source.writer.run { _, store in try source.writer.scrubJournal(store) }
+        }
         return try await source.writer.run { opened, store in
             try source.writer.erase(selection.scope(installation: opened.source.installation), from: store, at: wall)
         }
@@ -27,8 +29,8 @@ extension TransactionManager {
 
     /// Records under a new, random installation ID from now on, so that nothing ties what follows to what was before.
     ///
-    /// What was recorded stays, under the old ID: erase it first if it is to go. Handles from before go on under the old ID, too. Does
-    /// nothing where nothing was ever recorded: there is no ID yet.
+    /// What was recorded stays, under the old ID: erase it first if it is to go. Handles from before go on under the
+    /// old ID, too. Does nothing where nothing was ever recorded: there is no ID yet.
     ///
     /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be written; then the ID is what it was.
     public func resetInstallation() async throws { try await sources.renewInstallation() }

@@ -20,7 +20,9 @@ extension TransactionManager {
     /// - Returns: The report, after the given time at the latest; what was not delivered by then stays pending.
     @discardableResult
     public func flush(deadline: Duration) async -> FlushReport {
-        guard let source = sources.readableSource, let task = flusher.start(sources, isAsked: true) else { return FlushReport() }
+        guard let source = sources.readableSource, let task = flusher.start(sources, isAsked: true) else {
+            return FlushReport()
+        }
         return await withCheckedContinuation { continuation in
             let first = Locked<CheckedContinuation<FlushReport, Never>?>(continuation)
             let finish: @Sendable (FlushReport) -> Void = { report in
@@ -33,7 +35,8 @@ extension TransactionManager {
                 guard (try? await Task.sleep(for: deadline)) != nil else { return }
                 task.cancel()
                 var report = FlushReport()
-                report.error = WaybillError(.transport, "The flush did not end in time; what was not delivered stays pending.")
+                report.error = WaybillError(
+                    .transport, "The flush did not end in time; what was not delivered stays pending.")
                 report.pending = (try? await source.writer.run { _, store in try store.pendingCount() }) ?? 0
                 finish(report)
             }
@@ -56,10 +59,11 @@ extension TransactionManager {
         Task { completion(await flush(deadline: deadline)) }
     }
 
-    /// Delivers now and then, from any thread and without a task of the caller's, until ``stopDelivery()`` or the end of the manager.
+    /// Delivers now and then, from any thread and without a task of the caller's, until ``stopDelivery()`` or the end
+    /// of the manager.
     ///
-    /// Call it once, when the manager was made; called again, it goes on with the new interval. It needs no actor: it delivers also while the main thread
-    /// is busy or waits. Pauses are those of ``run(every:)``.
+    /// Call it once, when the manager was made; called again, it goes on with the new interval. It needs no actor: it
+    /// delivers also while the main thread is busy or waits. Pauses are those of ``run(every:)``.
     ///
     /// ```swift
     /// let transactions = TransactionManager(delivery: .collector(url, token: token))
@@ -67,17 +71,21 @@ extension TransactionManager {
     /// ```
     ///
     /// - Parameter interval: Between the end of a flush and the next; a tenth of a second at least.
-    public func startDelivery(every interval: Duration = .seconds(30)) { flusher.startTurns(of: sources, every: interval) }
+    public func startDelivery(every interval: Duration = .seconds(30)) {
+        flusher.startTurns(of: sources, every: interval)
+    }
 
     /// Ends what ``startDelivery(every:)`` began, after a last flush; does nothing where it was not called.
     ///
     /// Does not wait for that flush: a tool that is about to exit calls `await flush()` instead.
     public func stopDelivery() { flusher.stopTurns(of: sources) }
 
-    /// Delivers now and then for as long as the calling task lives; call it once, in a task of its own. Without a task at hand: ``startDelivery(every:)``.
+    /// Delivers now and then for as long as the calling task lives; call it once, in a task of its own. Without a task
+    /// at hand: ``startDelivery(every:)``.
     ///
-    /// After failures it makes pauses, at random up to 10 seconds after the first and up to an hour in the end, which outlive the process; while
-    /// one lasts, a turn of the loop costs a look at the clock. Ends when the task is canceled, after a last flush.
+    /// After failures it makes pauses, at random up to 10 seconds after the first and up to an hour in the end, which
+    /// outlive the process; while one lasts, a turn of the loop costs a look at the clock. Ends when the task is
+    /// canceled, after a last flush.
     public func run(every interval: Duration = .seconds(30)) async {
         await flusher.takeTurns(sources, every: interval)
         await flush()
@@ -88,7 +96,8 @@ extension TransactionManager {
 
     /// What happens to delivery from now on: verdicts, failures, pauses, ends of flushes.
     ///
-    /// Each reader asks for its own. One that falls more than 100 events behind misses the oldest. Ends with the manager.
+    /// Each reader asks for its own. One that falls more than 100 events behind misses the oldest. Ends with the
+    /// manager.
     ///
     /// ```swift
     /// for await event in transactions.deliveryEvents {
@@ -97,8 +106,8 @@ extension TransactionManager {
     /// ```
     public var deliveryEvents: AsyncStream<DeliveryEvent> { flusher.events.stream() }
 
-    /// Waits until everything recorded until now is on the disk, where it survives a power cut; and until it is remembered whether
-    /// ``recording`` is on.
+    /// Waits until everything recorded until now is on the disk, where it survives a power cut; and until it is
+    /// remembered whether ``recording`` is on.
     ///
     /// What `log` called `.journaled` survives the death of the process without it, and a power cut five seconds later.
     ///

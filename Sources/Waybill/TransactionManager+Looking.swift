@@ -2,7 +2,8 @@ public import WaybillCore
 public import WaybillReading
 package import WaybillStore
 
-// Looking at what was recorded; all of it includes what was recorded until the moment of asking, and holds up no recording.
+// Looking at what was recorded; all of it includes what was recorded until the moment of asking, and holds up no
+// recording.
 extension TransactionManager {
     /// Transactions that pass a filter, in its order, a page at a time.
     ///
@@ -15,7 +16,8 @@ extension TransactionManager {
     public func list(
         matching filter: TransactionFilter = TransactionFilter(), limit: Int = 50, after cursor: String? = nil
     ) async throws -> RecordPage<TransactionSummary> {
-        try await read { reader, now in try reader.transactions(matching: filter, limit: limit, after: cursor, now: now) }
+        try await read { reader, now in try reader.transactions(matching: filter, limit: limit, after: cursor, now: now)
+        }
             ?? RecordPage(rows: [], next: nil)
     }
 
@@ -29,7 +31,9 @@ extension TransactionManager {
     /// - Returns: A page that says why it is empty where it is.
     /// - Throws: ``WaybillReading/FilterMistake`` for a text that cannot be read, or a name that nothing here has;
     ///   ``WaybillCore/WaybillError`` as ``list(matching:limit:after:)``.
-    public func find(_ text: String, limit: Int = 50, after cursor: String? = nil) async throws -> RecordPage<TransactionSummary> {
+    public func find(_ text: String, limit: Int = 50, after cursor: String? = nil) async throws -> RecordPage<
+        TransactionSummary
+    > {
         let filter = try await filter(text)
         return try await read { reader, now in
             var page = try reader.transactions(matching: filter, limit: limit, after: cursor, now: now)
@@ -38,14 +42,16 @@ extension TransactionManager {
         } ?? RecordPage(rows: [], next: nil)
     }
 
-    /// The filter that a text means now, for reports, exports and answers: names are looked up among those recorded, and times like `since:24h` count
-    /// back from now.
+    /// The filter that a text means now, for reports, exports and answers: names are looked up among those recorded,
+    /// and times like `since:24h` count back from now.
     ///
     /// - Throws: ``WaybillReading/FilterMistake`` for a text that cannot be read, or a name that nothing here has;
     ///   ``WaybillCore/WaybillError`` when the store cannot be read.
     public func filter(_ text: String) async throws -> TransactionFilter {
         let expression = try FilterExpression(text)
-        return try await read { reader, now in try expression.filter(names: expression.hasNames ? reader.names() : nil, now: now) }
+        return try await read { reader, now in
+            try expression.filter(names: expression.hasNames ? reader.names() : nil, now: now)
+        }
             ?? TransactionFilter()
     }
 
@@ -72,14 +78,16 @@ extension TransactionManager {
             ?? RecordPage(rows: [], next: nil)
     }
 
-    /// The filter of exchanges that a text means now, for lists, exports and answers: `host:api.example.com status:5xx took>1s`; see
-    /// ``WaybillReading/FilterExpression``.
+    /// The filter of exchanges that a text means now, for lists, exports and answers:
+    /// `host:api.example.com status:5xx took>1s`; see ``WaybillReading/FilterExpression``.
     ///
     /// - Throws: ``WaybillReading/FilterMistake`` for a text that cannot be read, or a name that nothing here has;
     ///   ``WaybillCore/WaybillError`` when the store cannot be read.
     public func exchangeFilter(_ text: String) async throws -> ExchangeFilter {
         let expression = try FilterExpression(text, about: .exchanges)
-        return try await read { reader, now in try expression.filter(names: expression.hasNames ? reader.names() : nil, now: now) }
+        return try await read { reader, now in
+            try expression.filter(names: expression.hasNames ? reader.names() : nil, now: now)
+        }
             ?? ExchangeFilter()
     }
 
@@ -107,7 +115,8 @@ extension TransactionManager {
     /// ```
     public var changes: TransactionChanges { TransactionChanges(of: sources.changes) }
 
-    /// The store with everything recorded until now, for what reads more than ``read(_:)``: opened for the one who asks.
+    /// The store with everything recorded until now, for what reads more than ``read(_:)``: opened for the one who
+    /// asks.
     ///
     /// - Returns: nil where nothing was recorded and recording is off: then there is no store, and none is made.
     package func store() async throws -> SQLiteStore? {
@@ -124,7 +133,9 @@ extension TransactionManager {
     ///
     /// - Parameter body: Given the reader, and now in microseconds since 1970.
     /// - Returns: nil where nothing was recorded and recording is off: then there is no store, and none is made.
-    package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader, Int) throws -> Result) async throws -> Result? {
+    package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader, Int) throws -> Result) async throws
+        -> Result?
+    {
         guard let source = await sources.drainedSource() else { return nil }
         let now = source.settings.clock.wallMicroseconds()
         return try await source.writer.read { reader in try body(reader, now) }

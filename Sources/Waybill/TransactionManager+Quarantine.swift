@@ -14,7 +14,8 @@ extension TransactionManager {
         try await read { reader, _ in try reader.quarantined(limit: max(0, limit)) } ?? []
     }
 
-    /// Makes facts pending again that were rejected: the next flush sends them, to a collector that may judge otherwise by now.
+    /// Makes facts pending again that were rejected: the next flush sends them, to a collector that may judge otherwise
+    /// by now.
     ///
     /// - Parameter ids: Which; nil: all. Those that are not in quarantine, or no longer in the store, are left alone.
     /// - Returns: How many are pending again.
@@ -38,7 +39,8 @@ extension TransactionManager {
         let count = try await read { reader, _ in
             var count = 0
             try reader.export(.quarantine, redactor: settings.redactor) { set in
-                try FileTransport.write(OutgoingSet(id: set.id, body: set.encoded(), factCount: set.factCount), into: folder)
+                try FileTransport.write(
+                    OutgoingSet(id: set.id, body: set.encoded(), factCount: set.factCount), into: folder)
                 count += set.factCount
             }
             return count

@@ -21,8 +21,8 @@ extension TransactionManager {
 
     /// Begins a transaction, makes it the current one while a closure runs, and closes it by how the closure ends.
     ///
-    /// Returning means succeeded; `CancellationError` or `URLError.cancelled` means canceled; any other error means failed with that error.
-    /// A `finish` inside wins. The closure keeps the caller's isolation.
+    /// Returning means succeeded; `CancellationError` or `URLError.cancelled` means canceled; any other error means
+    /// failed with that error. A `finish` inside wins. The closure keeps the caller's isolation.
     @discardableResult
     public func perform<U: UseCase, Result>(
         _ useCase: U.Type, attributes: Attributes = [:], isolation: isolated (any Actor)? = #isolation,
@@ -41,8 +41,9 @@ extension TransactionManager {
 
     /// Joins the transaction of an incoming request, on a server.
     ///
-    /// Always returns a handle: without a valid header field it begins a transaction of the server's own. What comes in is not trusted: it
-    /// grants nothing, and a malformed one is ignored and counted. Where it names another use case, the type given here wins.
+    /// Always returns a handle: without a valid header field it begins a transaction of the server's own. What comes in
+    /// is not trusted: it grants nothing, and a malformed one is ignored and counted. Where it names another use case,
+    /// the type given here wins.
     ///
     /// ```swift
     /// let login = transactions.join(Login.self) { request.headers[$0] }
@@ -61,7 +62,8 @@ extension TransactionManager {
             return UseCaseTransaction(part: begin(U.code, timeout: U.timeout, attributes: attributes, in: source))
         }
         if told.useCase != U.code { sources.counters.add(to: \.mismatchedUseCases) }
-        return UseCaseTransaction(part: join(told, useCase: U.code, timeout: U.timeout, attributes: attributes, in: source))
+        return UseCaseTransaction(
+            part: join(told, useCase: U.code, timeout: U.timeout, attributes: attributes, in: source))
     }
 
     /// Joins the transaction that an incoming request belongs to, before anything is known of its use case.
@@ -69,10 +71,13 @@ extension TransactionManager {
     /// - Returns: nil without a valid header field: such a request leaves no trace.
     public func join(attributes: Attributes = [:], header: (String) -> String?) -> UseCaseTransaction<Int>? {
         guard let source = sources.source, let told = read(header, in: source) else { return nil }
-        return UseCaseTransaction(part: join(told, useCase: told.useCase, timeout: .seconds(86_400), attributes: attributes, in: source))
+        return UseCaseTransaction(
+            part: join(told, useCase: told.useCase, timeout: .seconds(86_400), attributes: attributes, in: source))
     }
 
-    private func begin(_ useCase: Int, timeout: Duration, attributes: Attributes, in source: SourceRecorder?) -> OpenPart {
+    private func begin(_ useCase: Int, timeout: Duration, attributes: Attributes, in source: SourceRecorder?)
+        -> OpenPart
+    {
         guard let source else { return OpenPart(transaction: GUID(), useCase: useCase, sequence: 0, source: nil) }
         return source.open(
             Fact.Opened(
@@ -84,10 +89,13 @@ extension TransactionManager {
         _ told: TransactionHeader, useCase: Int, timeout: Duration, attributes: Attributes, in source: SourceRecorder
     ) -> OpenPart {
         var cause: Fact.ID?
-        if let sender = told.source, let exchange = told.exchange { cause = Fact.ID(source: sender, sequence: exchange) }
+        if let sender = told.source, let exchange = told.exchange {
+            cause = Fact.ID(source: sender, sequence: exchange)
+        }
         return source.open(
             Fact.Opened(
-                transaction: told.transaction, useCase: useCase, isJoined: true, timeoutMicroseconds: max(0, timeout.microseconds),
+                transaction: told.transaction, useCase: useCase, isJoined: true,
+                timeoutMicroseconds: max(0, timeout.microseconds),
                 cause: cause,
                 attributes: source.attributes(attributes)))
     }
@@ -96,7 +104,8 @@ extension TransactionManager {
         let (told, isThere) = source.settings.header.read(header)
         if told == nil, isThere {
             sources.counters.add(to: \.malformedHeaders)
-            diagnostics.once("A request's \(source.settings.header.name) header field could not be read and was ignored.")
+            diagnostics.once(
+                "A request's \(source.settings.header.name) header field could not be read and was ignored.")
         }
         return told
     }

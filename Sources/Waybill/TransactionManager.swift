@@ -10,8 +10,8 @@ import Foundation
 
 /// Creates transactions, keeps what is recorded of them, and delivers it.
 ///
-/// Make one for the app or the server and keep it. Making it never throws and touches no disk on the caller's thread: a folder that cannot be
-/// written or a setting that cannot work is replaced by something safe, and shows in ``health``.
+/// Make one for the app or the server and keep it. Making it never throws and touches no disk on the caller's thread: a
+/// folder that cannot be written or a setting that cannot work is replaced by something safe, and shows in ``health``.
 ///
 /// ## Usage
 ///
@@ -37,7 +37,8 @@ public final class TransactionManager: Sendable {
         public var appVersion: String?
         /// What else is to be said of this launch, e.g. the environment.
         public var sourceAttributes: Attributes = [:]
-        /// The header field that carries the transaction: its name and form. Default: ``WaybillCore/TransactionHeader`` in `Waybill-Transaction`.
+        /// The header field that carries the transaction: its name and form. Default: ``WaybillCore/TransactionHeader``
+        /// in `Waybill-Transaction`.
         public var header = HeaderFormat.standard()
         /// Names of header fields, query items and attributes whose values are secret, besides the well-known ones.
         public var additionalSecretNames: [String] = []
@@ -47,17 +48,21 @@ public final class TransactionManager: Sendable {
         public var memoryCapacity = 16_384
         /// How much of what was recorded stays on the device, and for how long. Default: 64 MiB, 30 days.
         public var retention = Retention()
-        /// Whether recording is on until ``TransactionManager/recording`` is set; `.off` for an app that has to ask first.
+        /// Whether recording is on until ``TransactionManager/recording`` is set; `.off` for an app that has to ask
+        /// first.
         public var recording = RecordingMode.on
-        /// Whether ``TransactionManager/recording`` holds for later launches, too: an empty file in the store's folder says which it was.
+        /// Whether ``TransactionManager/recording`` holds for later launches, too: an empty file in the store's folder
+        /// says which it was.
         public var remembersRecording = false
         /// Whether turning recording off also erases the transactions of which something is not delivered yet.
         public var offErasesPending = false
-        /// Whether the environment and the launch arguments win over what is said here: for test builds, never for those that people get.
+        /// Whether the environment and the launch arguments win over what is said here: for test builds, never for
+        /// those that people get.
         ///
-        /// `WAYBILL_RECORDING` (`on` or `off`, not remembered), `WAYBILL_COLLECTOR` (its address), `WAYBILL_TOKEN`, `WAYBILL_STORE` (a folder's
-        /// full path), `WAYBILL_HOSTS` (the correlated hosts, separated by commas); as launch arguments `-WaybillRecording off` and so on,
-        /// which win over the environment. What cannot be understood is ignored, told once, and shown in ``TransactionManager/health``.
+        /// `WAYBILL_RECORDING` (`on` or `off`, not remembered), `WAYBILL_COLLECTOR` (its address), `WAYBILL_TOKEN`,
+        /// `WAYBILL_STORE` (a folder's full path), `WAYBILL_HOSTS` (the correlated hosts, separated by commas); as
+        /// launch arguments `-WaybillRecording off` and so on, which win over the environment. What cannot be
+        /// understood is ignored, told once, and shown in ``TransactionManager/health``.
         public var obeysLaunchSettings = false
         /// Which exchanges are recorded, and what of them. Default: all of every one, redacted, but no bodies.
         public var network = NetworkOptions()
@@ -71,7 +76,9 @@ public final class TransactionManager: Sendable {
         /// The clocks to record by.
         public var clock: any TransactionClock = SystemClock()
         /// Told, once each, what a developer would want to know; by default it is written to standard error.
-        public var diagnostics: @Sendable (String) -> Void = { FileHandle.standardError.write(Data("waybill: \($0)\n".utf8)) }
+        public var diagnostics: @Sendable (String) -> Void = {
+            FileHandle.standardError.write(Data("waybill: \($0)\n".utf8))
+        }
 
         /// The defaults.
         public init() {}
@@ -83,8 +90,8 @@ public final class TransactionManager: Sendable {
     /// let transactions = TransactionManager.isDebugBuild ? TransactionManager() : .disabled
     /// ```
     ///
-    /// As `assert` has it: true without optimization, false with. Where the library was compiled beforehand, in another way than its
-    /// caller, it may tell the library's.
+    /// As `assert` has it: true without optimization, false with. Where the library was compiled beforehand, in another
+    /// way than its caller, it may tell the library's.
     @inlinable public static var isDebugBuild: Bool {
         var isDebugBuild = false
         assert(
@@ -112,17 +119,20 @@ public final class TransactionManager: Sendable {
     /// - Parameters:
     ///   - store: Where to keep what is recorded.
     ///   - delivery: Where to send it; nil: nowhere yet, set ``delivery`` later.
-    ///   - correlatedHosts: The hosts whose requests carry the transaction's header field: names without scheme and port, matched exactly.
+    ///   - correlatedHosts: The hosts whose requests carry the transaction's header field: names without scheme and
+    ///     port, matched exactly.
     ///   - options: What is seldom needed.
     public convenience init(
-        store: StoreLocation = .default, delivery: Delivery? = nil, correlatedHosts: [String] = [], options: Options = Options()
+        store: StoreLocation = .default, delivery: Delivery? = nil, correlatedHosts: [String] = [],
+        options: Options = Options()
     ) {
         let process = ProcessInfo.processInfo
         let launch =
             options.obeysLaunchSettings
             ? LaunchSettings(environment: process.environment, arguments: process.arguments) : LaunchSettings()
         self.init(
-            settings: RecordingSettings(store: store, correlatedHosts: correlatedHosts, options: options, launch: launch),
+            settings: RecordingSettings(
+                store: store, correlatedHosts: correlatedHosts, options: options, launch: launch),
             delivery: launch.delivery ?? delivery, diagnostics: options.diagnostics)
     }
 
@@ -142,16 +152,17 @@ public final class TransactionManager: Sendable {
 
     /// Whether it records; set it at any time, from any thread.
     ///
-    /// A call that begins after it was turned off records nothing, also on handles from before. What was recorded until then stays, can be
-    /// looked at, and is delivered by the next flush, unless ``Options/offErasesPending`` says otherwise. Turned on again, handles from before
-    /// go on; those begun meanwhile record nothing, and what was finished meanwhile has no outcome. Off from the start, nothing is written to
-    /// the disk. ``disabled`` stays off.
+    /// A call that begins after it was turned off records nothing, also on handles from before. What was recorded until
+    /// then stays, can be looked at, and is delivered by the next flush, unless ``Options/offErasesPending`` says
+    /// otherwise. Turned on again, handles from before go on; those begun meanwhile record nothing, and what was
+    /// finished meanwhile has no outcome. Off from the start, nothing is written to the disk. ``disabled`` stays off.
     public var recording: RecordingMode {
         get { sources.mode }
         set { sources.mode = newValue }
     }
 
-    /// Where sets go; nil: nowhere, and everything stays pending. Set anew, it also ends the pauses that the one before brought about.
+    /// Where sets go; nil: nowhere, and everything stays pending. Set anew, it also ends the pauses that the one before
+    /// brought about.
     public var delivery: Delivery? {
         get { flusher.delivery }
         set { flusher.delivery = newValue }
@@ -179,10 +190,12 @@ public final class TransactionManager: Sendable {
         let counts = sources.counters.current
         return RecordingHealth(
             problems: (sources.settings?.problems ?? [])
-                + [source?.writer.problem, sources.problem, flusher.problem, passiveCapture.problem].compactMap { $0 } + rules.problems,
+                + [source?.writer.problem, sources.problem, flusher.problem, passiveCapture.problem].compactMap { $0 }
+                + rules.problems,
             hints: [sources.modeHint, flusher.hint(on: source)].compactMap { $0 } + sources.uncorrelated.sentences,
             refused: source?.writer.recorder.refusedCount ?? 0,
-            truncated: counts.truncated, omittedBodies: source?.writer.bodies.refusedCount ?? 0, malformedHeaders: counts.malformedHeaders,
+            truncated: counts.truncated, omittedBodies: source?.writer.bodies.refusedCount ?? 0,
+            malformedHeaders: counts.malformedHeaders,
             mismatchedUseCases: counts.mismatchedUseCases,
             impossibleCodes: counts.impossibleCodes)
     }

@@ -2,19 +2,22 @@ public import WaybillCore
 import WaybillReading
 package import WaybillStore
 
-/// A question about many transactions or exchanges, as a value: it can be asked of any store and, as JSON, of a collector.
+/// A question about many transactions or exchanges, as a value: it can be asked of any store and, as JSON, of a
+/// collector.
 ///
-/// There are ``SummaryQuestion``, ``DurationQuestion``, ``TransitionsQuestion``, ``FunnelQuestion``, ``DropOffQuestion``, ``LegsQuestion``,
-/// ``NetworkQuestion`` and ``CompareQuestion``.
+/// There are ``SummaryQuestion``, ``DurationQuestion``, ``TransitionsQuestion``, ``FunnelQuestion``,
+/// ``DropOffQuestion``, ``LegsQuestion``, ``NetworkQuestion`` and ``CompareQuestion``.
 public protocol Question<Answer>: Hashable, Sendable, Codable {
     /// What comes of it.
     associatedtype Answer: QuestionAnswer
 
     /// Answers it by one state of a store.
     ///
-    /// - Parameter context: What the library's own questions read; another one puts the answers to some of them together.
-    /// - Throws: ``WaybillCore/WaybillError``: `.notFound` for an event, an attribute or a value that nothing has, with the nearest name that
-    ///   something has; `.setting` for a question that makes no sense, or needs a use case and names none.
+    /// - Parameter context: What the library's own questions read; another one puts the answers to some of them
+    ///   together.
+    /// - Throws: ``WaybillCore/WaybillError``: `.notFound` for an event, an attribute or a value that nothing has, with
+    ///   the nearest name that something has; `.setting` for a question that makes no sense, or needs a use case and
+    ///   names none.
     func answer(from context: AnswerContext) throws(WaybillError) -> Answer
 }
 

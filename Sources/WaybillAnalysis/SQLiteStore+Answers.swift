@@ -3,7 +3,9 @@ public import WaybillReading
 import WaybillStore
 
 extension SQLiteStore: ExplorableStore {
-    public func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws -> AnyAnswer {
+    public func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws
+        -> AnyAnswer
+    {
         if parameters.isEmpty { return try await ask { reader, now in try reader.answer(to: question, now: now) } }
         if case .network(var network) = question {
             let request = try ListRequest(conditions: parameters, about: .exchanges)

@@ -3,7 +3,8 @@ public import Foundation
 public import Hummingbird
 public import WaybillCore
 
-/// Takes in transaction sets and answers questions about them: routes for any Hummingbird router, and the stores behind them.
+/// Takes in transaction sets and answers questions about them: routes for any Hummingbird router, and the stores behind
+/// them.
 ///
 /// ## Usage
 ///
@@ -33,12 +34,14 @@ public struct Collector: Sendable {
     ///   - folder: Holds a file for each project, e.g. `waybill.sqlite`, and the file `tokens`.
     ///   - access: Who may use it.
     ///   - limits: How much is taken.
-    /// - Throws: where the folder cannot be written, the tokens cannot be read, or a store is no store, damaged, or made by a newer version.
+    /// - Throws: where the folder cannot be written, the tokens cannot be read, or a store is no store, damaged, or
+    ///   made by a newer version.
     public init(folder: URL, access: Access, limits: CollectorLimits = CollectorLimits()) throws(WaybillError) {
         try self.init(folder: folder, access: access, limits: limits, clock: SystemClock())
     }
 
-    package init(folder: URL, access: Access, limits: CollectorLimits, clock: any TransactionClock) throws(WaybillError) {
+    package init(folder: URL, access: Access, limits: CollectorLimits, clock: any TransactionClock) throws(WaybillError)
+    {
         self.limits = limits
         self.clock = clock
         self.access = try AccessControl(
@@ -50,7 +53,8 @@ public struct Collector: Sendable {
     /// A router that holds this collector's routes and the inspector's pages, and nothing else.
     public func router() -> Router<BasicRequestContext> { router(isForLoopback: false) }
 
-    /// - Parameter isForLoopback: Whether requests are refused that do not name this machine, because nothing else is asked of them.
+    /// - Parameter isForLoopback: Whether requests are refused that do not name this machine, because nothing else is
+    ///   asked of them.
     package func router(isForLoopback: Bool) -> Router<BasicRequestContext> {
         let router = Router()
         router.add(middleware: ProblemMiddleware())

@@ -1,23 +1,28 @@
 #if Collector
 /// How much a collector takes, and keeps, so that no client that can reach it can use it up.
 ///
-/// How long strings may be, how many attributes there may be and how deep JSON may be nested is part of the format: see `Schemas/`.
+/// How long strings may be, how many attributes there may be and how deep JSON may be nested is part of the format: see
+/// `Schemas/`.
 public struct CollectorLimits: Sendable, Hashable {
     /// The largest body of a request as it is sent, in bytes; a larger one gets 413 while it comes in. Default: 8 MiB.
     public var bodyByteCount = 8 << 20
-    /// The largest body when it is decompressed, in bytes; a larger one gets 413 while it is decompressed. Default: 16 MiB.
+    /// The largest body when it is decompressed, in bytes; a larger one gets 413 while it is decompressed. Default: 16
+    /// MiB.
     public var decompressedByteCount = 16 << 20
-    /// Bytes of all bodies that are being read, decoded, or waiting for their commit; a request beyond gets 503. Default: 48 MiB.
+    /// Bytes of all bodies that are being read, decoded, or waiting for their commit; a request beyond gets 503.
+    /// Default: 48 MiB.
     public var pendingByteCount = 48 << 20
     /// Facts of one set; a set with more gets 413. Default: 50,000.
     public var factsPerSet = 50_000
     /// Facts of one transaction, of all its sources; those beyond are rejected. Default: 100,000.
     public var factsPerTransaction = 100_000
-    /// Requests of one token in a second, twice as many at once; more get 429. Default: 500, as all copies of an app may share a token.
+    /// Requests of one token in a second, twice as many at once; more get 429. Default: 500, as all copies of an app
+    /// may share a token.
     public var requestsPerSecond = 500
     /// How long after the last of it was received a transaction is kept. Default: nil, without limit.
     public var maximumAge: Duration?
-    /// Bytes that the rows and indexes of a project may take; beyond, the transactions that were received first go. Default: nil, as many as come.
+    /// Bytes that the rows and indexes of a project may take; beyond, the transactions that were received first go.
+    /// Default: nil, as many as come.
     public var storeByteCount: Int?
 
     /// Makes the default limits.

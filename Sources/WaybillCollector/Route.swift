@@ -28,7 +28,8 @@ package enum Route: String, CaseIterable, Sendable {
     /// A path of Hummingbird's router and of OpenAPI alike.
     package var path: String { String(rawValue.drop { $0 != "/" }) }
 
-    /// What a token has to have for it; nil: no token, since probes have no secrets, and these tell nothing of what is stored.
+    /// What a token has to have for it; nil: no token, since probes have no secrets, and these tell nothing of what is
+    /// stored.
     package var role: Role? {
         switch self {
         case .addSet: .ingest

@@ -46,7 +46,8 @@ struct WaybillCommand: AsyncParsableCommand {
               0 done, 1 nothing found or something wrong, 64 a wrong command line
             """,
         subcommands: [
-            List.self, Show.self, Ask.self, Export.self, Serve.self, Token.self, Import.self, Verify.self, Erase.self, Backup.self,
+            List.self, Show.self, Ask.self, Export.self, Serve.self, Token.self, Import.self, Verify.self, Erase.self,
+            Backup.self,
         ]
     )
 }
@@ -58,7 +59,8 @@ import WaybillCollector
 @main
 enum WaybillCommand {
     static func main() {
-        FileHandle.standardError.write(Data("waybill was built without its trait: build it with `swift build --traits Collector`.\n".utf8))
+        FileHandle.standardError.write(
+            Data("waybill was built without its trait: build it with `swift build --traits Collector`.\n".utf8))
         exit(69)  // EX_UNAVAILABLE of sysexits.h
     }
 }

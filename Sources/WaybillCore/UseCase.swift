@@ -18,7 +18,8 @@ public protocol UseCase: RawRepresentable<Int>, CaseIterable, Hashable, Sendable
     static var name: String { get }
     /// After this long without a new fact, a transaction without an outcome counts as timed out. Default: 24 hours.
     static var timeout: Duration { get }
-    /// What people see for this event. Default: the case's name; `event 7` where the executable was built without reflection metadata.
+    /// What people see for this event. Default: the case's name; `event 7` where the executable was built without
+    /// reflection metadata.
     var eventName: String { get }
 }
 
@@ -31,7 +32,8 @@ extension UseCase {
     public static var timeout: Duration { .seconds(24 * 60 * 60) }
 
     public var eventName: String {
-        // Without reflection metadata a case describes itself by its type's name; a struct shows its fields: `Login(rawValue: 1)`.
+        // Without reflection metadata a case describes itself by its type's name; a struct shows its fields:
+        // `Login(rawValue: 1)`.
         let name = String(describing: self)
         return name == String(describing: Self.self) || name.contains("(") ? "event \(rawValue)" : name
     }

@@ -8,7 +8,9 @@ extension ExportingStore {
     /// Writes facts into one file, in place of one of that name; it appears whole or not at all.
     ///
     /// - Throws: `.notFound` where there is nothing to export: then there is no file.
-    package func write(_ facts: ExportedFacts, as format: TextFormat, isCompressed: Bool, to file: URL) async throws -> ExportSummary {
+    package func write(_ facts: ExportedFacts, as format: TextFormat, isCompressed: Bool, to file: URL) async throws
+        -> ExportSummary
+    {
         let partial = try PartialFile(file)
         let factCount = try await write(facts, as: format, isCompressed: isCompressed, to: partial.write)
         try partial.finish()
@@ -38,7 +40,9 @@ extension ExportingStore {
         _ exchanges: ListRequest, as document: ExchangeExport, to file: URL
     ) async throws -> (summary: ExportSummary, note: String?) {
         let partial = try Locked(PartialFile(file))
-        let (factCount, note) = try await export(exchanges, as: document) { bytes in try partial.withLock { try $0.write(bytes) } }
+        let (factCount, note) = try await export(exchanges, as: document) { bytes in
+            try partial.withLock { try $0.write(bytes) }
+        }
         return try partial.withLock { partial in
             try partial.finish()
             return (ExportSummary(file: file, factCount: factCount, byteCount: partial.byteCount), note)
@@ -55,14 +59,16 @@ extension ExportingStore {
         case .after, .since: why = "Nothing has come since then."
         }
         let hint = format == .otlp ? "Only parts that were closed are spans." : nil
-        return WaybillError(.notFound, (["Nothing was exported."] + [why, hint].compactMap(\.self)).joined(separator: " "))
+        return WaybillError(
+            .notFound, (["Nothing was exported."] + [why, hint].compactMap(\.self)).joined(separator: " "))
     }
 }
 
 extension ExportStream {
     /// Hands everything over, as soon as there is more than a header, which alone would look like an answer.
     ///
-    /// - Returns: How many facts there are, 0 where that is not told; nil where there is nothing, and nothing was handed over.
+    /// - Returns: How many facts there are, 0 where that is not told; nil where there is nothing, and nothing was
+    ///   handed over.
     func write(as format: TextFormat, isCompressed: Bool, to put: ([UInt8]) throws -> Void) async throws -> Int? {
         let gzip = isCompressed ? try Gzip() : nil
         var (waiting, isBegun, factCount): ([UInt8], Bool, Int) = ([], false, 0)
@@ -95,9 +101,12 @@ extension ExportingStore {
             records += page.rows
             request[.cursor] = page.next
         } while request[.cursor] != nil && records.count < limit
-        let count = try document.write({ body in for record in records.reversed() { try body(record, ExchangeBodies()) } }, to: put)
+        let count = try document.write(
+            { body in for record in records.reversed() { try body(record, ExchangeBodies()) } }, to: put)
         let isCut = request[.cursor] != nil
-        return (count, isCut ? "These are the newest \(records.count); there are more. Export the collector's folder." : nil)
+        return (
+            count, isCut ? "These are the newest \(records.count); there are more. Export the collector's folder." : nil
+        )
     }
 
     /// The report, made of pages of transactions.

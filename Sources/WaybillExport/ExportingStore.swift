@@ -25,7 +25,8 @@ public protocol ExportingStore: RecordStore {
 
 /// Which facts an export takes.
 public enum ExportedFacts: Sendable, Hashable {
-    /// Those of the transactions that a request means, of all its pages; of one without conditions all, also exchanges outside any transaction.
+    /// Those of the transactions that a request means, of all its pages; of one without conditions all, also exchanges
+    /// outside any transaction.
     case of(ListRequest)
     /// Those of one transaction.
     case transaction(GUID)

@@ -55,7 +55,9 @@ extension SQLiteStore: ExportingStore {
         case .transaction(let id): return .transaction(id)
         case .since(let time): return .since(time.microseconds)
         case .after(let cursor):
-            do { return .after(try ExportCursor(cursor)) } catch { throw QueryFailure.parameter("after", error.message) }
+            do { return .after(try ExportCursor(cursor)) } catch {
+                throw QueryFailure.parameter("after", error.message)
+            }
         }
     }
 }

@@ -7,7 +7,8 @@ import WaybillStore
 extension TransactionManager {
     /// Writes the exchanges recorded until now into one file, the oldest first. Recording goes on meanwhile.
     ///
-    /// Every text is redacted once more on its way out. The file appears whole or not at all. Bodies are in it where they were kept.
+    /// Every text is redacted once more on its way out. The file appears whole or not at all. Bodies are in it where
+    /// they were kept.
     ///
     /// ## Usage
     ///
@@ -27,14 +28,18 @@ extension TransactionManager {
     ) async throws -> ExportSummary {
         guard let settings = sources.settings else { throw Self.nothingToExport }
         let export = ExchangeExport(as: format, isCompressed: file.endsInGzip, redactor: settings.redactor)
-        let summary = try await read { reader, now in try export.write(reader.exchanges(matching: filter, now: now), to: file) }
+        let summary = try await read { reader, now in
+            try export.write(reader.exchanges(matching: filter, now: now), to: file)
+        }
         guard let summary else { throw Self.nothingToExport }
         return summary
     }
 
-    /// One exchange as text to copy or to share: the whole document that ``export(as:matching:to:)`` would write of it alone.
+    /// One exchange as text to copy or to share: the whole document that ``export(as:matching:to:)`` would write of it
+    /// alone.
     ///
-    /// - Returns: nil where nothing is known of it, and for what the format cannot say: a request that was received is no cURL command.
+    /// - Returns: nil where nothing is known of it, and for what the format cannot say: a request that was received is
+    ///   no cURL command.
     /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be read.
     public func exchange(_ id: Fact.ID, as format: ExchangeFormat) async throws -> String? {
         guard let settings = sources.settings else { return nil }

@@ -24,12 +24,15 @@ extension TransactionManager {
     ///   matches, which says why; `.store` when recording is off or the store cannot be read. Then there is no file.
     @discardableResult
     public func export(
-        as format: ExportFormat, matching filter: TransactionFilter = TransactionFilter(), to file: URL, isCompressed: Bool? = nil
+        as format: ExportFormat, matching filter: TransactionFilter = TransactionFilter(), to file: URL,
+        isCompressed: Bool? = nil
     ) async throws -> ExportSummary {
         guard let settings = sources.settings else { throw Self.nothingToExport }
         let export = try FileExport(as: format, to: file, isCompressed: isCompressed, redactor: settings.redactor)
         let summary = try await read { reader, now in
-            try export.run(filter == TransactionFilter() ? .everything : .transactions(filter, now: now), of: reader, to: file, now: now)
+            try export.run(
+                filter == TransactionFilter() ? .everything : .transactions(filter, now: now), of: reader, to: file,
+                now: now)
         }
         guard let summary else { throw Self.nothingToExport }
         return summary

@@ -8,8 +8,8 @@ extension TransactionManager {
     /// Writes one self-contained HTML file with what was recorded, to be handed on: see
     /// ``WaybillExport/TransactionReport``.
     ///
-    /// Everything recorded until now is in it. Where nothing matches, the report says why it is empty: a person is about to send it. At most
-    /// 2,000 transactions, the newest; where there are more, it says so.
+    /// Everything recorded until now is in it. Where nothing matches, the report says why it is empty: a person is
+    /// about to send it. At most 2,000 transactions, the newest; where there are more, it says so.
     ///
     /// ```swift
     /// let file = try await transactions.report(last: .minutes(15))
@@ -18,7 +18,8 @@ extension TransactionManager {
     /// - Parameters:
     ///   - last: Only what began within this time until now; nil: whenever it began.
     ///   - filter: Which transactions; all by default.
-    ///   - file: Where to, in place of what is there; nil: a file in the temporary folder, named after the app and the time.
+    ///   - file: Where to, in place of what is there; nil: a file in the temporary folder, named after the app and the
+    ///     time.
     /// - Returns: Where it is.
     /// - Throws: ``WaybillCore/WaybillError`` when recording is off, the store cannot be read, or the file cannot be
     ///   written; then there is no file.

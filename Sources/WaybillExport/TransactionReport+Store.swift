@@ -6,7 +6,8 @@ package import WaybillStore
 
 /// Reports of a store at hand.
 extension TransactionReport {
-    /// The most transactions that a report holds: beyond it, a page is no longer something to read, and exports are for that.
+    /// The most transactions that a report holds: beyond it, a page is no longer something to read, and exports are for
+    /// that.
     package static let limit = 2_000
 
     /// Said where there are more than ``limit``.
@@ -17,7 +18,9 @@ extension TransactionReport {
     /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
     package init(_ reader: StoreReader, matching filter: TransactionFilter, limit: Int, now wall: Int) throws {
         let page = try reader.transactions(matching: filter, limit: limit, after: nil, now: wall)
-        self.init(records: try page.rows.compactMap { try reader.transaction($0.id, now: wall) }, made: Date(microseconds: wall))
+        self.init(
+            records: try page.rows.compactMap { try reader.transaction($0.id, now: wall) },
+            made: Date(microseconds: wall))
         selection = filter.words
         try addBodies(of: reader)
         if page.next != nil { notes.append("These are the newest \(limit); there are more.") }

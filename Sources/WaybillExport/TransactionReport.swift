@@ -4,8 +4,9 @@ public import WaybillReading
 
 /// Transactions as one HTML file to hand on: readable without script or network, everything in it escaped and redacted.
 ///
-/// The newest comes first; each unfolds into a waterfall of its events and exchanges, what happened in words, and its requests as cURL commands.
-/// Its script adds a search, filters by outcome, and copying. The inspector shows transactions by the same pieces.
+/// The newest comes first; each unfolds into a waterfall of its events and exchanges, what happened in words, and its
+/// requests as cURL commands. Its script adds a search, filters by outcome, and copying. The inspector shows
+/// transactions by the same pieces.
 ///
 /// ## Usage
 ///
@@ -25,8 +26,8 @@ public struct TransactionReport: Sendable {
     public var notes: [String] = []
     /// When it was made.
     public var made: Date
-    /// Times are shown in this zone, and the report says so. Where it is UTC, a browser that runs the report's script shows them in its own zone,
-    /// with UTC on hover.
+    /// Times are shown in this zone, and the report says so. Where it is UTC, a browser that runs the report's script
+    /// shows them in its own zone, with UTC on hover.
     public var timeZone = TimeZone.current
     /// Names of header fields, query items and attributes whose values are secret, besides the well-known ones.
     public var additionalSecretNames: [String] = []

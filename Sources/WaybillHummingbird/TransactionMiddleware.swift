@@ -3,7 +3,8 @@ import HTTPTypes
 public import Hummingbird
 public import Waybill
 
-/// Joins the transaction that a request belongs to, makes it current for the handlers below, and records the server's side of the exchange.
+/// Joins the transaction that a request belongs to, makes it current for the handlers below, and records the server's
+/// side of the exchange.
 ///
 /// A request without the header field leaves no trace, so that health probes do not fill the store.
 ///
@@ -18,8 +19,9 @@ public import Waybill
 /// }
 /// ```
 ///
-/// The part is closed when the handlers have answered: as succeeded below status 500, else as failed. A `finish` in a handler wins.
-/// The exchange's end is the moment when the response's head is ready; a body that is streamed afterwards is not part of its duration.
+/// The part is closed when the handlers have answered: as succeeded below status 500, else as failed. A `finish` in a
+/// handler wins. The exchange's end is the moment when the response's head is ready; a body that is streamed afterwards
+/// is not part of its duration.
 public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
     private let transactions: TransactionManager
 
@@ -31,7 +33,10 @@ public struct TransactionMiddleware<Context: RequestContext>: RouterMiddleware {
     public func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        guard let transaction = transactions.join(header: { name in HTTPField.Name(name).flatMap { request.headers[$0] } }) else {
+        guard
+            let transaction = transactions.join(header: { name in HTTPField.Name(name).flatMap { request.headers[$0] } }
+            )
+        else {
             return try await next(request, context)
         }
 

@@ -4,11 +4,12 @@ import WaybillCore
 public import class Waybill.TransactionManager
 
 extension Inspector {
-    /// Shows the store of a manager in this process, e.g. in a web view of its app: at each request everything that was recorded until then.
+    /// Shows the store of a manager in this process, e.g. in a web view of its app: at each request everything that was
+    /// recorded until then.
     ///
-    /// Clock and redaction are the manager's. A request may have any field `Host` or none, because no server carries it; a server has to refuse
-    /// names that are not its own before it asks, or ask an inspector made by ``init(file:)``. Where recording is off and nothing was recorded, a
-    /// page says so (404).
+    /// Clock and redaction are the manager's. A request may have any field `Host` or none, because no server carries
+    /// it; a server has to refuse names that are not its own before it asks, or ask an inspector made by
+    /// ``init(file:)``. Where recording is off and nothing was recorded, a page says so (404).
     ///
     /// - Parameter manager: Kept for as long as the inspector is.
     public init(_ manager: TransactionManager) { self.init(access: ManagerAccess(manager: manager)) }

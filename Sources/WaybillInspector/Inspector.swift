@@ -2,10 +2,12 @@ public import Foundation
 public import WaybillCore
 import WaybillReading
 
-/// Pages that show what was recorded to people with a browser: of a collector's projects, of one store, or of an app to its own user.
+/// Pages that show what was recorded to people with a browser: of a collector's projects, of one store, or of an app to
+/// its own user.
 ///
-/// An inspector is a function from a request to a response, and no server: what serves it carries bytes and fields. Nothing can be
-/// changed with it. The pages are no part of a collector's API, and their addresses may be other ones tomorrow.
+/// An inspector is a function from a request to a response, and no server: what serves it carries bytes and fields.
+/// Nothing can be changed with it. The pages are no part of a collector's API, and their addresses may be other ones
+/// tomorrow.
 ///
 /// ## Usage
 ///
@@ -18,8 +20,8 @@ public struct Inspector: Sendable {
 
     package init(access: any InspectorAccess) { self.access = access }
 
-    /// Shows one store, a file or the folder of one, read-only and without asking for a token, to requests whose field `Host` is a name
-    /// of this machine.
+    /// Shows one store, a file or the folder of one, read-only and without asking for a token, to requests whose field
+    /// `Host` is a name of this machine.
     ///
     /// - Parameter file: Of the store, or its folder.
     /// - Throws: where it is missing, no store, or made by a newer version.
@@ -85,9 +87,9 @@ public struct Inspector: Sendable {
 
 /// Logging in with a token, which the browser keeps as a cookie until it is closed.
 ///
-/// The cookie is the token itself: revoking that ends every session at once, and nothing has to be kept here. Scripts cannot read it,
-/// and no other site can have it sent (RFC 6265bis, `HttpOnly` and `SameSite=Strict`). It counts for pages alone, which change
-/// nothing; the API asks for the header field.
+/// The cookie is the token itself: revoking that ends every session at once, and nothing has to be kept here. Scripts
+/// cannot read it, and no other site can have it sent (RFC 6265bis, `HttpOnly` and `SameSite=Strict`). It counts for
+/// pages alone, which change nothing; the API asks for the header field.
 extension Inspector {
     /// To the form, and from there to where the request was going.
     private func askToken(for request: InspectorRequest, _ route: InspectorRoute) -> InspectorResponse {

@@ -23,8 +23,8 @@ extension InspectorAccess {
 
 /// One store, shown to all who ask by a name of this machine.
 ///
-/// A page from elsewhere whose name was turned to this machine (DNS rebinding) may, as far as a browser can tell, read what it
-/// gets from there. The name that it went by stays in the field `Host`.
+/// A page from elsewhere whose name was turned to this machine (DNS rebinding) may, as far as a browser can tell, read
+/// what it gets from there. The name that it went by stays in the field `Host`.
 struct LocalAccess: InspectorAccess {
     let store: InspectedStore
 

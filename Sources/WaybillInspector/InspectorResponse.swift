@@ -18,7 +18,8 @@ public struct InspectorResponse: Sendable {
     public var fields: [String: String]
     /// What the fields are about.
     public var body: Body
-    /// What went wrong where it was no fault of the request, for a log; nil where nothing did. Not for the reader: it may name paths.
+    /// What went wrong where it was no fault of the request, for a log; nil where nothing did. Not for the reader: it
+    /// may name paths.
     public var failure: (any Error)?
 
     /// - Parameter type: With the charset; nil where there is no body.
@@ -27,7 +28,8 @@ public struct InspectorResponse: Sendable {
         self.body = body
         // Not `no-referrer`, by which a browser would also leave the origin out of a form that it sends.
         fields = [
-            "Cache-Control": "no-store", "Content-Security-Policy": InspectorPage.policy, "X-Content-Type-Options": "nosniff",
+            "Cache-Control": "no-store", "Content-Security-Policy": InspectorPage.policy,
+            "X-Content-Type-Options": "nosniff",
             "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
             "Referrer-Policy": "same-origin",
         ]
@@ -58,15 +60,17 @@ extension InspectorResponse {
         .download(table.bytes, type: "text/csv; charset=utf-8; header=present", name: "waybill-\(name).csv")
     }
 
-    /// What was kept of a body: a picture as what its bytes say, anything else as a file that no browser shows. What it was
-    /// called when it was sent counts for nothing, and where a browser opens it alone, it can neither run nor load anything.
+    /// What was kept of a body: a picture as what its bytes say, anything else as a file that no browser shows. What it
+    /// was called when it was sent counts for nothing, and where a browser opens it alone, it can neither run nor load
+    /// anything.
     static func body(_ bytes: [UInt8], name: String) -> InspectorResponse {
         let format = ImageFormat(bytes)
         var response = InspectorResponse(type: format?.mediaType ?? ExchangeFile.responseBody.mediaType, .bytes(bytes))
         response.fields["Content-Security-Policy"] =
             "default-src 'none'; sandbox; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         let suffix = format.map { ".\($0.rawValue)" } ?? ".bin"
-        response.fields["Content-Disposition"] = "\(format == nil ? "attachment" : "inline"); filename=\"\(name)\(suffix)\""
+        response.fields["Content-Disposition"] =
+            "\(format == nil ? "attachment" : "inline"); filename=\"\(name)\(suffix)\""
         return response
     }
 
@@ -90,7 +94,8 @@ extension InspectorResponse {
     /// - Parameter depth: How many components the path has that was asked for.
     static func message(_ problem: InspectorProblem, depth: Int) -> InspectorResponse {
         let frame = InspectorFrame(store: "", isLoggedIn: false)
-        return .page(MessagePage(problem.title, problem.detail, depth: max(1, depth), in: frame).html, status: problem.status)
+        return .page(
+            MessagePage(problem.title, problem.detail, depth: max(1, depth), in: frame).html, status: problem.status)
     }
 
     /// What a browser is shown at an address that leads nowhere.

@@ -44,14 +44,16 @@ public struct SourceDetails: Sendable {
     public var gaps: [GapTime]
     /// The transactions that it took part in last, the latest first.
     public var transactions: [TransactionSummary]
-    /// When its latest fact was recorded; nil where there is none. Of a source that was received, only where transactions are told, too.
+    /// When its latest fact was recorded; nil where there is none. Of a source that was received, only where
+    /// transactions are told, too.
     public var latestFact: Date?
     /// When the first set of it brought facts; nil for a source of this very store, and where no transactions are told.
     public var firstArrival: Date?
 
     /// Makes details.
     public init(
-        clocks: SourceClocks?, gaps: [GapTime], transactions: [TransactionSummary], latestFact: Date?, firstArrival: Date?
+        clocks: SourceClocks?, gaps: [GapTime], transactions: [TransactionSummary], latestFact: Date?,
+        firstArrival: Date?
     ) {
         self.clocks = clocks
         self.gaps = gaps

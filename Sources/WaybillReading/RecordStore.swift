@@ -1,12 +1,14 @@
 public import WaybillCore
 
-/// Where facts of several sources are kept: what a collector, the command line and exports need of any store, whatever keeps the rows.
+/// Where facts of several sources are kept: what a collector, the command line and exports need of any store, whatever
+/// keeps the rows.
 ///
-/// ``SQLiteStore`` is one; yours may be another. Values go in and come out. A store has a clock of its own, which decides what has timed out and what a time like `1h` means. What is asked in
-/// words that cannot be understood throws ``QueryFailure``; a store that cannot be read, written or reached throws `WaybillError`.
+/// ``SQLiteStore`` is one; yours may be another. Values go in and come out. A store has a clock of its own, which
+/// decides what has timed out and what a time like `1h` means. What is asked in words that cannot be understood throws
+/// ``QueryFailure``; a store that cannot be read, written or reached throws `WaybillError`.
 ///
-/// What can be put together from these is an extension. Pages need more, see ``BrowsableStore``; questions and exports are refinements in the
-/// targets that know them.
+/// What can be put together from these is an extension. Pages need more, see ``BrowsableStore``; questions and exports
+/// are refinements in the targets that know them.
 public protocol RecordStore: Sendable {
     /// Takes in a set: what is new is stored, what is known is counted, what cannot be is rejected with its reason.
     ///
@@ -19,7 +21,8 @@ public protocol RecordStore: Sendable {
     ///
     /// - Parameters:
     ///   - request: What ``ListRequest/transactionFilter(names:now:)`` makes a filter of.
-    ///   - budget: Once it has passed the page ends early, and ``RecordPage/progress`` says how far it got; nil: the page is made whole. A store may
+    ///   - budget: Once it has passed the page ends early, and ``RecordPage/progress`` says how far it got; nil: the
+    ///     page is made whole. A store may
     ///   do without.
     func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<TransactionSummary>
 
@@ -34,7 +37,8 @@ public protocol RecordStore: Sendable {
     /// One exchange, by its ID or its code.
     func exchange(_ key: String) async throws -> ExchangeRecord
 
-    /// What was kept of the bodies of exchanges, of the first of them until there are enough; bodies never reach a collector.
+    /// What was kept of the bodies of exchanges, of the first of them until there are enough; bodies never reach a
+    /// collector.
     ///
     /// - Parameter limit: In bytes.
     /// - Returns: Also whether some were left out.
@@ -50,12 +54,12 @@ public protocol RecordStore: Sendable {
     ///
     /// The installation and the transactions are remembered, so that what comes of them later is rejected.
     ///
-    /// - Throws: `.setting` for ``ErasureScope/all`` and by time where a store leaves that to its operator, as a collector does over HTTP; what an
-    ///   installation or a transaction left must go by every store.
+    /// - Throws: `.setting` for ``ErasureScope/all`` and by time where a store leaves that to its operator, as a
+    ///   collector does over HTTP; what an installation or a transaction left must go by every store.
     func erase(_ scope: ErasureScope) async throws -> Erasure
 
-    /// One step towards an age and a size: takes away some transactions that were received, whole, those that came first. What goes is still known when
-    /// it comes again.
+    /// One step towards an age and a size: takes away some transactions that were received, whole, those that came
+    /// first. What goes is still known when it comes again.
     ///
     /// - Returns: How many facts went; 0: none is left that may.
     /// - Throws: `.setting` where a store leaves it to its operator, as a collector does over HTTP.
@@ -87,7 +91,9 @@ extension RecordStore {
         try await transactions(request, within: nil)
     }
 
-    package func exchanges(_ request: ListRequest) async throws -> RecordPage<ExchangeRecord> { try await exchanges(request, within: nil) }
+    package func exchanges(_ request: ListRequest) async throws -> RecordPage<ExchangeRecord> {
+        try await exchanges(request, within: nil)
+    }
 
     /// What was kept of the bodies of one exchange.
     package func bodies(of exchange: Fact.ID) async throws -> ExchangeBodies {

@@ -14,7 +14,8 @@ extension SQLiteStore: BrowsableStore {
                 details[id] = SourceDetails(
                     clocks: try reader.clocks(of: id, others: limits.clocks),
                     gaps: try reader.times(of: record.gaps.prefix(limits.gaps), in: id),
-                    transactions: isWhole ? try reader.latestTransactions(of: id, limit: limits.transactions, now: now) : [],
+                    transactions: isWhole
+                        ? try reader.latestTransactions(of: id, limit: limits.transactions, now: now) : [],
                     latestFact: latestFact.map(Date.init(microseconds:)),
                     firstArrival: isWhole ? try reader.firstArrival(of: id).map(Date.init(microseconds:)) : nil)
             }
@@ -50,7 +51,9 @@ extension SQLiteStore: BrowsableStore {
         try await read { reader in try reader.errorCounts(of: transactions) }
     }
 
-    public func neighbors(of transaction: GUID) async throws -> (before: TransactionSummary?, after: TransactionSummary?) {
+    public func neighbors(of transaction: GUID) async throws -> (
+        before: TransactionSummary?, after: TransactionSummary?
+    ) {
         let now = clock.wallMicroseconds()
         return try await read { reader in try reader.neighbors(of: transaction, now: now) }
     }

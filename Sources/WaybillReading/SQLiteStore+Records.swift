@@ -4,14 +4,17 @@ import WaybillStore
 extension SQLiteStore: RecordStore {
     public func add(_ set: ReceivedSet) async throws -> Receipt { try await writer.add(set) }
 
-    public func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<TransactionSummary> {
+    public func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<
+        TransactionSummary
+    > {
         try await read(request) { (reader, filter: TransactionFilter, now) in
             if request[.after] != nil { return try reader.changes(request, filter, now: now) }
             let (limit, cursor, search) = (try request.pageSize(), request[.cursor], budget.map(SearchBudget.lasting))
             return try QueryFailure.ofCursor {
                 var page: RecordPage<TransactionSummary>
                 if let search {
-                    let found = try reader.transactions(matching: filter, limit: limit, after: cursor, now: now, budget: search)
+                    let found = try reader.transactions(
+                        matching: filter, limit: limit, after: cursor, now: now, budget: search)
                     page = found.page
                     page.progress = found.progress
                 } else {
@@ -49,15 +52,21 @@ extension SQLiteStore: RecordStore {
                 } else {
                     page = try reader.exchanges(matching: filter, limit: limit, after: cursor, now: now)
                 }
-                if page.rows.isEmpty, page.progress == nil, cursor == nil { page.whyEmpty = try reader.whyEmpty(filter) }
+                if page.rows.isEmpty, page.progress == nil, cursor == nil {
+                    page.whyEmpty = try reader.whyEmpty(filter)
+                }
                 return page
             }
         }
     }
 
-    public func exchange(_ key: String) async throws -> ExchangeRecord { try await read { reader in try reader.exchange(key: key) } }
+    public func exchange(_ key: String) async throws -> ExchangeRecord {
+        try await read { reader in try reader.exchange(key: key) }
+    }
 
-    public func bodies(of exchanges: [Fact.ID], limit: Int) async throws -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool) {
+    public func bodies(of exchanges: [Fact.ID], limit: Int) async throws -> (
+        bodies: [Fact.ID: ExchangeBodies], isCut: Bool
+    ) {
         try await read { reader in try reader.bodies(of: exchanges, limit: limit) }
     }
 
@@ -72,7 +81,9 @@ extension SQLiteStore: RecordStore {
         }
     }
 
-    public func nameConflicts() async throws -> [NameConflict] { try await read { reader in try reader.nameConflicts() } }
+    public func nameConflicts() async throws -> [NameConflict] {
+        try await read { reader in try reader.nameConflicts() }
+    }
 
     public func erase(_ scope: ErasureScope) async throws -> Erasure {
         let wall = clock.wallMicroseconds()
@@ -109,7 +120,9 @@ extension QueryFailure {
 }
 
 extension StoreReader {
-    fileprivate func changes(_ request: ListRequest, _ filter: TransactionFilter, now: Int) throws -> RecordPage<TransactionSummary> {
+    fileprivate func changes(_ request: ListRequest, _ filter: TransactionFilter, now: Int) throws -> RecordPage<
+        TransactionSummary
+    > {
         let (position, limit, cursor) = (try request.position(), try request.pageSize(), request[.cursor])
         do throws(WaybillError) {
             return try changes(after: position, matching: filter, limit: limit, after: cursor, now: now)
@@ -133,15 +146,20 @@ extension StoreReader {
         }
     }
 
-    /// The exchange that a person means: `<source>:<sequence>`, the source by its ID, its support code, or the beginning of that.
+    /// The exchange that a person means: `<source>:<sequence>`, the source by its ID, its support code, or the
+    /// beginning of that.
     fileprivate func exchange(key: String) throws -> ExchangeRecord {
-        guard let colon = key.lastIndex(of: ":"), let sequence = Fact.ID.sequence(key[key.index(after: colon)...]) else {
-            throw QueryFailure.notFound("“\(key)” is no exchange: one is called like K7QD-3M2X:17, or by its source's whole ID.")
+        guard let colon = key.lastIndex(of: ":"), let sequence = Fact.ID.sequence(key[key.index(after: colon)...])
+        else {
+            throw QueryFailure.notFound(
+                "“\(key)” is no exchange: one is called like K7QD-3M2X:17, or by its source's whole ID.")
         }
         let source = key[..<colon]
         let sources = try GUID(source).map { [$0] } ?? sources(withCode: source)
         var found: [ExchangeRecord] = []
-        for source in sources { if let record = try exchange(Fact.ID(source: source, sequence: sequence)) { found.append(record) } }
+        for source in sources {
+            if let record = try exchange(Fact.ID(source: source, sequence: sequence)) { found.append(record) }
+        }
         switch found.count {
         case 0: throw QueryFailure.notFound("There is no exchange \(key) here.")
         case 1: return found[0]

@@ -4,8 +4,8 @@ package import WaybillStore
 
 /// A store in an SQLite database.
 ///
-/// One thread writes, one reads what people wait for, and one answers questions about many transactions, which may take seconds and much memory: so no
-/// list waits for a question, and no set for a list.
+/// One thread writes, one reads what people wait for, and one answers questions about many transactions, which may take
+/// seconds and much memory: so no list waits for a question, and no set for a list.
 public struct SQLiteStore: Sendable {
     package let clock: any TransactionClock
     package let place: ResolvedLocation
@@ -39,17 +39,20 @@ public struct SQLiteStore: Sendable {
     ///   - committed: Told what became of the sets of each commit.
     /// - Throws: Where it cannot be made, is no store, or made by a newer version.
     public init(
-        making name: String = "waybill", in folder: URL, factsPerTransaction: Int? = nil, clock: any TransactionClock = SystemClock(),
+        making name: String = "waybill", in folder: URL, factsPerTransaction: Int? = nil,
+        clock: any TransactionClock = SystemClock(),
         committed: @escaping @Sendable ([Result<Receipt, WaybillError>]) -> Void = { _ in }
     ) throws(WaybillError) {
         // The folder's own store is one of a folder, so that opening it makes the folder where it is missing.
-        let place = name == "waybill" ? ResolvedLocation.folder(folder) : .file(folder.appending(path: "\(name).sqlite"))
+        let place =
+            name == "waybill" ? ResolvedLocation.folder(folder) : .file(folder.appending(path: "\(name).sqlite"))
         let writer = SetWriter(place, factsPerTransaction: factsPerTransaction, committed: committed)
         try writer.open()
         try self.init(place, clock: clock, writer)
     }
 
-    /// Opens the store that a person means to write to: a folder's, or one in one file; what is not there and has no suffix becomes a folder.
+    /// Opens the store that a person means to write to: a folder's, or one in one file; what is not there and has no
+    /// suffix becomes a folder.
     package init(making url: URL, clock: any TransactionClock) throws(WaybillError) {
         var place = ResolvedLocation(path: url.path(percentEncoded: false))
         if case .file = place, !place.isThere, url.pathExtension.isEmpty { place = .folder(url) }
@@ -63,16 +66,21 @@ public struct SQLiteStore: Sendable {
         self.clock = clock
         self.writer = writer
         lists = try StoreThread(label: "waybill.reader") { () throws(WaybillError) in try StoreReader(place) }
-        questions = StoreThread(label: "waybill.questions") { Late { () throws(WaybillError) in try StoreReader(place) } }
+        questions = StoreThread(label: "waybill.questions") {
+            Late { () throws(WaybillError) in try StoreReader(place) }
+        }
     }
 
     /// What `body` reads, on the thread of lists.
-    package func read<Value: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Value) async throws -> Value {
+    package func read<Value: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Value) async throws -> Value
+    {
         try await lists.run { reader in try body(reader) }
     }
 
     /// What `body` reads, on the thread of questions.
-    package func ask<Value: Sendable>(_ body: @escaping @Sendable (StoreReader, _ now: Int) throws -> Value) async throws -> Value {
+    package func ask<Value: Sendable>(_ body: @escaping @Sendable (StoreReader, _ now: Int) throws -> Value)
+        async throws -> Value
+    {
         let now = clock.wallMicroseconds()
         return try await questions.run { reader in try body(try reader.opened(), now) }
     }

@@ -33,9 +33,11 @@ package enum ResolvedLocation: Sendable, Hashable {
 
     /// What SQLite opens.
     ///
-    /// - Parameter isImmutable: Whether SQLite shall take neither locks nor notice of a WAL (sqlite.org/c3ref/open.html, "immutable").
+    /// - Parameter isImmutable: Whether SQLite shall take neither locks nor notice of a WAL
+    ///   (sqlite.org/c3ref/open.html, "immutable").
     func uri(isImmutable: Bool = false) -> String {
-        // The VFS `memdb` rather than a shared cache, whose readers get SQLITE_LOCKED at once instead of waiting for the writer.
+        // The VFS `memdb` rather than a shared cache, whose readers get SQLITE_LOCKED at once instead of waiting for
+        // the writer.
         guard let path else { return "file:/\(Self.escaped("waybill-\(name)"))?vfs=memdb" }
         return "file:\(Self.escaped(path))" + (isImmutable ? "?immutable=1" : "")
     }
@@ -51,6 +53,7 @@ package enum ResolvedLocation: Sendable, Hashable {
 
     static func isFolder(_ url: URL) -> Bool {
         var isDirectory: ObjCBool = false
-        return FileManager.default.fileExists(atPath: url.path(percentEncoded: false), isDirectory: &isDirectory) && isDirectory.boolValue
+        return FileManager.default.fileExists(atPath: url.path(percentEncoded: false), isDirectory: &isDirectory)
+            && isDirectory.boolValue
     }
 }

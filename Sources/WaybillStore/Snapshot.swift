@@ -2,10 +2,11 @@ package import Foundation
 package import WaybillCore
 
 extension Connection {
-    /// Makes a copy of one file, as the store is now, which needs no WAL, with mode 0600; bodies stay where they are. It is not synced.
+    /// Makes a copy of one file, as the store is now, which needs no WAL, with mode 0600; bodies stay where they are.
+    /// It is not synced.
     ///
-    /// `VACUUM INTO` rather than the backup API, which begins again whenever another process has written (sqlite.org/backup.html): a collector that is
-    /// busy would never be done.
+    /// `VACUUM INTO` rather than the backup API, which begins again whenever another process has written
+    /// (sqlite.org/backup.html): a collector that is busy would never be done.
     ///
     /// - Throws: Also when there is a file already.
     package func snapshot(to file: URL) throws(WaybillError) {
@@ -16,7 +17,9 @@ extension Connection {
         // Made with its mode before there is anything in it: SQLite writes into a file that is empty.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw WaybillError(.store, "The snapshot \(path) cannot be written. Check its folder.", cause: String(cString: strerror(errno)))
+            throw WaybillError(
+                .store, "The snapshot \(path) cannot be written. Check its folder.",
+                cause: String(cString: strerror(errno)))
         }
         close(descriptor)
         try statement("VACUUM INTO ?").run(path)
@@ -30,7 +33,9 @@ extension Connection {
         guard try copy.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'bodies'") > 0,
             try copy.integer("SELECT EXISTS(SELECT 1 FROM bodies)") != 0
         else { return }
-        try copy.execute("PRAGMA secure_delete = ON; DELETE FROM bodies; DELETE FROM settings WHERE key = '\(BodyRows.keySetting)'; VACUUM")
+        try copy.execute(
+            "PRAGMA secure_delete = ON; DELETE FROM bodies; DELETE FROM settings WHERE key = '\(BodyRows.keySetting)'; VACUUM"
+        )
     }
 }
 

@@ -3,8 +3,8 @@ package import WaybillCore
 
 /// The writing end of a store: facts in, sets out, sets in.
 ///
-/// One connection, confined to one serial thread (``StoreThread``). Several processes may each have one for the same file: each write holds a lock
-/// between them.
+/// One connection, confined to one serial thread (``StoreThread``). Several processes may each have one for the same
+/// file: each write holds a lock between them.
 ///
 /// ## Usage
 ///
@@ -80,7 +80,8 @@ package final class Store {
 
     /// Makes an empty file, so that it gets its mode before there is anything in it.
     private static func prepare(_ path: String) throws(WaybillError) {
-        // Exclusive, because a file that is there must not be opened here: closing it would drop the locks of SQLite in this process.
+        // Exclusive, because a file that is there must not be opened here: closing it would drop the locks of SQLite in
+        // this process.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         let reason = errno
         if descriptor >= 0 {
@@ -91,7 +92,9 @@ package final class Store {
                 cause: String(cString: strerror(reason)))
         }
         guard !ResolvedLocation.isFolder(URL(filePath: path)) else {
-            throw WaybillError(.store, "\(path) is a folder, and a store's file was expected there. Move it away, or name another place.")
+            throw WaybillError(
+                .store,
+                "\(path) is a folder, and a store's file was expected there. Move it away, or name another place.")
         }
     }
 
@@ -99,7 +102,8 @@ package final class Store {
     package func write<Result>(_ body: () throws(WaybillError) -> Result) throws(WaybillError) -> Result {
         try locked { () throws(WaybillError) in
             guard identity == file?.identity else {
-                throw WaybillError(.damaged, "The store's file \(connection.place) was moved away or deleted while it was open.")
+                throw WaybillError(
+                    .damaged, "The store's file \(connection.place) was moved away or deleted while it was open.")
             }
             let result = try connection.transaction("BEGIN IMMEDIATE", body)
             // What was asked for is committed: a checkpoint that fails now is tried again after the next write.
@@ -115,7 +119,8 @@ package final class Store {
 
     /// Waits until everything that was written is on the disk.
     ///
-    /// A commit is not, in WAL with `synchronous=NORMAL`, and an empty one is not under FULL either: so a row is written under FULL.
+    /// A commit is not, in WAL with `synchronous=NORMAL`, and an empty one is not under FULL either: so a row is
+    /// written under FULL.
     package func sync() throws(WaybillError) {
         let usual = try connection.integer("PRAGMA synchronous")
         try connection.execute("PRAGMA synchronous = FULL")

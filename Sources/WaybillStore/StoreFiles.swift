@@ -1,4 +1,5 @@
-/// Which files a store's names stand for at a moment: another set of them is another store, however much the open ones can still be written to.
+/// Which files a store's names stand for at a moment: another set of them is another store, however much the open ones
+/// can still be written to.
 struct StoreFiles: Hashable {
     private let identities: [StoreFile.Identity?]
 

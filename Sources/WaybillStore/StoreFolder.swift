@@ -3,14 +3,16 @@ import WaybillCore
 
 /// The folder that a store lies in.
 enum StoreFolder {
-    /// Makes it where it is missing: for its owner only, on Apple platforms kept out of backups and readable from the first unlock on.
+    /// Makes it where it is missing: for its owner only, on Apple platforms kept out of backups and readable from the
+    /// first unlock on.
     ///
     /// A folder that is there stays as it is; it may hold more than ours.
     static func make(_ url: URL) throws(WaybillError) {
         let path = url.path(percentEncoded: false)
         guard !FileManager.default.fileExists(atPath: path) else { return }
         let made = sequence(first: url) { $0.deletingLastPathComponent() }.prefix { folder in
-            folder.pathComponents.count > 1 && !FileManager.default.fileExists(atPath: folder.path(percentEncoded: false))
+            folder.pathComponents.count > 1
+                && !FileManager.default.fileExists(atPath: folder.path(percentEncoded: false))
         }
         do {
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true, attributes: attributes)
@@ -32,7 +34,8 @@ enum StoreFolder {
 
     private static var attributes: [FileAttributeKey: Any] {
         #if canImport(Darwin) && !os(macOS)
-        // Files made in it get the same class. Not a stricter one: an app that runs in the background records while the device is locked.
+        // Files made in it get the same class. Not a stricter one: an app that runs in the background records while the
+        // device is locked.
         [.posixPermissions: 0o700, .protectionKey: FileProtectionType.completeUntilFirstUserAuthentication]
         #else
         [.posixPermissions: 0o700]

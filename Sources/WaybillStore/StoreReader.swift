@@ -3,8 +3,8 @@ package import WaybillCore
 
 /// The reading end of a store: lists, whole transactions, ledgers, and a check of it all.
 ///
-/// A read-only connection, confined to one serial thread (``StoreThread``); it never makes, migrates or repairs anything. Each call sees one state
-/// of the store, however much is written meanwhile.
+/// A read-only connection, confined to one serial thread (``StoreThread``); it never makes, migrates or repairs
+/// anything. Each call sees one state of the store, however much is written meanwhile.
 package final class StoreReader {
     package let connection: Connection
     private let place: ResolvedLocation
@@ -13,7 +13,8 @@ package final class StoreReader {
 
     /// Opens a store to read.
     ///
-    /// - Throws: `.notFound` where there is nothing; `.store` for what is not a store, cannot be read, or comes from a newer version.
+    /// - Throws: `.notFound` where there is nothing; `.store` for what is not a store, cannot be read, or comes from a
+    ///   newer version.
     package init(_ place: ResolvedLocation) throws(WaybillError) {
         self.place = place
         guard let path = place.path else {
@@ -51,8 +52,8 @@ package final class StoreReader {
             try Schema.check(connection)
             return (connection, [])
         } catch {
-            // A WAL is read through a shared-memory file, which cannot be made in a folder that cannot be written (sqlite.org/wal.html, "Read-Only
-            // Databases").
+            // A WAL is read through a shared-memory file, which cannot be made in a folder that cannot be written
+            // (sqlite.org/wal.html, "Read-Only Databases").
             guard connection.lacksSideFiles else { throw error }
             let immutable = try Connection(place.uri(isImmutable: true), .readOnly, at: place.description)
             try Schema.check(immutable)
@@ -67,7 +68,8 @@ package final class StoreReader {
         let connection = try Connection(place.uri(isImmutable: true), .readOnly, at: place.description)
         try Schema.check(connection)
         guard connection.isWriteAheadLogged else { return (connection, []) }
-        // Another program that was the last to close the store has taken the WAL away, too, and then nothing is missing.
+        // Another program that was the last to close the store has taken the WAL away, too, and then nothing is
+        // missing.
         let warning =
             "\(place.description) has no WAL file (\(place.description)-wal) beside it. If it was copied without, the latest facts are missing: "
             + "copy both, or make a snapshot."
@@ -88,10 +90,14 @@ package final class StoreReader {
     ///
     /// - Parameter body: Given nil where there is no second one: in memory, within a read that is under way, and where
     ///   the store was written to while it was opened.
-    package func readByTwo<Result>(_ body: (Connection?) throws(WaybillError) -> Result) throws(WaybillError) -> Result {
-        guard !connection.isInTransaction, place.path != nil else { return try read { () throws(WaybillError) in try body(nil) } }
+    package func readByTwo<Result>(_ body: (Connection?) throws(WaybillError) -> Result) throws(WaybillError) -> Result
+    {
+        guard !connection.isInTransaction, place.path != nil else {
+            return try read { () throws(WaybillError) in try body(nil) }
+        }
         let second = try connection.another()
-        // What the second one sees before the first one's state is taken, and after: where nothing was committed between, that is what the first sees.
+        // What the second one sees before the first one's state is taken, and after: where nothing was committed
+        // between, that is what the first sees.
         let before = try second.dataVersion()
         return try read { () throws(WaybillError) in
             _ = try connection.dataVersion()

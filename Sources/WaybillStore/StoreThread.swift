@@ -1,7 +1,8 @@
 import Dispatch
 import WaybillCore
 
-/// One serial thread that owns a resource which must not be shared, e.g. a ``Store``: SQLite work never runs on the cooperative pool.
+/// One serial thread that owns a resource which must not be shared, e.g. a ``Store``: SQLite work never runs on the
+/// cooperative pool.
 ///
 /// ## Usage
 ///
@@ -15,7 +16,9 @@ package final class StoreThread<Resource>: @unchecked Sendable {  // right becau
     private let timer: any StoreTimer
 
     /// Makes the resource on the thread and waits for it.
-    package init<Failure>(label: String, timer: any StoreTimer = SystemTimer(), make: () throws(Failure) -> Resource) throws(Failure) {
+    package init<Failure>(label: String, timer: any StoreTimer = SystemTimer(), make: () throws(Failure) -> Resource)
+        throws(Failure)
+    {
         let queue = DispatchQueue(label: label)
         self.queue = queue
         self.timer = timer
@@ -39,7 +42,8 @@ package final class StoreThread<Resource>: @unchecked Sendable {  // right becau
         timer.run(after: delay, on: queue) { body(self.resource) }
     }
 
-    /// Runs `body` after what was asked for before, and blocks the caller until it is done; never to be called on the thread itself.
+    /// Runs `body` after what was asked for before, and blocks the caller until it is done; never to be called on the
+    /// thread itself.
     package func sync<Value, Failure>(_ body: (Resource) throws(Failure) -> Value) throws(Failure) -> Value {
         try queue.sync { Result { () throws(Failure) in try body(resource) } }.get()
     }

@@ -5,8 +5,8 @@ public import WaybillExport
 /// Tries a store out, by the port that collectors, pages and commands use: whether it keeps what it is given.
 ///
 /// It plays generated histories into an empty store and into a ``NaiveStore``, which looks at every fact for every
-/// answer, and compares the two, call by call. In the histories sources overlap, repeat and contradict themselves, their
-/// clocks differ, facts are dropped or never arrive, and meanwhile some of it is erased or retired.
+/// answer, and compares the two, call by call. In the histories sources overlap, repeat and contradict themselves,
+/// their clocks differ, facts are dropped or never arrive, and meanwhile some of it is erased or retired.
 ///
 /// What a store leaves to its operator, and refuses with `.setting`, is left out; of a store that pages can be made of,
 /// also that is compared which only pages show.

@@ -20,7 +20,8 @@ extension TransactionManager {
     ///   - correlatedHosts: The hosts whose requests carry the header field.
     ///   - options: What is seldom needed; nil: the defaults, and diagnostics are not told.
     public static func testing(
-        clock: ManualClock = ManualClock(), delivery: Delivery? = nil, correlatedHosts: [String] = [], options: Options? = nil
+        clock: ManualClock = ManualClock(), delivery: Delivery? = nil, correlatedHosts: [String] = [],
+        options: Options? = nil
     ) -> TransactionManager {
         var silent = Options()
         silent.diagnostics = { _ in }
@@ -33,11 +34,15 @@ extension TransactionManager {
 
     /// The events of a use case that were recorded, in order, over all its transactions.
     public func events<U: UseCase>(_ useCase: U.Type) -> [U] {
-        transactions(useCase).flatMap { $0.timeline.compactMap { $0.kind == .event ? $0.code.flatMap { U(rawValue: $0) } : nil } }
+        transactions(useCase).flatMap {
+            $0.timeline.compactMap { $0.kind == .event ? $0.code.flatMap { U(rawValue: $0) } : nil }
+        }
     }
 
     /// The outcome of the latest transaction of a use case; nil when there is none.
-    public func outcome<U: UseCase>(_ useCase: U.Type) -> TransactionOutcome? { transactions(useCase).last?.summary.outcome }
+    public func outcome<U: UseCase>(_ useCase: U.Type) -> TransactionOutcome? {
+        transactions(useCase).last?.summary.outcome
+    }
 
     /// Everything that was recorded of a use case, oldest transaction first.
     public func transactions<U: UseCase>(_ useCase: U.Type) -> [TransactionRecord] {

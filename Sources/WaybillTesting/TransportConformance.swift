@@ -32,7 +32,8 @@ public struct TransportConformance: Sendable {
     ///
     /// - Parameters:
     ///   - transport: What is tried; its other side should be fresh, and is full of facts afterwards.
-    ///   - arrived: Gives the bodies of all sets that have arrived there, as JSON; nil: that cannot be looked at, and is not checked.
+    ///   - arrived: Gives the bodies of all sets that have arrived there, as JSON; nil: that cannot be looked at, and
+    ///     is not checked.
     ///   - breakDown: Makes the other side unreachable, for good; nil: that is not checked.
     public init(
         _ transport: any FlushTransport, arrived: (@Sendable () async throws -> [[UInt8]])? = nil,
@@ -86,7 +87,9 @@ private struct Trial {
             for (index, set) in sets.enumerated() {
                 let outgoing = OutgoingSet(set)
                 group.addTask {
-                    do { return (index, .success(try await transport.send(outgoing))) } catch { return (index, .failure(error)) }
+                    do { return (index, .success(try await transport.send(outgoing))) } catch {
+                        return (index, .failure(error))
+                    }
                 }
             }
             return await group.reduce(into: []) { $0.append($1) }
@@ -129,7 +132,9 @@ private struct Trial {
                 }
             }
             let missing = promised.filter { facts[$0.key] != $0.value }
-            if !missing.isEmpty { find(rule, "\(missing.count) facts of \(promised.count) are missing, or not the same") }
+            if !missing.isEmpty {
+                find(rule, "\(missing.count) facts of \(promised.count) are missing, or not the same")
+            }
         } catch {
             find(rule, "what has arrived cannot be read: \(error)")
         }

@@ -18,7 +18,8 @@ let package = Package(
         .testTarget(
             name: "PublicAPITests",
             dependencies: [
-                "Vocabulary", .product(name: "Waybill", package: "waybill"), .product(name: "WaybillAnalysis", package: "waybill"),
+                "Vocabulary", .product(name: "Waybill", package: "waybill"),
+                .product(name: "WaybillAnalysis", package: "waybill"),
                 .product(name: "WaybillExport", package: "waybill"),
             ],
             swiftSettings: [.treatAllWarnings(as: .error)]

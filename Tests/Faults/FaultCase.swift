@@ -70,7 +70,8 @@ struct FaultCounts: Sendable {
 
     static func + (left: FaultCounts, right: FaultCounts) -> FaultCounts {
         FaultCounts(
-            runs: left.runs + right.runs, journaled: left.journaled + right.journaled, delivered: left.delivered + right.delivered,
+            runs: left.runs + right.runs, journaled: left.journaled + right.journaled,
+            delivered: left.delivered + right.delivered,
             dropped: left.dropped + right.dropped, lost: left.lost + right.lost, doubled: left.doubled + right.doubled,
             problems: left.problems + right.problems, remark: right.remark ?? left.remark)
     }

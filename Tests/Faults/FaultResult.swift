@@ -53,7 +53,8 @@ struct FaultTable {
     func lines(_ result: FaultResult) -> [String] {
         if let reason = result.skipped { return [line(result.name, []) + "  skipped: \(reason)"] }
         let counts = result.counts
-        let numbers = [counts.runs, counts.journaled, counts.delivered, counts.dropped, counts.lost, counts.doubled].map(String.init)
+        let numbers = [counts.runs, counts.journaled, counts.delivered, counts.dropped, counts.lost, counts.doubled]
+            .map(String.init)
         let seconds = "\((result.seconds * 10).rounded() / 10)"
         return [line(result.name, numbers + [seconds]) + (counts.remark.map { "  \($0)" } ?? "")]
             + counts.problems.prefix(10).map { "  WRONG: \($0)" }

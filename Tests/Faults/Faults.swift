@@ -12,11 +12,13 @@ struct Faults: AsyncParsableCommand {
     /// Every case, in the order of the table.
     static let cases: [FaultCase] =
         [
-            .killed, .drain, .flush, .answer, .two, .four, .clock, .full, .busy, .failing, .readOnly, .permissions, .deleted, .power,
+            .killed, .drain, .flush, .answer, .two, .four, .clock, .full, .busy, .failing, .readOnly, .permissions,
+            .deleted, .power,
         ] + FaultCase.journals + [.database, .chaos, .control]
 
     struct Run: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Run the cases, print a table, and write .build/faults.json.")
+        static let configuration = CommandConfiguration(
+            abstract: "Run the cases, print a table, and write .build/faults.json.")
 
         @Option(help: "How often a process is killed at a random instant; the other cases do a share of it.")
         var kills = 50

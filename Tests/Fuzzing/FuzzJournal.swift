@@ -4,7 +4,8 @@ import Foundation
 /// Gives libFuzzer's bytes to the reader of journals, as a file.
 @main enum FuzzJournal {
     /// A file that this process alone writes.
-    static let path = FileManager.default.temporaryDirectory.path + "/waybill-fuzz-\(ProcessInfo.processInfo.processIdentifier)"
+    static let path =
+        FileManager.default.temporaryDirectory.path + "/waybill-fuzz-\(ProcessInfo.processInfo.processIdentifier)"
 
     static func main() {
         // SwiftPM chooses the entry point, so that libFuzzer's own `main` is never reached.

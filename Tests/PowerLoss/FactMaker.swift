@@ -12,13 +12,17 @@ final class FactMaker {
     private var parts: [Int] = []
     private var exchanges: [(part: Int, sequence: Int)] = []
 
-    init(_ source: GUID, in place: ResolvedLocation, _ time: ManualTime, _ journalSize: JournalSize, _ random: RandomNumbers) {
+    init(
+        _ source: GUID, in place: ResolvedLocation, _ time: ManualTime, _ journalSize: JournalSize,
+        _ random: RandomNumbers
+    ) {
         self.source = source
         self.time = time
         self.random = random
         startMicroseconds = time.uptimeMicroseconds()
         writer = SourceWriter(
-            source: RecordedSource(id: source, app: "shop", appVersion: "1"), place: place, clock: time, capacity: 10_000, timer: time,
+            source: RecordedSource(id: source, app: "shop", appVersion: "1"), place: place, clock: time,
+            capacity: 10_000, timer: time,
             journalSize: journalSize)
     }
 
@@ -30,7 +34,8 @@ final class FactMaker {
         _ = writer.problem
         guard recorded.sequence > 0 else { return nil }
         var fact = Fact(
-            sequence: recorded.sequence, part: part, atMicroseconds: time.uptimeMicroseconds() - startMicroseconds, content: content)
+            sequence: recorded.sequence, part: part, atMicroseconds: time.uptimeMicroseconds() - startMicroseconds,
+            content: content)
         switch content {
         case .opened:
             fact.part = recorded.sequence
@@ -50,7 +55,11 @@ final class FactMaker {
         case 0:
             parts.remove(at: index)
             return (.closed(Fact.Closed(outcome: .succeeded, attributes: attributes())), part)
-        case 1: return (.exchangeOpened(Fact.ExchangeOpened(method: "GET", host: "example.com", path: "/")), random.oneIn(3) ? 0 : part)
+        case 1:
+            return (
+                .exchangeOpened(Fact.ExchangeOpened(method: "GET", host: "example.com", path: "/")),
+                random.oneIn(3) ? 0 : part
+            )
         case 2:
             guard let (part, sequence) = exchanges.popLast() else { return (.event(Fact.Event(code: 2)), part) }
             return (.exchangeClosed(Fact.ExchangeClosed(exchange: sequence, state: .completed, status: 200)), part)
@@ -60,6 +69,9 @@ final class FactMaker {
 
     private func attributes() -> Attributes {
         guard random.oneIn(3) else { return [:] }
-        return ["note": .string(String(repeating: "x", count: Int.random(in: 0..<300, using: &random))), "number": .integer(7)]
+        return [
+            "note": .string(String(repeating: "x", count: Int.random(in: 0..<300, using: &random))),
+            "number": .integer(7),
+        ]
     }
 }

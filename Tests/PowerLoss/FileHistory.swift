@@ -11,7 +11,8 @@ struct FileHistory {
     private var sectors: [Int: History<[UInt8]>] = [:]
     private var sizes = History<Int>()
     private var syncs = History<Int>()
-    /// When it was made shorter. A file system does that whole or not at all: what was written before is seen whole, or what came after.
+    /// When it was made shorter. A file system does that whole or not at all: what was written before is seen whole, or
+    /// what came after.
     private var shrinks: [Int] = []
 
     mutating func sync(at moment: Int) { syncs.append(moment, at: moment) }
@@ -79,7 +80,9 @@ struct FileHistory {
             let (instant, isTorn) = (cut.instant(notBefore: certain, notAfter: latest), cut.isTorn())
             for start in stride(from: start, to: min(start + Self.pageSize, size), by: Self.sectorSize) {
                 guard let course = sectors[start / Self.sectorSize] else { continue }
-                guard let sector = course.value(at: isTorn ? cut.instant(notBefore: certain, notAfter: latest) : instant) else { continue }
+                guard
+                    let sector = course.value(at: isTorn ? cut.instant(notBefore: certain, notAfter: latest) : instant)
+                else { continue }
                 sector.withUnsafeBytes { sector in
                     found.withUnsafeMutableBytes { found in
                         let end = min(start + sector.count, size)

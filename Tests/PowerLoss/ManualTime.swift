@@ -31,7 +31,8 @@ package final class ManualTime: TransactionClock, StoreTimer {
     package func run(after delay: Duration, on queue: DispatchQueue, _ work: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.count += 1
-            state.waiting.append(Alarm(due: state.now + delay.microseconds, number: state.count, queue: queue, work: work))
+            state.waiting.append(
+                Alarm(due: state.now + delay.microseconds, number: state.count, queue: queue, work: work))
         }
     }
 
@@ -56,7 +57,8 @@ package final class ManualTime: TransactionClock, StoreTimer {
 
     private func next(before end: Int) -> Alarm? {
         state.withLock { state in
-            guard let first = state.waiting.min(by: { ($0.due, $0.number) < ($1.due, $1.number) }), first.due <= end else { return nil }
+            guard let first = state.waiting.min(by: { ($0.due, $0.number) < ($1.due, $1.number) }), first.due <= end
+            else { return nil }
             state.waiting.removeAll { $0.number == first.number }
             state.now = max(state.now, first.due)
             return first

@@ -2,7 +2,8 @@ package import WaybillTesting
 
 /// The power goes: what was synced is on the disk, and of the rest whatever chance has brought there.
 ///
-/// The disk's cache writes in any order. Each piece of a file lies there as it was at some moment between the last sync and the cut.
+/// The disk's cache writes in any order. Each piece of a file lies there as it was at some moment between the last sync
+/// and the cut.
 package struct PowerCut {
     /// The last event on the disk that happened.
     package let moment: Int

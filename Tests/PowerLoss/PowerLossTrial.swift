@@ -3,7 +3,8 @@ import WaybillCore
 import WaybillStore
 import WaybillTesting
 
-/// Lives that end with a power cut, each in what the one before has left on the disk; after each cut, what must be there is looked for.
+/// Lives that end with a power cut, each in what the one before has left on the disk; after each cut, what must be
+/// there is looked for.
 package struct PowerLossTrial {
     /// What was found, over all cuts.
     package struct Result: Sendable {
@@ -63,7 +64,8 @@ package struct PowerLossTrial {
                 let next = folder.appending(path: "life-\(life + 1)")
                 let isLast = cut == cutsPerLife
                 if isLast { try FileManager.default.copyItem(at: ruin, to: next) }
-                let check = try RecoveryCheck(ruin, site.facts, after: moment, uptime: site.disk.latestUptime(after: moment), time)
+                let check = try RecoveryCheck(
+                    ruin, site.facts, after: moment, uptime: site.disk.latestUptime(after: moment), time)
                 result += check.result
                 if isLast {
                     facts = site.facts

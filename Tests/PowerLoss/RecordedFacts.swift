@@ -1,10 +1,12 @@
 import WaybillCore
 
-/// The truth that is compared with what is found after a power cut: every fact that was recorded, and since when it must not be lost.
+/// The truth that is compared with what is found after a power cut: every fact that was recorded, and since when it
+/// must not be lost.
 struct RecordedFacts {
     struct Entry {
         var fact: Fact
-        /// Uptime when it was recorded; nil: the device has lost it, in the last five seconds of an earlier life, and only the collector has it.
+        /// Uptime when it was recorded; nil: the device has lost it, in the last five seconds of an earlier life, and
+        /// only the collector has it.
         var time: Int?
         /// The disk's last event before.
         var moment: Int
@@ -22,7 +24,9 @@ struct RecordedFacts {
 
     /// `sync()` has returned.
     mutating func sync(at moment: Int) {
-        for id in entries.keys where entries[id]?.synced == nil && entries[id]?.time != nil { entries[id]?.synced = moment }
+        for id in entries.keys where entries[id]?.synced == nil && entries[id]?.time != nil {
+            entries[id]?.synced = moment
+        }
     }
 
     /// A receipt was given.

@@ -22,12 +22,15 @@ extension RecordingDisk.State {
                 if file == files.count { files.append(FileHistory()) }
                 numbers[status.st_ino] = file
                 present[path] = .file(file)
-                guard !databaseFiles.contains(path), let contents = try? Data(contentsOf: URL(filePath: path)) else { continue }
+                guard !databaseFiles.contains(path), let contents = try? Data(contentsOf: URL(filePath: path)) else {
+                    continue
+                }
                 contents.withUnsafeBytes { if files[file].note(contents: $0, at: next) { moment = next } }
             }
         }
         filesByNumber = numbers
-        for path in Set(names.keys).union(present.keys) where (names[path]?.last ?? .nothing) != (present[path] ?? .nothing) {
+        for path in Set(names.keys).union(present.keys)
+        where (names[path]?.last ?? .nothing) != (present[path] ?? .nothing) {
             names[path, default: History()].append(present[path] ?? .nothing, at: next)
             moment = next
         }
@@ -49,8 +52,11 @@ extension RecordingDisk.State {
         var found: [(path: String, bytes: [UInt8]?)] = []
         var lostFolders: [String] = []
         // A folder's path comes before those of what is in it.
-        for path in names.keys.sorted() where path != root && !lostFolders.contains(where: { path.hasPrefix($0 + "/") }) {
-            let certain = folderSyncs[String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.endIndex))]?.value(at: cut.moment) ?? 0
+        for path in names.keys.sorted() where path != root && !lostFolders.contains(where: { path.hasPrefix($0 + "/") })
+        {
+            let certain =
+                folderSyncs[String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.endIndex))]?.value(at: cut.moment)
+                ?? 0
             let relative = String(path.dropFirst(root.count + 1))
             switch names[path]?.value(at: cut.instant(notBefore: certain)) {
             case .folder: found.append((relative, nil))

@@ -2,11 +2,11 @@ import CRecordingDisk
 package import Foundation
 package import WaybillCore
 
-/// Notes all that is written, synced, made and removed in a folder and the folders in it, event by event, so that a ``PowerCut`` can be tried after
-/// any of them.
+/// Notes all that is written, synced, made and removed in a folder and the folders in it, event by event, so that a
+/// ``PowerCut`` can be tried after any of them.
 ///
-/// What SQLite writes comes through a VFS, each sync through the C library's functions; other files, a mapped journal above all, are looked at with
-/// every event. Linux only.
+/// What SQLite writes comes through a VFS, each sync through the C library's functions; other files, a mapped journal
+/// above all, are looked at with every event. Linux only.
 package final class RecordingDisk: Sendable {
     /// What is recorded, by its real path; must stay until the disk is let go.
     package let folder: URL
@@ -41,7 +41,9 @@ package final class RecordingDisk: Sendable {
     /// - Throws: Where there is no such folder, or SQLite does not take the VFS.
     package init(_ folder: URL, clock: any TransactionClock) throws {
         self.clock = clock
-        guard Self.isInstalled, let real = realpath(folder.path(percentEncoded: false), nil) else { throw CocoaError(.fileNoSuchFile) }
+        guard Self.isInstalled, let real = realpath(folder.path(percentEncoded: false), nil) else {
+            throw CocoaError(.fileNoSuchFile)
+        }
         root = String(cString: real)
         free(real)
         self.folder = URL(filePath: root, directoryHint: .isDirectory)
@@ -105,9 +107,12 @@ package final class RecordingDisk: Sendable {
         waybill_disk_install { event, path, offset, bytes, count in
             guard let path else { return false }
             let name = String(cString: path)
-            let disk = RecordingDisk.disks.withLock { disks in disks.first { (name + "/").hasPrefix($0.key) }?.value.disk }
+            let disk = RecordingDisk.disks.withLock { disks in
+                disks.first { (name + "/").hasPrefix($0.key) }?.value.disk
+            }
             disk?.note(
-                event, name, offset: Int(offset), UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : Int(count)),
+                event, name, offset: Int(offset),
+                UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : Int(count)),
                 size: Int(count))
             return disk != nil
         } == 0
@@ -118,7 +123,9 @@ package final class RecordingDisk: Sendable {
         if state.moment > before { state.times.append(clock.uptimeMicroseconds(), at: state.moment) }
     }
 
-    private func note(_ event: waybill_disk_event, _ path: String, offset: Int, _ bytes: UnsafeRawBufferPointer, size: Int) {
+    private func note(
+        _ event: waybill_disk_event, _ path: String, offset: Int, _ bytes: UnsafeRawBufferPointer, size: Int
+    ) {
         guard !State.isLostAnyway(path) else { return }
         state.withLock { state in
             if event == waybill_disk_opening { state.databaseFiles.insert(path) }
@@ -127,7 +134,8 @@ package final class RecordingDisk: Sendable {
             state.moment += 1
             state.times.append(clock.uptimeMicroseconds(), at: state.moment)
             switch (state.names[path]?.last, event) {
-            case (.folder, waybill_disk_synced): state.folderSyncs[path, default: History()].append(state.moment, at: state.moment)
+            case (.folder, waybill_disk_synced):
+                state.folderSyncs[path, default: History()].append(state.moment, at: state.moment)
             case (.file(let file), waybill_disk_synced): state.files[file].sync(at: state.moment)
             case (.file(let file), waybill_disk_written): state.files[file].write(bytes, at: offset, at: state.moment)
             case (.file(let file), waybill_disk_truncated): state.files[file].resize(to: size, at: state.moment)

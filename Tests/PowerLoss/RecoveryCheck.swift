@@ -28,9 +28,12 @@ struct RecoveryCheck {
         let recorded = facts.entries.mapValues(\.fact)
 
         let writer = SourceWriter(
-            source: RecordedSource(id: GUID(), app: "shop", appVersion: "2"), place: device, clock: time, capacity: 1_000, timer: time)
+            source: RecordedSource(id: GUID(), app: "shop", appVersion: "2"), place: device, clock: time,
+            capacity: 1_000, timer: time)
         // A page that was being written is damage to a journal, and its facts are booked.
-        if let problem = writer.problem, !problem.message.contains("booked as damaged") { complain("the device's store says: \(problem)") }
+        if let problem = writer.problem, !problem.message.contains("booked as damaged") {
+            complain("the device's store says: \(problem)")
+        }
         let server = try Store(collector, commitsAreSynced: true)
 
         let onDevice = try Self.facts(in: device)
@@ -39,14 +42,18 @@ struct RecoveryCheck {
             complain("\(id) was not recorded like that: \(fact), but \(recorded[id].map { "\($0)" } ?? "not at all")")
         }
         let missing = needed.keys.filter { onDevice[$0] == nil }
-        if !missing.isEmpty { complain("\(missing.count) of \(needed.count) facts are not on the device, e.g. \(missing[0])") }
+        if !missing.isEmpty {
+            complain("\(missing.count) of \(needed.count) facts are not on the device, e.g. \(missing[0])")
+        }
         try verify(device, "after recovery")
 
         let atCollector = try Self.facts(in: collector)
         collectorFacts = Set(atCollector.keys)
         for (id, fact) in atCollector where recorded[id] != fact { complain("the collector has \(id) as \(fact)") }
         let forgotten = acknowledged.keys.filter { atCollector[$0] == nil }
-        if !forgotten.isEmpty { complain("\(forgotten.count) of \(acknowledged.count) acknowledged facts are not at the collector") }
+        if !forgotten.isEmpty {
+            complain("\(forgotten.count) of \(acknowledged.count) acknowledged facts are not at the collector")
+        }
         try verify(collector, "as it was found")
 
         _ = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 1)), part: 0)
@@ -55,7 +62,9 @@ struct RecoveryCheck {
         try verify(collector, "after delivery")
         let inTheEnd = try Self.facts(in: collector)
         let undelivered = Set(onDevice.keys).subtracting(inTheEnd.keys)
-        if !undelivered.isEmpty { complain("\(undelivered.count) facts of the device are not at the collector in the end") }
+        if !undelivered.isEmpty {
+            complain("\(undelivered.count) facts of the device are not at the collector in the end")
+        }
 
         result.neededCount = needed.count
         result.deliveredCount = needed.keys.count { inTheEnd[$0] != nil }
@@ -83,7 +92,9 @@ struct RecoveryCheck {
                 sum + share.facts.count { before[Fact.ID(source: share.source.id, sequence: $0.sequence)] != nil }
             }
             result.doubledCount += max(0, known - receipt.knownCount)
-            if receipt.knownCount != known || receipt.acceptedCount != set.factCount - known { complain("a receipt says \(receipt)") }
+            if receipt.knownCount != known || receipt.acceptedCount != set.factCount - known {
+                complain("a receipt says \(receipt)")
+            }
             guard try writer.settle(set, time) else {
                 complain("a lease is gone")
                 return true

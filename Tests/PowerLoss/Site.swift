@@ -23,8 +23,10 @@ final class Site {
         self.random = random
         disk = try RecordingDisk(folder, clock: time)
         collector = try Store(.folder(Self.collector(in: disk.folder)), commitsAreSynced: true)
-        // Small, so that its segments come round, or large enough that only time brings a sync. Mapped or not, it ends in the system's cache.
-        journalSize = JournalSize(segmentCount: 4, segmentByteCount: (self.random.oneIn(2) ? 8 : 64) * 1024, isMapped: self.random.oneIn(2))
+        // Small, so that its segments come round, or large enough that only time brings a sync. Mapped or not, it ends
+        // in the system's cache.
+        journalSize = JournalSize(
+            segmentCount: 4, segmentByteCount: (self.random.oneIn(2) ? 8 : 64) * 1024, isMapped: self.random.oneIn(2))
     }
 
     static func device(in folder: URL) -> URL { folder.appending(path: "device", directoryHint: .isDirectory) }
@@ -43,7 +45,8 @@ final class Site {
 
     private func record() {
         if recorders.isEmpty || recorders.count < 3 && random.oneIn(12) {
-            recorders.append(FactMaker(random.guid(), in: .folder(Self.device(in: disk.folder)), time, journalSize, random))
+            recorders.append(
+                FactMaker(random.guid(), in: .folder(Self.device(in: disk.folder)), time, journalSize, random))
         }
         guard let recorder = recorders.randomElement(using: &random) else { return }
         for _ in 0..<Int.random(in: 1...40, using: &random) {
@@ -57,7 +60,9 @@ final class Site {
     }
 
     private func pass() throws {
-        let steps: [Duration] = [.microseconds(900), .milliseconds(120), .milliseconds(400), .seconds(1), .seconds(3), .seconds(7)]
+        let steps: [Duration] = [
+            .microseconds(900), .milliseconds(120), .milliseconds(400), .seconds(1), .seconds(3), .seconds(7),
+        ]
         try time.advance(by: steps.randomElement(using: &random) ?? .seconds(1))
         disk.look()
     }
@@ -72,11 +77,15 @@ final class Site {
         guard let writer = recorders.randomElement(using: &random)?.writer else { return }
         let limit = LeaseLimit(factCount: Int.random(in: 1...60, using: &random))
         guard let set = try writer.lease(time, limit) else { return }
-        let fate = Int.random(in: 0..<6, using: &random)  // 0: never sent; 1: the answer is lost; 2: and the lease is given back
+        // 0: never sent; 1: the answer is lost; 2: and the lease is given back
+        let fate = Int.random(in: 0..<6, using: &random)
         if fate > 0 {
-            let receipt = try collector.ingest(TransactionSet.decode(set.encoded()), receivedAt: time.wallMicroseconds())
+            let receipt = try collector.ingest(
+                TransactionSet.decode(set.encoded()), receivedAt: time.wallMicroseconds())
             facts.acknowledge(set, at: disk.look())
-            if receipt.factCount != set.factCount || !receipt.rejections.isEmpty { surprises.append("a receipt says \(receipt)") }
+            if receipt.factCount != set.factCount || !receipt.rejections.isEmpty {
+                surprises.append("a receipt says \(receipt)")
+            }
             if fate > 2, try !writer.settle(set, time) { surprises.append("a lease is gone") }
         }
         if fate == 2 { try writer.runAndWait { _, store in try store.release(set.id) } }

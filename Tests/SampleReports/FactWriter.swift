@@ -14,15 +14,20 @@ final class FactWriter {
     /// Everything written so far.
     func share(hasEnded: Bool = false) -> TransactionSet.Share {
         TransactionSet.Share(
-            source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: ShopRecords.start)], hasEnded: hasEnded,
+            source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: ShopRecords.start)],
+            hasEnded: hasEnded,
             names: names,
             ledger: Ledger(recorded: facts.count, pending: facts.count), facts: facts)
     }
 
-    func open(_ useCase: Int, of transaction: GUID, by cause: Fact.ID? = nil, at time: Int, _ attributes: Attributes = [:]) -> Int {
+    func open(
+        _ useCase: Int, of transaction: GUID, by cause: Fact.ID? = nil, at time: Int, _ attributes: Attributes = [:]
+    ) -> Int {
         add(
             .opened(
-                Fact.Opened(transaction: transaction, useCase: useCase, isJoined: cause != nil, cause: cause, attributes: attributes)),
+                Fact.Opened(
+                    transaction: transaction, useCase: useCase, isJoined: cause != nil, cause: cause,
+                    attributes: attributes)),
             part: nil, at: time)
     }
 
@@ -34,7 +39,9 @@ final class FactWriter {
         _ = add(.closed(Fact.Closed(outcome: outcome, error: error)), part: part, at: time)
     }
 
-    func send(_ method: String, _ host: String, _ path: String, query: String? = nil, in part: Int, at time: Int) -> Fact.ID {
+    func send(_ method: String, _ host: String, _ path: String, query: String? = nil, in part: Int, at time: Int)
+        -> Fact.ID
+    {
         let fields = [
             ("Accept", "application/json"), ("Authorization", "[redacted]"), ("Content-Type", "application/json"),
             ("User-Agent", "Shop/4.2.0 (iPhone17,1; iOS 18.5)"),
@@ -48,9 +55,11 @@ final class FactWriter {
         _ status: Int?, for exchange: Fact.ID, in part: Int, firstByte: Int? = nil, at time: Int, bytes: Int? = 1840,
         error: RecordedError? = nil
     ) {
-        let fields = status == nil ? [] : [Fact.HeaderField(name: "Content-Type", value: "application/json; charset=utf-8")]
+        let fields =
+            status == nil ? [] : [Fact.HeaderField(name: "Content-Type", value: "application/json; charset=utf-8")]
         let closed = Fact.ExchangeClosed(
-            exchange: exchange.sequence, state: status == nil ? .failed : .completed, status: status, firstByteAtMicroseconds: firstByte,
+            exchange: exchange.sequence, state: status == nil ? .failed : .completed, status: status,
+            firstByteAtMicroseconds: firstByte,
             sentByteCount: 214, receivedByteCount: bytes, headerFields: fields, error: error)
         _ = add(.exchangeClosed(closed), part: part, at: time)
     }

@@ -4,14 +4,16 @@ import Waybill
 import WaybillCore
 import WaybillStore
 
-/// A store with exchanges of every state, of odd words, without responses, with bodies: what `make exports` exports and has others read.
+/// A store with exchanges of every state, of odd words, without responses, with bodies: what `make exports` exports and
+/// has others read.
 struct SampleExchanges {
     private enum Upload: Int, UseCase {
         static let code = 9
         case done = 0
     }
 
-    private let source = RecordedSource(id: GUID(), app: "shop", appVersion: "4.2", device: "iPhone17,1", os: "iOS", osVersion: "18.5")
+    private let source = RecordedSource(
+        id: GUID(), app: "shop", appVersion: "4.2", device: "iPhone17,1", os: "iOS", osVersion: "18.5")
     private var facts: [Fact] = []
     private var time = 1_000
 
@@ -24,10 +26,13 @@ struct SampleExchanges {
         for text in HostileText.corpus { exchanges.odd(text) }
         let store = try Store(.folder(folder))
         let share = TransactionSet.Share(
-            source: exchanges.source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: ShopRecords.start)], hasEnded: false,
-            names: [RecordedName(useCase: 0, name: "login")], ledger: Ledger(recorded: exchanges.facts.count), facts: exchanges.facts)
+            source: exchanges.source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: ShopRecords.start)],
+            hasEnded: false,
+            names: [RecordedName(useCase: 0, name: "login")], ledger: Ledger(recorded: exchanges.facts.count),
+            facts: exchanges.facts)
         let receipt = try store.ingest(
-            try TransactionSet.decode(TransactionSet(id: GUID(), sources: [share]).encoded()), receivedAt: ShopRecords.made)
+            try TransactionSet.decode(TransactionSet(id: GUID(), sources: [share]).encoded()),
+            receivedAt: ShopRecords.made)
         guard receipt.rejections.isEmpty else { throw WaybillError(.format, "\(receipt.rejections)") }
         try store.checkpoint()
     }
@@ -49,7 +54,8 @@ struct SampleExchanges {
             for (name, type, body) in bodies {
                 guard let url = URL(string: "https://api.example/bodies/\(name)") else { continue }
                 let field = Fact.HeaderField(name: "Content-Type", value: type)
-                let exchange = transactions.openExchange(ExchangeRequest(method: "POST", url: url, headerFields: [field]))
+                let exchange = transactions.openExchange(
+                    ExchangeRequest(method: "POST", url: url, headerFields: [field]))
                 exchange.sent(body)
                 exchange.responded(ExchangeResponse(status: 200, headerFields: [field], httpVersion: "1.1"))
                 exchange.received(body)
@@ -105,7 +111,9 @@ struct SampleExchanges {
 
     private mutating func open(_ method: String, _ path: String, query: String? = nil, in part: Int) -> Int {
         add(
-            .exchangeOpened(Fact.ExchangeOpened(method: method, scheme: "https", host: "api.example", path: path, query: query)), part: part
+            .exchangeOpened(
+                Fact.ExchangeOpened(method: method, scheme: "https", host: "api.example", path: path, query: query)),
+            part: part
         )
     }
 

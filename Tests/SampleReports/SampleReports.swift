@@ -5,7 +5,8 @@ import WaybillExport
 import WaybillReading
 import WaybillStore
 
-/// Writes the reports that `make look` looks at, and a store of odd exchanges for `make exports`, into a folder: `SampleReports FOLDER STORE`.
+/// Writes the reports that `make look` looks at, and a store of odd exchanges for `make exports`, into a folder:
+/// `SampleReports FOLDER STORE`.
 @main
 struct SampleReports {
     static func main() async throws {
@@ -32,7 +33,8 @@ struct SampleReports {
         try await SampleExchanges.write(to: folder.appending(path: "exchanges"))
 
         var bodies = try TransactionReport(
-            StoreReader(ResolvedLocation(path: folder.appending(path: "exchanges").path)), matching: TransactionFilter(), limit: 10,
+            StoreReader(ResolvedLocation(path: folder.appending(path: "exchanges").path)),
+            matching: TransactionFilter(), limit: 10,
             now: now)
         bodies.title = "Exchanges of shop"
         try bodies.write(to: folder.appending(path: "exchanges.html"))

@@ -3,14 +3,16 @@ import WaybillCore
 import WaybillReading
 import WaybillStore
 
-/// A quarter of an hour in a shop's app, with what a transaction can look like: several sources, a retry, what never ended, what came late.
+/// A quarter of an hour in a shop's app, with what a transaction can look like: several sources, a retry, what never
+/// ended, what came late.
 struct ShopRecords {
     /// 2026-03-01T12:00:00Z.
     static let start = LoginHistory.begun
     /// A quarter of an hour later.
     static let made = start + 900_000_000
 
-    private let app = FactWriter("com.example.shop", "4.2.0", device: "iPhone17,1", os: "iOS", "18.5", names: Self.names)
+    private let app = FactWriter(
+        "com.example.shop", "4.2.0", device: "iPhone17,1", os: "iOS", "18.5", names: Self.names)
     private let shop = FactWriter("shop-api", "2026.3", device: "x86_64", os: "Linux", "6.8", names: Self.names)
     private let payments = FactWriter("payments", "1.19", device: "arm64", os: "Linux", "6.8", names: Self.names)
 
@@ -54,7 +56,8 @@ struct ShopRecords {
     private func search(at time: Int) {
         let part = app.open(3, of: GUID(), at: time, ["source": "deep link"])
         let request = app.send(
-            "GET", "api.shop.example", "/v2/products", query: "q=raincoat&page=1&token=[redacted]", in: part, at: time + 900)
+            "GET", "api.shop.example", "/v2/products", query: "q=raincoat&page=1&token=[redacted]", in: part,
+            at: time + 900)
         app.receive(200, for: request, in: part, firstByte: time + 88_000, at: time + 141_000, bytes: 48_210)
         app.log(0, in: part, at: time + 150_000, ["results": 37, "cached": false])
         app.close(part, at: time + 151_000)
@@ -72,8 +75,11 @@ struct ShopRecords {
         app.log(3, in: part, at: time + 134_000)
         let failed = app.send("POST", "api.shop.example", "/v2/orders", in: part, at: time + 140_000)
         app.receive(
-            nil, for: failed, in: part, at: time + 242_000, bytes: nil, error: RecordedError(domain: "NSURLErrorDomain", code: -1005))
-        app.log(4, in: part, at: time + 243_000, error: RecordedError(domain: "NSURLErrorDomain", code: -1005), ["attempt": 1])
+            nil, for: failed, in: part, at: time + 242_000, bytes: nil,
+            error: RecordedError(domain: "NSURLErrorDomain", code: -1005))
+        app.log(
+            4, in: part, at: time + 243_000, error: RecordedError(domain: "NSURLErrorDomain", code: -1005),
+            ["attempt": 1])
         let order = app.send("POST", "api.shop.example", "/v2/orders", in: part, at: time + 290_000)
         let ordered = shop.open(1, of: transaction, by: order, at: time + 308_000)
         shop.log(11, in: ordered, at: time + 312_000)
@@ -81,7 +87,8 @@ struct ShopRecords {
         let charged = payments.open(1, of: transaction, by: charge, at: time + 326_000)
         payments.log(20, in: charged, at: time + 331_000, ["provider": "acquirer-2"])
         payments.log(
-            21, in: charged, at: time + 512_000, ["answer": "{\"approved\":true,\"risk\":{\"score\":0.12,\"rules\":[]},\"retry\":null}"])
+            21, in: charged, at: time + 512_000,
+            ["answer": "{\"approved\":true,\"risk\":{\"score\":0.12,\"rules\":[]},\"retry\":null}"])
         payments.close(charged, at: time + 515_000)
         shop.receive(201, for: charge, in: ordered, firstByte: time + 519_000, at: time + 521_000, bytes: 310)
         shop.log(12, in: ordered, at: time + 540_000)
@@ -138,8 +145,10 @@ struct ShopRecords {
         (
             1, ["purchase"],
             [
-                0: "cartShown", 1: "addressEntered", 2: "shippingChosen", 3: "orderTapped", 4: "orderFailed", 5: "orderPlaced",
-                6: "receiptShown", 10: "priced", 11: "stockReserved", 12: "orderStored", 20: "riskChecked", 21: "charged", 22: "declined",
+                0: "cartShown", 1: "addressEntered", 2: "shippingChosen", 3: "orderTapped", 4: "orderFailed",
+                5: "orderPlaced",
+                6: "receiptShown", 10: "priced", 11: "stockReserved", 12: "orderStored", 20: "riskChecked",
+                21: "charged", 22: "declined",
             ]
         ),
         (2, ["sync"], [0: "changesApplied"]),

@@ -1,8 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What is to be tried on a device's system: child processes and local servers, which most other tests need, are not to be had there.
-// `swift test --package-path Tests/Simulator` runs it anywhere; .github/workflows/ci.yml on an iPhone simulator.
+// What is to be tried on a device's system: child processes and local servers, which most other tests need, are not to
+// be had there. `swift test --package-path Tests/Simulator` runs it anywhere; .github/workflows/ci.yml on an iPhone
+// simulator.
 let package = Package(
     name: "simulator",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],

@@ -9,8 +9,8 @@ import WaybillReading
 import FoundationNetworking
 #endif
 
-/// Makes requests by every form of the captured session, eight at a time, cancels each after a random 0 to 800 microseconds, and prints what was
-/// recorded. A hang or a trap is what it is after: whoever starts it keeps the watch.
+/// Makes requests by every form of the captured session, eight at a time, cancels each after a random 0 to 800
+/// microseconds, and prints what was recorded. A hang or a trap is what it is after: whoever starts it keeps the watch.
 struct CancelStress {
     let count: Int
 
@@ -27,10 +27,12 @@ struct CancelStress {
                         if index % 50 == 0 { logins.append(transactions.begin(TestProcess.Login.self)) }
                         let login = logins[logins.count - 1]
                         let request = Task {
-                            try await send(URLRequest(url: url), in: login, by: transactions.session, form: index + worker)
+                            try await send(
+                                URLRequest(url: url), in: login, by: transactions.session, form: index + worker)
                         }
                         let cancelation = DispatchWorkItem { request.cancel() }
-                        DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...800)), execute: cancelation)
+                        DispatchQueue.global().asyncAfter(
+                            deadline: .now() + .microseconds(.random(in: 0...800)), execute: cancelation)
                         _ = await request.result
                     }
                     return logins.map(\.id)

@@ -9,8 +9,9 @@ import WaybillReading
 import FoundationNetworking
 #endif
 
-/// Makes requests in sessions that are captured from outside, eight at a time, cancels each after a random 0 to 800 microseconds, and prints how
-/// many exchanges were completed, canceled or failed, and left open. A hang or a trap is what it is after: whoever starts it keeps the watch.
+/// Makes requests in sessions that are captured from outside, eight at a time, cancels each after a random 0 to 800
+/// microseconds, and prints how many exchanges were completed, canceled or failed, and left open. A hang or a trap is
+/// what it is after: whoever starts it keeps the watch.
 enum CaptureStress: String {
     case passive = "cancel-passive", delegate = "cancel-delegate"
 
@@ -21,7 +22,8 @@ enum CaptureStress: String {
         let capturing = transactions.capturing(ends)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil  // with a cache, what is canceled early traps in Foundation itself
-        let session = URLSession(configuration: configuration, delegate: self == .delegate ? capturing : ends, delegateQueue: nil)
+        let session = URLSession(
+            configuration: configuration, delegate: self == .delegate ? capturing : ends, delegateQueue: nil)
         if self == .passive {
             #if canImport(FoundationNetworking)
             transactions.passiveCapture.include(session)
@@ -39,8 +41,10 @@ enum CaptureStress: String {
                             let ended = Gate()
                             // Some are never answered, since a busy machine is late with its cancellations.
                             let request = URLRequest(url: server.url(number % 8 == 0 ? "/never" : "/"))
-                            let task = await login.resume(request, in: session, by: self == .delegate ? capturing : nil, ends: ends, ended)
-                            // From the queue that answers come on, as everywhere on Linux: elsewhere a cancellation can wait for ever.
+                            let task = await login.resume(
+                                request, in: session, by: self == .delegate ? capturing : nil, ends: ends, ended)
+                            // From the queue that answers come on, as everywhere on Linux: elsewhere a cancellation can
+                            // wait for ever.
                             DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...800))) {
                                 session.delegateQueue.addOperation { task.cancel() }
                             }
@@ -76,7 +80,8 @@ enum CaptureStress: String {
 extension UseCaseTransaction {
     /// Resumes a request within this transaction; opens the gate when it is over.
     fileprivate func resume(
-        _ request: URLRequest, in session: URLSession, by capturing: CapturingDelegate?, ends: CaptureStress.Ends, _ ended: Gate
+        _ request: URLRequest, in session: URLSession, by capturing: CapturingDelegate?, ends: CaptureStress.Ends,
+        _ ended: Gate
     ) async -> URLSessionTask {
         guard let capturing else {
             let task = session.dataTask(with: request) { _, _, _ in ended.open() }

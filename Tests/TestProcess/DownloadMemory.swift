@@ -24,7 +24,9 @@ struct DownloadMemory {
         case .captured, .off:
             let transactions = TransactionManager(store: .inMemory)
             transactions.recording = kind == .captured ? .on : .off
-            (file, _) = try await transactions.perform(TestProcess.Login.self) { _ in try await transactions.session.download(from: url) }
+            (file, _) = try await transactions.perform(TestProcess.Login.self) { _ in
+                try await transactions.session.download(from: url)
+            }
         }
         defer { try? FileManager.default.removeItem(at: file) }
         print(try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0, peakKilobytes())

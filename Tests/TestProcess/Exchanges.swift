@@ -6,7 +6,8 @@ import WaybillCore
 import FoundationNetworking
 #endif
 
-/// Requests for `WAYBILL_TEST_PATHS` to the server at `WAYBILL_TEST_URL`, within a transaction, captured in the way that the verb names; prints what was recorded.
+/// Requests for `WAYBILL_TEST_PATHS` to the server at `WAYBILL_TEST_URL`, within a transaction, captured in the way
+/// that the verb names; prints what was recorded.
 enum Exchanges: String {
     case session = "exchange-session", delegate = "exchange-delegate", passive = "exchange-passive"
 
@@ -31,7 +32,9 @@ enum Exchanges: String {
         print(String(decoding: try JSONEncoder().encode(exchanges), as: UTF8.self))
     }
 
-    private func send(_ request: URLRequest, for login: UseCaseTransaction<TestProcess.Login>, _ transactions: TransactionManager)
+    private func send(
+        _ request: URLRequest, for login: UseCaseTransaction<TestProcess.Login>, _ transactions: TransactionManager
+    )
         async throws
     {
         switch self {

@@ -7,7 +7,8 @@ import WaybillCore
 import FoundationNetworking
 #endif
 
-/// Records each hostile text wherever an app can say one: as a name, an attribute, an error, a URL, a header field, in bodies there and back.
+/// Records each hostile text wherever an app can say one: as a name, an attribute, an error, a URL, a header field, in
+/// bodies there and back.
 struct HostileRecorder {
     /// A use case whose events are called like the texts.
     private struct Hostile: UseCase {
@@ -35,20 +36,26 @@ struct HostileRecorder {
         options.network.bodies = BodyPolicy()
         let collector = environment["WAYBILL_COLLECTOR"].flatMap { URL(string: $0) }
         let transactions = TransactionManager(
-            store: .directory(folder), delivery: collector.map { .collector($0, token: environment["WAYBILL_TOKEN"]) }, options: options)
+            store: .directory(folder), delivery: collector.map { .collector($0, token: environment["WAYBILL_TOKEN"]) },
+            options: options)
         for (index, text) in HostileText.corpus.enumerated() {
             let hostile = transactions.begin(Hostile.self, attributes: ["plain": .string(text), text: "value"])
             hostile.log(
-                Hostile(rawValue: index), error: RecordedError(domain: text, code: 1, text: text), attributes: ["said": .string(text)])
+                Hostile(rawValue: index), error: RecordedError(domain: text, code: 1, text: text),
+                attributes: ["said": .string(text)])
             var request = URLRequest(
-                url: server.url("/").appending(path: text).appending(queryItems: [URLQueryItem(name: "q", value: text)]))
+                url: server.url("/").appending(path: text).appending(queryItems: [URLQueryItem(name: "q", value: text)])
+            )
             request.httpMethod = "POST"
             request.httpBody = try JSONEncoder().encode([text: text])
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")
             // What no header field can hold, no client sends.
-            if text.unicodeScalars.allSatisfy({ (0x20..<0x7F).contains($0.value) }) { request.setValue(text, forHTTPHeaderField: "X-Said") }
+            if text.unicodeScalars.allSatisfy({ (0x20..<0x7F).contains($0.value) }) {
+                request.setValue(text, forHTTPHeaderField: "X-Said")
+            }
             _ = try? await transactions.session.data(for: request, in: hostile)
-            hostile.finish(.failed, error: RecordedError(domain: text, code: 2, text: text), attributes: ["end": .string(text)])
+            hostile.finish(
+                .failed, error: RecordedError(domain: text, code: 2, text: text), attributes: ["end": .string(text)])
         }
         try await transactions.sync()
         if collector != nil { print(await transactions.flush()) }

@@ -2,8 +2,8 @@ import CSQLite
 import CZlib
 import Foundation
 
-/// Looks for secrets in all that is in a store's folder, as somebody would who has found the device: in the bytes of each file, in each value of
-/// each table, and in what compressed values hold.
+/// Looks for secrets in all that is in a store's folder, as somebody would who has found the device: in the bytes of
+/// each file, in each value of each table, and in what compressed values hold.
 ///
 /// It knows nothing of the library, whose idea of what is stored may be wrong.
 struct SecretHunt {
@@ -17,7 +17,8 @@ struct SecretHunt {
     /// By their first eight bytes: there are a thousand, and megabytes to look through.
     private let byStart: [UInt64: [Needle]]
 
-    /// - Parameter folder: Holds the folder `store`, and the file `secrets`: a line for each, its name and its value with a tabulator between.
+    /// - Parameter folder: Holds the folder `store`, and the file `secrets`: a line for each, its name and its value
+    ///   with a tabulator between.
     init(_ folder: URL) throws {
         store = folder.appending(path: "store")
         let lines = try String(contentsOf: folder.appending(path: "secrets"), encoding: .utf8).split(separator: "\n")
@@ -25,7 +26,9 @@ struct SecretHunt {
             let parts = line.split(separator: "\t").map(String.init)
             return Self.needles(for: parts[1], named: parts[0])
         }
-        byStart = Dictionary(grouping: needles) { needle in needle.bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) } }
+        byStart = Dictionary(grouping: needles) { needle in
+            needle.bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
+        }
     }
 
     /// A line for each that was found: its name, the form that it had, and where.
@@ -80,7 +83,10 @@ struct SecretHunt {
 
     private func forEachValue(_ body: (Data, String) -> Void) throws {
         var database: OpaquePointer?
-        guard sqlite3_open_v2(store.appending(path: "waybill.sqlite").path(), &database, SQLITE_OPEN_READONLY, nil) == SQLITE_OK else {
+        guard
+            sqlite3_open_v2(store.appending(path: "waybill.sqlite").path(), &database, SQLITE_OPEN_READONLY, nil)
+                == SQLITE_OK
+        else {
             throw CocoaError(.fileReadUnknown)
         }
         defer { sqlite3_close(database) }
@@ -101,7 +107,9 @@ struct SecretHunt {
 
     private func forEachRow(of sql: String, in database: OpaquePointer?, _ body: (OpaquePointer?) -> Void) throws {
         var statement: OpaquePointer?
-        guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else { throw CocoaError(.fileReadCorruptFile) }
+        guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else {
+            throw CocoaError(.fileReadCorruptFile)
+        }
         defer { sqlite3_finalize(statement) }
         while sqlite3_step(statement) == SQLITE_ROW { body(statement) }
     }

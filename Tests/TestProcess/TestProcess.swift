@@ -23,10 +23,16 @@ struct TestProcess {
         if let step = IncrementalExport.Step(rawValue: String(arguments[1].dropFirst("export-".count))) {
             return try await export(URL(filePath: arguments[2]), diesAt: step)
         }
-        if let exchanges = Exchanges(rawValue: arguments[1]) { return try await exchanges.run(in: URL(filePath: arguments[2])) }
+        if let exchanges = Exchanges(rawValue: arguments[1]) {
+            return try await exchanges.run(in: URL(filePath: arguments[2]))
+        }
         if let count = Int(arguments[2]), arguments[1] == "cancel" { return try await CancelStress(count: count).run() }
-        if let count = Int(arguments[2]), let stress = CaptureStress(rawValue: arguments[1]) { return try await stress.run(count) }
-        if let kind = DownloadMemory.Kind(rawValue: arguments[1]) { return try await DownloadMemory(kind: kind, url: arguments[2]).run() }
+        if let count = Int(arguments[2]), let stress = CaptureStress(rawValue: arguments[1]) {
+            return try await stress.run(count)
+        }
+        if let kind = DownloadMemory.Kind(rawValue: arguments[1]) {
+            return try await DownloadMemory(kind: kind, url: arguments[2]).run()
+        }
         if arguments[1] == "hostile" { return try await HostileRecorder(folder: URL(filePath: arguments[2])).run() }
         if arguments[1] == "hunt" {
             return try SecretHunt(URL(filePath: arguments[2])).run().forEach { print($0) }
@@ -95,7 +101,10 @@ struct TestProcess {
         let marker = URL(filePath: CommandLine.arguments[2]).lastPathComponent
         for _ in 0..<50 {
             let login = transactions.begin(Login.self, attributes: ["note": .string(marker)])
-            for _ in 0..<20 { login.log(.requestSent, error: RecordedError(code: 1, text: marker), attributes: [marker: .string(marker)]) }
+            for _ in 0..<20 {
+                login.log(
+                    .requestSent, error: RecordedError(code: 1, text: marker), attributes: [marker: .string(marker)])
+            }
             var request = URLRequest(url: URL(filePath: "/\(marker)"))
             request.setValue(marker, forHTTPHeaderField: "Note")
             _ = try? await transactions.session.data(for: request, in: login)

@@ -15,9 +15,10 @@ public final class ChildProcess: Sendable {
         process.executableURL = Self.folder.appending(path: executable)
         process.arguments = arguments
         // Children that are meant to crash need no backtrace.
-        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }.merging(environment) {
-            $1
-        }
+        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+            .merging(environment) {
+                $1
+            }
         process.standardInput = FileHandle.nullDevice
         let pipe = Pipe()
         process.standardOutput = pipe
@@ -45,7 +46,8 @@ public final class ChildProcess: Sendable {
         return (String(decoding: data, as: UTF8.self), isOver ? process.terminationStatus : SIGKILL)
     }
 
-    /// As ``finish(within:)``, on a thread of its own: tests that run meanwhile need the cooperative pool, which has no more threads than there are cores.
+    /// As ``finish(within:)``, on a thread of its own: tests that run meanwhile need the cooperative pool, which has no
+    /// more threads than there are cores.
     public func finished(within bound: Duration = .seconds(300)) async -> (output: String, status: Int32) {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { [self] in continuation.resume(returning: finish(within: bound)) }
@@ -80,7 +82,8 @@ public final class ChildProcess: Sendable {
         #if os(Linux)
         URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         #else
-        Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL.deletingLastPathComponent() ?? Bundle.main.bundleURL
+        Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL.deletingLastPathComponent()
+            ?? Bundle.main.bundleURL
         #endif
     }
 }

@@ -24,7 +24,8 @@ struct Connection {
         var lines = head.components(separatedBy: "\r\n")
         let words = lines.removeFirst().split(separator: " ")
         guard words.count == 3 else { return nil }
-        var request = LoopbackServer.Request(method: String(words[0]), path: String(words[1]), headers: [], body: Data())
+        var request = LoopbackServer.Request(
+            method: String(words[0]), path: String(words[1]), headers: [], body: Data())
         for line in lines {
             guard let colon = line.firstIndex(of: ":") else { return nil }
             let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
@@ -32,7 +33,9 @@ struct Connection {
         }
 
         // libcurl asks before it sends more than a megabyte, and loses a second without an answer.
-        if request.header("Expect")?.lowercased() == "100-continue", !send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) { return nil }
+        if request.header("Expect")?.lowercased() == "100-continue", !send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) {
+            return nil
+        }
         if request.header("Transfer-Encoding")?.lowercased() == "chunked" {
             guard let body = chunked() else { return nil }
             request.body = body
@@ -52,7 +55,9 @@ struct Connection {
         while true {
             while unread.bytes.range(of: lineEnd) == nil { guard receive() else { return nil } }
             guard let end = unread.bytes.range(of: lineEnd) else { return nil }
-            guard let length = Int(String(decoding: unread.bytes[..<end.lowerBound], as: UTF8.self), radix: 16) else { return nil }
+            guard let length = Int(String(decoding: unread.bytes[..<end.lowerBound], as: UTF8.self), radix: 16) else {
+                return nil
+            }
             unread.bytes.removeSubrange(..<end.upperBound)
             while unread.bytes.count < length + 2 { guard receive() else { return nil } }
             body += unread.bytes.prefix(length)
@@ -77,7 +82,8 @@ struct Connection {
             socket.resetsWhenClosed()
             return false
         case .halves(let gate):
-            return send(response.encoded) && waitUntilOpen(gate) && send(response.body.dropFirst(response.body.count / 2))
+            return send(response.encoded) && waitUntilOpen(gate)
+                && send(response.body.dropFirst(response.body.count / 2))
         case .whole: return send(response.encoded) && (1..<response.repetitions).allSatisfy { _ in send(response.body) }
         case .chunked: return send(response.encoded)
         }

@@ -79,7 +79,8 @@ final class DescriptorPair: Sendable {
             return end
         }
         guard descriptor >= 0 else { return }
-        // The end of the file alone would not come while a process that was started meanwhile holds this end, too. Nobody reads the byte.
+        // The end of the file alone would not come while a process that was started meanwhile holds this end, too.
+        // Nobody reads the byte.
         var byte: UInt8 = 0
         _ = write(descriptor, &byte, 1)
         close(descriptor)

@@ -34,36 +34,47 @@ package enum HostileText {
     }
 
     private static func record(_ text: String, begun: Int) -> TransactionRecord {
-        let source = TransactionRecord.Source(id: GUID(), app: text, appVersion: text, device: text, os: text, osVersion: text)
+        let source = TransactionRecord.Source(
+            id: GUID(), app: text, appVersion: text, device: text, os: text, osVersion: text)
         let error = RecordedError(domain: text, code: -1, text: text)
         let attributes: Attributes = ["plain": .string(text), text: "value"]
         let opened = Fact.ID(source: source.id, sequence: 1)
         let request = Fact.ID(source: source.id, sequence: 3)
         let field = Fact.HeaderField(name: text, value: text)
-        func entry(_ sequence: Int, _ kind: TransactionRecord.Kind, _ exchange: Fact.ID? = nil) -> TransactionRecord.Entry {
+        func entry(_ sequence: Int, _ kind: TransactionRecord.Kind, _ exchange: Fact.ID? = nil)
+            -> TransactionRecord.Entry
+        {
             TransactionRecord.Entry(
-                id: Fact.ID(source: source.id, sequence: sequence), kind: kind, part: 1, timeMicroseconds: begun + sequence * 1000,
-                label: text, code: kind == .event ? 1 : nil, error: kind == .opened ? nil : error, attributes: attributes,
+                id: Fact.ID(source: source.id, sequence: sequence), kind: kind, part: 1,
+                timeMicroseconds: begun + sequence * 1000,
+                label: text, code: kind == .event ? 1 : nil, error: kind == .opened ? nil : error,
+                attributes: attributes,
                 exchange: exchange)
         }
         return TransactionRecord(
             summary: TransactionSummary(
-                id: GUID(), useCase: 0, useCaseName: text, outcome: .failed, begunMicroseconds: begun, durationMicroseconds: 4000,
-                error: error, attributes: attributes, sourceCount: 1, eventCount: 1, exchangeCount: 1, isWaitingForBeginner: true),
+                id: GUID(), useCase: 0, useCaseName: text, outcome: .failed, begunMicroseconds: begun,
+                durationMicroseconds: 4000,
+                error: error, attributes: attributes, sourceCount: 1, eventCount: 1, exchangeCount: 1,
+                isWaitingForBeginner: true),
             sources: [source],
             parts: [
                 TransactionRecord.Part(
-                    id: opened, isJoined: false, cause: request, openedMicroseconds: begun + 1000, closedMicroseconds: begun + 5000,
+                    id: opened, isJoined: false, cause: request, openedMicroseconds: begun + 1000,
+                    closedMicroseconds: begun + 5000,
                     outcome: .failed, error: error, attributes: attributes)
             ],
             timeline: [
-                entry(1, .opened), entry(2, .event), entry(3, .exchangeOpened, request), entry(4, .exchangeClosed, request),
+                entry(1, .opened), entry(2, .event), entry(3, .exchangeOpened, request),
+                entry(4, .exchangeClosed, request),
                 entry(5, .closed),
             ],
             exchanges: [
                 TransactionRecord.Exchange(
-                    id: request, part: 1, role: .client, method: text, url: "https://host.example/\(text)", state: .failed, status: nil,
-                    openedMicroseconds: begun + 3000, firstByteMicroseconds: nil, closedMicroseconds: begun + 4000, sentByteCount: 1,
+                    id: request, part: 1, role: .client, method: text, url: "https://host.example/\(text)",
+                    state: .failed, status: nil,
+                    openedMicroseconds: begun + 3000, firstByteMicroseconds: nil, closedMicroseconds: begun + 4000,
+                    sentByteCount: 1,
                     receivedByteCount: nil, requestHeaderFields: [field, Fact.HeaderField(name: "Plain", value: text)],
                     responseHeaderFields: [field], error: error)
             ])

@@ -6,8 +6,10 @@ package struct LoginHistory {
     package static let begun = 1_772_366_400_000_000
 
     package let transaction = GUID()
-    package let client = RecordedSource(id: GUID(), app: "app", appVersion: "1.2", device: "iPhone17,1", os: "iOS", osVersion: "18.1")
-    package let server = RecordedSource(id: GUID(), app: "server", appVersion: "4.0", device: "x86_64", os: "Linux", osVersion: "6.1")
+    package let client = RecordedSource(
+        id: GUID(), app: "app", appVersion: "1.2", device: "iPhone17,1", os: "iOS", osVersion: "18.1")
+    package let server = RecordedSource(
+        id: GUID(), app: "server", appVersion: "4.0", device: "x86_64", os: "Linux", osVersion: "6.1")
 
     package init() {}
 
@@ -31,7 +33,8 @@ package struct LoginHistory {
                     Fact.ExchangeOpened(method: "POST", scheme: "https", host: "api.example.com", path: "/login"))),
             Fact(
                 sequence: 4, part: 1, atMicroseconds: 14_000,
-                content: .exchangeClosed(Fact.ExchangeClosed(exchange: 3, state: .completed, status: 401, sentByteCount: 42))),
+                content: .exchangeClosed(
+                    Fact.ExchangeClosed(exchange: 3, state: .completed, status: 401, sentByteCount: 42))),
             Fact(sequence: 5, part: 1, atMicroseconds: 14_100, content: .event(Fact.Event(code: 2))),
             Fact(
                 sequence: 6, part: 1, atMicroseconds: 15_000,
@@ -46,7 +49,8 @@ package struct LoginHistory {
                 sequence: 1, part: 1, atMicroseconds: 3000,
                 content: .opened(
                     Fact.Opened(
-                        transaction: transaction, useCase: 0, isJoined: true, cause: Fact.ID(source: client.id, sequence: 3)))),
+                        transaction: transaction, useCase: 0, isJoined: true,
+                        cause: Fact.ID(source: client.id, sequence: 3)))),
             Fact(sequence: 2, part: 1, atMicroseconds: 11_000, content: .event(Fact.Event(code: 11))),
             Fact(sequence: 3, part: 1, atMicroseconds: 12_000, content: .closed(Fact.Closed(outcome: .succeeded))),
         ]
@@ -65,7 +69,8 @@ package struct LoginHistory {
             id: GUID(),
             sources: [
                 TransactionSet.Share(
-                    source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: Self.begun)], names: names,
+                    source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: Self.begun)],
+                    names: names,
                     ledger: Ledger(recorded: recorded, pending: recorded), facts: facts)
             ])
     }

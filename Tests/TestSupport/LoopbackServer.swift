@@ -2,8 +2,8 @@ public import Foundation
 import WaybillCore
 import WaybillStore
 
-/// An HTTP/1.1 server in this process on 127.0.0.1, on a port the system picks, that does what a closure says: for real sockets, real
-/// time-outs and real hang-ups.
+/// An HTTP/1.1 server in this process on 127.0.0.1, on a port the system picks, that does what a closure says: for real
+/// sockets, real time-outs and real hang-ups.
 ///
 /// ## Usage
 /// ```swift
@@ -59,7 +59,9 @@ public final class LoopbackServer: Sendable {
     public var requests: [Request] { received.withLock { $0 } }
 
     /// A URL of this server; another host is another name for it, e.g. `localhost`.
-    public func url(_ path: String = "/", host: String = "127.0.0.1") -> URL { loopbackURL(host: host, port: port, path: path) }
+    public func url(_ path: String = "/", host: String = "127.0.0.1") -> URL {
+        loopbackURL(host: host, port: port, path: path)
+    }
 }
 
 /// A URL that nobody answers: a connection to it is refused.

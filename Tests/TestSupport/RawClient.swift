@@ -17,7 +17,9 @@ public final class RawClient: Sendable {
         public var body: Data
 
         /// The value of the first field of that name, whatever its case.
-        public func header(_ name: String) -> String? { headers.first { $0.name.lowercased() == name.lowercased() }?.value }
+        public func header(_ name: String) -> String? {
+            headers.first { $0.name.lowercased() == name.lowercased() }?.value
+        }
 
         /// The body as JSON; nil where it is none, or no object.
         public var json: [String: Any]? { (try? JSONSerialization.jsonObject(with: body)) as? [String: Any] }
@@ -41,7 +43,9 @@ public final class RawClient: Sendable {
     }
 
     /// The head of a request, with its blank line.
-    public static func head(_ method: String, _ path: String, headers: [String: String] = [:], length: Int? = nil) -> Data {
+    public static func head(_ method: String, _ path: String, headers: [String: String] = [:], length: Int? = nil)
+        -> Data
+    {
         var head = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) { head += "\(name): \(value)\r\n" }
         if let length { head += "Content-Length: \(length)\r\n" }
@@ -87,7 +91,9 @@ public final class RawClient: Sendable {
                 rest += try more()
                 continue
             }
-            guard let length = Int(String(decoding: rest[..<end.lowerBound], as: UTF8.self), radix: 16) else { throw POSIXError(.EBADMSG) }
+            guard let length = Int(String(decoding: rest[..<end.lowerBound], as: UTF8.self), radix: 16) else {
+                throw POSIXError(.EBADMSG)
+            }
             while rest.endIndex - end.upperBound < length + 2 { rest += try more() }
             body += rest[end.upperBound..<(end.upperBound + length)]
             guard length > 0 else { return body }
@@ -140,7 +146,9 @@ extension Socket {
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         address.sin_port = UInt16(port).bigEndian
         let status = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
         }
         guard status == 0 else { throw POSIXError.current }
         return result

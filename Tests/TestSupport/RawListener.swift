@@ -1,6 +1,7 @@
 import Foundation
 
-/// A port of 127.0.0.1 where nobody speaks HTTP: it takes connections and reads nothing from them; and says something first, if it is told to.
+/// A port of 127.0.0.1 where nobody speaks HTTP: it takes connections and reads nothing from them; and says something
+/// first, if it is told to.
 public final class RawListener: Sendable {
     /// The port it listens on.
     public let port: Int

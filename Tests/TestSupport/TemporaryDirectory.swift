@@ -7,7 +7,8 @@ public final class TemporaryDirectory: Sendable {
 
     /// Makes a folder of a name that is used by nobody else.
     public init() throws {
-        url = FileManager.default.temporaryDirectory.appending(path: "waybill-\(UUID().uuidString)", directoryHint: .isDirectory)
+        url = FileManager.default.temporaryDirectory.appending(
+            path: "waybill-\(UUID().uuidString)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 

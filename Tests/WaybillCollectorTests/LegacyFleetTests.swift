@@ -13,7 +13,8 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// A fleet of which one half still uses the first framework: client and server must tell one story, whichever of them is the old one.
+/// A fleet of which one half still uses the first framework: client and server must tell one story, whichever of them
+/// is the old one.
 @Suite(.timeLimit(.minutes(5))) struct LegacyFleetTests {
     private enum Login: Int, UseCase {
         static let code = 17
@@ -46,7 +47,8 @@ import FoundationNetworking
             let transactions = manager(delivery: .collector(address))
             let server = try newServer(transactions)
             // The old client's own request, and its set at the next tick of its timer.
-            let answer = try await RawClient.send("POST", "/login", to: server.port, headers: [Self.field: id], body: Data())
+            let answer = try await RawClient.send(
+                "POST", "/login", to: server.port, headers: [Self.field: id], body: Data())
             #expect(answer.status == 200)
             let set =
                 #"{"apptxns":[{"apptxn/id":"\#(id)","apptxn/usecase":17,"apptxn/logs":[{"apptxnlog/usecase-event":1,"apptxnlog/timestamp":"Fri, 06 Feb 2015 00:59:27 EST","apptxnlog/in-ctx-err-code":null}]}]}"#
@@ -55,9 +57,12 @@ import FoundationNetworking
             #expect(await transactions.flush() == FlushReport(delivered: 3))
             #expect(transactions.health.malformedHeaders == 0)
 
-            let record: TransactionRecord = try await collector.value("/v1/transactions/586ab00b-f16e-4ae6-8a91-0210264925c7")
+            let record: TransactionRecord = try await collector.value(
+                "/v1/transactions/586ab00b-f16e-4ae6-8a91-0210264925c7")
             #expect(record.summary.useCase == 17 && !record.summary.isWaitingForBeginner)
-            #expect(record.parts.map(\.isJoined).sorted { !$0 && $1 } == [false, true], "the client began it, the server joined")
+            #expect(
+                record.parts.map(\.isJoined).sorted { !$0 && $1 } == [false, true],
+                "the client began it, the server joined")
             #expect(Set(record.timeline.filter { $0.kind == .event }.map(\.code)) == [1, 10])
         }
     }
@@ -74,7 +79,8 @@ import FoundationNetworking
         }
         let transactions = manager(
             delivery: .collector(
-                server.url("/sets"), token: "t", format: .v0_0_1(prefix: "vnd.fp.", scheme: "fp-auth", parameter: "fp-token")))
+                server.url("/sets"), token: "t",
+                format: .v0_0_1(prefix: "vnd.fp.", scheme: "fp-auth", parameter: "fp-token")))
         let login = transactions.begin(Login.self)
         _ = try await transactions.session.data(for: URLRequest(url: server.url("/login")), in: login)
         login.log(.requestSent)
@@ -84,7 +90,8 @@ import FoundationNetworking
         #expect(parent == "TXN17-\(login.id.description.uppercased())")
         #expect(login.headers(for: server.url())[Self.field] == parent)
         let set = try #require(server.requests.last)
-        #expect(set.path == "/sets" && set.header(Self.field) == nil, "the flush's own request is none of a transaction's")
+        #expect(
+            set.path == "/sets" && set.header(Self.field) == nil, "the flush's own request is none of a transaction's")
         #expect(String(decoding: set.body, as: UTF8.self).contains("\"apptxn/id\":\"\(parent)\""))
     }
 
@@ -93,9 +100,12 @@ import FoundationNetworking
         let place = try #require(URL(string: "http://127.0.0.1:9"))
         let (client, transactions) = (manager(delivery: .collector(place)), manager(delivery: .collector(place)))
         let server = try newServer(transactions)
-        try await client.perform(Login.self) { _ in _ = try await client.session.data(for: URLRequest(url: server.url("/login"))) }
+        try await client.perform(Login.self) { _ in
+            _ = try await client.session.data(for: URLRequest(url: server.url("/login")))
+        }
         let (told, joined) = (
-            try #require(client.transactions(Login.self).first), try #require(transactions.transactions(Login.self).first)
+            try #require(client.transactions(Login.self).first),
+            try #require(transactions.transactions(Login.self).first)
         )
         #expect(joined.summary.id == told.summary.id)
         #expect(joined.parts.map(\.cause) == told.exchanges.map(\.id))

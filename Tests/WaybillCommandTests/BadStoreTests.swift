@@ -39,11 +39,13 @@ import Testing
 
     @Test func aCollectorThatNobodyRuns() async throws {
         let url = try refusedURL()
-        try await expectSentence(["list"], url.absoluteString, "There is no answer from \(url.absoluteString), or not a whole one.")
+        try await expectSentence(
+            ["list"], url.absoluteString, "There is no answer from \(url.absoluteString), or not a whole one.")
     }
 
     @Test(arguments: [
-        LoopbackServer.Response.text("<html>Sign in</html>", type: "text/html"), .text("gone", status: 410), .text("{}", status: 500),
+        LoopbackServer.Response.text("<html>Sign in</html>", type: "text/html"), .text("gone", status: 410),
+        .text("{}", status: 500),
         .text(#"{"status": 99999, "title": "", "detail": ""}"#, status: 400, type: "application/problem+json"), .closed,
     ])
     func aServerThatIsNoCollector(response: LoopbackServer.Response) async throws {
@@ -51,8 +53,9 @@ import Testing
         try await expectSentence(["list"], server.url().absoluteString, server.url().absoluteString)
     }
 
-    private func expectSentence(_ verb: [String], _ place: String, _ part: String, location: SourceLocation = #_sourceLocation) async throws
-    {
+    private func expectSentence(
+        _ verb: [String], _ place: String, _ part: String, location: SourceLocation = #_sourceLocation
+    ) async throws {
         let result = try await Command.waybill([verb[0], place] + verb.dropFirst())
         #expect(result.status == 1, sourceLocation: location)
         #expect(result.output.isEmpty, sourceLocation: location)

@@ -28,9 +28,12 @@ import WaybillStore
     @Test(arguments: [(1, 1), (3, 0)]) func whatIsErasedBeforeATimeGoesByTheClock(days: Int, left: Int) async throws {
         try folder.makeStore(of: login.clientSet())
         let erase = try Erase.parse([folder.url.path, "--before", "2d", "--yes"])
-        try await CommandClock.$current.withValue(Fixed(wall: LoginHistory.begun + days * Self.day)) { try await erase.run() }
+        try await CommandClock.$current.withValue(Fixed(wall: LoginHistory.begun + days * Self.day)) {
+            try await erase.run()
+        }
         let reader = try StoreReader(.folder(folder.url))
-        #expect(try reader.transactions(matching: TransactionFilter(), limit: 10, after: nil, now: 0).rows.count == left)
+        #expect(
+            try reader.transactions(matching: TransactionFilter(), limit: 10, after: nil, now: 0).rows.count == left)
     }
 
     @Test func stretchesOfTimeThatAreComparedGoByTheClock() throws {
@@ -40,7 +43,8 @@ import WaybillStore
         guard case .compare(let question) = query, case .windows(let before, let after) = question.groups else {
             return #expect(Bool(false), "\(query)")
         }
-        #expect(before.microseconds == now - 2 * Self.day..<now - Self.day && after.microseconds == now - Self.day..<now)
+        #expect(
+            before.microseconds == now - 2 * Self.day..<now - Self.day && after.microseconds == now - Self.day..<now)
     }
 
     @Test func aSetThatIsImportedHasBeenHeardOfByTheClock() async throws {

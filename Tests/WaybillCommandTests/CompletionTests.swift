@@ -6,7 +6,8 @@ import Testing
 /// What shells complete.
 @Suite(.timeLimit(.minutes(5))) struct CompletionTests {
     @Test(arguments: [
-        (["as"], "ask"), (["ask", "dro"], "dropoff"), (["ask", "duration", "--fr"], "--from"), (["list", "--out"], "--outcome"),
+        (["as"], "ask"), (["ask", "dro"], "dropoff"), (["ask", "duration", "--fr"], "--from"),
+        (["list", "--out"], "--outcome"),
         (["ser"], "serve"),
     ])
     func bashCompletesWhatWasBegun(words: [String], completion: String) async throws {
@@ -38,11 +39,15 @@ import Testing
             do { try process.runAlone() } catch { continuation.resume(throwing: error) }
         }
         #expect(process.terminationStatus == 0)
-        let replies = try String(contentsOf: output, encoding: .utf8).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        let replies = try String(contentsOf: output, encoding: .utf8).split(separator: "\n").map {
+            $0.trimmingCharacters(in: .whitespaces)
+        }
         #expect(replies.contains(completion), "\(replies)")
     }
 
-    @Test(arguments: [("zsh", "#compdef waybill"), ("fish", "complete -c")]) func otherShellsHaveTheirs(shell: String, part: String)
+    @Test(arguments: [("zsh", "#compdef waybill"), ("fish", "complete -c")]) func otherShellsHaveTheirs(
+        shell: String, part: String
+    )
         async throws
     {
         let script = try await Command.waybill("--generate-completion-script", shell)

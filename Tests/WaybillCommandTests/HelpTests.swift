@@ -86,13 +86,18 @@ import Testing
     }
 
     @Test(arguments: [
-        ["lists"], ["list"], ["list", "here", "--limit", "0"], ["list", "here", "--limit", "many"], ["list", "here", "--outcome", "ok"],
-        ["list", "here", "--since", "noon"], ["show", "here"], ["serve", "here", "--port", "65536"], ["import", "file"],
+        ["lists"], ["list"], ["list", "here", "--limit", "0"], ["list", "here", "--limit", "many"],
+        ["list", "here", "--outcome", "ok"],
+        ["list", "here", "--since", "noon"], ["show", "here"], ["serve", "here", "--port", "65536"],
+        ["import", "file"],
         ["import", "--to", "x"],
-        ["verify"], ["verify", ""], ["backup", "here"], ["erase", "here"], ["erase", "here", "--all", "--before", "1d"],
+        ["verify"], ["verify", ""], ["backup", "here"], ["erase", "here"],
+        ["erase", "here", "--all", "--before", "1d"],
         ["erase", "here", "--before", "noon"],
-        ["erase", "http://localhost:1", "--all"], ["erase", "here", "--installation", "x"], ["list", "here", "--no-such-option"],
-        ["ask", "summary"], ["ask", "why", "here"], ["ask", "summary", "here", "--every", "30s"], ["ask", "funnel", "here"],
+        ["erase", "http://localhost:1", "--all"], ["erase", "here", "--installation", "x"],
+        ["list", "here", "--no-such-option"],
+        ["ask", "summary"], ["ask", "why", "here"], ["ask", "summary", "here", "--every", "30s"],
+        ["ask", "funnel", "here"],
         ["ask", "summary", "here", "--json", "--csv"], ["ask", "compare", "here", "--a", "A", "--b", "B"],
         ["ask", "compare", "here", "--a", "1h..2h", "--b", "1h..0h"], ["ask", "network", "here", "--by", "port"],
     ])

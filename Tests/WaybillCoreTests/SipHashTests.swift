@@ -13,7 +13,8 @@ import WaybillCore
     /// `vectors_sip128` of the reference implementation (github.com/veorq/SipHash).
     @Test(
         arguments: [
-            (0, "a3817f04ba25a8e66df67214c7550293"), (1, "da87c1d86b99af44347659119b22fc45"), (2, "8177228da4a45dc7fca38bdef60affe4"),
+            (0, "a3817f04ba25a8e66df67214c7550293"), (1, "da87c1d86b99af44347659119b22fc45"),
+            (2, "8177228da4a45dc7fca38bdef60affe4"),
             (3, "9c70b60c5267a94e5f33b6b02985ed51"),
         ] as [(UInt8, String)])
     func theVectorsOfItsAuthorsHold(count: UInt8, expected: String) {
@@ -23,7 +24,9 @@ import WaybillCore
     @Test func piecesMakeNoDifference() {
         let bytes = (0..<200).map { UInt8($0) }
         for size in 1...33 {
-            #expect(hash(stride(from: 0, to: 200, by: size).map { Array(bytes[$0..<min(200, $0 + size)]) }) == hash([bytes]))
+            #expect(
+                hash(stride(from: 0, to: 200, by: size).map { Array(bytes[$0..<min(200, $0 + size)]) }) == hash([bytes])
+            )
         }
     }
 }

@@ -3,7 +3,8 @@ import WaybillCore
 
 /// `Schemas/` of this checkout.
 enum Schemas {
-    static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
         .appending(path: "Schemas")
 
     static func examples(_ folder: String) throws -> [String] {
@@ -11,7 +12,9 @@ enum Schemas {
             .filter { $0.hasSuffix(".json") }.sorted()
     }
 
-    static func example(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: folder.appending(path: "examples/\(path)"))) }
+    static func example(_ path: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: folder.appending(path: "examples/\(path)")))
+    }
 }
 
 /// A document as we would write it: the examples are laid out for people.

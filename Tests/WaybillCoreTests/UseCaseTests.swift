@@ -46,8 +46,10 @@ import WaybillCore
     @Test(arguments: [([], "login initiated"), (["-Xfrontend", "-disable-reflection-metadata"], "login event 0")])
     func namesSurviveABuildWithoutReflectionMetadata(options: [String], expected: String) throws {
         let folder = try TemporaryDirectory()
-        let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/WaybillCore/UseCase.swift")
-            .standardized
+        let source = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../Sources/WaybillCore/UseCase.swift"
+        )
+        .standardized
         try """
         enum Login: Int, UseCase {
             static let code = 0
@@ -56,7 +58,8 @@ import WaybillCore
         print(Login.name, Login.initiated.eventName)
         """.write(to: folder.file("main.swift"), atomically: true, encoding: .utf8)
         let program = folder.file("program").path
-        let build = try run("/usr/bin/env", ["swiftc", "-Onone", source.path, folder.file("main.swift").path, "-o", program] + options)
+        let build = try run(
+            "/usr/bin/env", ["swiftc", "-Onone", source.path, folder.file("main.swift").path, "-o", program] + options)
         try #require(build.status == 0, "\(build.output)")
         #expect(try run(program, []).output == expected + "\n")
     }

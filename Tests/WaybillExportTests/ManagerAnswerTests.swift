@@ -35,7 +35,8 @@ private enum Login: Int, UseCase {
         for time in [10, 30, 20] { logIn("A", milliseconds: time) }
         logIn("B", milliseconds: 5)
         let query = DurationQuestion(
-            filter: logins, from: .event("requestSent"), to: .event("responseReceived"), segmentation: .attribute("variant"))
+            filter: logins, from: .event("requestSent"), to: .event("responseReceived"),
+            segmentation: .attribute("variant"))
         let answer = try await tx.answer(query)
         #expect(answer.total.statistics.count == 4)
         #expect(answer.segments.map(\.value) == ["A", "B"])
@@ -63,10 +64,13 @@ private enum Login: Int, UseCase {
         let questions: [any Question] = [
             SummaryQuestion(), DurationQuestion(filter: logins, segmentation: .attribute("version")),
             TransitionsQuestion(filter: logins),
-            FunnelQuestion(filter: logins, steps: [.begun, .event("requestSent"), .finished], window: .microseconds(5), isStrict: true),
+            FunnelQuestion(
+                filter: logins, steps: [.begun, .event("requestSent"), .finished], window: .microseconds(5),
+                isStrict: true),
             DropOffQuestion(filter: logins),
             NetworkQuestion(transactions: logins, grouping: .method),
-            CompareQuestion(filter: logins, groups: .windows(Range(microseconds: 0..<1), Range(microseconds: 1..<Int(Int32.max)))),
+            CompareQuestion(
+                filter: logins, groups: .windows(Range(microseconds: 0..<1), Range(microseconds: 1..<Int(Int32.max)))),
             CompareQuestion(filter: logins, groups: .values(of: .attribute("variant"), "A", nil)),
         ]
         for question in questions { try await check(question) }

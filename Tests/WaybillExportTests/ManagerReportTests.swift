@@ -44,7 +44,8 @@ private enum Login: Int, UseCase {
         let folder = try TemporaryDirectory()
         let transactions = TransactionManager.testing()
         let file = try await transactions.report(to: folder.file("report.html"))
-        #expect(try String(contentsOf: file, encoding: .utf8).contains("There is no transaction here: the store is empty."))
+        #expect(
+            try String(contentsOf: file, encoding: .utf8).contains("There is no transaction here: the store is empty."))
     }
 
     @Test func withoutAFileTheNameTellsTheAppAndTheTime() async throws {
@@ -60,7 +61,9 @@ private enum Login: Int, UseCase {
         let folder = try TemporaryDirectory()
         try Data().write(to: folder.file("file"))
         let transactions = TransactionManager.testing()
-        let error = await #expect(throws: WaybillError.self) { try await transactions.report(to: folder.file("file/report.html")) }
+        let error = await #expect(throws: WaybillError.self) {
+            try await transactions.report(to: folder.file("file/report.html"))
+        }
         #expect(error?.message.contains("file/report.html cannot be written: there is no folder ") == true)
         #expect(try folder.names() == ["file"])
     }

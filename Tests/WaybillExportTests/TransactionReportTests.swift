@@ -15,8 +15,11 @@ import WaybillStore
         let history = LoginHistory()
         let place = ResolvedLocation.memory(name: GUID().description)
         let store = try Store(place)
-        for set in [history.clientSet(), history.serverSet()] { _ = try store.ingest(DecodedSet(set: set), receivedAt: LoginHistory.begun) }
-        return try #require(try StoreReader(place).transaction(history.transaction, now: LoginHistory.begun + 1_000_000))
+        for set in [history.clientSet(), history.serverSet()] {
+            _ = try store.ingest(DecodedSet(set: set), receivedAt: LoginHistory.begun)
+        }
+        return try #require(
+            try StoreReader(place).transaction(history.transaction, now: LoginHistory.begun + 1_000_000))
     }
 
     @Test func aReportTellsWhatHappenedWithoutScript() throws {
@@ -25,8 +28,10 @@ import WaybillStore
         report.timeZone = .gmt
         let html = Self.html(report)
         for text in [
-            "<code>\(record.summary.id.supportCode)</code>", record.summary.id.description, "LoginError 3", "requestSent", "serverRejected",
-            "variant=B", "iPhone17,1", "2026-03-01", "12:00:00.000", "curl 'https://api.example.com/login'", "13.0 ms · ", "sent 42 B",
+            "<code>\(record.summary.id.supportCode)</code>", record.summary.id.description, "LoginError 3",
+            "requestSent", "serverRejected",
+            "variant=B", "iPhone17,1", "2026-03-01", "12:00:00.000", "curl 'https://api.example.com/login'",
+            "13.0 ms · ", "sent 42 B",
             "server 9.00 ms", "way there and back 4.00 ms",
         ] {
             #expect(html.contains(text), "\(text)")
@@ -50,7 +55,9 @@ import WaybillStore
     @Test func aReportOfTheNewestSaysThatThereAreMore() throws {
         let place = ResolvedLocation.memory(name: GUID().description)
         let store = try Store(place)
-        for _ in 0..<3 { _ = try store.ingest(DecodedSet(set: LoginHistory().clientSet()), receivedAt: LoginHistory.begun) }
+        for _ in 0..<3 {
+            _ = try store.ingest(DecodedSet(set: LoginHistory().clientSet()), receivedAt: LoginHistory.begun)
+        }
         let report = try TransactionReport(
             StoreReader(place), matching: TransactionFilter(), limit: 2, now: LoginHistory.begun + 1_000_000)
         #expect(report.records.count == 2)
@@ -66,7 +73,10 @@ import WaybillStore
     }
 
     @Test func everyStringIsRedactedAgain() {
-        let secrets = ["Bearer abc.def-123", "password=hunter2", "https://ada:hunter2@h/", "4111 1111 1111 1111", "Cookie: hunter2"]
+        let secrets = [
+            "Bearer abc.def-123", "password=hunter2", "https://ada:hunter2@h/", "4111 1111 1111 1111",
+            "Cookie: hunter2",
+        ]
         for secret in secrets {
             var record = HostileText.records[0]
             record.summary.useCaseName = secret
@@ -82,7 +92,8 @@ import WaybillStore
             record.exchanges[0].method = "GET"
             record.exchanges[0].url = "https://ada:hunter2@host/?token=abc.def-123&q=\(secret)"
             record.exchanges[0].requestHeaderFields = [
-                Fact.HeaderField(name: "Authorization", value: "abc.def-123"), Fact.HeaderField(name: "X", value: secret),
+                Fact.HeaderField(name: "Authorization", value: "abc.def-123"),
+                Fact.HeaderField(name: "X", value: secret),
             ]
             var report = TransactionReport(records: [record])
             report.title = secret

@@ -48,7 +48,10 @@ import FoundationNetworking
         #expect(exchange.url.hasSuffix("/login"))
         #expect(exchange.status == 200)
         #expect(exchange.sentByteCount == 8)
-        #expect(exchange.requestHeaderFields.contains { $0.name.lowercased() == "authorization" && $0.value == "[redacted]" })
+        #expect(
+            exchange.requestHeaderFields.contains {
+                $0.name.lowercased() == "authorization" && $0.value == "[redacted]"
+            })
     }
 
     @Test func aRequestWithoutTheHeaderFieldLeavesNoTrace() async throws {
@@ -58,10 +61,14 @@ import FoundationNetworking
         #expect(try server.allRecords().isEmpty)
     }
 
-    @Test(arguments: [("teapot", 418, TransactionOutcome.succeeded), ("broken", 500, .failed), ("missing", 404, .succeeded)])
-    func thePartIsClosedByTheResponsesStatus(_ path: String, _ status: Int, _ outcome: TransactionOutcome) async throws {
+    @Test(arguments: [
+        ("teapot", 418, TransactionOutcome.succeeded), ("broken", 500, .failed), ("missing", 404, .succeeded),
+    ])
+    func thePartIsClosedByTheResponsesStatus(_ path: String, _ status: Int, _ outcome: TransactionOutcome) async throws
+    {
         try await withServer { url in
-            _ = try await client.session.data(for: URLRequest(url: url.appending(path: path)), in: client.begin(Login.self))
+            _ = try await client.session.data(
+                for: URLRequest(url: url.appending(path: path)), in: client.begin(Login.self))
         }
         let record = try #require(server.transactions(Login.self).first)
         #expect(record.exchanges.map(\.status) == [status])
@@ -70,7 +77,8 @@ import FoundationNetworking
 
     @Test func aFinishInAHandlerWins() async throws {
         try await withServer { url in
-            _ = try await client.session.data(for: URLRequest(url: url.appending(path: "gave-up")), in: client.begin(Login.self))
+            _ = try await client.session.data(
+                for: URLRequest(url: url.appending(path: "gave-up")), in: client.begin(Login.self))
         }
         #expect(server.transactions(Login.self).first?.parts.map(\.outcome) == [.canceled])
     }
@@ -96,7 +104,9 @@ import FoundationNetworking
     @Test func anyOtherFrameworkJoinsWithAClosure() async throws {
         let router = Router()
         router.get("recipe") { request, _ in
-            let login = server.join(Login.self) { name in request.headers.first { $0.name.canonicalName == name.lowercased() }?.value }
+            let login = server.join(Login.self) { name in
+                request.headers.first { $0.name.canonicalName == name.lowercased() }?.value
+            }
             return login.perform { login in
                 login.log(.serverStarted)
                 return "done"

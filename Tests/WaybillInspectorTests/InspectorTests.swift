@@ -25,7 +25,8 @@ private enum Login: Int, UseCase {
 
     private func text(_ path: String, of inspector: Inspector, status: Int = 200) async throws -> String {
         let parts = path.split(separator: "?").map(String.init)
-        let response = await inspector.respond(to: InspectorRequest(path: parts[0], query: parts.dropFirst().first ?? ""))
+        let response = await inspector.respond(
+            to: InspectorRequest(path: parts[0], query: parts.dropFirst().first ?? ""))
         #expect(response.status == status, "\(path)")
         return try bytes(of: response)
     }
@@ -37,8 +38,8 @@ private enum Login: Int, UseCase {
         }
     }
 
-    /// Breaks when a manager's pages come from elsewhere than its store, or are refused for want of a `Host`; and when they show only what had
-    /// reached the store before the inspector was made.
+    /// Breaks when a manager's pages come from elsewhere than its store, or are refused for want of a `Host`; and when
+    /// they show only what had reached the store before the inspector was made.
     @Test(arguments: [true, false]) func whatAManagerRecordsIsShownAtTheNextRequest(isInMemory: Bool) async throws {
         let folder = try TemporaryDirectory()
         let transactions = manager(store: isInMemory ? .inMemory : .directory(folder.file("store")))
@@ -59,7 +60,8 @@ private enum Login: Int, UseCase {
         #expect(await inspector.respond(to: elsewhere).status == 200)
     }
 
-    /// Breaks when a page or a file is redacted by other rules than the manager's: what was recorded before a name was added is shown with it.
+    /// Breaks when a page or a file is redacted by other rules than the manager's: what was recorded before a name was
+    /// added is shown with it.
     @Test func whatIsSecretToTheManagerIsInNoPage() async throws {
         let folder = try TemporaryDirectory()
         let location = StoreLocation.directory(folder.file("store"))
@@ -77,7 +79,9 @@ private enum Login: Int, UseCase {
             let shown = try await text(path, of: inspector)
             #expect(!shown.isEmpty && !shown.contains(Self.secret), "\(path)")
         }
-        #expect(try await text("/use-cases/0/compare?by=customerNumber", of: inspector, status: 400).contains("name of a secret"))
+        #expect(
+            try await text("/use-cases/0/compare?by=customerNumber", of: inspector, status: 400).contains(
+                "name of a secret"))
     }
 
     /// Breaks when looking makes a store for a manager that is not to record, or says nothing where there is none.

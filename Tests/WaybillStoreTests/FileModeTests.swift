@@ -11,13 +11,15 @@ import WaybillCore
         (try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber)?.intValue
     }
 
-    /// Breaks when a mode is left to the umask, which an app may have set to 0: then everybody on the machine can read the journal.
+    /// Breaks when a mode is left to the umask, which an app may have set to 0: then everybody on the machine can read
+    /// the journal.
     @Test func everyFileIsItsOwnersWhateverTheUmaskSays() async throws {
         let folder = try TemporaryDirectory()
         let usual = umask(0)
         defer { umask(usual) }
         let place = folder.file("state").appending(path: "app")
-        let writer = SourceWriter(source: RecordedSource(id: GUID()), place: .folder(place), clock: SystemClock(), capacity: 1_000)
+        let writer = SourceWriter(
+            source: RecordedSource(id: GUID()), place: .folder(place), clock: SystemClock(), capacity: 1_000)
         _ = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0)
         try await writer.sync()
         #expect(try await writer.read { try $0.connection.integer("SELECT count(*) FROM parts") } == 1)

@@ -7,7 +7,8 @@ import WaybillCore
 @testable import WaybillReading
 @testable import WaybillStore
 
-/// What is said of places that hold no store, or one that cannot be used. (Nothing here may create a file that was not there.)
+/// What is said of places that hold no store, or one that cannot be used. (Nothing here may create a file that was not
+/// there.)
 @Suite(.timeLimit(.minutes(5))) struct OpeningTests {
     private let folder: TemporaryDirectory
     private let app = FactWriter()
@@ -31,24 +32,35 @@ import WaybillCore
     @Test func aMissingStoreIsSaidToBeMissing() throws {
         let missing = folder.file("nowhere")
         #expect(message { _ = try StoreReader(.file(missing)) } == "There is no store at \(missing.path).")
-        #expect(message { _ = try StoreReader(.folder(missing)) } == "There is no store at \(missing.path)/waybill.sqlite.")
-        #expect(message { _ = try StoreReader(.folder(folder.url)) }.hasSuffix("holds no Waybill store: there is no waybill.sqlite in it."))
+        #expect(
+            message { _ = try StoreReader(.folder(missing)) } == "There is no store at \(missing.path)/waybill.sqlite.")
+        #expect(
+            message { _ = try StoreReader(.folder(folder.url)) }.hasSuffix(
+                "holds no Waybill store: there is no waybill.sqlite in it."))
         #expect(try folder.names() == [])
     }
 
     @Test func aFolderInPlaceOfTheFileIsSaidToBeOne() throws {
         let place = folder.file("store")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
-        #expect(message { _ = try StoreReader(.file(place)) } == "\(place.path) is a folder, and a store's file was expected.")
-        #expect(message { _ = try Store(.file(place)) }.hasPrefix("\(place.path) is a folder, and a store's file was expected there."))
+        #expect(
+            message { _ = try StoreReader(.file(place)) }
+                == "\(place.path) is a folder, and a store's file was expected.")
+        #expect(
+            message { _ = try Store(.file(place)) }.hasPrefix(
+                "\(place.path) is a folder, and a store's file was expected there."))
         #expect(ResolvedLocation(path: place.path) == .folder(URL(filePath: place.path)))
     }
 
     @Test func aFileThatIsNotSQLiteIsSaidNotToBe() throws {
         let file = folder.file("notes.txt")
         try Data(repeating: 0x41, count: 5_000).write(to: file)
-        #expect(message { _ = try StoreReader(.file(file)) } == "\(file.path) is not a Waybill store: it is not an SQLite database.")
-        #expect(message { _ = try Store(.file(file)) } == "\(file.path) is not a Waybill store: it is not an SQLite database.")
+        #expect(
+            message { _ = try StoreReader(.file(file)) }
+                == "\(file.path) is not a Waybill store: it is not an SQLite database.")
+        #expect(
+            message { _ = try Store(.file(file)) }
+                == "\(file.path) is not a Waybill store: it is not an SQLite database.")
         #expect(try Data(contentsOf: file) == Data(repeating: 0x41, count: 5_000))
     }
 
@@ -97,7 +109,9 @@ import WaybillCore
             let old = try Connection("file:\(file.path)", .readWrite, at: file.path)
             try old.execute("PRAGMA user_version = \(version)")
             if version < 8 { try old.execute("DROP TABLE legacy_quarantine") }
-            if version < 7 { try old.execute("DROP INDEX parts_by_duration; ALTER TABLE parts DROP COLUMN duration_us") }
+            if version < 7 {
+                try old.execute("DROP INDEX parts_by_duration; ALTER TABLE parts DROP COLUMN duration_us")
+            }
             if version < 6 { try old.execute("DROP TABLE legacy_sets") }
             if version < 5 { try old.execute("DROP TABLE retired") }
             if version < 4 { try old.execute("DROP INDEX network_logs_by_time") }
@@ -106,18 +120,22 @@ import WaybillCore
         #expect(try reader.all().count == 1)
         #expect(try reader.verify().isSound)
         #expect(try reader.transaction(reader.all()[0].id, now: FactWriter.wall) != nil)
-        #expect(try reader.exchanges(matching: ExchangeFilter(), limit: 5, after: nil, now: FactWriter.wall).rows.count == 1)
+        #expect(
+            try reader.exchanges(matching: ExchangeFilter(), limit: 5, after: nil, now: FactWriter.wall).rows.count == 1
+        )
         #expect(try reader.delivery(now: FactWriter.wall, hours: 1).legacyQuarantinedCount == 0)
         _ = try reader.answer(SummaryQuestion(), now: FactWriter.wall)
         var filter = TransactionFilter()
         filter.order = .longest
-        let expected = "was written by an older version of Waybill (schema \(version), needed here is \(Schema.version))."
+        let expected =
+            "was written by an older version of Waybill (schema \(version), needed here is \(Schema.version))."
         #expect(message { _ = try reader.all(filter) }.contains(expected))
         _ = try Store(.file(file))
         #expect(try StoreReader(.file(file)).all(filter).count == 1)
     }
 
-    /// Breaks when a copy without its WAL is shown as if nothing were missing, or when reading it leaves files beside it.
+    /// Breaks when a copy without its WAL is shown as if nothing were missing, or when reading it leaves files beside
+    /// it.
     @Test func aCopyWithoutItsWALIsReadWithAWarning() throws {
         let store = try makeStore()
         try store.checkpoint()
@@ -130,7 +148,8 @@ import WaybillCore
         #expect(try StoreReader(.folder(folder.url)).warnings == [])
     }
 
-    /// Breaks when the last connection removes the WAL: every reader would then be warned of a store that lacks nothing.
+    /// Breaks when the last connection removes the WAL: every reader would then be warned of a store that lacks
+    /// nothing.
     @Test func theWALStaysWhenTheWriterGoes() throws {
         do { _ = try makeStore() }
         #expect(try folder.names().contains("waybill.sqlite-wal"))
@@ -147,7 +166,9 @@ import WaybillCore
             #expect(try reader.connection.integer("SELECT count(*) FROM parts") == 1)
             try? app.record(into: store)
             try? store.append(
-                RecordedBatch(source: app.id, facts: [Fact(sequence: 2, part: 1, atMicroseconds: 9, content: .event(Fact.Event(code: 1)))]))
+                RecordedBatch(
+                    source: app.id,
+                    facts: [Fact(sequence: 2, part: 1, atMicroseconds: 9, content: .event(Fact.Event(code: 1)))]))
             #expect(try reader.connection.integer("SELECT count(*) FROM events") == 0)
         }
         #expect(try reader.connection.integer("SELECT count(*) FROM events") == 1)

@@ -59,7 +59,8 @@ import WaybillCore
         #expect(try store.setting("a") == nil)
     }
 
-    /// Breaks when a batch that was written, and whose recorder was not told in time, doubles facts or makes settled ones pending.
+    /// Breaks when a batch that was written, and whose recorder was not told in time, doubles facts or makes settled
+    /// ones pending.
     @Test func aBatchWrittenAgainChangesNothing() throws {
         let (store, place) = try Store.inMemory()
         let part = app.open(GUID())
@@ -105,7 +106,9 @@ import WaybillCore
     @Test func theWALIsCheckpointedWhenItHasGrown() throws {
         let store = try Store(.folder(folder.url))
         let part = app.open(GUID())
-        for _ in 0..<30_000 { app.event(1, part: part, attributes: ["text": .string(String(repeating: "x", count: 900))]) }
+        for _ in 0..<30_000 {
+            app.event(1, part: part, attributes: ["text": .string(String(repeating: "x", count: 900))])
+        }
         var pages: [Int] = []
         for first in stride(from: 1, through: app.facts.count, by: 1_000) {
             try app.record(into: store, first...(first + 999))
@@ -114,16 +117,20 @@ import WaybillCore
         // 30 MB went through it.
         #expect(pages.allSatisfy { $0 <= 1_000 })
         #expect(pages.contains { $0 > 100 })
-        let size = try FileManager.default.attributesOfItem(atPath: folder.file("waybill.sqlite-wal").path)[.size] as? Int
+        let size =
+            try FileManager.default.attributesOfItem(atPath: folder.file("waybill.sqlite-wal").path)[.size] as? Int
         #expect(try #require(size) < 8 << 20)
         try store.checkpoint()
-        #expect(try FileManager.default.attributesOfItem(atPath: folder.file("waybill.sqlite-wal").path)[.size] as? Int == 0)
+        #expect(
+            try FileManager.default.attributesOfItem(atPath: folder.file("waybill.sqlite-wal").path)[.size] as? Int == 0
+        )
         let reader = try StoreReader(.folder(folder.url))
         let count = try reader.connection.integer("SELECT count(*) FROM events")
         #expect(count == 30_000)
     }
 
-    /// Breaks when two processes (here: two connections with their own locks) write or checkpoint at the same time, or when one gives up.
+    /// Breaks when two processes (here: two connections with their own locks) write or checkpoint at the same time, or
+    /// when one gives up.
     @Test func severalWritersTakeTurns() async throws {
         let place = ResolvedLocation.folder(folder.url)
         _ = try Store(place)
@@ -134,7 +141,10 @@ import WaybillCore
                     return try await thread.run { store in
                         let writer = FactWriter()
                         let part = writer.open(GUID())
-                        for _ in 0..<200 { writer.event(1, part: part, attributes: ["text": .string(String(repeating: "x", count: 200))]) }
+                        for _ in 0..<200 {
+                            writer.event(
+                                1, part: part, attributes: ["text": .string(String(repeating: "x", count: 200))])
+                        }
                         try store.register(writer.source)
                         for fact in writer.facts {
                             try store.append(RecordedBatch(source: writer.id, facts: [fact], clocks: writer.clocks))
@@ -189,12 +199,15 @@ import WaybillCore
 
     // MARK: Faults
 
-    /// Breaks when half a batch is stored, when the store is unusable afterwards, or when an error shows what was recorded.
+    /// Breaks when half a batch is stored, when the store is unusable afterwards, or when an error shows what was
+    /// recorded.
     @Test func aFullDiskLosesNothingAndIsSaidInASentence() throws {
         let store = try Store(.folder(folder.url))
         let part = app.open(GUID())
         try app.record(into: store)
-        for _ in 0..<200 { app.event(1, part: part, attributes: ["password": .string(String(repeating: "secret", count: 150))]) }
+        for _ in 0..<200 {
+            app.event(1, part: part, attributes: ["password": .string(String(repeating: "secret", count: 150))])
+        }
         let pages = try store.connection.integer("PRAGMA page_count")
         try store.connection.execute("PRAGMA max_page_count = \(pages + 2)")
         let error = #expect(throws: WaybillError.self) { try app.record(into: store) }

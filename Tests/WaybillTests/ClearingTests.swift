@@ -11,7 +11,9 @@ import WaybillTesting
 @Suite(.timeLimit(.minutes(5))) struct ClearingTests {
     private let transport = InMemoryTransport()
 
-    private func manager(_ options: TransactionManager.Options = .init(), clock: ManualClock = ManualClock()) -> TransactionManager {
+    private func manager(_ options: TransactionManager.Options = .init(), clock: ManualClock = ManualClock())
+        -> TransactionManager
+    {
         .testing(clock: clock, delivery: .transport(transport), options: options)
     }
 
@@ -100,7 +102,9 @@ import WaybillTesting
         let folder = try TemporaryDirectory()
         var options = TransactionManager.Options()
         options.recording = .off
-        #expect(try await TransactionManager(store: .directory(folder.file("store")), options: options).erase(.all) == Erasure())
+        #expect(
+            try await TransactionManager(store: .directory(folder.file("store")), options: options).erase(.all)
+                == Erasure())
         #expect(try await TransactionManager.disabled.erase(.installation) == Erasure())
         #expect(try folder.names().isEmpty)
     }
@@ -118,7 +122,8 @@ import WaybillTesting
         #expect(try await transactions.summary.pending == (erases ? 0 : 2))
     }
 
-    /// Broken, what somebody wanted gone could be read from the phone's file, in pages that SQLite no longer uses or in its log.
+    /// Broken, what somebody wanted gone could be read from the phone's file, in pages that SQLite no longer uses or in
+    /// its log.
     @Test func theBytesAreGoneFromTheFiles() async throws {
         for (verb, isThere) in [("mark", true), ("erase", false)] {
             let parent = try TemporaryDirectory()

@@ -132,12 +132,15 @@ import WaybillTesting
     @Test func theGuideShowsWhatIsTested() throws {
         let here = URL(filePath: #filePath)
         let root = here.appending(path: "../../..").standardizedFileURL
-        let guide = try String(contentsOf: root.appending(path: "Sources/Waybill/Waybill.docc/InstrumentAnApp.md"), encoding: .utf8)
+        let guide = try String(
+            contentsOf: root.appending(path: "Sources/Waybill/Waybill.docc/InstrumentAnApp.md"), encoding: .utf8)
         // The first three sections show the README's sample, which ReadmeTests has.
         let start = try #require(guide.range(of: "## Ask first")).lowerBound
         let end = try #require(guide.range(of: "## Test it")).lowerBound
         let tested = Set(
-            try String(contentsOf: here, encoding: .utf8).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
+            try String(contentsOf: here, encoding: .utf8).split(separator: "\n").map {
+                $0.trimmingCharacters(in: .whitespaces)
+            })
         // "Test it" shows what the guide for Apple platforms has.
         let last = try #require(guide.range(of: "## What is kept of errors and secrets")).lowerBound
         let snippets = [guide[start..<end], guide[last...]].flatMap { part in

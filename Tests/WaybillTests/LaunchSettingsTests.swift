@@ -11,7 +11,8 @@ import WaybillTesting
     @Test func theEnvironmentAndTheArgumentsAreUnderstood() throws {
         let settings = LaunchSettings(
             environment: [
-                "WAYBILL_RECORDING": "On", "WAYBILL_COLLECTOR": "https://collector.example.com", "WAYBILL_TOKEN": "secret",
+                "WAYBILL_RECORDING": "On", "WAYBILL_COLLECTOR": "https://collector.example.com",
+                "WAYBILL_TOKEN": "secret",
                 "WAYBILL_STORE": "/tmp/store", "WAYBILL_HOSTS": "api.example.com, other.example.com",
             ],
             arguments: ["app", "-WaybillRecording", "off", "-AppleLanguages", "(de)"])
@@ -26,8 +27,10 @@ import WaybillTesting
         var options = TransactionManager.Options()
         options.recording = .on
         let launch = LaunchSettings(
-            environment: ["WAYBILL_HOSTS": "api.example.com,https://x"], arguments: ["-WaybillRecording", "off", "-WaybillStore", "/tmp/x"])
-        let settings = RecordingSettings(store: .inMemory, correlatedHosts: ["example.com"], options: options, launch: launch)
+            environment: ["WAYBILL_HOSTS": "api.example.com,https://x"],
+            arguments: ["-WaybillRecording", "off", "-WaybillStore", "/tmp/x"])
+        let settings = RecordingSettings(
+            store: .inMemory, correlatedHosts: ["example.com"], options: options, launch: launch)
         #expect(settings.recording == .off)
         #expect(settings.place == .folder(URL(filePath: "/tmp/x/")))
         #expect(settings.correlatedHosts == ["api.example.com"])
@@ -35,7 +38,8 @@ import WaybillTesting
     }
 
     @Test(arguments: [
-        (["WAYBILL_RECORDING": "maybe"], ["-x"]), (["WAYBILL_COLLECTOR": "collector"], []), (["WAYBILL_TOKEN": "s3cret"], []),
+        (["WAYBILL_RECORDING": "maybe"], ["-x"]), (["WAYBILL_COLLECTOR": "collector"], []),
+        (["WAYBILL_TOKEN": "s3cret"], []),
         (["WAYBILL_STORE": "here"], []), ([:], ["app", "-WaybillRecording"]),
         (["WAYBILL_COLLECTOR": "ftp://u:s3cret@example.com"], []),
     ]) func whatCannotBeUnderstoodIsIgnoredAndTold(environment: [String: String], arguments: [String]) throws {

@@ -50,7 +50,8 @@ import FoundationNetworking
         #expect(try await transactions.find("useCase:login outcome:failed").rows.map(\.id) == [bad.id])
         #expect(try await transactions.find("event:requestSent").rows.map(\.id) == [good.id])
         #expect(try await transactions.find("event:requestSent outcome:failed").whyEmpty != nil)
-        #expect(try await transactions.list(matching: transactions.filter("-event:requestSent")).rows.map(\.id) == [bad.id])
+        #expect(
+            try await transactions.list(matching: transactions.filter("-event:requestSent")).rows.map(\.id) == [bad.id])
         await #expect(throws: FilterMistake.self) { try await transactions.find("event:requestsent") }
         #expect(try await TransactionManager.disabled.find("").rows.isEmpty)
     }
@@ -66,7 +67,9 @@ import FoundationNetworking
         let record = try #require(try await transactions.transaction(id))
         #expect(record.timeline.map(\.kind) == [.opened, .event, .exchangeOpened, .exchangeClosed, .closed])
         #expect(record.exchanges.map(\.status) == [200])
-        #expect(record.clocks == nil && record.aligned == record, "There is no other source that its clock could be compared with.")
+        #expect(
+            record.clocks == nil && record.aligned == record,
+            "There is no other source that its clock could be compared with.")
         #expect(try await transactions.transaction(GUID()) == nil)
     }
 

@@ -38,7 +38,8 @@ import FoundationNetworking
     @Test func theReadmeShowsTheSampleThatIsTested() throws {
         let here = URL(filePath: #filePath)
         let readme = try String(
-            contentsOf: here.deletingLastPathComponent().appending(path: "../../README.md").standardizedFileURL, encoding: .utf8)
+            contentsOf: here.deletingLastPathComponent().appending(path: "../../README.md").standardizedFileURL,
+            encoding: .utf8)
         let source = try String(contentsOf: here, encoding: .utf8)
         let start = try #require(readme.range(of: "let transactions = "))
         let end = try #require(readme.range(of: "\n}\n", range: start.lowerBound..<readme.endIndex))
@@ -65,6 +66,8 @@ import FoundationNetworking
         let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
         let links = readme.matches(of: /\]\(([^:)]+)\)/).map { String($0.output.1) }
         #expect(links.count > 5)
-        for link in links { #expect(FileManager.default.fileExists(atPath: root.appending(path: link).path), "\(link)") }
+        for link in links {
+            #expect(FileManager.default.fileExists(atPath: root.appending(path: link).path), "\(link)")
+        }
     }
 }

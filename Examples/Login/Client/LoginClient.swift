@@ -30,7 +30,8 @@ struct LoginClient {
         let patient = URLSessionConfiguration.default
         patient.timeoutIntervalForResource = 2  // how long a person waits for a login, in this demo
         patient.httpMaximumConnectionsPerHost = 16  // eight people at once, who must not wait for each other
-        let logins = Logins(transactions: transactions, session: transactions.session(configuration: patient), server: server)
+        let logins = Logins(
+            transactions: transactions, session: transactions.session(configuration: patient), server: server)
 
         transactions.startDelivery(every: .seconds(1))
         await withTaskGroup(of: Void.self) { group in
@@ -44,7 +45,8 @@ struct LoginClient {
         }
         let report = await transactions.flush()
         guard report.isComplete else {
-            FileHandle.standardError.write(Data("login-client: \(report.pending) facts pending, \(report.error?.message ?? "")\n".utf8))
+            FileHandle.standardError.write(
+                Data("login-client: \(report.pending) facts pending, \(report.error?.message ?? "")\n".utf8))
             exit(1)
         }
     }

@@ -13,7 +13,8 @@ final class Child: Sendable {
     init(_ executable: String, _ arguments: [String] = [], environment: [String: String] = [:], log: URL) throws {
         name = executable
         process = Process()
-        process.executableURL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: executable)
+        process.executableURL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
+            path: executable)
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
@@ -23,7 +24,8 @@ final class Child: Sendable {
         process.standardOutput = output
         try process.run()
         lines = AsyncStream { continuation in
-            // A thread that blocks, not `readabilityHandler`: on Linux, its source can outlive the descriptor, and traps in Dispatch.
+            // A thread that blocks, not `readabilityHandler`: on Linux, its source can outlive the descriptor, and
+            // traps in Dispatch.
             Thread.detachNewThread {
                 var rest = Data()
                 while case let data = output.fileHandleForReading.availableData, !data.isEmpty {
@@ -41,7 +43,9 @@ final class Child: Sendable {
     /// The address in its first line, `listening on http://127.0.0.1:4711`.
     func address() async throws -> URL {
         for await line in lines {
-            if let text = line.split(separator: " ").last, line.hasPrefix("listening on "), let url = URL(string: String(text)) {
+            if let text = line.split(separator: " ").last, line.hasPrefix("listening on "),
+                let url = URL(string: String(text))
+            {
                 return url
             }
         }

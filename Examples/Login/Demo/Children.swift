@@ -7,7 +7,9 @@ final class Children: Sendable {
     private let running = Locked<[Child]>([])
     private let signals = Locked<[any DispatchSourceSignal]>([])
 
-    func start(_ executable: String, _ arguments: [String] = [], environment: [String: String] = [:], log: URL) throws -> Child {
+    func start(_ executable: String, _ arguments: [String] = [], environment: [String: String] = [:], log: URL) throws
+        -> Child
+    {
         let child = try Child(executable, arguments, environment: environment, log: log)
         running.withLock { $0.append(child) }
         return child

@@ -31,27 +31,33 @@ struct Findings {
         scenarios = Dictionary(records.compactMap { Self.scenario(of: $0) }.map { ($0, 1) }, uniquingKeysWith: +)
         expect(scenarios, Dictionary(played.map { ($0, 1) }, uniquingKeysWith: +), "logins by what happened in them")
         expect(
-            Self.counts(atClient), Dictionary(played.map { ($0.outcome.name, 1) }, uniquingKeysWith: +), "outcomes in the client's store"
+            Self.counts(atClient), Dictionary(played.map { ($0.outcome.name, 1) }, uniquingKeysWith: +),
+            "outcomes in the client's store"
         )
         expect(outcomes, Self.counts(atClient), "outcomes at the collector")
         expect(records.count, runs, "transactions at the collector")
         expect(merged.count, played.count(where: \.reachesServer), "transactions merged from client and server")
         expect(
-            merged.count { record in record.exchanges.contains { $0.role == .server && record.parts.contains { $0.cause != nil } } },
+            merged.count { record in
+                record.exchanges.contains { $0.role == .server && record.parts.contains { $0.cause != nil } }
+            },
             merged.count, "merged transactions with the exchange that ties them")
         for (name, ledger) in [("client", client), ("server", server)] {
             expect(ledger.isBalanced, true, "the \(name)'s ledger balances")
             expect(ledger.delivered, ledger.recorded, "facts of the \(name) delivered")
         }
         expect(
-            collectorSources.reduce(0) { $0 + $1.ledger.delivered }, client.recorded + server.recorded, "facts received by the collector")
+            collectorSources.reduce(0) { $0 + $1.ledger.delivered }, client.recorded + server.recorded,
+            "facts received by the collector")
         expect(collectorSources.flatMap(\.gaps).count, 0, "gaps at the collector")
     }
 
     /// Microseconds between two events of the client, where both happened, smallest first.
     func durations(from first: Login, to second: Login) -> [Int] {
         records.compactMap { record -> Int? in
-            let time = { (event: Login) in record.timeline.first { $0.kind == .event && $0.code == event.rawValue }?.timeMicroseconds }
+            let time = { (event: Login) in
+                record.timeline.first { $0.kind == .event && $0.code == event.rawValue }?.timeMicroseconds
+            }
             guard let start = time(first), let end = time(second) else { return nil }
             return end - start
         }.sorted()
@@ -71,7 +77,8 @@ struct Findings {
         if found != expected { disagreements.append("\(what): found \(found), expected \(expected)") }
     }
 
-    /// What happened in a login, told from its outcome, its error, and the reason that the server gave; nil for what was not planned.
+    /// What happened in a login, told from its outcome, its error, and the reason that the server gave; nil for what
+    /// was not planned.
     private static func scenario(of record: TransactionRecord) -> Scenario? {
         let reason = record.timeline.first { $0.code == Login.serverRejected.rawValue }?.attributes["reason"]
         return switch (record.summary.outcome, record.summary.error?.code, reason) {

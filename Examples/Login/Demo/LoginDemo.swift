@@ -3,7 +3,8 @@ import LoginUseCase
 import WaybillCore
 import WaybillReading
 
-/// Runs the collector, the login server and the login client as three processes, and checks that what they recorded agrees.
+/// Runs the collector, the login server and the login client as three processes, and checks that what they recorded
+/// agrees.
 ///
 /// Environment: `RUNS` (default 200); `KEEP=1` leaves the collector running.
 @main
@@ -19,7 +20,9 @@ struct LoginDemo {
 
     private static func run() async throws {
         let environment = ProcessInfo.processInfo.environment
-        guard let runs = Int(environment["RUNS"] ?? "200"), runs > 0 else { throw DemoError("RUNS must be a number above 0.") }
+        guard let runs = Int(environment["RUNS"] ?? "200"), runs > 0 else {
+            throw DemoError("RUNS must be a number above 0.")
+        }
         let keeps = environment["KEEP"].map { !$0.isEmpty && $0 != "0" } ?? false
         let folder = URL(filePath: ".build/demo")
         try? FileManager.default.removeItem(at: folder)
@@ -31,7 +34,8 @@ struct LoginDemo {
         defer { children.killAll() }
 
         let collector = try children.start(
-            "waybill-cli", ["serve", store("collector").path(), "--port", "0", "--insecure"], log: store("collector.log"))
+            "waybill-cli", ["serve", store("collector").path(), "--port", "0", "--insecure"],
+            log: store("collector.log"))
         let collectorURL = try await collector.address()
         print("collector  \(collectorURL.absoluteString)  (process \(collector.processID))")
         let server = try children.start(
@@ -58,10 +62,13 @@ struct LoginDemo {
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         try encoder.encode(summary).write(to: store("summary.json"))
 
-        if let example = findings.merged.first(where: { $0.summary.outcome == .failed && $0.exchanges.contains { $0.status == 401 } }) {
+        if let example = findings.merged.first(where: {
+            $0.summary.outcome == .failed && $0.exchanges.contains { $0.status == 401 }
+        }) {
             print("\nOne login, as the collector merged it from client and server\n")
             let show = try children.start(
-                "waybill-cli", ["show", collectorURL.absoluteString, example.summary.id.description], log: store("show.log"))
+                "waybill-cli", ["show", collectorURL.absoluteString, example.summary.id.description],
+                log: store("show.log"))
             await show.eachLine { print($0) }
             try show.wait()
         }
@@ -76,7 +83,8 @@ struct LoginDemo {
               sqlite3 -readonly .build/demo/collector/waybill.sqlite 'SELECT * FROM transactions LIMIT 5'
             """)
         guard findings.disagreements.isEmpty else {
-            throw DemoError("the stores do not agree.\n" + findings.disagreements.map { "  \($0)" }.joined(separator: "\n"))
+            throw DemoError(
+                "the stores do not agree.\n" + findings.disagreements.map { "  \($0)" }.joined(separator: "\n"))
         }
         if keeps {
             children.release(collector)

@@ -68,12 +68,17 @@ struct Summary: Encodable {
         lines.append(line("requestSent to responseReceived", requestToResponse))
         lines.append(line("of which the server's part", serverPart))
         lines += [
-            "", "\(pad("Ledger", 12)) \(["recorded", "delivered", "quarantined", "dropped", "pending"].map { pad(left: $0, 12) }.joined())",
+            "",
+            "\(pad("Ledger", 12)) \(["recorded", "delivered", "quarantined", "dropped", "pending"].map { pad(left: $0, 12) }.joined())",
         ]
         for (name, ledger) in [("client", clientLedger), ("server", serverLedger)] {
-            let counts = [ledger.recorded, ledger.delivered, ledger.quarantined, ledger.dropped.values.reduce(0, +), ledger.pending]
+            let counts = [
+                ledger.recorded, ledger.delivered, ledger.quarantined, ledger.dropped.values.reduce(0, +),
+                ledger.pending,
+            ]
             lines.append(
-                "  \(pad(name, 10)) \(counts.map { pad(left: "\($0)", 12) }.joined())  \(ledger.isBalanced ? "balanced" : "NOT BALANCED")")
+                "  \(pad(name, 10)) \(counts.map { pad(left: "\($0)", 12) }.joined())  \(ledger.isBalanced ? "balanced" : "NOT BALANCED")"
+            )
         }
         lines.append(
             "  collector: \(collector.received) facts received from \(collector.sources) sources, \(collector.gaps) gaps; \(mergedTransactions) transactions merged from client and server"
@@ -88,7 +93,11 @@ struct Summary: Encodable {
         return "  \(pad(name, 34)) \((["\(quantiles.count)"] + values).map { pad(left: $0, 8) }.joined())"
     }
 
-    private func pad(_ text: String, _ width: Int) -> String { text.padding(toLength: max(width, text.count), withPad: " ", startingAt: 0) }
+    private func pad(_ text: String, _ width: Int) -> String {
+        text.padding(toLength: max(width, text.count), withPad: " ", startingAt: 0)
+    }
 
-    private func pad(left text: String, _ width: Int) -> String { String(repeating: " ", count: max(0, width - text.count)) + text }
+    private func pad(left text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count)) + text
+    }
 }

@@ -9,12 +9,14 @@ import WaybillHummingbird
 
 /// A server that checks passwords, joins the transaction of each request and records its own events.
 ///
-/// Environment: `COLLECTOR` (a URL), `STORE` (a folder). The first line of its output is `listening on http://127.0.0.1:PORT`.
+/// Environment: `COLLECTOR` (a URL), `STORE` (a folder). The first line of its output is
+/// `listening on http://127.0.0.1:PORT`.
 @main
 struct LoginServer {
     static func main() async throws {
         let environment = ProcessInfo.processInfo.environment
-        guard let store = environment["STORE"], let collector = environment["COLLECTOR"].flatMap({ URL(string: $0) }) else {
+        guard let store = environment["STORE"], let collector = environment["COLLECTOR"].flatMap({ URL(string: $0) })
+        else {
             FileHandle.standardError.write(Data("Set COLLECTOR and STORE; `make demo` does.\n".utf8))
             exit(64)
         }
@@ -53,7 +55,8 @@ struct LoginServer {
         return Application(
             router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { channel in
-                FileHandle.standardOutput.write(Data("listening on http://127.0.0.1:\(channel.localAddress?.port ?? 0)\n".utf8))
+                FileHandle.standardOutput.write(
+                    Data("listening on http://127.0.0.1:\(channel.localAddress?.port ?? 0)\n".utf8))
             },
             logger: logger)
     }

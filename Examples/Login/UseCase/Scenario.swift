@@ -15,8 +15,10 @@ public enum Scenario: String, CaseIterable, Codable, Sendable {
     /// The scenario of the nth login of a run: of twenty, ten are accepted.
     public static func of(_ index: Int) -> Scenario {
         let mix: [Scenario] = [
-            .accepted, .wrongPassword, .accepted, .accepted, .unknownUser, .accepted, .canceledByUser, .accepted, .accepted, .wrongPassword,
-            .serverError, .accepted, .leftScreen, .accepted, .accepted, .serverTooLate, .unknownUser, .accepted, .wrongPassword,
+            .accepted, .wrongPassword, .accepted, .accepted, .unknownUser, .accepted, .canceledByUser, .accepted,
+            .accepted, .wrongPassword,
+            .serverError, .accepted, .leftScreen, .accepted, .accepted, .serverTooLate, .unknownUser, .accepted,
+            .wrongPassword,
             .connectionRefused,
         ]
         return mix[index % mix.count]

@@ -3,7 +3,8 @@ import WaybillCore
 import WaybillStore
 
 /// The kept beginning of one body: redacted as it comes, and handed to the store a piece at a time.
-final class BodyDraft: @unchecked Sendable {  // right because everything that changes is touched on the keeper's queue only
+// right because everything that changes is touched on the keeper's queue only
+final class BodyDraft: @unchecked Sendable {
     private let place: BodyPlace
     private let contentType: String?
     private let keeper: BodyKeeper
@@ -55,7 +56,8 @@ final class BodyDraft: @unchecked Sendable {  // right because everything that c
         if !isStillEncoded { kept += redactor.finish(isWhole: omission == nil) }
         keeper.writer.bodies.adjust(by: kept.count - waiting)
         let end = BodyPiece.End(
-            byteCount: byteCount, omission: isStillEncoded ? .encoding : omission, hash: isStillEncoded ? nil : rest.map(whole))
+            byteCount: byteCount, omission: isStillEncoded ? .encoding : omission,
+            hash: isStillEncoded ? nil : rest.map(whole))
         handOver(kept[...], end: end)
     }
 
@@ -85,7 +87,8 @@ final class BodyDraft: @unchecked Sendable {  // right because everything that c
     private func handOver(_ bytes: ArraySlice<UInt8>, end: BodyPiece.End?) {
         keeper.writer.keep(
             BodyPiece(
-                part: place.part, exchange: place.exchange, direction: place.direction, number: pieceCount, contentType: contentType,
+                part: place.part, exchange: place.exchange, direction: place.direction, number: pieceCount,
+                contentType: contentType,
                 bytes: Array(bytes), end: end))
         pieceCount += 1
         kept.removeFirst(bytes.count)

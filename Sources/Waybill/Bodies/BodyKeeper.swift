@@ -2,7 +2,8 @@ import Dispatch
 import WaybillCore
 import WaybillStore
 
-/// Takes the secrets out of the bodies of a source's exchanges, one after the other on a queue of its own, so that no exchange waits for it.
+/// Takes the secrets out of the bodies of a source's exchanges, one after the other on a queue of its own, so that no
+/// exchange waits for it.
 final class BodyKeeper: Sendable {
     let policy: BodyPolicy
     let redactor: Redactor

@@ -3,10 +3,11 @@ import WaybillCore
 
 /// Of which exchanges the bodies are kept, and how much of them: `TransactionManager.Options.network.bodies`.
 ///
-/// Without a policy no body is ever looked at. With one, a body is redacted while it comes and before it is written; it stays on the device, in
-/// the store's file, and is in no set, no export and no snapshot. Text of every kind is read: JSON, forms, `multipart/form-data`, XML and HTML,
-/// lines. A single string, line or tag of more than 64 KiB is hidden whole. Nothing is kept of a body that the platform does not decode, nor, on
-/// Apple platforms, of one that is uploaded from a stream.
+/// Without a policy no body is ever looked at. With one, a body is redacted while it comes and before it is written; it
+/// stays on the device, in the store's file, and is in no set, no export and no snapshot. Text of every kind is read:
+/// JSON, forms, `multipart/form-data`, XML and HTML, lines. A single string, line or tag of more than 64 KiB is hidden
+/// whole. Nothing is kept of a body that the platform does not decode, nor, on Apple platforms, of one that is uploaded
+/// from a stream.
 ///
 /// ## Usage
 ///
@@ -21,15 +22,19 @@ public struct BodyPolicy: Sendable, Hashable {
     public var paths: [TextPattern]
     /// The media types, without parameters and in any case; empty: every kind of text.
     ///
-    /// A type that is no text, an image for example, is kept only where it is named here; what has the shape of a secret is taken out of it, too.
+    /// A type that is no text, an image for example, is kept only where it is named here; what has the shape of a
+    /// secret is taken out of it, too.
     public var contentTypes: [TextPattern]
-    /// Bytes of a body that are kept; of a longer one the beginning is, with its true length and a hash. Default: 256 KiB.
+    /// Bytes of a body that are kept; of a longer one the beginning is, with its true length and a hash. Default: 256
+    /// KiB.
     public var maximumByteCount = 256 << 10
-    /// The fraction of transactions whose bodies are kept, from 0 to 1: of one all or none. Outside a transaction it counts exchanges. Default: 1.
+    /// The fraction of transactions whose bodies are kept, from 0 to 1: of one all or none. Outside a transaction it
+    /// counts exchanges. Default: 1.
     public var sample = 1.0
     /// Bytes that all bodies may take in the store, compressed; the oldest go. Default: 16 MiB.
     ///
-    /// Within the store's own limit (``TransactionManager/Options/retention``), for which bodies go before anything else.
+    /// Within the store's own limit (``TransactionManager/Options/retention``), for which bodies go before anything
+    /// else.
     public var maximumStoreByteCount = 16 << 20
 
     /// A policy that keeps the beginning of each body of text.
@@ -43,7 +48,9 @@ public struct BodyPolicy: Sendable, Hashable {
     ///
     /// - Parameter transaction: nil outside one.
     func wants(_ request: ExchangeRequest, of transaction: GUID?) -> Bool {
-        guard hosts.isEmpty || hosts.contains(where: { $0.ignoringCase.matches(request.url.host() ?? "") }) else { return false }
+        guard hosts.isEmpty || hosts.contains(where: { $0.ignoringCase.matches(request.url.host() ?? "") }) else {
+            return false
+        }
         let path = request.url.path(percentEncoded: true)
         guard paths.isEmpty || paths.contains(where: { $0.matches(path.isEmpty ? "/" : path) }) else { return false }
         return sample >= 1 || sample > Self.position(of: transaction)
@@ -67,7 +74,8 @@ public struct BodyPolicy: Sendable, Hashable {
     var problems: [WaybillError] {
         var problems = (hosts + paths + contentTypes).compactMap(\.problem)
         if !(0...1).contains(sample) {
-            problems.append(WaybillError(.setting, "A sample of \(sample) is none between 0 and 1; the nearest is used."))
+            problems.append(
+                WaybillError(.setting, "A sample of \(sample) is none between 0 and 1; the nearest is used."))
         }
         if maximumByteCount < 1 || maximumStoreByteCount < 1 {
             problems.append(WaybillError(.setting, "A limit of less than one byte keeps no body."))

@@ -24,7 +24,8 @@ final class BodyTap: Sendable {
         limit = max(0, keeper.policy.maximumByteCount)
         let isNamed = keeper.policy.names(head.contentType)
         let isWanted =
-            head.isKnown && (isNamed || keeper.policy.contentTypes.isEmpty && BodyFormat(contentType: head.contentType) != .binary)
+            head.isKnown
+            && (isNamed || keeper.policy.contentTypes.isEmpty && BodyFormat(contentType: head.contentType) != .binary)
         state = Locked(State(omission: isWanted ? nil : .type))
         draft = BodyDraft(place, head, keeper, keepsBinary: isNamed)
     }

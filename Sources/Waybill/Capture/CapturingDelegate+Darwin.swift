@@ -1,8 +1,9 @@
 #if !canImport(FoundationNetworking)
 public import Foundation
 
-// Here a delegate's methods are optional, and one may implement a method of a protocol that it does not declare: so it is asked by selector,
-// never by a cast. What is not recorded is not implemented either, but forwarded by the Objective-C runtime.
+// Here a delegate's methods are optional, and one may implement a method of a protocol that it does not declare: so it
+// is asked by selector, never by a cast. What is not recorded is not implemented either, but forwarded by the
+// Objective-C runtime.
 extension CapturingDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate, URLSessionWebSocketDelegate {
     /// Whether `task(for:make:)` is making one, which records its exchange itself.
     @TaskLocal static var isMakingTask = false
@@ -19,13 +20,15 @@ extension CapturingDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate,
     private var inner: AnyObject? { delegate }
 
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
-        // Called before the call that makes the task returns, on its thread: so its transaction is still the current one.
+        // Called before the call that makes the task returns, on its thread: so its transaction is still the current
+        // one.
         if !Self.isMakingTask { _ = openedExchange(of: task) }
         inner?.urlSession?(session, didCreateTask: task)
     }
 
     public func urlSession(
-        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         let clean = withoutField(request, of: task)
@@ -50,11 +53,14 @@ extension CapturingDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         responded(response, to: dataTask)
-        let asked: Void? = inner?.urlSession?(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
+        let asked: Void? = inner?.urlSession?(
+            session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
         if asked == nil { completionHandler(.allow) }
     }
 
-    public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask) {
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
+    ) {
         hand(over: dataTask, to: downloadTask)
         inner?.urlSession?(session, dataTask: dataTask, didBecome: downloadTask)
     }
@@ -65,7 +71,8 @@ extension CapturingDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate,
     }
 
     public func urlSession(
-        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64, totalBytesWritten: Int64,
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64,
         totalBytesExpectedToWrite: Int64
     ) {
         exchange(of: downloadTask)?.received(byteCount: Int(bytesWritten))
@@ -74,17 +81,25 @@ extension CapturingDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate,
             totalBytesExpectedToWrite: totalBytesExpectedToWrite)
     }
 
-    public func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+    public func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    ) {
         inner?.urlSession?(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
     }
 
-    public func urlSession(_ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?) {
+    public func urlSession(
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
+    ) {
         responded(webSocketTask.response, to: webSocketTask)
         inner?.urlSession?(session, webSocketTask: webSocketTask, didOpenWithProtocol: `protocol`)
     }
 
-    public func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
-        if let exchange = exchange(of: task), let measured = TransferMeasurements(metrics) { exchange.measured(measured) }
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        if let exchange = exchange(of: task), let measured = TransferMeasurements(metrics) {
+            exchange.measured(measured)
+        }
         // The last that is heard of a task with a completion handler.
         if task.state == .completed { ended(task, task.error) }
         inner?.urlSession?(session, task: task, didFinishCollecting: metrics)

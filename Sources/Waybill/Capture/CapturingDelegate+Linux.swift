@@ -2,8 +2,9 @@
 public import Foundation
 public import FoundationNetworking
 
-// swift-corelibs-foundation has no Objective-C underneath, so no method is optional: a delegate has all methods of the protocols it declares,
-// some of them as defaults. Each is passed on where the delegate declares its protocol; else the answer is the protocol's default.
+// swift-corelibs-foundation has no Objective-C underneath, so no method is optional: a delegate has all methods of the
+// protocols it declares, some of them as defaults. Each is passed on where the delegate declares its protocol; else the
+// answer is the protocol's default.
 
 // Of the session.
 extension CapturingDelegate {
@@ -24,13 +25,15 @@ extension CapturingDelegate: URLSessionTaskDelegate {
     private var taskDelegate: (any URLSessionTaskDelegate)? { delegate as? any URLSessionTaskDelegate }
 
     public func urlSession(
-        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         let clean = withoutField(request, of: task)
         let answer = noting(response, of: task, completionHandler)
         guard let taskDelegate else { return answer(clean) }
-        taskDelegate.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: clean, completionHandler: answer)
+        taskDelegate.urlSession(
+            session, task: task, willPerformHTTPRedirection: response, newRequest: clean, completionHandler: answer)
     }
 
     public func urlSession(
@@ -42,7 +45,8 @@ extension CapturingDelegate: URLSessionTaskDelegate {
     }
 
     public func urlSession(
-        _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
         guard let taskDelegate else { return completionHandler(nil) }
         taskDelegate.urlSession(session, task: task, needNewBodyStream: completionHandler)
@@ -68,10 +72,13 @@ extension CapturingDelegate: URLSessionTaskDelegate {
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     ) {
         guard let taskDelegate else { return completionHandler(.continueLoading, nil) }
-        taskDelegate.urlSession(session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
+        taskDelegate.urlSession(
+            session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
     }
 
-    public func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
         taskDelegate?.urlSession(session, task: task, didFinishCollecting: metrics)
     }
 }
@@ -88,12 +95,16 @@ extension CapturingDelegate: URLSessionDataDelegate {
         dataDelegate.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
     }
 
-    public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask) {
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
+    ) {
         hand(over: dataTask, to: downloadTask)
         dataDelegate?.urlSession(session, dataTask: dataTask, didBecome: downloadTask)
     }
 
-    public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask) {
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask
+    ) {
         hand(over: dataTask, to: streamTask)
         dataDelegate?.urlSession(session, dataTask: dataTask, didBecome: streamTask)
     }
@@ -116,12 +127,15 @@ extension CapturingDelegate: URLSessionDataDelegate {
 extension CapturingDelegate: URLSessionDownloadDelegate {
     private var downloadDelegate: (any URLSessionDownloadDelegate)? { delegate as? any URLSessionDownloadDelegate }
 
-    public func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+    public func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    ) {
         downloadDelegate?.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
     }
 
     public func urlSession(
-        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64, totalBytesWritten: Int64,
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64,
         totalBytesExpectedToWrite: Int64
     ) {
         openedExchange(of: downloadTask).received(byteCount: Int(bytesWritten))
@@ -131,7 +145,8 @@ extension CapturingDelegate: URLSessionDownloadDelegate {
     }
 
     public func urlSession(
-        _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64, expectedTotalBytes: Int64
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64
     ) {
         downloadDelegate?.urlSession(
             session, downloadTask: downloadTask, didResumeAtOffset: fileOffset, expectedTotalBytes: expectedTotalBytes)
@@ -154,7 +169,8 @@ extension CapturingDelegate: URLSessionStreamDelegate {
     }
 
     public func urlSession(
-        _ session: URLSession, streamTask: URLSessionStreamTask, didBecome inputStream: InputStream, outputStream: OutputStream
+        _ session: URLSession, streamTask: URLSessionStreamTask, didBecome inputStream: InputStream,
+        outputStream: OutputStream
     ) {
         streamDelegate?.urlSession(session, streamTask: streamTask, didBecome: inputStream, outputStream: outputStream)
     }
@@ -163,13 +179,16 @@ extension CapturingDelegate: URLSessionStreamDelegate {
 extension CapturingDelegate: URLSessionWebSocketDelegate {
     private var webSocketDelegate: (any URLSessionWebSocketDelegate)? { delegate as? any URLSessionWebSocketDelegate }
 
-    public func urlSession(_ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?) {
+    public func urlSession(
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
+    ) {
         responded(webSocketTask.response, to: webSocketTask)
         webSocketDelegate?.urlSession(session, webSocketTask: webSocketTask, didOpenWithProtocol: `protocol`)
     }
 
     public func urlSession(
-        _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
+        didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
         reason: Data?
     ) {
         webSocketDelegate?.urlSession(session, webSocketTask: webSocketTask, didCloseWith: closeCode, reason: reason)

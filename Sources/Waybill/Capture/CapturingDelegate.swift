@@ -5,10 +5,11 @@ import WaybillCore
 public import FoundationNetworking
 #endif
 
-/// Stands between a `URLSession` and its delegate, and records the exchanges of its tasks: for code that owns its delegate.
+/// Stands between a `URLSession` and its delegate, and records the exchanges of its tasks: for code that owns its
+/// delegate.
 ///
-/// Everything that the session says is passed on, and everything that the delegate answers is passed back. Where there is no delegate, or it
-/// does not have that method, the session gets the answer it would have had without one.
+/// Everything that the session says is passed on, and everything that the delegate answers is passed back. Where there
+/// is no delegate, or it does not have that method, the session gets the answer it would have had without one.
 ///
 /// ## Usage
 ///
@@ -19,8 +20,8 @@ public import FoundationNetworking
 /// task.resume()
 /// ```
 ///
-/// Tasks with a completion handler, and those behind the asynchronous methods, tell a session's delegate too little on Linux: those are for
-/// ``CapturedSession``. Rules do not apply here, as it is not this object that sends.
+/// Tasks with a completion handler, and those behind the asynchronous methods, tell a session's delegate too little on
+/// Linux: those are for ``CapturedSession``. Rules do not apply here, as it is not this object that sends.
 public final class CapturingDelegate: NSObject, URLSessionDelegate, Sendable {
     /// Where everything is passed on to; nil: nowhere. (`session.delegate` is the capturing one.)
     public let delegate: (any URLSessionDelegate)?
@@ -38,14 +39,16 @@ public final class CapturingDelegate: NSObject, URLSessionDelegate, Sendable {
         self.sources = sources
     }
 
-    /// Makes a task of the current transaction: recorded as opened now, with the header field where its host is to have it.
+    /// Makes a task of the current transaction: recorded as opened now, with the header field where its host is to have
+    /// it.
     ///
-    /// Tasks that are made without it are recorded as well, but on Linux from the first sign of the server on, without header field, and
-    /// outside any transaction unless the request carries the field already.
+    /// Tasks that are made without it are recorded as well, but on Linux from the first sign of the server on, without
+    /// header field, and outside any transaction unless the request carries the field already.
     ///
     /// - Parameters:
     ///   - request: What to send.
-    ///   - make: Makes the task of the request it is given, without a completion handler, in a session that this is the delegate of.
+    ///   - make: Makes the task of the request it is given, without a completion handler, in a session that this is the
+    ///     delegate of.
     /// - Returns: What was made, not resumed. It must be resumed or canceled some time, as any task.
     public func task<Task: URLSessionTask>(for request: URLRequest, make: (URLRequest) -> Task) -> Task {
         task(for: request, of: CurrentTransaction.innermost, make)
@@ -58,7 +61,9 @@ public final class CapturingDelegate: NSObject, URLSessionDelegate, Sendable {
         task(for: request, of: transaction.part, make)
     }
 
-    private func task<Task: URLSessionTask>(for request: URLRequest, of part: OpenPart?, _ make: (URLRequest) -> Task) -> Task {
+    private func task<Task: URLSessionTask>(for request: URLRequest, of part: OpenPart?, _ make: (URLRequest) -> Task)
+        -> Task
+    {
         guard let told = ExchangeRequest(request) else { return make(request) }
         let exchange = sources.openExchange(told, part: part)
         var request = request
@@ -80,7 +85,9 @@ extension CapturingDelegate {
     }
 
     /// The exchange of a task; nil where it is not known, or has ended.
-    func exchange(of task: URLSessionTask) -> ExchangeRecorder? { running.withLock { $0[ObjectIdentifier(task)]?.exchange } }
+    func exchange(of task: URLSessionTask) -> ExchangeRecorder? {
+        running.withLock { $0[ObjectIdentifier(task)]?.exchange }
+    }
 
     /// The exchange of a task, opened now where the task was made without us.
     func openedExchange(of task: URLSessionTask) -> ExchangeRecorder {
@@ -102,7 +109,9 @@ extension CapturingDelegate {
     func sent(_ byteCount: Int64, upTo end: Int64, by task: URLSessionTask) {
         let exchange = openedExchange(of: task)
         // An upload task has a body of its own, and the request's, if there is one, is not sent.
-        guard !(task is URLSessionUploadTask), let body = task.originalRequest?.httpBody, end <= body.count, byteCount <= end else {
+        guard !(task is URLSessionUploadTask), let body = task.originalRequest?.httpBody, end <= body.count,
+            byteCount <= end
+        else {
             return exchange.sent(byteCount: Int(byteCount))
         }
         exchange.sent(body.dropFirst(Int(end - byteCount)).prefix(Int(byteCount)))

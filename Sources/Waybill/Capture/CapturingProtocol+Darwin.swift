@@ -3,8 +3,9 @@ import Foundation
 import Synchronization
 import WaybillCore
 
-/// Sends the requests of other sessions once more, by one session of its own, and records them on the way: the only way into a session whose
-/// code cannot change. For debug builds: bodies of uploads from files get lost, and so does the configuration of the session that asked.
+/// Sends the requests of other sessions once more, by one session of its own, and records them on the way: the only way
+/// into a session whose code cannot change. For debug builds: bodies of uploads from files get lost, and so does the
+/// configuration of the session that asked.
 ///
 /// Sendable is right because the loading system calls it on one thread, and that is where it is called back.
 final class CapturingProtocol: URLProtocol, @unchecked Sendable {
@@ -100,7 +101,8 @@ extension CapturingProtocol {
     }
 }
 
-/// The one session that requests are sent by once more; calls back on the thread that the protocol object was started on.
+/// The one session that requests are sent by once more; calls back on the thread that the protocol object was started
+/// on.
 private final class Demultiplexer: NSObject, URLSessionDataDelegate, Sendable {
     static let shared = Demultiplexer()
 
@@ -124,7 +126,9 @@ private final class Demultiplexer: NSObject, URLSessionDataDelegate, Sendable {
         return task
     }
 
-    private func tell(_ task: URLSessionTask, isLast: Bool = false, _ body: @escaping @Sendable (CapturingProtocol) -> Void) {
+    private func tell(
+        _ task: URLSessionTask, isLast: Bool = false, _ body: @escaping @Sendable (CapturingProtocol) -> Void
+    ) {
         let client = clients.withLock { isLast ? $0.removeValue(forKey: task.taskIdentifier) : $0[task.taskIdentifier] }
         guard let client else { return }
         let call = ThreadCall { body(client.target) }
@@ -139,10 +143,13 @@ private final class Demultiplexer: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler(.allow)
     }
 
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) { tell(dataTask) { $0.received(data) } }
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        tell(dataTask) { $0.received(data) }
+    }
 
     func urlSession(
-        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         tell(task, isLast: true) { $0.redirected(response, to: request) }

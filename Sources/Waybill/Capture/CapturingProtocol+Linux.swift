@@ -4,17 +4,21 @@ import FoundationNetworking
 import Synchronization
 import WaybillCore
 
-/// Watches the HTTP protocol of swift-corelibs-foundation at work: it drives the native class for the same task, with a client in between.
+/// Watches the HTTP protocol of swift-corelibs-foundation at work: it drives the native class for the same task, with a
+/// client in between.
 ///
-/// There is no second request, so nothing of the first can get lost. Internals it leans on: the native class is among a default configuration's
-/// `protocolClasses`; a session's `configuration` is the live one; a task holds its `session`; all sessions share one serial queue.
+/// There is no second request, so nothing of the first can get lost. Internals it leans on: the native class is among a
+/// default configuration's `protocolClasses`; a session's `configuration` is the live one; a task holds its `session`;
+/// all sessions share one serial queue.
 final class CapturingProtocol: URLProtocol {
     private let part: OpenPart?
     private var exchange = ExchangeRecorder()
     private var native: URLProtocol?
 
     override class func canInit(with request: URLRequest) -> Bool {
-        guard ObservedSessions.runningCount.load(ordering: .relaxed) > 0, NativeProtocol.class?.canInit(with: request) == true else {
+        guard ObservedSessions.runningCount.load(ordering: .relaxed) > 0,
+            NativeProtocol.class?.canInit(with: request) == true
+        else {
             return false
         }
         // On the thread that resumes the task, which `init` is not where the session has a cache.
@@ -30,8 +34,12 @@ final class CapturingProtocol: URLProtocol {
         super.init(request: request, cachedResponse: cachedResponse, client: client)
     }
 
-    required convenience init(task: URLSessionTask, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
-        self.init(request: task.currentRequest ?? URLRequest(url: URL(filePath: "/")), cachedResponse: cachedResponse, client: client)
+    required convenience init(
+        task: URLSessionTask, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?
+    ) {
+        self.init(
+            request: task.currentRequest ?? URLRequest(url: URL(filePath: "/")), cachedResponse: cachedResponse,
+            client: client)
         self.task = task
     }
 
@@ -41,9 +49,11 @@ final class CapturingProtocol: URLProtocol {
         guard let task, let client, let nativeClass = NativeProtocol.class else { return }
         let session = NativeProtocol.session(of: task)
         exchange = openExchange(in: session) ?? exchange
-        let native = nativeClass.init(task: task, cachedResponse: cachedResponse, client: ObservingClient(client, exchange))
+        let native = nativeClass.init(
+            task: task, cachedResponse: cachedResponse, client: ObservingClient(client, exchange))
         self.native = native
-        // Without a delegate to ask, a redirect that is answered at once is followed before the call returns: it would carry the field anywhere.
+        // Without a delegate to ask, a redirect that is answered at once is followed before the call returns: it would
+        // carry the field anywhere.
         if let session, session.delegate is any URLSessionTaskDelegate, !exchange.headers.isEmpty {
             session.configuration.adding(exchange.headers) { native.startLoading() }
         } else {

@@ -17,10 +17,14 @@ enum NativeProtocol {
     }
 
     static let isMissing = WaybillError(
-        .setting, "This Foundation has no HTTP protocol class to watch, so nothing is captured passively; use a captured session.")
+        .setting,
+        "This Foundation has no HTTP protocol class to watch, so nothing is captured passively; use a captured session."
+    )
 
     static let hidesSessions = WaybillError(
-        .setting, "This Foundation does not show the session of a task, so nothing is captured passively; use a captured session.")
+        .setting,
+        "This Foundation does not show the session of a task, so nothing is captured passively; use a captured session."
+    )
 
     /// The session that a task is of.
     static func session(of task: URLSessionTask) -> URLSession? {
@@ -31,13 +35,17 @@ enum NativeProtocol {
 }
 
 extension URLSessionConfiguration {
-    /// Has a session send some header fields more with the requests that start while a closure runs, unless it sends those already.
+    /// Has a session send some header fields more with the requests that start while a closure runs, unless it sends
+    /// those already.
     ///
-    /// Only for the queue that all sessions share, where nothing else starts meanwhile, and where alone these fields are read.
+    /// Only for the queue that all sessions share, where nothing else starts meanwhile, and where alone these fields
+    /// are read.
     func adding(_ fields: [String: String], while start: () -> Void) {
         let own = httpAdditionalHeaders
         let names = Set((own ?? [:]).keys.map { "\($0)".lowercased() })
-        httpAdditionalHeaders = (own ?? [:]).merging(fields.filter { !names.contains($0.key.lowercased()) }) { mine, _ in mine }
+        httpAdditionalHeaders = (own ?? [:]).merging(fields.filter { !names.contains($0.key.lowercased()) }) {
+            mine, _ in mine
+        }
         start()
         httpAdditionalHeaders = own
     }

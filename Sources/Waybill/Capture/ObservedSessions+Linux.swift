@@ -4,7 +4,8 @@ import FoundationNetworking
 import Synchronization
 import WaybillCore
 
-/// Which capture watches which session: told by the configuration, which is the session's own for as long as that lives.
+/// Which capture watches which session: told by the configuration, which is the session's own for as long as that
+/// lives.
 enum ObservedSessions {
     /// How many captures are running.
     static let runningCount = Atomic(0)
@@ -25,7 +26,9 @@ enum ObservedSessions {
 
     static func capture(of configuration: URLSessionConfiguration) -> PassiveCapture? {
         entries.withLock { entries in
-            guard let entry = entries[ObjectIdentifier(configuration)], entry.configuration === configuration else { return nil }
+            guard let entry = entries[ObjectIdentifier(configuration)], entry.configuration === configuration else {
+                return nil
+            }
             return entry.capture
         }
     }
@@ -36,8 +39,8 @@ enum ObservedSessions {
 
 /// Which transactions were current when requests were resumed that no protocol object was made for yet.
 ///
-/// With a cache, the object is made on another thread, and all that it has in common with the call is the request. Where the same request is
-/// under way for two, neither is told to be the other's: both belong to none.
+/// With a cache, the object is made on another thread, and all that it has in common with the call is the request.
+/// Where the same request is under way for two, neither is told to be the other's: both belong to none.
 enum Callers {
     private struct Entry {
         var part: OpenPart?

@@ -14,7 +14,9 @@ final class ObservingClient: NSObject, URLProtocolClient, Sendable {
         self.exchange = exchange
     }
 
-    func urlProtocol(_ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLCache.StoragePolicy) {
+    func urlProtocol(
+        _ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLCache.StoragePolicy
+    ) {
         if let response = ExchangeResponse(response) { exchange.responded(response) }
         client.urlProtocol(`protocol`, didReceive: response, cacheStoragePolicy: policy)
     }
@@ -57,7 +59,9 @@ final class ObservingClient: NSObject, URLProtocolClient, Sendable {
         guard exchange.isRecorded, let task else { return }
         if let response = ExchangeResponse(task.response) { exchange.responded(response, isTimed: false) }
         if task.countOfBytesExpectedToSend > 0 { exchange.sends(byteCount: Int(task.countOfBytesExpectedToSend)) }
-        if task is URLSessionDownloadTask, task.countOfBytesReceived > 0 { exchange.received(byteCount: Int(task.countOfBytesReceived)) }
+        if task is URLSessionDownloadTask, task.countOfBytesReceived > 0 {
+            exchange.received(byteCount: Int(task.countOfBytesReceived))
+        }
     }
 }
 #endif

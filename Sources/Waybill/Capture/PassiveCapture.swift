@@ -16,9 +16,10 @@ public import Foundation
 /// transactions.passiveCapture.include(session)       // one more; on Apple platforms: its configuration, before it is made
 /// ```
 ///
-/// Nothing is sent twice on Linux: the session's own HTTP protocol does the work, watched. A request belongs to the transaction whose header
-/// field it carries, else to the one that is current where its task is resumed, else to none. Rules do not apply. What it does not see is in
-/// the guide <doc:CaptureTheNetwork>; where it cannot work it does nothing, and ``TransactionManager/health`` says why.
+/// Nothing is sent twice on Linux: the session's own HTTP protocol does the work, watched. A request belongs to the
+/// transaction whose header field it carries, else to the one that is current where its task is resumed, else to none.
+/// Rules do not apply. What it does not see is in the guide <doc:CaptureTheNetwork>; where it cannot work it does
+/// nothing, and ``TransactionManager/health`` says why.
 public final class PassiveCapture: Sendable {
     let sources: SourceRegistry
     private let isOn = Atomic(false)
@@ -48,7 +49,8 @@ public final class PassiveCapture: Sendable {
     #if canImport(FoundationNetworking)
     /// Captures the requests of a session, too, while this is running.
     ///
-    /// The session's live configuration gets one more protocol class, for good: call it before the session's first request.
+    /// The session's live configuration gets one more protocol class, for good: call it before the session's first
+    /// request.
     public func include(_ session: URLSession) { CapturingProtocol.include(session, in: self) }
     #else
     /// Captures the requests of sessions that are made of this configuration from now on, too, while this is running.

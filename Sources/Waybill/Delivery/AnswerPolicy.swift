@@ -14,10 +14,15 @@ struct AnswerPolicy {
     static func row(for status: Int) -> AnswerPolicy { rows.first { $0.statuses.contains(status) } ?? anythingElse }
 
     static let rows = [
-        AnswerPolicy(200...299, .transport, "gave no verdicts: it is none of ours, or something stands in front of it", .retry()),
+        AnswerPolicy(
+            200...299, .transport, "gave no verdicts: it is none of ours, or something stands in front of it", .retry()),
         AnswerPolicy(300...399, .transport, "redirects, which is not followed: give its own address", .retry()),
-        AnswerPolicy(401...401, .refused, "does not take the token: nothing is sent until there is a new one", .waitForNewDelivery),
-        AnswerPolicy(403...403, .refused, "does not take the token: nothing is sent until there is a new one", .waitForNewDelivery),
+        AnswerPolicy(
+            401...401, .refused, "does not take the token: nothing is sent until there is a new one",
+            .waitForNewDelivery),
+        AnswerPolicy(
+            403...403, .refused, "does not take the token: nothing is sent until there is a new one",
+            .waitForNewDelivery),
         AnswerPolicy(404...404, .refused, "has nothing there: give the address that it serves at", .retry()),
         AnswerPolicy(408...408, .transport, "waited too long for the set", .retry()),
         AnswerPolicy(413...413, .refused, "finds the set too large: smaller ones are sent", .sendLess),
@@ -28,7 +33,9 @@ struct AnswerPolicy {
 
     private static let anythingElse = AnswerPolicy(0...0, .transport, "gave an answer that is none", .retry())
 
-    private init(_ statuses: ClosedRange<Int>, _ code: WaybillError.Code, _ sentence: String, _ remedy: DeliveryFailure.Remedy) {
+    private init(
+        _ statuses: ClosedRange<Int>, _ code: WaybillError.Code, _ sentence: String, _ remedy: DeliveryFailure.Remedy
+    ) {
         self.statuses = statuses
         self.code = code
         self.sentence = sentence
@@ -41,7 +48,8 @@ struct AnswerPolicy {
     ///   - time: The answer's own `Retry-After`; obeyed where the remedy is to try again, and the status is an error's.
     ///   - problem: The answer's own words.
     func failure(at place: String, status: Int, retryAfter time: Duration?, problem: String?) -> DeliveryFailure {
-        let error = WaybillError(code, "The collector at \(place) \(sentence) (\(status)); the facts stay pending.", cause: problem)
+        let error = WaybillError(
+            code, "The collector at \(place) \(sentence) (\(status)); the facts stay pending.", cause: problem)
         if case .retry = remedy { return DeliveryFailure(error, remedy: .retry(after: isAnError ? time : nil)) }
         return DeliveryFailure(error, remedy: remedy)
     }

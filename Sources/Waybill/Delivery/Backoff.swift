@@ -1,12 +1,15 @@
 import WaybillCore
 
-/// How long to wait after failures in a row: exponential, with full jitter, so that clients that failed together do not come back together.
+/// How long to wait after failures in a row: exponential, with full jitter, so that clients that failed together do not
+/// come back together.
 ///
-/// Source: Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015: a random time between nothing and the bound.
+/// Source: Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015: a random time between nothing
+/// and the bound.
 struct Backoff {
     /// The bound after the first failure; doubled with each further one.
     var first = Duration.seconds(10)
-    /// The bound is never higher: an hour, so that a host that is blocked for good costs a device some fifty attempts a day.
+    /// The bound is never higher: an hour, so that a host that is blocked for good costs a device some fifty attempts a
+    /// day.
     var longest = Duration.seconds(3_600)
 
     /// The longest wait after so many failures in a row.

@@ -25,7 +25,8 @@ package struct CollectorAnswer {
     func receipt(for set: OutgoingSet, now: Date) throws(DeliveryFailure) -> Receipt {
         guard response.status == 200 else { throw refusal(now: now) }
         guard mediaType == Receipt.mediaType else {
-            throw unknown("What answered at \(place) is no collector, perhaps a network's sign-in page; the facts stay pending.")
+            throw unknown(
+                "What answered at \(place) is no collector, perhaps a network's sign-in page; the facts stay pending.")
         }
         guard var receipt = try? Receipt.decode(Array(data)) else {
             throw unknown("The receipt from \(place) cannot be read; the facts stay pending.")
@@ -35,7 +36,8 @@ package struct CollectorAnswer {
         }
         guard receipt.factCount == set.factCount else {
             throw unknown(
-                "The receipt from \(place) is for \(receipt.factCount) facts, but \(set.factCount) were sent; they stay pending.")
+                "The receipt from \(place) is for \(receipt.factCount) facts, but \(set.factCount) were sent; they stay pending."
+            )
         }
         receipt.retryAfter = retryAfter(now: now)
         return receipt
@@ -44,10 +46,12 @@ package struct CollectorAnswer {
     /// What a server of version 0.0.1 says: any 2xx, with any content, takes the facts of a set that were sent.
     ///
     /// - Parameter leftOut: The facts of the set that were not.
-    package func acceptance(of set: OutgoingSet, but leftOut: [Rejection], now: Date) throws(DeliveryFailure) -> Receipt {
+    package func acceptance(of set: OutgoingSet, but leftOut: [Rejection], now: Date) throws(DeliveryFailure) -> Receipt
+    {
         guard (200...299).contains(response.status) else { throw refusal(now: now) }
         return Receipt(
-            set: set.id, acceptedCount: set.factCount - leftOut.count, rejections: leftOut, retryAfter: retryAfter(now: now))
+            set: set.id, acceptedCount: set.factCount - leftOut.count, rejections: leftOut,
+            retryAfter: retryAfter(now: now))
     }
 
     /// What a status other than a success means.
@@ -73,7 +77,8 @@ package struct CollectorAnswer {
     /// Title and detail of a problem document (RFC 9457), redacted and shortened; nil for any other body.
     private var problem: String? {
         struct Problem: Decodable { var title, detail: String? }
-        guard mediaType == "application/problem+json", let problem = try? JSONDecoder().decode(Problem.self, from: data) else { return nil }
+        guard mediaType == "application/problem+json", let problem = try? JSONDecoder().decode(Problem.self, from: data)
+        else { return nil }
         let text = [problem.title, problem.detail].compactMap(\.self).joined(separator: ": ")
         return text.isEmpty ? nil : String(Redactor().text(text).prefix(300))
     }

@@ -30,7 +30,8 @@ final class DeliveryEvents: Sendable {
     /// A stream of its own for each listener, from now on. One that does not keep up misses the oldest: delivery waits
     /// for no listener.
     func stream() -> AsyncStream<DeliveryEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(of: DeliveryEvent.self, bufferingPolicy: .bufferingNewest(100))
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: DeliveryEvent.self, bufferingPolicy: .bufferingNewest(100))
         let number = state.withLock { state in
             state.next += 1
             state.listeners[state.next] = continuation

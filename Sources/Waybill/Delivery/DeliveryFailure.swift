@@ -12,11 +12,13 @@ public import WaybillCore
 public struct DeliveryFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is to be done. The facts stay pending in every case.
     public enum Remedy: Sendable, Hashable {
-        /// The same facts go out again: after this time, a day at most; nil: after a pause that grows with each failure.
+        /// The same facts go out again: after this time, a day at most; nil: after a pause that grows with each
+        /// failure.
         case retry(after: Duration? = nil)
         /// Half as many go out at once; a fact that is too large all by itself goes into quarantine.
         case sendLess
-        /// Nothing goes out until ``TransactionManager/delivery`` is set anew, as a rule with another token, or the process is.
+        /// Nothing goes out until ``TransactionManager/delivery`` is set anew, as a rule with another token, or the
+        /// process is.
         case waitForNewDelivery
     }
 
@@ -40,6 +42,7 @@ extension DeliveryFailure {
         self =
             error as? DeliveryFailure
             ?? DeliveryFailure(
-                error as? WaybillError ?? WaybillError(.transport, "The set could not be sent.", cause: "\(type(of: error))"))
+                error as? WaybillError
+                    ?? WaybillError(.transport, "The set could not be sent.", cause: "\(type(of: error))"))
     }
 }

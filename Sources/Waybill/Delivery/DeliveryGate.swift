@@ -51,7 +51,8 @@ struct DeliveryGate {
     func pause(afterFailure time: Duration?, using generator: inout some RandomNumberGenerator) -> DeliveryPause {
         let asked = time.flatMap { $0 > .zero ? min($0, RetryAfter.longest) : nil }
         let wait = asked ?? Backoff().wait(afterFailures: failureCount + 1, using: &generator)
-        return DeliveryPause(failureCount: failureCount + 1, remainingMicroseconds: wait.microseconds, wasAskedFor: asked != nil)
+        return DeliveryPause(
+            failureCount: failureCount + 1, remainingMicroseconds: wait.microseconds, wasAskedFor: asked != nil)
     }
 
     /// Halves the sets, because one of so many facts was too large.

@@ -5,8 +5,9 @@ public import WaybillCore
 /// Writes sets into a folder, one file for each, for `waybill import` or a courier of your own to pick up.
 ///
 /// A file is named `<created>-<set ID>.waybill-set.v1.json`, e.g.
-/// `20230630T033418Z-01890a5d-ac96-774b-bcce-b302099a8057.waybill-set.v1.json`, so that names sort by time and say the version of the format. It appears whole: it is written under a hidden name, synced to the disk and then renamed, and the receipt is
-/// given when the folder is synced too. Only the user who runs the process may read it.
+/// `20230630T033418Z-01890a5d-ac96-774b-bcce-b302099a8057.waybill-set.v1.json`, so that names sort by time and say the
+/// version of the format. It appears whole: it is written under a hidden name, synced to the disk and then renamed, and
+/// the receipt is given when the folder is synced too. Only the user who runs the process may read it.
 public struct FileTransport: FlushTransport {
     /// Where the files go.
     public let folder: URL
@@ -35,10 +36,13 @@ public struct FileTransport: FlushTransport {
                 set.body, to: "\(created.formatted(timestamp))-\(set.id).waybill-set.v\(TransactionSet.version).json")
         } catch {
             throw WaybillError(
-                .transport, "The set cannot be written into \(folder.path); see that it is a folder that this process may write to.",
-                cause: (error as? POSIXError).map { String(cString: strerror($0.code.rawValue)) } ?? "\(type(of: error))")
+                .transport,
+                "The set cannot be written into \(folder.path); see that it is a folder that this process may write to.",
+                cause: (error as? POSIXError).map { String(cString: strerror($0.code.rawValue)) }
+                    ?? "\(type(of: error))")
         }
     }
 
-    private static let timestamp = Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted, timeZone: .gmt)
+    private static let timestamp = Date.ISO8601FormatStyle(
+        dateSeparator: .omitted, timeSeparator: .omitted, timeZone: .gmt)
 }

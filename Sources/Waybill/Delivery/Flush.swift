@@ -19,7 +19,10 @@ struct Flush {
 
     private var clock: any TransactionClock { source.settings.clock }
 
-    init(of source: SourceRecorder, over transport: (any FlushTransport)?, gate: DeliveryGate, isAsked: Bool, events: DeliveryEvents) {
+    init(
+        of source: SourceRecorder, over transport: (any FlushTransport)?, gate: DeliveryGate, isAsked: Bool,
+        events: DeliveryEvents
+    ) {
         self.source = source
         self.transport = transport
         self.gate = gate
@@ -27,7 +30,8 @@ struct Flush {
         self.events = events
     }
 
-    /// Sends what is pending at this moment; what is recorded meanwhile is for the next one, or a busy app would never see the end of this one.
+    /// Sends what is pending at this moment; what is recorded meanwhile is for the next one, or a busy app would never
+    /// see the end of this one.
     mutating func run() async -> FlushReport {
         do {
             var remaining = try await source.writer.run { _, store in try store.pendingCount() }
@@ -39,7 +43,8 @@ struct Flush {
                     }
                     guard let lease = try await lease() else { break }
                     remaining -= try await deliver(lease, over: transport)
-                } while remaining > 0 && !Task.isCancelled && gate.blockingError(at: clock.uptimeMicroseconds(), isAsked: isAsked) == nil
+                } while remaining > 0 && !Task.isCancelled
+                    && gate.blockingError(at: clock.uptimeMicroseconds(), isAsked: isAsked) == nil
                 if report.delivered + report.rejected > 0 {
                     try await source.writer.run { opened, _ in _ = opened.retain(wasSettled: true) }
                 }
@@ -76,7 +81,8 @@ struct Flush {
         let (owner, now, limit) = (source.id, clock.uptimeMicroseconds(), gate.limit)
         return try await source.writer.run { opened, store in
             let set = try store.lease(
-                owner: owner, now: now, expiresIn: Self.leaseMicroseconds, limit: limit, isAlive: { opened.isAlive($0) })
+                owner: owner, now: now, expiresIn: Self.leaseMicroseconds, limit: limit, isAlive: { opened.isAlive($0) }
+            )
             guard let set else { return nil }
             var outgoing = OutgoingSet(id: set.id, body: set.encoded(), factCount: set.factCount)
             outgoing.openings = try store.openings(before: set)
@@ -105,12 +111,15 @@ struct Flush {
         let pause = DeliveryPause(failureCount: 0, remainingMicroseconds: quiet.microseconds, wasAskedFor: true)
         let (wasClosed, keepsPause) = (gate.isClosed, quiet > .zero)
         let isBooked = try await source.writer.run { [clock] _, store in
-            guard try store.settle(lease.set.id, rejections: rejections, at: clock.wallMicroseconds()) else { return false }
+            guard try store.settle(lease.set.id, rejections: rejections, at: clock.wallMicroseconds()) else {
+                return false
+            }
             if keepsPause || !wasClosed { try store.setDeliveryPause(keepsPause ? pause : nil, by: clock) }
             return true
         }
         guard isBooked else {
-            throw WaybillError(.transport, "The set's lease ended before its verdicts came; its facts will be sent again.")
+            throw WaybillError(
+                .transport, "The set's lease ended before its verdicts came; its facts will be sent again.")
         }
         gate.learn(keepsPause ? pause : nil, at: clock.uptimeMicroseconds())
         let delivered = lease.set.factCount - rejections.count
@@ -119,11 +128,13 @@ struct Flush {
         events.tell(.settled(set: lease.set.id, delivered: delivered, quarantined: rejections.count))
     }
 
-    /// Does what is to be done about a set that was not taken; gives how many of its facts were settled, if that can go on at once.
+    /// Does what is to be done about a set that was not taken; gives how many of its facts were settled, if that can go
+    /// on at once.
     private mutating func giveUp(_ lease: Lease, because error: any Error) async throws -> Int {
         let failure = DeliveryFailure(wrapping: error)
         if failure.remedy == .sendLess, let fact = lease.onlyFact {
-            let rejection = Rejection(source: fact.source, sequence: fact.sequence, index: 0, reason: failure.error.description)
+            let rejection = Rejection(
+                source: fact.source, sequence: fact.sequence, index: 0, reason: failure.error.description)
             try await settle(lease, [rejection])
             gate.restoreLimit()
             return 1
@@ -159,7 +170,9 @@ extension Receipt {
     fileprivate func checked(for set: OutgoingSet) throws(DeliveryFailure) -> Receipt {
         guard self.set == set.id, factCount == set.factCount else {
             throw DeliveryFailure(
-                WaybillError(.transport, "The transport gave a receipt of another set, or of other counts; the facts stay pending."))
+                WaybillError(
+                    .transport,
+                    "The transport gave a receipt of another set, or of other counts; the facts stay pending."))
         }
         return self
     }

@@ -4,7 +4,8 @@ public import WaybillCore
 public struct FlushReport: Sendable, Hashable {
     /// Facts that the collector accepted or knew already.
     public var delivered = 0
-    /// Facts that the collector rejected, or that the format of a delivery has no place for; they are kept in quarantine.
+    /// Facts that the collector rejected, or that the format of a delivery has no place for; they are kept in
+    /// quarantine.
     public var rejected = 0
     /// Facts that are still to be delivered.
     public var pending = 0

@@ -2,9 +2,10 @@ public import WaybillCore
 
 /// Carries sets to wherever they are kept: to a collector, into files, to two places at once.
 ///
-/// A transport hands over one set at a time, whole. It returns a receipt once the other side has the facts for good, and throws otherwise:
-/// then nothing is settled, and the same facts are sent again later, in a set of another ID. The receipt lists the facts that were refused;
-/// with an empty list all are accepted. A transport that cannot tell new facts from known ones says that all were accepted.
+/// A transport hands over one set at a time, whole. It returns a receipt once the other side has the facts for good,
+/// and throws otherwise: then nothing is settled, and the same facts are sent again later, in a set of another ID. The
+/// receipt lists the facts that were refused; with an empty list all are accepted. A transport that cannot tell new
+/// facts from known ones says that all were accepted.
 ///
 /// After every error that it throws, sets are tried again after a pause that grows; a ``DeliveryFailure`` says more.
 /// `TransportConformance` of the module `WaybillTesting` tries a transport out.

@@ -28,7 +28,8 @@ final class Flusher: Sendable {
         get { state.withLock { $0.delivery } }
         set {
             state.withLock { state in
-                // A launch that comes to its first delivery late has nothing new: what the store remembers is of that one.
+                // A launch that comes to its first delivery late has nothing new: what the store remembers is of that
+                // one.
                 state.gate = DeliveryGate(isForNewDelivery: state.delivery != nil || state.gate.isForNewDelivery)
                 state.delivery = newValue
                 state.generation += 1

@@ -10,7 +10,8 @@ public struct OutgoingSet: Sendable, Hashable {
     public let factCount: Int
     /// What `body` is, for a `Content-Type`.
     public let mediaType: String
-    /// The openings of parts that it goes on with, which earlier sets have delivered: for formats that name the transaction with each event.
+    /// The openings of parts that it goes on with, which earlier sets have delivered: for formats that name the
+    /// transaction with each event.
     package var openings: [Fact.ID: Fact.Opened] = [:]
 
     /// Makes a set of what is encoded already; of version 1 of the format unless `mediaType` says otherwise.

@@ -6,6 +6,7 @@ public struct SetFormat: Sendable {
 
     package init(wire: any SetWire) { self.wire = wire }
 
-    /// Version 1, which collectors of Waybill take: everything that was recorded, compressed, and a receipt with a verdict on each fact.
+    /// Version 1, which collectors of Waybill take: everything that was recorded, compressed, and a receipt with a
+    /// verdict on each fact.
     public static let v1 = SetFormat(wire: CollectorWire())
 }

@@ -1,7 +1,8 @@
 package import Foundation
 package import WaybillCore
 
-/// What differs between the versions of the format on the wire: where a set goes, what it looks like, and what its answer says.
+/// What differs between the versions of the format on the wire: where a set goes, what it looks like, and what its
+/// answer says.
 package protocol SetWire: Sendable {
     /// Whether bodies may be compressed.
     var compresses: Bool { get }
@@ -14,7 +15,8 @@ package protocol SetWire: Sendable {
     /// The set as it is sent.
     func message(of set: OutgoingSet) throws(DeliveryFailure) -> SetMessage
     /// The receipt, if the answer settles anything.
-    func receipt(of set: OutgoingSet, sentAs message: SetMessage, from answer: CollectorAnswer, now: Date) throws(DeliveryFailure)
+    func receipt(of set: OutgoingSet, sentAs message: SetMessage, from answer: CollectorAnswer, now: Date)
+        throws(DeliveryFailure)
         -> Receipt
 }
 

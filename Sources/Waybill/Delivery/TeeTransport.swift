@@ -2,10 +2,11 @@ public import WaybillCore
 
 /// Serves two places: a set is delivered when both have it.
 ///
-/// One delivery belongs to a store; this makes it two. A fact that either place rejects goes into quarantine. Where one place fails, nothing is
-/// settled, and the same facts go out again later, to both; each knows what it has already. The place that failed last is asked first, so that
-/// the other is not sent the same facts over and over while it is down: once at most. What is recorded meanwhile waits on the device, within
-/// its limits, like everything that cannot be delivered.
+/// One delivery belongs to a store; this makes it two. A fact that either place rejects goes into quarantine. Where one
+/// place fails, nothing is settled, and the same facts go out again later, to both; each knows what it has already. The
+/// place that failed last is asked first, so that the other is not sent the same facts over and over while it is down:
+/// once at most. What is recorded meanwhile waits on the device, within its limits, like everything that cannot be
+/// delivered.
 ///
 /// ## Usage
 ///

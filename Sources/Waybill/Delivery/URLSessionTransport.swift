@@ -13,7 +13,8 @@ public import FoundationNetworking
 /// <doc:DeliverWhatWasRecorded> has the table. Redirects are not followed. The POST takes no part in any transaction
 /// and carries no header field of one. Of a set 0.0.1 any 2xx settles what was sent: see ``SetFormat``.
 ///
-/// Bodies are compressed (gzip, RFC 1952) where that makes them smaller, until a collector answers 415 to one, which is then sent again as it is.
+/// Bodies are compressed (gzip, RFC 1952) where that makes them smaller, until a collector answers 415 to one, which is
+/// then sent again as it is.
 ///
 /// ## Usage
 ///
@@ -27,8 +28,8 @@ public import FoundationNetworking
 public final class URLSessionTransport: FlushTransport {
     /// Changes a request before it goes: signs it, adds header fields, encodes the body in another way.
     ///
-    /// Gets the whole request, its body in `httpBody`, compressed already where `Content-Encoding` says so; what it returns is sent. A set is
-    /// at most half a megabyte, a single fact that is larger apart.
+    /// Gets the whole request, its body in `httpBody`, compressed already where `Content-Encoding` says so; what it
+    /// returns is sent. A set is at most half a megabyte, a single fact that is larger apart.
     public typealias Middleware = @Sendable (URLRequest) async throws -> URLRequest
 
     private let collector: URL
@@ -44,17 +45,19 @@ public final class URLSessionTransport: FlushTransport {
     ///
     /// - Parameters:
     ///   - collector: The address the collector serves at, as `waybill serve` prints it, e.g. `https://example.com` or
-    ///     `https://example.com/waybill`; sets go to `v1/sets` below it, sets 0.0.1 to the address itself. What is no HTTP address fails when a
-    ///     set is sent.
+    ///     `https://example.com/waybill`; sets go to `v1/sets` below it, sets 0.0.1 to the address itself. What is no
+    ///     HTTP address fails when a set is sent.
     ///   - token: Sent as `Authorization: Bearer` (RFC 6750), with sets 0.0.1 as their server has it; nil: not sent.
     ///   - format: In which version sets go out. Default: version 1.
     ///   - timeout: The longest that sending and the answer may take together; 30 seconds unless said otherwise.
     ///   - configuration: Of the session, e.g. for a proxy; by default one that keeps nothing.
-    ///   - clock: Its wall clock tells how far away a `Retry-After` that is a date lies, in an answer without a `Date`. Default: the system's.
+    ///   - clock: Its wall clock tells how far away a `Retry-After` that is a date lies, in an answer without a `Date`.
+    ///     Default: the system's.
     ///   - middleware: Has the last word on every request; nil: requests go as they are.
     public init(
         collector: URL, token: String? = nil, format: SetFormat = .v1, timeout: Duration = .seconds(30),
-        configuration: URLSessionConfiguration = .ephemeral, clock: any TransactionClock = SystemClock(), middleware: Middleware? = nil
+        configuration: URLSessionConfiguration = .ephemeral, clock: any TransactionClock = SystemClock(),
+        middleware: Middleware? = nil
     ) {
         self.collector = collector
         self.token = token
@@ -68,12 +71,14 @@ public final class URLSessionTransport: FlushTransport {
 
     /// Posts a set and waits for the receipt.
     ///
-    /// - Throws: `CancellationError` when the task is canceled, otherwise ``DeliveryFailure``, whose error is `.setting` for an address or a
-    ///   token that cannot work, `.refused` for a 4xx, `.transport` for all else; or what the middleware throws.
+    /// - Throws: `CancellationError` when the task is canceled, otherwise ``DeliveryFailure``, whose error is
+    ///   `.setting` for an address or a token that cannot work, `.refused` for a 4xx, `.transport` for all else; or
+    ///   what the middleware throws.
     public func send(_ set: OutgoingSet) async throws -> Receipt {
         let message = try wire.message(of: set)
         guard let body = message.body else {
-            return Receipt(set: set.id, acceptedCount: set.factCount - message.leftOut.count, rejections: message.leftOut)
+            return Receipt(
+                set: set.id, acceptedCount: set.factCount - message.leftOut.count, rejections: message.leftOut)
         }
         let request = try request(of: message.mediaType)
         let compressed = try compressed(body)
@@ -112,8 +117,8 @@ public final class URLSessionTransport: FlushTransport {
         }
     }
 
-    /// Sends a body; once more, on a new connection, where one that was kept alive has turned out to be closed by the other side: nothing is wrong
-    /// then, and a set does no harm twice.
+    /// Sends a body; once more, on a new connection, where one that was kept alive has turned out to be closed by the
+    /// other side: nothing is wrong then, and a set does no harm twice.
     private func upload(_ body: Data, _ request: URLRequest) async throws(URLError) -> (Data, URLResponse) {
         do {
             return try await http.data(for: request, uploading: body, redirects: .refuse, deadline: timeout)
@@ -129,7 +134,8 @@ public final class URLSessionTransport: FlushTransport {
         switch error.code {
         case .timedOut: "did not answer in time"
         case .cannotFindHost, .dnsLookupFailed: "could not be reached: nobody knows a host of that name"
-        case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
+        case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
+            .serverCertificateHasUnknownRoot,
             .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired:
             insecure
         // swift-corelibs-foundation has no code for errors of TLS; the words, which are libcurl's, tell.
@@ -140,13 +146,16 @@ public final class URLSessionTransport: FlushTransport {
     }
 
     /// Host and port, for messages: the rest of a URL may hold secrets.
-    private var place: String { [collector.host(), collector.port?.description].compactMap(\.self).joined(separator: ":") }
+    private var place: String {
+        [collector.host(), collector.port?.description].compactMap(\.self).joined(separator: ":")
+    }
 
     /// The request of a set, without its body.
     private func request(of mediaType: String) throws(DeliveryFailure) -> URLRequest {
         guard ["http", "https"].contains(collector.scheme?.lowercased()), collector.host()?.isEmpty == false else {
             throw DeliveryFailure(
-                WaybillError(.setting, "The collector's address is no HTTP URL; give it as http://HOST:PORT or https://HOST."))
+                WaybillError(
+                    .setting, "The collector's address is no HTTP URL; give it as http://HOST:PORT or https://HOST."))
         }
         var request = URLRequest(url: wire.address(at: collector))
         request.httpMethod = "POST"
@@ -156,12 +165,15 @@ public final class URLSessionTransport: FlushTransport {
             // A line feed from the end of a file would end the field, and begin another.
             guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
                 throw DeliveryFailure(
-                    WaybillError(.setting, "The collector's token is empty or holds blanks, line ends or other than ASCII; trim it."),
+                    WaybillError(
+                        .setting,
+                        "The collector's token is empty or holds blanks, line ends or other than ASCII; trim it."),
                     remedy: .waitForNewDelivery)
             }
             request.setValue(wire.authorization(token), forHTTPHeaderField: "Authorization")
         }
-        // The deadline is the exchange's own; this keeps URLSession from giving up before it. Whole seconds, as Linux drops the rest.
+        // The deadline is the exchange's own; this keeps URLSession from giving up before it. Whole seconds, as Linux
+        // drops the rest.
         request.timeoutInterval = min(max(timeout.timeInterval, 1).rounded(.up) + 1, 86_400)
         return request
     }

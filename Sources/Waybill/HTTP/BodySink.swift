@@ -17,7 +17,9 @@ final class MemorySink: BodySink {
     private let completion: @Sendable (Result<(Data, URLResponse), URLError>) -> Void
     private var data = Data()
 
-    init(_ completion: @escaping @Sendable (Result<(Data, URLResponse), URLError>) -> Void) { self.completion = completion }
+    init(_ completion: @escaping @Sendable (Result<(Data, URLResponse), URLError>) -> Void) {
+        self.completion = completion
+    }
 
     func responded(_ response: URLResponse) {}
 
@@ -36,7 +38,9 @@ final class FileSink: BodySink {
         path: "download-\(UUID().uuidString).tmp", directoryHint: .notDirectory)
     private var file: FileHandle?
 
-    init(_ completion: @escaping @Sendable (Result<(URL, URLResponse), URLError>) -> Void) { self.completion = completion }
+    init(_ completion: @escaping @Sendable (Result<(URL, URLResponse), URLError>) -> Void) {
+        self.completion = completion
+    }
 
     func responded(_ response: URLResponse) {}
 
@@ -50,14 +54,16 @@ final class FileSink: BodySink {
         } catch {
             try? file?.close()
             if file != nil { try? FileManager.default.removeItem(at: url) }
-            completion(.failure(error as? URLError ?? URLError(.cannotCreateFile, userInfo: [NSUnderlyingErrorKey: error])))
+            completion(
+                .failure(error as? URLError ?? URLError(.cannotCreateFile, userInfo: [NSUnderlyingErrorKey: error])))
         }
     }
 
     private func opened() throws -> FileHandle {
         if let file { return file }
         // No other user may read it, even where the process's mask allows it: all users may share the folder.
-        guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
+        guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
+        else {
             throw URLError(.cannotCreateFile)
         }
         let file = try FileHandle(forWritingTo: url)

@@ -8,7 +8,8 @@ import FoundationNetworking
 
 /// One request and what became of it, told exactly once: the first of answered, failed, canceled and too late.
 ///
-/// It stands between the transport and those who want to know: the record, the progress, and the sink that makes of the answer what was asked for.
+/// It stands between the transport and those who want to know: the record, the progress, and the sink that makes of the
+/// answer what was asked for.
 final class HTTPCall: HTTPEvents {
     private enum Stage {
         case prepared, starting, running, ended
@@ -46,8 +47,10 @@ final class HTTPCall: HTTPEvents {
     ///   - sentBytes: The bytes of the request's body, for the record; nil: it is told their number.
     ///   - progress: Called after each step, where the transport tells of it; nil: not called.
     init(
-        of outgoing: OutgoingRequest, by transport: any HTTPTransport, redirects: RedirectPolicy = .follow(), deadline: Duration? = nil,
-        record: ExchangeRecorder = ExchangeRecorder(), sentBytes: SentBytes? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
+        of outgoing: OutgoingRequest, by transport: any HTTPTransport, redirects: RedirectPolicy = .follow(),
+        deadline: Duration? = nil,
+        record: ExchangeRecorder = ExchangeRecorder(), sentBytes: SentBytes? = nil,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
         self.outgoing = outgoing
         self.redirects = redirects
@@ -63,7 +66,8 @@ final class HTTPCall: HTTPEvents {
 
     /// Sends the request, once; sends nothing where the exchange was canceled before.
     ///
-    /// - Parameter sink: Gets the answer. Its `ended` is called once: on the transport's thread, the one that cancels, or the deadline's queue.
+    /// - Parameter sink: Gets the answer. Its `ended` is called once: on the transport's thread, the one that cancels,
+    ///   or the deadline's queue.
     func start(into sink: any BodySink) {
         let timer = deadline.map(makeTimer)
         nonisolated(unsafe) let sink = sink  // nothing else has it yet
@@ -118,7 +122,8 @@ final class HTTPCall: HTTPEvents {
     func responded(_ response: URLResponse) {
         let progress = step { state in
             state.response = response
-            state.progress.expectedReceivedByteCount = response.expectedContentLength >= 0 ? Int(response.expectedContentLength) : nil
+            state.progress.expectedReceivedByteCount =
+                response.expectedContentLength >= 0 ? Int(response.expectedContentLength) : nil
             state.sink?.responded(response)
         }
         guard let progress else { return }
@@ -145,7 +150,8 @@ final class HTTPCall: HTTPEvents {
 
     func ended(_ error: URLError?) { end(error, byTransport: true) }
 
-    /// Takes a step, unless the exchange has ended; gives how far it is then. The lock keeps the sink's calls apart from its end.
+    /// Takes a step, unless the exchange has ended; gives how far it is then. The lock keeps the sink's calls apart
+    /// from its end.
     private func step(_ body: (inout State) -> Void) -> TransferProgress? {
         state.withLock { state in
             guard state.isUnderWay else { return nil }
@@ -157,7 +163,10 @@ final class HTTPCall: HTTPEvents {
     private func end(_ error: URLError?, byTransport: Bool = false) {
         let last: State? = state.withLock { state in
             guard state.stage != .ended, state.stage != .abandoned else { return nil }
-            defer { state = State(stage: state.stage == .starting && !byTransport ? .abandoned : .ended, progress: state.progress) }
+            defer {
+                state = State(
+                    stage: state.stage == .starting && !byTransport ? .abandoned : .ended, progress: state.progress)
+            }
             return state
         }
         guard let last else { return }

@@ -41,8 +41,8 @@ package final class HTTPSession: Sendable {
         return task
     }
 
-    /// Cancels a task, later. `URLSessionTask.cancel()` waits for URLSession's queue in swift-corelibs-foundation, which may be about to wait for
-    /// the Swift task that is being canceled: a deadlock.
+    /// Cancels a task, later. `URLSessionTask.cancel()` waits for URLSession's queue in swift-corelibs-foundation,
+    /// which may be about to wait for the Swift task that is being canceled: a deadlock.
     func cancel(_ task: URLSessionTask) { cancellations.async { task.cancel() } }
 
     /// Does something later that must not be done on URLSession's queue.
@@ -59,10 +59,13 @@ extension HTTPSession {
     ///   - deadline: The longest that all of it may take; nil for no limit but the session's own.
     /// - Throws: `.cancelled` as soon as the task is canceled, `.timedOut` at the deadline, or what URLSession says.
     package func data(
-        for request: URLRequest, uploading body: Data? = nil, redirects: RedirectPolicy = .follow(), deadline: Duration? = nil
+        for request: URLRequest, uploading body: Data? = nil, redirects: RedirectPolicy = .follow(),
+        deadline: Duration? = nil
     ) async throws(URLError) -> (Data, URLResponse) {
         let outgoing = OutgoingRequest(request: request, body: body.map { .data($0) } ?? .own)
-        return try await HTTPCall(of: outgoing, by: TaskTransport(outgoing, in: self), redirects: redirects, deadline: deadline)
-            .value(into: MemorySink.init)
+        return try await HTTPCall(
+            of: outgoing, by: TaskTransport(outgoing, in: self), redirects: redirects, deadline: deadline
+        )
+        .value(into: MemorySink.init)
     }
 }

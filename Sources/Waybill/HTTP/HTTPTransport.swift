@@ -55,7 +55,8 @@ extension ExchangeRecorder {
     /// What the platform measured of it.
     func measured(_ measurements: TransferMeasurements) {
         measured(
-            phases: measurements.phases, isConnectionReused: measurements.isConnectionReused, httpVersion: measurements.httpVersion,
+            phases: measurements.phases, isConnectionReused: measurements.isConnectionReused,
+            httpVersion: measurements.httpVersion,
             receivedWireByteCount: measurements.receivedWireByteCount)
     }
 }

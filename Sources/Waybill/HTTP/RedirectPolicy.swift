@@ -6,8 +6,8 @@ import FoundationNetworking
 
 /// What is done about an answer that names another place (RFC 9110, section 15.4).
 package enum RedirectPolicy: Sendable {
-    /// The request is sent there, without these header fields where that is another host. With swift-corelibs-foundation a body is lost on
-    /// the way, also where 307 and 308 ask to keep it.
+    /// The request is sent there, without these header fields where that is another host. With
+    /// swift-corelibs-foundation a body is lost on the way, also where 307 and 308 ask to keep it.
     case follow(droppingFieldsForOtherHosts: [String] = [])
     /// The 3xx is the answer.
     case refuse

@@ -15,7 +15,8 @@ final class SentBytes: Sendable {
 
     private let origin: Locked<Origin>
 
-    /// Prepares to see the body of a request, whose stream is replaced by one that is seen through; nil where there is none to be seen.
+    /// Prepares to see the body of a request, whose stream is replaced by one that is seen through; nil where there is
+    /// none to be seen.
     ///
     /// - Parameter isWanted: Whether files and streams are worth the trouble.
     init?(of outgoing: inout OutgoingRequest, isWanted: Bool) {
@@ -46,8 +47,8 @@ final class SentBytes: Sendable {
 }
 
 #if canImport(FoundationNetworking)
-/// A stream that passes on another, and remembers what was read until it was asked for: a buffer's worth, since URLSession tells of every read, on
-/// the queue where it reads.
+/// A stream that passes on another, and remembers what was read until it was asked for: a buffer's worth, since
+/// URLSession tells of every read, on the queue where it reads.
 final class StreamCopy: InputStream {
     private let inner: InputStream
     private var seen = Data()
@@ -79,7 +80,8 @@ final class StreamCopy: InputStream {
     override func close() { inner.close() }
 }
 #else
-/// Streams cannot be seen through on Apple platforms: CFNetwork asks of them what a subclass in Swift cannot give. Their length is recorded.
+/// Streams cannot be seen through on Apple platforms: CFNetwork asks of them what a subclass in Swift cannot give.
+/// Their length is recorded.
 final class StreamCopy {
     init?(of request: inout URLRequest) { return nil }
 

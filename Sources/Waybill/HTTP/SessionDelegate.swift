@@ -10,9 +10,13 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private let transports = Locked<[Int: TaskTransport]>([:])
 
     /// Tells a transport what happens to a task, which must not have been resumed yet.
-    func add(_ transport: TaskTransport, for task: URLSessionTask) { transports.withLock { $0[task.taskIdentifier] = transport } }
+    func add(_ transport: TaskTransport, for task: URLSessionTask) {
+        transports.withLock { $0[task.taskIdentifier] = transport }
+    }
 
-    private func transport(of task: URLSessionTask) -> TaskTransport? { transports.withLock { $0[task.taskIdentifier] } }
+    private func transport(of task: URLSessionTask) -> TaskTransport? {
+        transports.withLock { $0[task.taskIdentifier] }
+    }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData byteCount: Int64, totalBytesSent: Int64,
@@ -20,7 +24,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     ) { transport(of: task)?.sent(byteCount: byteCount, expected: totalBytesExpectedToSend) }
 
     func urlSession(
-        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
         completionHandler: @escaping (URLRequest?) -> Void
     ) { transport(of: task)?.redirected(by: response, to: request, answer: completionHandler) }
 
@@ -32,7 +37,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler(.allow)
     }
 
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) { transport(of: dataTask)?.received(data) }
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        transport(of: dataTask)?.received(data)
+    }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         transports.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.ended(error)
@@ -45,7 +52,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     ) { transport(of: task)?.declineChallenge { completionHandler(.cancelAuthenticationChallenge, nil) } }
 
     func urlSession(
-        _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
         completionHandler(nil)
         transport(of: task)?.lose()

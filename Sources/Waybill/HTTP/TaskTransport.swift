@@ -45,14 +45,16 @@ final class TaskTransport: HTTPTransport {
 
     private var events: (any HTTPEvents)? { state.withLock { $0.events } }
 
-    func sent(byteCount: Int64, expected: Int64) { events?.sent(byteCount: Int(byteCount), expected: expected > 0 ? Int(expected) : nil) }
+    func sent(byteCount: Int64, expected: Int64) {
+        events?.sent(byteCount: Int(byteCount), expected: expected > 0 ? Int(expected) : nil)
+    }
 
     func responded(_ response: URLResponse) { events?.responded(response) }
 
     func received(_ bytes: Data) { events?.received(bytes) }
 
-    /// Answers where to go from a 3xx, unless the task is about to be canceled: swift-corelibs-foundation traps when both happen. It does not when
-    /// a cancellation comes after the answer was given here, on its own queue.
+    /// Answers where to go from a 3xx, unless the task is about to be canceled: swift-corelibs-foundation traps when
+    /// both happen. It does not when a cancellation comes after the answer was given here, on its own queue.
     func redirected(by response: HTTPURLResponse, to request: URLRequest, answer: (URLRequest?) -> Void) {
         let (events, isCanceled) = state.withLock { ($0.events, $0.isCanceled) }
         if !isCanceled { answer(events?.redirected(by: response, to: request)) }
@@ -65,8 +67,9 @@ final class TaskTransport: HTTPTransport {
         session.later(answer)
     }
 
-    /// Ends where a connection that had been kept alive was closed while the body went over it. libcurl sends that again, on a new one, and asks for
-    /// it from the start; swift-corelibs-foundation has no more of it to give, and both would wait for each other until the deadline.
+    /// Ends where a connection that had been kept alive was closed while the body went over it. libcurl sends that
+    /// again, on a new one, and asks for it from the start; swift-corelibs-foundation has no more of it to give, and
+    /// both would wait for each other until the deadline.
     func lose() {
         let events = events
         cancel()

@@ -12,7 +12,8 @@ extension TransferMeasurements {
             connectMicroseconds: Self.microseconds(last.connectStartDate, last.connectEndDate),
             secureMicroseconds: Self.microseconds(last.secureConnectionStartDate, last.secureConnectionEndDate))
         self.init(
-            phases: phases, isConnectionReused: last.isReusedConnection, httpVersion: last.networkProtocolName.map(Self.version),
+            phases: phases, isConnectionReused: last.isReusedConnection,
+            httpVersion: last.networkProtocolName.map(Self.version),
             receivedWireByteCount: Int(last.countOfResponseBodyBytesReceived))
     }
 

@@ -4,11 +4,12 @@ import WaybillStore
 
 /// An HTTP exchange under way: told what happens, it records one network log.
 ///
-/// Every way of capturing uses it, and so can any HTTP stack that the library does not know, on either side. On a client open it before the request
-/// is sent (``TransactionManager/openExchange(_:)``), so that what never comes back is seen all the same; on a server when the request has come in
-/// (``TransactionManager/openServerExchange(method:authority:target:headerFields:in:)``). Sent is the request's body and received the response's, on
-/// both sides. End it once, and if that is forgotten it stays in progress. Nothing here throws, waits or changes the
-/// exchange, and every call may come from any thread.
+/// Every way of capturing uses it, and so can any HTTP stack that the library does not know, on either side. On a
+/// client open it before the request is sent (``TransactionManager/openExchange(_:)``), so that what never comes back
+/// is seen all the same; on a server when the request has come in
+/// (``TransactionManager/openServerExchange(method:authority:target:headerFields:in:)``). Sent is the request's body
+/// and received the response's, on both sides. End it once, and if that is forgotten it stays in progress. Nothing here
+/// throws, waits or changes the exchange, and every call may come from any thread.
 ///
 /// ## Usage
 ///
@@ -35,8 +36,9 @@ public final class ExchangeRecorder: Sendable {
         var transfer = Fact.Transfer()
     }
 
-    /// Header fields to add to the request, which tie it to its transaction: those of the manager's ``WaybillCore/HeaderFormat``, and none unless the
-    /// host is on the manager's list and the request carries none of them already. A redirect to another host must drop them.
+    /// Header fields to add to the request, which tie it to its transaction: those of the manager's
+    /// ``WaybillCore/HeaderFormat``, and none unless the host is on the manager's list and the request carries none of
+    /// them already. A redirect to another host must drop them.
     public let headers: [String: String]
     /// The sequence of its `exchange_opened` fact; 0 where nothing is recorded.
     package let sequence: Int
@@ -53,9 +55,11 @@ public final class ExchangeRecorder: Sendable {
     ///   - opened: The request, redacted already.
     ///   - part: The part it belongs to; nil: outside any transaction.
     ///   - bodies: Given the sequence of the exchange; gives what keeps its bodies.
-    ///   - headers: Given the sequence of the exchange, nil where it is not recorded; gives what is to be added to the request.
+    ///   - headers: Given the sequence of the exchange, nil where it is not recorded; gives what is to be added to the
+    ///     request.
     init(
-        _ opened: Fact.ExchangeOpened, part: OpenPart?, source: SourceRecorder, bodies: (_ exchange: Int) -> BodyTaps? = { _ in nil },
+        _ opened: Fact.ExchangeOpened, part: OpenPart?, source: SourceRecorder,
+        bodies: (_ exchange: Int) -> BodyTaps? = { _ in nil },
         headers: (_ exchange: Int?) -> [String: String] = { _ in [:] }
     ) {
         // A part that was not taken has no number that an exchange could name.
@@ -94,14 +98,16 @@ public final class ExchangeRecorder: Sendable {
         }
     }
 
-    /// The length of the request's body, where it is known beforehand, e.g. by its `Content-Length`; nil: it is not known.
+    /// The length of the request's body, where it is known beforehand, e.g. by its `Content-Length`; nil: it is not
+    /// known.
     public func sends(byteCount: Int?) { update { progress, _ in progress.sentByteCount = byteCount } }
 
     /// An answer named another place, and is followed there.
     public func redirected(_ response: ExchangeResponse, to url: URL) {
         update { progress, now in
             guard progress.transfer.redirects.count < Limits.redirects else { return }
-            progress.transfer.redirects.append(Fact.Redirect(status: response.status, url: url.absoluteString, atMicroseconds: now))
+            progress.transfer.redirects.append(
+                Fact.Redirect(status: response.status, url: url.absoluteString, atMicroseconds: now))
         }
     }
 
@@ -109,8 +115,8 @@ public final class ExchangeRecorder: Sendable {
     ///
     /// - Parameters:
     ///   - response: Its status and header fields, and what else is known of it.
-    ///   - isTimed: Whether it came just now, so that this counts as the time of the first byte; false where it is only known now, and on a server,
-    ///     whose first byte is the client's to see.
+    ///   - isTimed: Whether it came just now, so that this counts as the time of the first byte; false where it is only
+    ///     known now, and on a server, whose first byte is the client's to see.
     public func responded(_ response: ExchangeResponse, isTimed: Bool = true) {
         bodies?.responded(response)
         update { progress, now in
@@ -184,9 +190,12 @@ public final class ExchangeRecorder: Sendable {
         let redactor = source.settings.redactor
         let headerFields = source.settings.network.headers.applied(to: last.response?.headerFields ?? [])
         if let version = last.response?.httpVersion { last.transfer.httpVersion = version }
-        if last.transfer.receivedWireByteCount == nil { last.transfer.receivedWireByteCount = last.response?.encodedByteCount }
+        if last.transfer.receivedWireByteCount == nil {
+            last.transfer.receivedWireByteCount = last.response?.encodedByteCount
+        }
         let closed = Fact.ExchangeClosed(
-            exchange: sequence, state: state, status: last.response.flatMap { (0...999).contains($0.status) ? $0.status : nil },
+            exchange: sequence, state: state,
+            status: last.response.flatMap { (0...999).contains($0.status) ? $0.status : nil },
             firstByteAtMicroseconds: last.firstByteAt,
             sentByteCount: last.sentByteCount, receivedByteCount: last.receivedByteCount,
             headerFields: redactor.headerFields(headerFields), error: source.recorded(error),
@@ -196,9 +205,12 @@ public final class ExchangeRecorder: Sendable {
 }
 
 extension ExchangeResponse {
-    /// The body's length before it was decoded: `Content-Length` where there is a `Content-Encoding`, since those bytes are not the caller's.
+    /// The body's length before it was decoded: `Content-Length` where there is a `Content-Encoding`, since those bytes
+    /// are not the caller's.
     fileprivate var encodedByteCount: Int? {
-        guard value(for: "Content-Encoding") != nil, let length = value(for: "Content-Length").flatMap({ Int($0) }), length >= 0 else {
+        guard value(for: "Content-Encoding") != nil, let length = value(for: "Content-Length").flatMap({ Int($0) }),
+            length >= 0
+        else {
             return nil
         }
         return length

@@ -11,7 +11,9 @@ extension TransactionManager {
     }
 
     /// As ``openExchange(_:)``, for a transaction that is not the current one.
-    public func openExchange<Event>(_ request: ExchangeRequest, in transaction: UseCaseTransaction<Event>) -> ExchangeRecorder {
+    public func openExchange<Event>(_ request: ExchangeRequest, in transaction: UseCaseTransaction<Event>)
+        -> ExchangeRecorder
+    {
         sources.openExchange(request, part: transaction.part)
     }
 
@@ -43,15 +45,16 @@ extension TransactionManager {
         let redactor = source.settings.redactor
         let url = redactor.url("//\(authority ?? "")\(target)")
         let opened = Fact.ExchangeOpened(
-            role: .server, method: redactor.method(method), host: url.host, port: url.port, path: url.path, query: url.query,
+            role: .server, method: redactor.method(method), host: url.host, port: url.port, path: url.path,
+            query: url.query,
             headerFields: redactor.headerFields(headerFields))
         return ExchangeRecorder(opened, part: transaction.part, source: source)
     }
 }
 
 extension SourceRegistry {
-    /// Opens an exchange of a client, in a part or outside any transaction; nothing is recorded, and nothing to be added, while recording is off.
-    /// One that the options leave out is tied to its transaction all the same.
+    /// Opens an exchange of a client, in a part or outside any transaction; nothing is recorded, and nothing to be
+    /// added, while recording is off. One that the options leave out is tied to its transaction all the same.
     package func openExchange(_ request: ExchangeRequest, part: OpenPart?) -> ExchangeRecorder {
         guard let source = source(of: part) else { return ExchangeRecorder() }
         guard source.settings.network.logs(request) else {
@@ -60,12 +63,16 @@ extension SourceRegistry {
         let keeper = source.bodies.flatMap { $0.policy.wants(request, of: part?.transaction) ? $0 : nil }
         return ExchangeRecorder(
             Fact.ExchangeOpened(request, redactor: source.settings.redactor), part: part, source: source,
-            bodies: { exchange in keeper.map { BodyTaps(of: request, part: part?.sequence ?? 0, exchange: exchange, keeper: $0) } },
+            bodies: { exchange in
+                keeper.map { BodyTaps(of: request, part: part?.sequence ?? 0, exchange: exchange, keeper: $0) }
+            },
             headers: { exchange in headers(for: request, part: part, exchange: exchange, of: source) })
     }
 
     /// What ties a request to its transaction, where it is to be tied.
-    private func headers(for request: ExchangeRequest, part: OpenPart?, exchange: Int?, of source: SourceRecorder) -> [String: String] {
+    private func headers(for request: ExchangeRequest, part: OpenPart?, exchange: Int?, of source: SourceRecorder)
+        -> [String: String]
+    {
         guard let part, part.source === source else { return [:] }
         let header = source.settings.header
         guard source.correlates(with: request.url) else {
@@ -84,7 +91,8 @@ extension Fact.ExchangeOpened {
     init(_ request: ExchangeRequest, redactor: Redactor) {
         let address = redactor.url(request.url.absoluteString)
         self.init(
-            method: redactor.method(request.method), scheme: address.scheme, host: address.host, port: address.port, path: address.path,
+            method: redactor.method(request.method), scheme: address.scheme, host: address.host, port: address.port,
+            path: address.path,
             query: address.query, headerFields: redactor.headerFields(request.headerFields))
     }
 }

@@ -42,7 +42,10 @@ private final class StreamSink: BodySink {
     private var head: (@Sendable (Result<URLResponse, URLError>) -> Void)?
     private let pieces: AsyncThrowingStream<Data, any Error>.Continuation
 
-    init(head: @escaping @Sendable (Result<URLResponse, URLError>) -> Void, pieces: AsyncThrowingStream<Data, any Error>.Continuation) {
+    init(
+        head: @escaping @Sendable (Result<URLResponse, URLError>) -> Void,
+        pieces: AsyncThrowingStream<Data, any Error>.Continuation
+    ) {
         self.head = head
         self.pieces = pieces
     }

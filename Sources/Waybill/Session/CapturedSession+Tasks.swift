@@ -4,15 +4,16 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-// The forms with a completion handler. It is called once, on a serial queue of the session, with an answer or with a `URLError`. The transaction is
-// that of where the task is made; recording begins where it is resumed.
+// The forms with a completion handler. It is called once, on a serial queue of the session, with an answer or with a
+// `URLError`. The transaction is that of where the task is made; recording begins where it is resumed.
 extension CapturedSession {
     /// Makes a task that sends a request, or gets what is at a `URL` or its text; see ``CapturedTask``.
     ///
     /// - Parameters:
     ///   - target: A `URLRequest`, whose body may be data or a stream of its own, a `URL`, or a URL's text.
     ///   - transaction: What it is made for; nil: the current transaction, or none.
-    ///   - deadline: The longest all of it may take once it is resumed; nil: no longer than the configuration's `timeoutIntervalForResource`.
+    ///   - deadline: The longest all of it may take once it is resumed; nil: no longer than the configuration's
+    ///     `timeoutIntervalForResource`.
     ///   - completionHandler: Gets the body and the response, or an error.
     public func dataTask<Event>(
         with target: some RequestTarget, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
@@ -23,7 +24,8 @@ extension CapturedSession {
 
     /// Makes a task that sends a request with a body from memory; as ``dataTask(with:in:deadline:completionHandler:)``.
     public func uploadTask<Event>(
-        with target: some RequestTarget, from body: Data, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+        with target: some RequestTarget, from body: Data,
+        in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
         deadline: Duration? = nil, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> CapturedTask {
         task(target, body: .data(body), part: transaction.part(), deadline: deadline, completionHandler)
@@ -31,7 +33,8 @@ extension CapturedSession {
 
     /// Makes a task that sends a request with a body from a file; as ``dataTask(with:in:deadline:completionHandler:)``.
     public func uploadTask<Event>(
-        with target: some RequestTarget, fromFile file: URL, in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
+        with target: some RequestTarget, fromFile file: URL,
+        in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none,
         deadline: Duration? = nil, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> CapturedTask {
         task(target, body: .file(file), part: transaction.part(), deadline: deadline, completionHandler)

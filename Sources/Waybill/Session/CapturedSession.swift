@@ -8,10 +8,11 @@ import FoundationNetworking
 
 /// A `URLSession` whose requests are recorded as network exchanges, tied to the transaction they are made for.
 ///
-/// Each form is named as in `URLSession`, takes the transaction with `in:` (the current one unless said otherwise) and a `deadline:` for all of
-/// the exchange. The configuration, its header fields, protocol classes, cookies and proxies are the caller's. Recording never delays or fails a
-/// request. A request inside a transaction carries the header field if its host is on the manager's list, unless the caller set that field; a
-/// redirect to another host loses it. While the manager's ``TransactionManager/rules`` are on, they act on every form.
+/// Each form is named as in `URLSession`, takes the transaction with `in:` (the current one unless said otherwise) and
+/// a `deadline:` for all of the exchange. The configuration, its header fields, protocol classes, cookies and proxies
+/// are the caller's. Recording never delays or fails a request. A request inside a transaction carries the header field
+/// if its host is on the manager's list, unless the caller set that field; a redirect to another host loses it. While
+/// the manager's ``TransactionManager/rules`` are on, they act on every form.
 ///
 /// ## What differs from URLSession
 ///
@@ -69,11 +70,14 @@ public final class CapturedSession: Sendable {
         return HTTPCall(
             of: outgoing, by: rules.transport(for: outgoing, record: record, else: TaskTransport(outgoing, in: http)),
             redirects: .follow(droppingFieldsForOtherHosts: sources.settings?.header.fieldNames ?? []),
-            deadline: [deadline, resourceTimeout].compactMap { $0 }.min(), record: record, sentBytes: sentBytes, progress: tell)
+            deadline: [deadline, resourceTimeout].compactMap { $0 }.min(), record: record, sentBytes: sentBytes,
+            progress: tell)
     }
 }
 
 extension Optional {
     /// The part that a call is made for: that of the transaction it names, else of the current one.
-    func part<Event>() -> OpenPart? where Wrapped == UseCaseTransaction<Event> { self?.part ?? CurrentTransaction.innermost }
+    func part<Event>() -> OpenPart? where Wrapped == UseCaseTransaction<Event> {
+        self?.part ?? CurrentTransaction.innermost
+    }
 }

@@ -10,7 +10,8 @@ import WaybillCore
 /// task.resume()
 /// ```
 ///
-/// Nothing is sent or recorded before it is resumed; a task that is let go of before that is gone, and one that was resumed goes on by itself.
+/// Nothing is sent or recorded before it is resumed; a task that is let go of before that is gone, and one that was
+/// resumed goes on by itself.
 public final class CapturedTask: Sendable {
     private enum State {
         case suspended, starting, canceled

@@ -35,7 +35,8 @@ package struct CurrentTransaction: Sendable {
 extension UseCase {
     /// The transaction of this use case that the current task works for; nil outside one.
     ///
-    /// Found anywhere below `perform`, and in the handlers below a server's middleware, without passing the handle along:
+    /// Found anywhere below `perform`, and in the handlers below a server's middleware, without passing the handle
+    /// along:
     ///
     /// ```swift
     /// Login.current?.log(.serverStarted)

@@ -13,7 +13,8 @@ package final class OpenPart: Sendable {
     package let sequence: Int
     /// nil: recording is off.
     package let source: SourceRecorder?
-    /// The same, kept alive by it: on the way of every event no reference is counted, which would cost more than the event.
+    /// The same, kept alive by it: on the way of every event no reference is counted, which would cost more than the
+    /// event.
     private let borrowedSource: Unmanaged<SourceRecorder>?
     /// Whether anything can ever come of it. Looked at before the call, so that what is disabled costs next to nothing.
     @usableFromInline let canRecord: Bool
@@ -63,13 +64,15 @@ package final class OpenPart: Sendable {
     package func close(_ outcome: TransactionOutcome, error: RecordedError?, attributes: Attributes) {
         guard let source, !isClosed.exchange(true, ordering: .relaxed) else { return }
         _ = source.record(
-            .closed(Fact.Closed(outcome: outcome, error: error, attributes: source.attributes(attributes))), part: sequence)
+            .closed(Fact.Closed(outcome: outcome, error: error, attributes: source.attributes(attributes))),
+            part: sequence)
     }
 
     /// The header fields for a request of this transaction, by name.
     ///
     /// - Parameter exchange: The sequence of the request's `exchange_opened` fact; nil where no exchange is logged.
     package func headerFields(exchange: Int?, as format: HeaderFormat) -> [String: String] {
-        format.fields(TransactionHeader(transaction: transaction, useCase: useCase, source: source?.id, exchange: exchange))
+        format.fields(
+            TransactionHeader(transaction: transaction, useCase: useCase, source: source?.id, exchange: exchange))
     }
 }

@@ -38,7 +38,9 @@ package struct RecordingSettings: Sendable {
         clock = options.clock
         canFlush = options.canFlush
         offErasesPending = options.offErasesPending
-        let (app, appVersion, attributes) = (options.app, options.appVersion, redactor.attributes(options.sourceAttributes).0)
+        let (app, appVersion, attributes) = (
+            options.app, options.appVersion, redactor.attributes(options.sourceAttributes).0
+        )
         describe = { RecordedSource.thisProcess(id: $0, app: app, appVersion: appVersion, attributes: attributes) }
 
         decideMode(options, launch)
@@ -47,7 +49,9 @@ package struct RecordingSettings: Sendable {
             capacity = options.memoryCapacity
         } else {
             problems.append(
-                WaybillError(.setting, "A memory capacity of \(options.memoryCapacity) facts is too small; \(capacity) is used."))
+                WaybillError(
+                    .setting, "A memory capacity of \(options.memoryCapacity) facts is too small; \(capacity) is used.")
+            )
         }
         decideHeader(options.header)
         for host in launch.correlatedHosts ?? correlatedHosts {
@@ -55,14 +59,18 @@ package struct RecordingSettings: Sendable {
                 self.correlatedHosts.insert(host)
             } else {
                 problems.append(
-                    WaybillError(.setting, "“\(host)” is not a host name such as api.example.com; no request to it carries a transaction."))
+                    WaybillError(
+                        .setting,
+                        "“\(host)” is not a host name such as api.example.com; no request to it carries a transaction.")
+                )
             }
         }
     }
 
     private mutating func decideHeader(_ asked: HeaderFormat) {
         if !asked.name.isToken {
-            problems.append(WaybillError(.setting, "“\(asked.name)” cannot be the name of a header field; \(header.name) is used."))
+            problems.append(
+                WaybillError(.setting, "“\(asked.name)” cannot be the name of a header field; \(header.name) is used."))
         } else if asked.isAmbiguous {
             problems.append(
                 WaybillError(
@@ -82,7 +90,9 @@ package struct RecordingSettings: Sendable {
             if mark?.says(isOn: other == .on) == true { recording = other }
             if mark == nil {
                 problems.append(
-                    WaybillError(.setting, "A store in memory cannot remember whether recording is on; remembersRecording does nothing."))
+                    WaybillError(
+                        .setting,
+                        "A store in memory cannot remember whether recording is on; remembersRecording does nothing."))
             }
         }
         recording = launch.recording ?? recording
@@ -93,11 +103,14 @@ package struct RecordingSettings: Sendable {
         if asked.maximumBytes < Retention.leastBytes {
             retention.maximumBytes = Retention.leastBytes
             problems.append(
-                WaybillError(.setting, "A store of \(asked.maximumBytes) bytes is too small; \(Retention.leastBytes) bytes are used."))
+                WaybillError(
+                    .setting,
+                    "A store of \(asked.maximumBytes) bytes is too small; \(Retention.leastBytes) bytes are used."))
         }
         if asked.maximumAge <= .zero {
             retention.maximumAge = Retention().maximumAge
-            problems.append(WaybillError(.setting, "A maximum age of \(asked.maximumAge) would keep nothing; 30 days are used."))
+            problems.append(
+                WaybillError(.setting, "A maximum age of \(asked.maximumAge) would keep nothing; 30 days are used."))
         }
     }
 
@@ -108,7 +121,8 @@ package struct RecordingSettings: Sendable {
             && text.unicodeScalars.allSatisfy {
                 $0 == "." || $0 == "-" || $0 == ":" || $0.properties.isAlphabetic || ("0"..."9").contains($0)
             }
-            && (!text.contains(":") || text.allSatisfy { $0.isHexDigit || $0 == ":" })  // a colon only in an IPv6 address
+            // a colon only in an IPv6 address
+            && (!text.contains(":") || text.allSatisfy { $0.isHexDigit || $0 == ":" })
         return isHost ? text.lowercased() : nil
     }
 }

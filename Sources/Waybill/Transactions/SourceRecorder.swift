@@ -30,10 +30,13 @@ package final class SourceRecorder: Sendable {
         self.power = power
         self.counters = counters
         writer = SourceWriter(
-            source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity, retention: settings.retention,
+            source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity,
+            retention: settings.retention,
             bodyLimit: settings.network.bodies?.maximumStoreByteCount ?? 0, changes: changes, tell: tell,
             writesByItself: settings.writesByItself)
-        bodies = settings.network.bodies.map { [writer] in BodyKeeper(policy: $0, redactor: settings.redactor, writer: writer) }
+        bodies = settings.network.bodies.map { [writer] in
+            BodyKeeper(policy: $0, redactor: settings.redactor, writer: writer)
+        }
         borrowedRecorder = Unmanaged.passUnretained(writer.recorder)
     }
 
@@ -66,10 +69,12 @@ package final class SourceRecorder: Sendable {
     /// Opens a part in a transaction that this source begins or joins.
     func open(_ opened: Fact.Opened) -> OpenPart {
         let recorded = isCode(opened.useCase) ? record(.opened(opened), part: 0) : .refused
-        return OpenPart(transaction: opened.transaction, useCase: opened.useCase, sequence: recorded.sequence, source: self)
+        return OpenPart(
+            transaction: opened.transaction, useCase: opened.useCase, sequence: recorded.sequence, source: self)
     }
 
-    /// Whether a number can be the code of a use case or an event; one that cannot would be rejected by every collector, so it is told at once.
+    /// Whether a number can be the code of a use case or an event; one that cannot would be rejected by every
+    /// collector, so it is told at once.
     func isCode(_ code: Int) -> Bool {
         if (0...Limits.largestInteger).contains(code) { return true }
         counters.add(to: \.impossibleCodes)

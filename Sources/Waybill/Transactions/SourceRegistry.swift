@@ -17,7 +17,8 @@ package final class SourceRegistry: Sendable {
     /// Told which hosts got requests without the header field, each once.
     let uncorrelated: Diagnostics
 
-    /// - Parameter diagnostics: Told what a developer would want to know, e.g. on the store's thread when the store is not the one asked for.
+    /// - Parameter diagnostics: Told what a developer would want to know, e.g. on the store's thread when the store is
+    ///   not the one asked for.
     init(_ settings: RecordingSettings?, diagnostics: Diagnostics) {
         self.diagnostics = diagnostics
         uncorrelated = Diagnostics(limit: 20) { diagnostics.once($0) }
@@ -25,7 +26,9 @@ package final class SourceRegistry: Sendable {
         power = RecordingSwitch(isOn: settings?.recording == .on)
         running = Locked(
             settings.map { [power, counters, changes] in
-                SourceRecorder(settings: $0, power: power, counters: counters, changes: changes) { diagnostics.once($0.message) }
+                SourceRecorder(settings: $0, power: power, counters: counters, changes: changes) {
+                    diagnostics.once($0.message)
+                }
             })
     }
 
@@ -38,20 +41,25 @@ package final class SourceRegistry: Sendable {
     /// The source that records now; nil when recording is off.
     package var source: SourceRecorder? { power.isOn ? current : nil }
 
-    /// The source to read and deliver by, also while recording is off; nil where reading would make a store that nothing was recorded into.
+    /// The source to read and deliver by, also while recording is off; nil where reading would make a store that
+    /// nothing was recorded into.
     package var readableSource: SourceRecorder? {
         guard let current, power.isOn || current.writer.hasStore else { return nil }
         return current
     }
 
-    /// The source that records a part's exchanges: the one that opened it, as long as it is one of ours; nil when recording is off.
+    /// The source that records a part's exchanges: the one that opened it, as long as it is one of ours; nil when
+    /// recording is off.
     func source(of part: OpenPart?) -> SourceRecorder? {
         guard let source else { return nil }
-        guard let own = part?.source, own.records(with: power), own.generation == source.generation else { return source }
+        guard let own = part?.source, own.records(with: power), own.generation == source.generation else {
+            return source
+        }
         return own
     }
 
-    /// As ``readableSource``, once everything is written that handles from before the installation was reset still had in memory.
+    /// As ``readableSource``, once everything is written that handles from before the installation was reset still had
+    /// in memory.
     func drainedSource() async -> SourceRecorder? {
         // What cannot be written stays in memory and shows in the source's own problem.
         for source in liveForerunners {
@@ -119,7 +127,9 @@ package final class SourceRegistry: Sendable {
     var problem: WaybillError? { switchProblem.withLock { $0 } }
 
     /// What turning recording on or off means for the disk; gives what went wrong.
-    private func follow(_ mode: RecordingMode, _ settings: RecordingSettings, _ source: SourceRecorder, _ store: Store?) -> WaybillError? {
+    private func follow(_ mode: RecordingMode, _ settings: RecordingSettings, _ source: SourceRecorder, _ store: Store?)
+        -> WaybillError?
+    {
         do throws(WaybillError) {
             try settings.mark?.set(isOn: mode == .on)
             if mode == .off, settings.offErasesPending, let store {

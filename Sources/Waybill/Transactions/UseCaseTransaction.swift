@@ -3,7 +3,8 @@ public import WaybillCore
 
 /// A handle to this process's part in one transaction.
 ///
-/// Copies stand for the same part. Finish it once; when the last copy goes away unfinished, the part is recorded as abandoned.
+/// Copies stand for the same part. Finish it once; when the last copy goes away unfinished, the part is recorded as
+/// abandoned.
 ///
 /// ## Usage
 ///
@@ -31,7 +32,9 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     ///   - outcome: How it ended. For the process that began the transaction, this is the transaction's outcome.
     ///   - error: Why; its domain and code are kept, its text only if the manager was told to.
     ///   - attributes: What else is to be said.
-    public func finish(_ outcome: TransactionOutcome.Final = .succeeded, error: (any Error)? = nil, attributes: Attributes = [:]) {
+    public func finish(
+        _ outcome: TransactionOutcome.Final = .succeeded, error: (any Error)? = nil, attributes: Attributes = [:]
+    ) {
         part.close(outcome.outcome, error: part.source?.recorded(error), attributes: attributes)
     }
 
@@ -52,8 +55,8 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
 
     /// Runs a closure with this transaction as the current one, and closes the part by how it ends.
     ///
-    /// Returning means succeeded; `CancellationError` or `URLError.cancelled` means canceled; any other error means failed with that error.
-    /// A `finish` inside wins. The closure keeps the caller's isolation.
+    /// Returning means succeeded; `CancellationError` or `URLError.cancelled` means canceled; any other error means
+    /// failed with that error. A `finish` inside wins. The closure keeps the caller's isolation.
     @discardableResult
     public func perform<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: (UseCaseTransaction<Event>) async throws -> Result
@@ -99,7 +102,8 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     }
 }
 
-// Inlined, with an empty dictionary that needs no call to make, so that a disabled manager costs its callers next to nothing.
+// Inlined, with an empty dictionary that needs no call to make, so that a disabled manager costs its callers next to
+// nothing.
 extension UseCaseTransaction where Event: UseCase {
     /// Records that something happened; never blocks, never throws.
     ///

@@ -43,7 +43,8 @@ struct CollectedExchanges {
     /// What becomes of it, which leaves its durations in another order.
     mutating func group(_ key: NetworkKey) -> NetworkGroup {
         NetworkGroup(
-            role: key.role, host: key.host, path: key.path, method: key.method, count: count, statuses: statuses, states: states,
+            role: key.role, host: key.host, path: key.path, method: key.method, count: count, statuses: statuses,
+            states: states,
             errors: errorCounts, firstByte: DurationStatistics(&firstByte), whole: DurationStatistics(&whole),
             sentByteCount: sentByteCount, receivedByteCount: receivedByteCount, slowest: slowest, failing: failing)
     }
@@ -70,7 +71,9 @@ extension NetworkGroup.Example {
             ? left.hasLesserID(than: right) : left.openedMicroseconds > right.openedMicroseconds
     }
 
-    private func hasLesserID(than other: Self) -> Bool { (id.source, id.sequence) < (other.id.source, other.id.sequence) }
+    private func hasLesserID(than other: Self) -> Bool {
+        (id.source, id.sequence) < (other.id.source, other.id.sequence)
+    }
 }
 
 extension [NetworkGroup.Example] {

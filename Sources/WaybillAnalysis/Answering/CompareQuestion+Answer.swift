@@ -8,26 +8,37 @@ extension CompareQuestion {
         try groups.check()
         let points = try PointMatcher([from, to], of: filter.useCase, context)
         let events = try EventCursor(
-            filter, codes: points.codes, reading: [.times, .outcome], segmentation: groups.segmentation, sources: points.sources, context)
+            filter, codes: points.codes, reading: [.times, .outcome], segmentation: groups.segmentation,
+            sources: points.sources, context)
         let members = try GroupMembers(groups, events.transactions)
         var (a, b) = (ComparedSample(value: groups.names.a), ComparedSample(value: groups.names.b))
         try events.forEach { transaction, events, sources in
             let (isInA, isInB) = (members.isInA(transaction), members.isInB(transaction))
             guard isInA || isInB else { return }
             let duration = self.duration(of: transaction, events, points, sources)
-            if isInA { a.add(transaction.outcome, duration: duration) } else { b.add(transaction.outcome, duration: duration) }
+            if isInA {
+                a.add(transaction.outcome, duration: duration)
+            } else {
+                b.add(transaction.outcome, duration: duration)
+            }
         }
         var answer = CompareAnswer(a, b)
-        let empty = [answer.a, answer.b].filter { $0.transactions == 0 }.map { $0.value.map { "“\($0)”" } ?? "those without a value" }
+        let empty = [answer.a, answer.b].filter { $0.transactions == 0 }.map {
+            $0.value.map { "“\($0)”" } ?? "those without a value"
+        }
         if !empty.isEmpty {
-            answer.whyEmpty = try context.whyNone(filter) { "None of \($0) belongs to \(empty.joined(separator: ", or to "))." }
+            answer.whyEmpty = try context.whyNone(filter) {
+                "None of \($0) belongs to \(empty.joined(separator: ", or to "))."
+            }
         }
         return answer
     }
 
-    /// As ``DurationQuestion`` has it; nil where a transaction lacks one of the points, or has them the other way round.
+    /// As ``DurationQuestion`` has it; nil where a transaction lacks one of the points, or has them the other way
+    /// round.
     private func duration(
-        of transaction: TransactionCursor.Transaction, _ events: [TimePoint], _ points: PointMatcher, _ sources: SourceDirectory
+        of transaction: TransactionCursor.Transaction, _ events: [TimePoint], _ points: PointMatcher,
+        _ sources: SourceDirectory
     ) -> Int? {
         guard let start = points.occurrence(occurrence, of: 0, in: transaction, events, sources),
             let end = points.occurrence(occurrence, of: 1, in: transaction, events, sources),
@@ -46,7 +57,9 @@ private struct GroupMembers {
     init(_ groups: CompareQuestion.Groups, _ transactions: TransactionCursor) throws(WaybillError) {
         switch groups {
         case .values(let segmentation, let a, let b):
-            let segments = try [a, b].map { value throws(WaybillError) in try transactions.segment(of: value, segmentation) }
+            let segments = try [a, b].map { value throws(WaybillError) in
+                try transactions.segment(of: value, segmentation)
+            }
             isInA = { $0.segment == segments[0] }
             isInB = { $0.segment == segments[1] }
         case .windows(let a, let b):
@@ -90,7 +103,9 @@ extension CompareQuestion.Groups {
             guard a != b else { throw WaybillError(.setting, "Both groups are the same; say two values.") }
         case .windows(let a, let b):
             let (a, b) = (a.microseconds, b.microseconds)
-            guard !a.overlaps(b) else { throw WaybillError(.setting, "The two stretches of time overlap, so they cannot be compared.") }
+            guard !a.overlaps(b) else {
+                throw WaybillError(.setting, "The two stretches of time overlap, so they cannot be compared.")
+            }
         }
     }
 }
@@ -99,7 +114,8 @@ extension Range<Int> {
     /// `2026-03-01T00:00:00Z/2026-03-08T00:00:00Z`: an interval of ISO 8601, to the second.
     fileprivate var interval: String {
         [lowerBound, upperBound].map { bound in
-            Date(timeIntervalSince1970: Double(bound.quotientAndRemainder(flooringBy: 1_000_000).quotient)).formatted(.iso8601)
+            Date(timeIntervalSince1970: Double(bound.quotientAndRemainder(flooringBy: 1_000_000).quotient)).formatted(
+                .iso8601)
         }.joined(separator: "/")
     }
 }

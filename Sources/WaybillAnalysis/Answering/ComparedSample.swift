@@ -34,7 +34,8 @@ package struct ComparedSample {
     fileprivate mutating func group() -> CompareAnswer.Group {
         durations.sort()
         var values = durations
-        return CompareAnswer.Group(value: value, transactions: transactions, ended: ended, statistics: DurationStatistics(&values))
+        return CompareAnswer.Group(
+            value: value, transactions: transactions, ended: ended, statistics: DurationStatistics(&values))
     }
 }
 
@@ -46,12 +47,16 @@ extension CompareAnswer {
         rates = RateComparison.Measure.allCases.map { measure in
             RateComparison(measure, (a.count(measure), self.a), (b.count(measure), self.b))
         }
-        quantiles = [50, 90, 99].map { percent in QuantileComparison(percent, (a.durations, self.a), (b.durations, self.b)) }
+        quantiles = [50, 90, 99].map { percent in
+            QuantileComparison(percent, (a.durations, self.a), (b.durations, self.b))
+        }
     }
 }
 
 extension RateComparison {
-    fileprivate init(_ measure: Measure, _ a: (count: Int, group: CompareAnswer.Group), _ b: (count: Int, group: CompareAnswer.Group)) {
+    fileprivate init(
+        _ measure: Measure, _ a: (count: Int, group: CompareAnswer.Group), _ b: (count: Int, group: CompareAnswer.Group)
+    ) {
         self.measure = measure
         (aCount, bCount) = (a.count, b.count)
         self.a = Estimate(rateOf: a.count, of: a.group.ended)
@@ -66,7 +71,8 @@ extension RateComparison {
 extension QuantileComparison {
     /// - Parameter a: The sorted durations of the first group.
     fileprivate init(
-        _ percent: Int, _ a: (durations: [Int], group: CompareAnswer.Group), _ b: (durations: [Int], group: CompareAnswer.Group)
+        _ percent: Int, _ a: (durations: [Int], group: CompareAnswer.Group),
+        _ b: (durations: [Int], group: CompareAnswer.Group)
     ) {
         self.percent = percent
         aMicroseconds = Estimate(percent: percent, of: a.durations)

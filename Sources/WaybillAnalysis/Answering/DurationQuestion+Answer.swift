@@ -6,7 +6,8 @@ extension DurationQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> DurationAnswer {
         let points = try PointMatcher([from, to], of: filter.useCase, context)
         let events = try EventCursor(
-            filter, codes: points.codes, reading: points.contents, segmentation: segmentation, sources: points.sources, context)
+            filter, codes: points.codes, reading: points.contents, segmentation: segmentation, sources: points.sources,
+            context)
         var collected = Segmented(CollectedDurations(), by: segmentation)
         try events.forEach { transaction, events, sources in
             guard let start = points.occurrence(occurrence, of: 0, in: transaction, events, sources) else { return }
@@ -42,6 +43,7 @@ private struct CollectedDurations {
         var durations = durations
         let histogram = [DurationSegment.Bar](of: durations)
         return DurationSegment(
-            value: value, statistics: DurationStatistics(&durations), withoutEnd: withoutEnd, reversed: reversed, histogram: histogram)
+            value: value, statistics: DurationStatistics(&durations), withoutEnd: withoutEnd, reversed: reversed,
+            histogram: histogram)
     }
 }

@@ -24,7 +24,9 @@ extension TimePoint {
 
     /// What decides where clocks do not.
     func hasLaterSource(than other: TimePoint, _ sources: SourceDirectory) -> Bool {
-        guard let id = sources.entries[source]?.id, let otherID = sources.entries[other.source]?.id else { return source > other.source }
+        guard let id = sources.entries[source]?.id, let otherID = sources.entries[other.source]?.id else {
+            return source > other.source
+        }
         return id > otherID
     }
 
@@ -53,11 +55,14 @@ struct EventCursor {
         connection = context.connection
         self.codes = codes?.sorted()
         transactions = try TransactionCursor(
-            filter, segmentation: segmentation, reading: codes == [] ? contents : contents.union(.joined), joinedWith: self.codes,
+            filter, segmentation: segmentation, reading: codes == [] ? contents : contents.union(.joined),
+            joinedWith: self.codes,
             sources: sources, context)
     }
 
-    private init(_ transactions: TransactionCursor, _ codes: [Int]?, _ sources: SourceDirectory, _ connection: Connection) {
+    private init(
+        _ transactions: TransactionCursor, _ codes: [Int]?, _ sources: SourceDirectory, _ connection: Connection
+    ) {
         (self.transactions, self.codes, self.sources, self.connection) = (transactions, codes, sources, connection)
     }
 
@@ -85,7 +90,8 @@ struct EventCursor {
         try transactions.forEach { (transaction, parts) throws(WaybillError) in
             events.removeAll(keepingCapacity: true)
             if readsEvents {
-                let leader = JoinedParts.Part(source: transaction.source, sequence: transaction.sequence, useCase: transaction.useCase)
+                let leader = JoinedParts.Part(
+                    source: transaction.source, sequence: transaction.sequence, useCase: transaction.useCase)
                 let before = parts.prefix { ($0.source, $0.sequence) < (leader.source, leader.sequence) }
                 for part in before { try joined.read(part, into: &events) }
                 try leading.read(leader, into: &events)
@@ -119,6 +125,8 @@ extension TransactionCursor.Transaction {
 
     /// Its outcome; nil where none was recorded.
     func end(_ sources: SourceDirectory) -> TimePoint? {
-        closing.map { TimePoint(source: source, sequence: $0.sequence, at: $0.at, wall: sources.wall($0.at, in: source), name: -2) }
+        closing.map {
+            TimePoint(source: source, sequence: $0.sequence, at: $0.at, wall: sources.wall($0.at, in: source), name: -2)
+        }
     }
 }

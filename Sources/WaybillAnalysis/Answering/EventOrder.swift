@@ -1,7 +1,7 @@
 import WaybillCore
 
-/// Puts the events of several sources into one order: within a source by sequence, across sources by their clocks as far as that allows; ties by
-/// (source, sequence).
+/// Puts the events of several sources into one order: within a source by sequence, across sources by their clocks as
+/// far as that allows; ties by (source, sequence).
 struct EventOrder {
     private let sources: SourceDirectory
     // Kept from transaction to transaction, so that they are made once.
@@ -10,19 +10,23 @@ struct EventOrder {
     private var events: [TimePoint] = []
 
     private struct TimedEvent {
-        /// A wall clock that was set back must not turn the source's own order round: never less than that of the event before.
+        /// A wall clock that was set back must not turn the source's own order round: never less than that of the event
+        /// before.
         var time: Int
         var event: TimePoint
     }
 
     init(_ sources: SourceDirectory) { self.sources = sources }
 
-    /// - Parameter events: By source, within a source by sequence: so each source's are in order, and have to be merged.
+    /// - Parameter events: By source, within a source by sequence: so each source's are in order, and have to be
+    ///   merged.
     mutating func ordered(_ events: [TimePoint]) -> [TimePoint] {
         merged.removeAll(keepingCapacity: true)
         var index = events.startIndex
         while index < events.endIndex {
-            let end = events[index...].firstIndex { [source = events[index].source] in $0.source != source } ?? events.endIndex
+            let end =
+                events[index...].firstIndex { [source = events[index].source] in $0.source != source }
+                ?? events.endIndex
             merge(events[index..<end])
             index = end
         }

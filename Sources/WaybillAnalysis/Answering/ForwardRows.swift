@@ -1,9 +1,9 @@
 import WaybillCore
 import WaybillStore
 
-/// Rows of a table whose key begins with a source and a number, fetched for keys that mostly come in that order, too: from one to the next by steps
-/// where that is near, by a search where it is far. So a question about everything reads the table once, and one about little reads little: of no
-/// source more than is asked about.
+/// Rows of a table whose key begins with a source and a number, fetched for keys that mostly come in that order, too:
+/// from one to the next by steps where that is near, by a search where it is far. So a question about everything reads
+/// the table once, and one about little reads little: of no source more than is asked about.
 struct ForwardRows {
     private let statement: Statement
     private let arguments: [any SQLValue]

@@ -7,7 +7,8 @@ extension FunnelQuestion {
         let points = try PointMatcher(steps, of: filter.useCase, context)
         // Strictly, what lies between matters.
         let events = try EventCursor(
-            filter, codes: isStrict ? nil : points.codes, reading: points.contents, segmentation: segmentation, sources: points.sources,
+            filter, codes: isStrict ? nil : points.codes, reading: points.contents, segmentation: segmentation,
+            sources: points.sources,
             context)
         var collected = Segmented(CollectedSteps(stepCount: steps.count), by: segmentation)
         if isStrict {
@@ -36,7 +37,9 @@ extension FunnelQuestion {
         var durations: [Int] = []
         var (first, last): (TimePoint?, TimePoint?) = (nil, nil)
         for index in steps.indices {
-            guard let step = points.occurrence(.first, of: index, in: transaction, events, after: last, sources) else { break }
+            guard let step = points.occurrence(.first, of: index, in: transaction, events, after: last, sources) else {
+                break
+            }
             if let first, let window = windowMicroseconds, step.microseconds(since: first) > window { break }
             durations.append(last.map(step.microseconds(since:)) ?? 0)
             (first, last) = (first ?? step, step)
@@ -96,7 +99,9 @@ private struct CollectedSteps {
         for (index, point) in points.enumerated() {
             let reached = durations[index].count
             var taken = index == 0 ? Durations() : durations[index]
-            steps.append(FunnelSegment.Step(point: point, reached: reached, lost: before - reached, statistics: DurationStatistics(&taken)))
+            steps.append(
+                FunnelSegment.Step(
+                    point: point, reached: reached, lost: before - reached, statistics: DurationStatistics(&taken)))
             before = reached
         }
         return FunnelSegment(value: value, transactions: transactions, steps: steps)

@@ -1,7 +1,8 @@
 import WaybillCore
 import WaybillStore
 
-/// The parts of transactions besides their leading ones: those of few transactions are looked up; of many it is faster to read all at once.
+/// The parts of transactions besides their leading ones: those of few transactions are looked up; of many it is faster
+/// to read all at once.
 struct JoinedParts {
     /// A part of another source, or a further one of the same.
     struct Part: Equatable {
@@ -38,11 +39,13 @@ struct JoinedParts {
         guard count >= Self.many else { return }
         var links: [Link] = []
         var events = try codes.map { codes throws(WaybillError) in
-            try ForwardRows("SELECT part FROM events AS sought", key: ("source", "part"), only: ("code", codes), connection)
+            try ForwardRows(
+                "SELECT part FROM events AS sought", key: ("source", "part"), only: ("code", codes), connection)
         }
         defer { events?.stop() }
         let statement = try connection.statement(
-            "SELECT guid, source, sequence, use_case FROM parts WHERE guid IS NOT NULL AND listed_us IS NULL ORDER BY source, sequence")
+            "SELECT guid, source, sequence, use_case FROM parts WHERE guid IS NOT NULL AND listed_us IS NULL ORDER BY source, sequence"
+        )
         try statement.forEachRow { (row) throws(WaybillError) in
             let part = Part(source: row.int(1), sequence: row.int(2), useCase: row.int(3))
             if events != nil, try events?.row(from: part.source, part.sequence)?.int(0) != part.sequence { return }
@@ -54,7 +57,9 @@ struct JoinedParts {
     private mutating func add(_ part: Part, of guid: GUID, to links: inout [Link]) {
         let place = Int32(links.count)
         links.append(
-            Link(transaction: guid, sequence: part.sequence, useCase: part.useCase, source: Int32(clamping: part.source), next: place))
+            Link(
+                transaction: guid, sequence: part.sequence, useCase: part.useCase, source: Int32(clamping: part.source),
+                next: place))
         guard let before = last.update(guid, to: place, { links[Int($0)].transaction }) else { return }
         links[Int(place)].next = links[Int(before)].next
         links[Int(before)].next = place
@@ -89,7 +94,8 @@ struct JoinedParts {
     }
 }
 
-/// Places by ID, which the one who has them keeps: a hash table of four bytes for each slot, open addressing (Knuth, TAOCP volume 3, 6.4, algorithm L).
+/// Places by ID, which the one who has them keeps: a hash table of four bytes for each slot, open addressing (Knuth,
+/// TAOCP volume 3, 6.4, algorithm L).
 ///
 /// A dictionary keeps each ID once more, and its hashes took some tenth of an answer's time. IDs come from others, so
 /// what they are multiplied by is random: many that fall into one slot cannot be made up (Dietzfelbinger et al. 1997,

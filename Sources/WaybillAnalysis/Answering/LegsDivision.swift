@@ -29,7 +29,8 @@ struct LegsDivision {
         for exchange in exchanges where exchange.opened <= span.upperBound {
             let (opened, closed) = add(exchange, known)
             let whole = clip(opened)...clip(closed)
-            sending = sending.map { min($0.lowerBound, whole.lowerBound)...max($0.upperBound, whole.upperBound) } ?? whole
+            sending =
+                sending.map { min($0.lowerBound, whole.lowerBound)...max($0.upperBound, whole.upperBound) } ?? whole
         }
         guard let sending else { return nil }
         legs[.clientBefore] = sending.lowerBound - span.lowerBound

@@ -4,12 +4,16 @@ import WaybillStore
 
 /// Client by client, since what its other exchanges say of the clocks is read with those that are asked about.
 extension LegsQuestion {
-    public func answer(from context: AnswerContext) throws(WaybillError) -> LegsAnswer { try answer(from: context, batchCount: 50_000) }
+    public func answer(from context: AnswerContext) throws(WaybillError) -> LegsAnswer {
+        try answer(from: context, batchCount: 50_000)
+    }
 
-    /// - Parameter batchCount: How many transactions of a client are divided at a time, which bounds the memory that exchanges take.
+    /// - Parameter batchCount: How many transactions of a client are divided at a time, which bounds the memory that
+    ///   exchanges take.
     func answer(from context: AnswerContext, batchCount: Int) throws(WaybillError) -> LegsAnswer {
         let sources = try SourceDirectory(context.connection)
-        let asked = try TransactionCursor(filter, segmentation: segmentation, reading: .times, sources: sources, context)
+        let asked = try TransactionCursor(
+            filter, segmentation: segmentation, reading: .times, sources: sources, context)
         var collected = Segmented(CollectedLegs(), by: segmentation)
         var ofSource: [TransactionCursor.Transaction] = []
         try asked.forEach { (transaction, _) throws(WaybillError) in
@@ -32,7 +36,8 @@ extension LegsQuestion {
 
     /// Divides some of one source.
     private static func divide(
-        _ transactions: [TransactionCursor.Transaction], _ sources: SourceDirectory, into collected: inout Segmented<CollectedLegs>,
+        _ transactions: [TransactionCursor.Transaction], _ sources: SourceDirectory,
+        into collected: inout Segmented<CollectedLegs>,
         _ connection: Connection
     ) throws(WaybillError) {
         guard let source = transactions.first?.source, let id = sources.entries[source]?.id else { return }

@@ -38,7 +38,8 @@ extension MeasuredExchange {
         host = row.optionalText(5)
         path = row.text(6)
         state = ExchangeRecord.State(
-            row.optionalInt(9).flatMap(Fact.ExchangeState.init(rawValue:)), isMocked: detail.transfer.isMocked, hasSourceEnded: row.bool(14)
+            row.optionalInt(9).flatMap(Fact.ExchangeState.init(rawValue:)), isMocked: detail.transfer.isMocked,
+            hasSourceEnded: row.bool(14)
         )
         opened = sources.wall(at, in: source)
         firstByteAfter = row.optionalInt(8).map { $0 - at }

@@ -8,6 +8,7 @@ extension String {
     ///   - none: What to say where there are none.
     func hint(among known: [String], none: String) -> String {
         if let nearest = nearest(among: known) { return "did you mean “\(nearest)”?" }
-        return known.isEmpty ? none : "there are \(known.prefix(12).joined(separator: ", "))\(known.count > 12 ? " and others" : "")."
+        return known.isEmpty
+            ? none : "there are \(known.prefix(12).joined(separator: ", "))\(known.count > 12 ? " and others" : "")."
     }
 }

@@ -6,7 +6,9 @@ extension NetworkQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> NetworkAnswer {
         let sources = try SourceDirectory(context.connection)
         var groups: [NetworkKey: CollectedExchanges] = [:]
-        try ExchangeList(filter, of: transactions, now: context.now, context.connection).forEachRow(MeasuredExchange.columns) { row in
+        try ExchangeList(filter, of: transactions, now: context.now, context.connection).forEachRow(
+            MeasuredExchange.columns
+        ) { row in
             let exchange = MeasuredExchange(row, sources)
             let key = NetworkKey(exchange, grouping)
             groups[key, default: CollectedExchanges(exampleCount: max(0, exampleCount))].add(exchange)
@@ -44,6 +46,8 @@ struct NetworkKey: Hashable, Comparable {
 
     static func < (left: NetworkKey, right: NetworkKey) -> Bool {
         guard left.host == right.host else { return Segmentation.precedes(left.host, right.host) }
-        return (left.path ?? "", left.method ?? "", left.role.rawValue) < (right.path ?? "", right.method ?? "", right.role.rawValue)
+        return (left.path ?? "", left.method ?? "", left.role.rawValue) < (
+            right.path ?? "", right.method ?? "", right.role.rawValue
+        )
     }
 }

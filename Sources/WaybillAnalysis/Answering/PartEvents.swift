@@ -13,9 +13,11 @@ struct PartEvents {
     /// - Parameters:
     ///   - codes: Of the events that are wanted; nil: all.
     ///   - purpose: Tells apart the statements of two that read in turn.
-    init(_ codes: [Int]?, _ sources: SourceDirectory, _ purpose: String, _ connection: Connection) throws(WaybillError) {
+    init(_ codes: [Int]?, _ sources: SourceDirectory, _ purpose: String, _ connection: Connection) throws(WaybillError)
+    {
         rows = try ForwardRows(
-            "SELECT part, after, at_us, code FROM events AS \(purpose)", key: ("source", "part"), only: codes.map { ("code", $0) },
+            "SELECT part, after, at_us, code FROM events AS \(purpose)", key: ("source", "part"),
+            only: codes.map { ("code", $0) },
             connection)
         self.sources = sources
     }

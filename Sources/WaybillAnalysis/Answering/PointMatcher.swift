@@ -34,8 +34,11 @@ struct PointMatcher {
     }
 
     private static func unknown(_ name: String, _ connection: Connection) throws(WaybillError) -> WaybillError {
-        let known = try connection.statement("SELECT DISTINCT name FROM names WHERE event >= 0 ORDER BY name").rows { row in row.text(0) }
-        let hint = name.hint(among: known, none: "no event here has a name; “event 7” stands for the one with the code 7.")
+        let known = try connection.statement("SELECT DISTINCT name FROM names WHERE event >= 0 ORDER BY name").rows {
+            row in row.text(0)
+        }
+        let hint = name.hint(
+            among: known, none: "no event here has a name; “event 7” stands for the one with the code 7.")
         return WaybillError(.notFound, "No event here is called “\(name)”: \(hint)")
     }
 
@@ -45,13 +48,15 @@ struct PointMatcher {
     /// Whether a point is where something of a transaction stands.
     func matches(_ event: TimePoint, _ index: Int) -> Bool { names[index] == event.name }
 
-    /// The first or the last occurrence of a point in a transaction: of each source by sequence, of those by their clocks.
+    /// The first or the last occurrence of a point in a transaction: of each source by sequence, of those by their
+    /// clocks.
     ///
     /// - Parameters:
     ///   - events: As ``EventCursor`` hands them out.
     ///   - earlier: What it has to come after; nil: nothing.
     func occurrence(
-        _ which: DurationQuestion.Occurrence, of index: Int, in transaction: TransactionCursor.Transaction, _ events: [TimePoint],
+        _ which: DurationQuestion.Occurrence, of index: Int, in transaction: TransactionCursor.Transaction,
+        _ events: [TimePoint],
         after earlier: TimePoint? = nil, _ sources: SourceDirectory
     ) -> TimePoint? {
         func isLater(_ event: TimePoint) -> Bool { earlier.map { event.isAfter($0, sources) } ?? true }

@@ -37,8 +37,12 @@ public struct SeenValues: Sendable, Equatable {
     package func redacted(by redactor: Redactor) -> SeenValues {
         var seen = SeenValues()
         for (segmentation, values) in counts {
-            if case .attribute(let name) = segmentation, redactor.isSensitive(name) || redactor.text(name) != name { continue }
-            for (value, count) in values where redactor.text(value) == value { seen.add(value, of: segmentation, count: count) }
+            if case .attribute(let name) = segmentation, redactor.isSensitive(name) || redactor.text(name) != name {
+                continue
+            }
+            for (value, count) in values where redactor.text(value) == value {
+                seen.add(value, of: segmentation, count: count)
+            }
         }
         return seen
     }
@@ -62,8 +66,12 @@ extension StoreReader {
             var seen = SeenValues()
             for leader in try leaders(ListQuery(filter, limit: limit, after: nil, now: wall), filter.order) {
                 _ = try connection.statement(sql).first(leader.source, leader.sequence) { row in
-                    for (name, value) in DetailColumn(row.optionalText(0)).attributes { seen.add(value.description, of: .attribute(name)) }
-                    for (column, segmentation) in zip(Int32(1)..., [Segmentation.app, .appVersion, .device, .os, .osVersion, .hour, .day]) {
+                    for (name, value) in DetailColumn(row.optionalText(0)).attributes {
+                        seen.add(value.description, of: .attribute(name))
+                    }
+                    for (column, segmentation) in zip(
+                        Int32(1)..., [Segmentation.app, .appVersion, .device, .os, .osVersion, .hour, .day])
+                    {
                         seen.add(row.optionalText(column) ?? "", of: segmentation)
                     }
                 }

@@ -2,7 +2,8 @@ import WaybillCore
 import WaybillReading
 import WaybillStore
 
-/// What answers need of the sources: their clocks, and what their apps call events. Read at once, since a store may know many thousands.
+/// What answers need of the sources: their clocks, and what their apps call events. Read at once, since a store may
+/// know many thousands.
 final class SourceDirectory {
     struct Entry {
         var id: GUID
@@ -33,21 +34,26 @@ final class SourceDirectory {
     init(_ connection: Connection) throws(WaybillError) {
         self.connection = connection
         var clocks: [Int: [ClockAnchor]] = [:]
-        try connection.statement("SELECT source, at_us, offset_us FROM clocks ORDER BY source, at_us").forEachRow { row in
-            clocks[row.int(0), default: []].append(ClockAnchor(atMicroseconds: row.int(1), offsetMicroseconds: row.int(2)))
+        try connection.statement("SELECT source, at_us, offset_us FROM clocks ORDER BY source, at_us").forEachRow {
+            row in
+            clocks[row.int(0), default: []].append(
+                ClockAnchor(atMicroseconds: row.int(1), offsetMicroseconds: row.int(2)))
         }
-        try connection.statement("SELECT id, uuid, app, app_version, device, os, os_version, installation FROM sources").forEachRow { row in
-            let naming = Naming(app: row.text(2), version: row.text(3))
-            let number = namings[naming] ?? namings.count
-            namings[naming] = number
-            entries[row.int(0)] = Entry(
-                id: row.guid(1), installation: row.optionalGUID(7), app: row.text(2), appVersion: row.text(3), device: row.text(4),
-                os: row.text(5), osVersion: row.text(6),
-                clock: WallClock(clocks[row.int(0)] ?? []), naming: number)
-        }
+        try connection.statement("SELECT id, uuid, app, app_version, device, os, os_version, installation FROM sources")
+            .forEachRow { row in
+                let naming = Naming(app: row.text(2), version: row.text(3))
+                let number = namings[naming] ?? namings.count
+                namings[naming] = number
+                entries[row.int(0)] = Entry(
+                    id: row.guid(1), installation: row.optionalGUID(7), app: row.text(2), appVersion: row.text(3),
+                    device: row.text(4),
+                    os: row.text(5), osVersion: row.text(6),
+                    clock: WallClock(clocks[row.int(0)] ?? []), naming: number)
+            }
     }
 
-    /// The same sources for another thread, which reads names by a connection of its own and numbers them in its own way.
+    /// The same sources for another thread, which reads names by a connection of its own and numbers them in its own
+    /// way.
     init(_ others: SourceDirectory, by connection: Connection) {
         self.connection = connection
         entries = others.entries
@@ -67,7 +73,9 @@ final class SourceDirectory {
             \(SQL.name(useCase: "?1", event: "m.event", app: "?2", version: "?3", otherwise: "'event ' || m.event")) \
             FROM names m WHERE m.use_case = ?1 AND m.event >= 0
             """
-        let rows = try connection.statement(sql).rows(useCase, entry.app, entry.appVersion) { row in (row.int(0), row.text(1)) }
+        let rows = try connection.statement(sql).rows(useCase, entry.app, entry.appVersion) { row in
+            (row.int(0), row.text(1))
+        }
         for (code, name) in rows { table[code] = number(of: name) }
         tables[key] = table
         return table
@@ -84,11 +92,13 @@ final class SourceDirectory {
     /// The number of an event that has no name.
     func number(ofUnnamed code: Int) -> Int { number(of: "event \(code)") }
 
-    /// The codes that any version of any app gives to a name in any use case; that a code has the name somewhere does not mean that it has it
-    /// everywhere.
+    /// The codes that any version of any app gives to a name in any use case; that a code has the name somewhere does
+    /// not mean that it has it everywhere.
     func codes(named name: String) throws(WaybillError) -> Set<Int> {
         var codes = Set(
-            try connection.statement("SELECT DISTINCT event FROM names WHERE name = ? AND event >= 0").rows(name) { row in row.int(0) })
+            try connection.statement("SELECT DISTINCT event FROM names WHERE name = ? AND event >= 0").rows(name) {
+                row in row.int(0)
+            })
         if let code = FilterCondition.code(ofUnnamed: name) { codes.insert(code) }
         return codes
     }

@@ -6,7 +6,8 @@ import WaybillReading
 extension SummaryQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> SummaryAnswer {
         let sources = try SourceDirectory(context.connection)
-        let transactions = try TransactionCursor(filter, reading: [.times, .outcome, .error], sources: sources, context)
+        let transactions = try TransactionCursor(
+            filter, reading: [.times, .outcome, .error], sources: sources, context)
         var counts: [UseCaseCounts] = []
         var places: [Int: Int] = [:]
         let step = max(1, stepMicroseconds)
@@ -49,7 +50,9 @@ private struct UseCaseCounts {
         outcomes[transaction.outcome, default: 0] += 1
         if let error = transaction.error { errors[error, default: 0] += 1 }
         sources.insert(transaction.source)
-        if let closing = transaction.closing, closing.sequence >= transaction.sequence { durations.append(closing.at - transaction.at) }
+        if let closing = transaction.closing, closing.sequence >= transaction.sequence {
+            durations.append(closing.at - transaction.at)
+        }
         if latest >= rates.count || rates[latest].step != step { latest = place(of: step) }
         rates[latest].outcomes[transaction.outcome, default: 0] += 1
     }

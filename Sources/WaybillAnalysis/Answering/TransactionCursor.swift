@@ -4,7 +4,8 @@ import WaybillStore
 
 /// The transactions that a question is about, each with its parts.
 ///
-/// Only their keys are held, so that ten million events take little memory; what else they have is read as they are handed out.
+/// Only their keys are held, so that ten million events take little memory; what else they have is read as they are
+/// handed out.
 struct TransactionCursor {
     /// A transaction, by its leading part. What is not among the ``Contents`` that are read has no meaning.
     struct Transaction {
@@ -62,7 +63,8 @@ struct TransactionCursor {
     /// - Parameter codes: Joined parts without such an event are not wanted; nil: all are.
     /// - Throws: `.notFound` where transactions are told apart by an attribute that none in the store has.
     init(
-        _ filter: TransactionFilter, segmentation: Segmentation? = nil, reading contents: Contents, joinedWith codes: [Int]? = nil,
+        _ filter: TransactionFilter, segmentation: Segmentation? = nil, reading contents: Contents,
+        joinedWith codes: [Int]? = nil,
         sources: SourceDirectory, _ context: AnswerContext
     ) throws(WaybillError) {
         let (connection, wall) = (context.connection, context.now)
@@ -75,11 +77,14 @@ struct TransactionCursor {
         if contents.contains(.joined), let second = context.second, try Self.areMany(filter, now: wall, connection) {
             (listed, joined) = try onTwoThreads(
                 { () throws(WaybillError) in try Listed(filter, segmentation, sources, now: wall, connection) },
-                { () throws(WaybillError) in try JoinedParts(ofTransactions: JoinedParts.many, with: codes, second).reading(by: connection)
+                { () throws(WaybillError) in
+                    try JoinedParts(ofTransactions: JoinedParts.many, with: codes, second).reading(by: connection)
                 })
         } else {
             listed = try Listed(filter, segmentation, sources, now: wall, connection)
-            joined = contents.contains(.joined) ? try JoinedParts(ofTransactions: listed.keys.count, with: codes, connection) : nil
+            joined =
+                contents.contains(.joined)
+                ? try JoinedParts(ofTransactions: listed.keys.count, with: codes, connection) : nil
         }
         if case .attribute(let name)? = segmentation, listed.segments.isEmpty, !listed.keys.isEmpty {
             try Self.check(attribute: name, connection)
@@ -90,11 +95,15 @@ struct TransactionCursor {
     }
 
     /// Whether there are so many that all parts are read at once; false also where that would take a look at each.
-    private static func areMany(_ filter: TransactionFilter, now wall: Int, _ connection: Connection) throws(WaybillError) -> Bool {
+    private static func areMany(_ filter: TransactionFilter, now wall: Int, _ connection: Connection)
+        throws(WaybillError) -> Bool
+    {
         guard filter.conditions.isEmpty, filter.text == nil else { return false }
         let query = ListQuery(all: "1", filter, now: wall)
         var count = 0
-        try connection.statement("\(query.sql) LIMIT \(JoinedParts.many)").forEachRow(arguments: query.arguments) { _ in count += 1 }
+        try connection.statement("\(query.sql) LIMIT \(JoinedParts.many)").forEachRow(arguments: query.arguments) { _ in
+            count += 1
+        }
         return count == JoinedParts.many
     }
 
@@ -104,13 +113,16 @@ struct TransactionCursor {
         var segments: [String: Int32] = [:]
 
         init(
-            _ filter: TransactionFilter, _ segmentation: Segmentation?, _ sources: SourceDirectory, now wall: Int, _ connection: Connection
+            _ filter: TransactionFilter, _ segmentation: Segmentation?, _ sources: SourceDirectory, now wall: Int,
+            _ connection: Connection
         ) throws(WaybillError) {
             let query = ListQuery(all: "p.source, p.sequence, \(segmentation?.column ?? "NULL")", filter, now: wall)
             try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
                 let source = row.int(0)
                 var segment: Int32 = -1
-                if let value = segmentation.flatMap({ $0.value(in: sources.entries[source], column: row.optionalText(2)) }) {
+                if let value = segmentation.flatMap({
+                    $0.value(in: sources.entries[source], column: row.optionalText(2))
+                }) {
                     segment = segments[value] ?? Int32(segments.count)
                     segments[value] = segment
                 }
@@ -145,8 +157,8 @@ struct TransactionCursor {
         return half
     }
 
-    /// Calls `body` for each, with its parts besides the leading one, in the order of their rows, so that reading what belongs to them goes
-    /// forward through the file.
+    /// Calls `body` for each, with its parts besides the leading one, in the order of their rows, so that reading what
+    /// belongs to them goes forward through the file.
     func forEach(_ body: (Transaction, [JoinedParts.Part]) throws(WaybillError) -> Void) throws(WaybillError) {
         // What the keys say already may be all.
         if let useCase, joined == nil, contents.subtracting(.joined).isEmpty {
@@ -162,14 +174,18 @@ struct TransactionCursor {
     }
 
     private func rows() throws(WaybillError) -> ForwardRows {
-        let times = contents.contains(.times) ? "p.at_us, p.closed, p.closed_at_us, p.listed_us" : "NULL, NULL, NULL, NULL"
+        let times =
+            contents.contains(.times) ? "p.at_us, p.closed, p.closed_at_us, p.listed_us" : "NULL, NULL, NULL, NULL"
         let outcome =
             contents.contains(.outcome)
-            ? "p.outcome, p.timeout_us, CASE p.outcome WHEN 0 THEN \(SQL.lastActivity(guid: "p.guid")) ELSE 0 END" : "NULL, NULL, NULL"
+            ? "p.outcome, p.timeout_us, CASE p.outcome WHEN 0 THEN \(SQL.lastActivity(guid: "p.guid")) ELSE 0 END"
+            : "NULL, NULL, NULL"
         let error =
-            contents.contains(.error) ? "p.error_code, CASE WHEN p.error_code IS NULL THEN NULL ELSE p.closed_detail END" : "NULL, NULL"
+            contents.contains(.error)
+            ? "p.error_code, CASE WHEN p.error_code IS NULL THEN NULL ELSE p.closed_detail END" : "NULL, NULL"
         return try ForwardRows(
-            "SELECT p.sequence, p.guid, p.use_case, \(times), \(outcome), \(error) FROM parts p", key: ("p.source", "p.sequence"),
+            "SELECT p.sequence, p.guid, p.use_case, \(times), \(outcome), \(error) FROM parts p",
+            key: ("p.source", "p.sequence"),
             connection)
     }
 
@@ -181,10 +197,13 @@ struct TransactionCursor {
             transaction.begun = row.int(6)
         }
         if contents.contains(.outcome) {
-            transaction.outcome = TransactionOutcome(stored: row.int(7), lastActivity: row.int(9), timeout: row.int(8), now: wall)
+            transaction.outcome = TransactionOutcome(
+                stored: row.int(7), lastActivity: row.int(9), timeout: row.int(8), now: wall)
         }
         if contents.contains(.error) {
-            transaction.error = row.optionalInt(10).map { RecordedError(domain: DetailColumn(row.optionalText(11)).errorDomain, code: $0) }
+            transaction.error = row.optionalInt(10).map {
+                RecordedError(domain: DetailColumn(row.optionalText(11)).errorDomain, code: $0)
+            }
         }
         return transaction
     }
@@ -192,7 +211,9 @@ struct TransactionCursor {
 
 extension TransactionCursor.Transaction {
     fileprivate init(_ key: TransactionCursor.Key, _ useCase: Int) {
-        self.init(source: Int(key.source), sequence: key.sequence, useCase: useCase, segment: key.segment < 0 ? nil : Int(key.segment))
+        self.init(
+            source: Int(key.source), sequence: key.sequence, useCase: useCase,
+            segment: key.segment < 0 ? nil : Int(key.segment))
     }
 }
 

@@ -22,11 +22,13 @@ extension TransitionsQuestion {
             }, whyEmpty: transitions.isEmpty ? try context.whyNone(filter) { "None of \($0) has two events." } : nil)
     }
 
-    private static func collect(from events: EventCursor, _ second: Connection?) throws(WaybillError) -> PairedDurations {
+    private static func collect(from events: EventCursor, _ second: Connection?) throws(WaybillError) -> PairedDurations
+    {
         guard let second else { return try PairedDurations(events) }
         let (first, last) = events.halves(by: second)
         var (all, rest) = try onTwoThreads(
-            { () throws(WaybillError) in try PairedDurations(first) }, { () throws(WaybillError) in try PairedDurations(last) })
+            { () throws(WaybillError) in try PairedDurations(first) },
+            { () throws(WaybillError) in try PairedDurations(last) })
         all.append(&rest)
         return all
     }
@@ -49,7 +51,9 @@ private struct PairedDurations {
         sources = events.sources
         try events.forEachInOrder { _, ordered, _ in
             for index in ordered.indices.dropFirst() {
-                add(ordered[index].microseconds(since: ordered[index - 1]), from: ordered[index - 1].name, to: ordered[index].name)
+                add(
+                    ordered[index].microseconds(since: ordered[index - 1]), from: ordered[index - 1].name,
+                    to: ordered[index].name)
             }
         }
     }
@@ -70,7 +74,9 @@ private struct PairedDurations {
     /// Numbers of names are another half's own.
     mutating func append(_ other: inout PairedDurations) {
         for (pair, place) in other.places {
-            let (from, to) = (sources.number(of: other.sources.names[pair.from]), sources.number(of: other.sources.names[pair.to]))
+            let (from, to) = (
+                sources.number(of: other.sources.names[pair.from]), sources.number(of: other.sources.names[pair.to])
+            )
             durations[self.place(of: Pair(from: from, to: to))].append(&other.durations[place])
         }
     }
@@ -79,7 +85,8 @@ private struct PairedDurations {
     mutating func take() throws(WaybillError) -> [TransitionsAnswer.Transition] {
         // The frequent ones take the time: in turns by two threads.
         var (even, odd): ([Followed], [Followed]) = ([], [])
-        for (index, entry) in places.sorted(by: { durations[$0.value].count > durations[$1.value].count }).enumerated() {
+        for (index, entry) in places.sorted(by: { durations[$0.value].count > durations[$1.value].count }).enumerated()
+        {
             var followed = Followed(from: sources.names[entry.key.from], to: sources.names[entry.key.to])
             swap(&followed.durations, &durations[entry.value])
             if index.isMultiple(of: 2) { even.append(followed) } else { odd.append(followed) }
@@ -93,7 +100,9 @@ private struct PairedDurations {
         var durations = Durations()
 
         static func transitions(_ all: inout [Followed]) -> [TransitionsAnswer.Transition] {
-            all.indices.map { .init(from: all[$0].from, to: all[$0].to, statistics: DurationStatistics(&all[$0].durations)) }
+            all.indices.map {
+                .init(from: all[$0].from, to: all[$0].to, statistics: DurationStatistics(&all[$0].durations))
+            }
         }
     }
 }

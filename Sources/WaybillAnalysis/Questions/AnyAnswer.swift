@@ -1,6 +1,7 @@
 /// The answer to any of the questions, with the question.
 ///
-/// In JSON it is one object: the member `question` says what was asked, the others are those of the answer; ``AnyQuestion/answer(json:)`` reads it.
+/// In JSON it is one object: the member `question` says what was asked, the others are those of the answer;
+/// ``AnyQuestion/answer(json:)`` reads it.
 public enum AnyAnswer: Hashable, Sendable {
     case summary(SummaryQuestion, SummaryAnswer)
     case duration(DurationQuestion, DurationAnswer)

@@ -6,7 +6,8 @@ package import WaybillStore
 /// Any of the questions, for programs that handle all of them.
 ///
 /// In JSON it is one object: the member `question` says which it is, the others are its own, e.g.
-/// `{"question": "duration", "filter": {"use_case": 0}, "from": "requestSent", "to": "responseReceived"}`. What is left out is as by default.
+/// `{"question": "duration", "filter": {"use_case": 0}, "from": "requestSent", "to": "responseReceived"}`. What is left
+/// out is as by default.
 public enum AnyQuestion: Hashable, Sendable {
     case summary(SummaryQuestion)
     case duration(DurationQuestion)
@@ -94,7 +95,9 @@ extension AnyQuestion {
     ///
     /// - Parameter now: In microseconds since 1970: decides what has timed out.
     /// - Throws: As ``Question/answer(from:)``.
-    package func answer(by reader: StoreReader, now: Int) throws -> AnyAnswer { try answered(by: ReaderAsking(reader: reader, now: now)) }
+    package func answer(by reader: StoreReader, now: Int) throws -> AnyAnswer {
+        try answered(by: ReaderAsking(reader: reader, now: now))
+    }
 
     private struct JSONAsking: Asking {
         var json: Data
@@ -145,7 +148,8 @@ extension AnyQuestion.Word {
         let word = try container.decode(String.self)
         guard let known = Self(rawValue: word) else {
             let words = Self.allCases.map(\.rawValue).joined(separator: ", ")
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "“\(word)” is no question. They are: \(words).")
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "“\(word)” is no question. They are: \(words).")
         }
         self = known
     }

@@ -1,8 +1,8 @@
 import Foundation
 import WaybillCore
 
-/// Two values are `{"segmentation": "variant", "a": "A", "b": "B"}`, where a value that is left out stands for those that have none; two stretches of time
-/// are `{"a_since_us": 0, "a_until_us": 5, "b_since_us": 5, "b_until_us": 9}`.
+/// Two values are `{"segmentation": "variant", "a": "A", "b": "B"}`, where a value that is left out stands for those
+/// that have none; two stretches of time are `{"a_since_us": 0, "a_until_us": 5, "b_since_us": 5, "b_until_us": 9}`.
 extension CompareQuestion.Groups: Codable {
     private enum CodingKeys: CodingKey {
         case segmentation, a, b, aSinceMicroseconds, aUntilMicroseconds, bSinceMicroseconds, bUntilMicroseconds
@@ -17,9 +17,12 @@ extension CompareQuestion.Groups: Codable {
             return
         }
         func window(_ since: CodingKeys, _ until: CodingKeys) throws -> Range<Date> {
-            let (since, end) = (try container.decode(Int.self, forKey: since), try container.decode(Int.self, forKey: until))
+            let (since, end) = (
+                try container.decode(Int.self, forKey: since), try container.decode(Int.self, forKey: until)
+            )
             guard since <= end else {
-                throw DecodingError.dataCorruptedError(forKey: until, in: container, debugDescription: "It lies before the beginning.")
+                throw DecodingError.dataCorruptedError(
+                    forKey: until, in: container, debugDescription: "It lies before the beginning.")
             }
             return Range(microseconds: since..<end)
         }

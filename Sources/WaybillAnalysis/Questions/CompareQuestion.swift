@@ -2,11 +2,13 @@ public import Foundation
 import WaybillCore
 public import WaybillReading
 
-/// Whether one group of transactions does better than another: how often it succeeds, fails and is abandoned, and how long it takes.
+/// Whether one group of transactions does better than another: how often it succeeds, fails and is abandoned, and how
+/// long it takes.
 ///
-/// Each measure has an interval at the 95 % level, under the assumption that the transactions are independent of each other; where a few
-/// installations made most of them, the intervals are too narrow. And each is judged by itself: of twenty measures of two groups that do not differ
-/// at all, one is expected to look more than noise. Decide beforehand which one matters, or trust only what is seen again in other transactions.
+/// Each measure has an interval at the 95 % level, under the assumption that the transactions are independent of each
+/// other; where a few installations made most of them, the intervals are too narrow. And each is judged by itself: of
+/// twenty measures of two groups that do not differ at all, one is expected to look more than noise. Decide beforehand
+/// which one matters, or trust only what is seen again in other transactions.
 ///
 /// ## Usage
 ///
@@ -87,7 +89,8 @@ public struct CompareAnswer: QuestionAnswer {
 
     /// One of the two.
     public struct Group: Hashable, Sendable, Codable {
-        /// What its transactions have in common: a value, or a stretch of time as ISO 8601 writes it; nil: that they have no such value.
+        /// What its transactions have in common: a value, or a stretch of time as ISO 8601 writes it; nil: that they
+        /// have no such value.
         public var value: String?
         /// Transactions.
         public var transactions: Int

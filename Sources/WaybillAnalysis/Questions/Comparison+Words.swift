@@ -1,13 +1,15 @@
 import WaybillCore
 
 extension RateComparison {
-    /// `“B” failed more often than “A”: 12.0 % against 8.0 %, a difference of +4.0 points (95 % interval +1.2 to +6.8). That is more than noise.`
+    /// `“B” failed more often than “A”: 12.0 % against 8.0 %, a difference of
+    /// +4.0 points (95 % interval +1.2 to +6.8). That is more than noise.`
     func inWords(_ a: CompareAnswer.Group, _ b: CompareAnswer.Group) -> String {
         guard let aRate = self.a.value, let bRate = self.b.value, let value = difference.value else {
             let empty = a.ended == 0 ? a.name : b.name
             return "No transaction of \(empty) is over, so nothing can be said about how often it \(measure.verb)."
         }
-        let difference = "a difference of \(value.pointsText) points (95 % interval \(difference.inWords { $0.pointsText }))"
+        let difference =
+            "a difference of \(value.pointsText) points (95 % interval \(difference.inWords { $0.pointsText }))"
         return switch verdict {
         case .higher, .lower:
             "\(b.name) \(measure.verb) \(verdict == .higher ? "more" : "less") often than \(a.name): \(bRate.percentText) against "
@@ -19,10 +21,13 @@ extension RateComparison {
 }
 
 extension QuantileComparison {
-    /// `The p90 of “B” is longer than that of “A”: 1.20 s against 900.0 ms, a difference of +300.0 ms (95 % interval ...). That is more than noise.`
+    /// `The p90 of “B” is longer than that of “A”: 1.20 s against 900.0 ms,
+    /// a difference of +300.0 ms (95 % interval ...). That is more than noise.`
     func inWords(_ a: CompareAnswer.Group, _ b: CompareAnswer.Group) -> String {
-        guard let aTime = aMicroseconds.value, let bTime = bMicroseconds.value, let value = differenceMicroseconds.value else {
-            return "There is no duration of \(a.statistics.count == 0 ? a.name : b.name), so nothing can be said about the p\(percent)."
+        guard let aTime = aMicroseconds.value, let bTime = bMicroseconds.value, let value = differenceMicroseconds.value
+        else {
+            return
+                "There is no duration of \(a.statistics.count == 0 ? a.name : b.name), so nothing can be said about the p\(percent)."
         }
         let both = "The p\(percent) is \(bTime.durationText) for \(b.name) and \(aTime.durationText) for \(a.name)"
         let interval = differenceMicroseconds.inWords { $0.differenceText }

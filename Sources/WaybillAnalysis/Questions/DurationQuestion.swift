@@ -24,7 +24,8 @@ public struct DurationQuestion: Question {
 
     /// Makes a question; by default about how long the whole transaction takes.
     public init(
-        filter: TransactionFilter, from: TransactionPoint = .begun, to: TransactionPoint = .finished, occurrence: Occurrence = .first,
+        filter: TransactionFilter, from: TransactionPoint = .begun, to: TransactionPoint = .finished,
+        occurrence: Occurrence = .first,
         segmentation: Segmentation? = nil
     ) {
         self.filter = filter
@@ -112,7 +113,9 @@ extension [DurationSegment.Bar] {
             counts[low] += 1
         }
         for index in bounds.indices.dropLast() where bounds[index + 1] > least && bounds[index] <= greatest {
-            append(DurationSegment.Bar(from: .microseconds(bounds[index]), to: .microseconds(bounds[index + 1]), count: counts[index]))
+            append(
+                DurationSegment.Bar(
+                    from: .microseconds(bounds[index]), to: .microseconds(bounds[index + 1]), count: counts[index]))
         }
     }
 }

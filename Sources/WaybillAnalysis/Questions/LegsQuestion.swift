@@ -3,18 +3,20 @@ public import WaybillReading
 
 /// Where the time of a use case goes: the client, the network, the server.
 ///
-/// A transaction's duration, from the beginning of its leading part to its close, is divided into ``Leg``s: every microsecond belongs to exactly one of
-/// them, so that they add up to the duration.
+/// A transaction's duration, from the beginning of its leading part to its close, is divided into ``Leg``s: every
+/// microsecond belongs to exactly one of them, so that they add up to the duration.
 ///
-/// What counts as sending are the client's exchanges of the leading part, cut off at its beginning and at its close. The server's share of an
-/// exchange is the one part that names it as its cause, from that part's opening to the server's own end of the exchange, or without one to the
-/// part's close; what that server asks of others meanwhile counts as its own time. An exchange that no part names, or several (a request that was
-/// sent again unseen), or whose end or server's end was not recorded, is a ``Leg/exchange`` as a whole.
+/// What counts as sending are the client's exchanges of the leading part, cut off at its beginning and at its close.
+/// The server's share of an exchange is the one part that names it as its cause, from that part's opening to the
+/// server's own end of the exchange, or without one to the part's close; what that server asks of others meanwhile
+/// counts as its own time. An exchange that no part names, or several (a request that was sent again unseen), or whose
+/// end or server's end was not recorded, is a ``Leg/exchange`` as a whole.
 ///
-/// The clocks of two machines differ, so where in an exchange the server's share lies is estimated, from other exchanges of the same two sources
-/// (see ``LegsSegment/uncertainty``). Where there are too few of them, the rest of the exchange is one leg, ``Leg/network``. Where exchanges
-/// overlap, a moment counts to the first of server, request, response, network and exchange that any of them is in; the share of a server of which
-/// nothing better is known then lies in the middle of its exchange.
+/// The clocks of two machines differ, so where in an exchange the server's share lies is estimated, from other
+/// exchanges of the same two sources (see ``LegsSegment/uncertainty``). Where there are too few of them, the rest of
+/// the exchange is one leg, ``Leg/network``. Where exchanges overlap, a moment counts to the first of server, request,
+/// response, network and exchange that any of them is in; the share of a server of which nothing better is known then
+/// lies in the middle of its exchange.
 public struct LegsQuestion: Question {
     /// Which transactions count.
     public var filter: TransactionFilter
@@ -65,7 +67,8 @@ public typealias LegsAnswer = SegmentedAnswer<LegsSegment>
 public struct LegsSegment: Hashable, Sendable, Codable {
     /// What its transactions have in common; nil for those that have no such value, and for all.
     public var value: String?
-    /// One for each ``Leg``, in the order of its cases; of the transactions that are divided, which ``duration`` counts.
+    /// One for each ``Leg``, in the order of its cases; of the transactions that are divided, which ``duration``
+    /// counts.
     public var legs: [Share]
     /// Whole transactions that were closed and have an exchange.
     public var duration: DurationStatistics
@@ -77,16 +80,18 @@ public struct LegsSegment: Hashable, Sendable, Codable {
     public var withoutServer: Int
     /// Divided transactions with an exchange whose request and response cannot be told apart.
     public var withoutSplit: Int
-    /// How far the border between request and server, and between server and response, may be off, either way: of each exchange that has both.
+    /// How far the border between request and server, and between server and response, may be off, either way: of each
+    /// exchange that has both.
     ///
-    /// Half the width of the narrowest interval that the difference of the two clocks can lie in, given the exchanges around: none can have reached
-    /// the server before it was sent, nor the client before it was answered (RFC 5905, section 8), and clocks drift apart by no more than 100
-    /// millionths.
+    /// Half the width of the narrowest interval that the difference of the two clocks can lie in, given the exchanges
+    /// around: none can have reached the server before it was sent, nor the client before it was answered (RFC 5905,
+    /// section 8), and clocks drift apart by no more than 100 millionths.
     public var uncertainty: DurationStatistics
 
     /// Makes a segment.
     public init(
-        value: String?, legs: [Share], duration: DurationStatistics, withoutEnd: Int, withoutExchange: Int, withoutServer: Int,
+        value: String?, legs: [Share], duration: DurationStatistics, withoutEnd: Int, withoutExchange: Int,
+        withoutServer: Int,
         withoutSplit: Int, uncertainty: DurationStatistics
     ) {
         self.value = value

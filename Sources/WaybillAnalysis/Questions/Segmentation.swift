@@ -9,8 +9,8 @@ public enum Segmentation: Hashable, Sendable {
 }
 
 extension Segmentation: Codable, CustomStringConvertible {
-    /// As it is written: `app`, `version`, `device`, `os`, `osVersion`, `hour`, `day`; anything else is an attribute's name, which may be put as
-    /// `attribute.app` where it is one of these words.
+    /// As it is written: `app`, `version`, `device`, `os`, `osVersion`, `hour`, `day`; anything else is an attribute's
+    /// name, which may be put as `attribute.app` where it is one of these words.
     public init(_ text: String) {
         self =
             switch text {
@@ -30,7 +30,8 @@ extension Segmentation: Codable, CustomStringConvertible {
     /// As ``init(_:)`` reads it.
     public var description: String {
         switch self {
-        case .attribute(let name): Segmentation(name) == .attribute(name) && !name.hasPrefix(Self.prefix) ? name : Self.prefix + name
+        case .attribute(let name):
+            Segmentation(name) == .attribute(name) && !name.hasPrefix(Self.prefix) ? name : Self.prefix + name
         case .app: "app"
         case .appVersion: "version"
         case .device: "device"

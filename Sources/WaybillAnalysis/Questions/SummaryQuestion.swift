@@ -66,7 +66,8 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
 
     /// Makes a summary.
     public init(
-        useCase: Int, name: String, runs: Int, outcomes: [TransactionOutcome: Int], errors: [ErrorCount], installations: Int, rates: [Rate],
+        useCase: Int, name: String, runs: Int, outcomes: [TransactionOutcome: Int], errors: [ErrorCount],
+        installations: Int, rates: [Rate],
         duration: DurationStatistics
     ) {
         self.useCase = useCase

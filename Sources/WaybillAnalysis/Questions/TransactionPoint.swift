@@ -1,6 +1,7 @@
 /// A point in a transaction.
 ///
-/// Events go by their names, so that versions of an app that number them differently count together; one that has no name is `event 7`.
+/// Events go by their names, so that versions of an app that number them differently count together; one that has no
+/// name is `event 7`.
 public enum TransactionPoint: Hashable, Sendable {
     /// The beginning.
     case begun

@@ -1,4 +1,5 @@
-/// Many durations in microseconds, most of them in four bytes each: a question about ten million events may hold as many.
+/// Many durations in microseconds, most of them in four bytes each: a question about ten million events may hold as
+/// many.
 package struct Durations {
     /// Up to some 35 minutes.
     private var short: [Int32] = []

@@ -2,8 +2,9 @@
 private let normalQuantile = 1.959_963_984_540_054
 
 extension Estimate<Double> {
-    /// How often something happens that happened so many times of so many: the score interval of Wilson, "Probable inference, the law of
-    /// succession, and statistical inference", Journal of the American Statistical Association 22 (1927), 209-212.
+    /// How often something happens that happened so many times of so many: the score interval of Wilson, "Probable
+    /// inference, the law of succession, and statistical inference", Journal of the American Statistical Association 22
+    /// (1927), 209-212.
     ///
     /// - Parameter total: Where it is 0, nothing is known.
     package init(rateOf count: Int, of total: Int) {
@@ -17,11 +18,13 @@ extension Estimate<Double> {
         let scale = 1 + z * z / n
         // At the ends the two terms are equal, and rounding would leave a little of them.
         self.init(
-            value: rate, low: count == 0 ? 0 : (middle - spread) / scale, high: count == total ? 1 : (middle + spread) / scale)
+            value: rate, low: count == 0 ? 0 : (middle - spread) / scale,
+            high: count == total ? 1 : (middle + spread) / scale)
     }
 
-    /// How much more often it happens in the second of two independent samples: method 10 of Newcombe, "Interval estimation for the difference
-    /// between independent proportions: comparison of eleven methods", Statistics in Medicine 17 (1998), 873-890.
+    /// How much more often it happens in the second of two independent samples: method 10 of Newcombe, "Interval
+    /// estimation for the difference between independent proportions: comparison of eleven methods", Statistics in
+    /// Medicine 17 (1998), 873-890.
     package init(from a: Estimate<Double>, to b: Estimate<Double>) {
         guard let a = a.known, let b = b.known else {
             self.init(value: nil, low: nil, high: nil)
@@ -50,7 +53,8 @@ extension Estimate<Int> {
             return
         }
         let ranks = QuantileRanks(
-            percent: percent, of: sorted.count, outside: isForDifference ? QuantileRanks.outsideEachOfTwo : QuantileRanks.outside)
+            percent: percent, of: sorted.count,
+            outside: isForDifference ? QuantileRanks.outsideEachOfTwo : QuantileRanks.outside)
         self.init(
             value: sorted[(percent * sorted.count + 99) / 100 - 1], low: ranks.low.map { sorted[$0 - 1] },
             high: ranks.high.map { sorted[$0 - 1] })
@@ -58,8 +62,9 @@ extension Estimate<Int> {
 
     /// How much more a quantile is in the second of two independent sorted samples.
     ///
-    /// Conservative, and free of assumptions about the distribution: each quantile lies within its own limits with a probability of √0.95, both do
-    /// with 0.95, and then the difference lies between the differences of opposite limits.
+    /// Conservative, and free of assumptions about the distribution: each quantile lies within its own limits with a
+    /// probability of √0.95, both do with 0.95, and then the difference lies between the differences of opposite
+    /// limits.
     package init(percent: Int, from a: [Int], to b: [Int]) {
         let a = Estimate(percent: percent, of: a, isForDifference: true)
         let b = Estimate(percent: percent, of: b, isForDifference: true)

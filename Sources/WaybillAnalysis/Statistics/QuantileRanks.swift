@@ -30,8 +30,8 @@ private struct Binomial {
     private var first: Int
     private var probabilities: [Double]
 
-    /// From the most probable number outwards, by the ratio of neighbours, so that nothing large is ever computed: takes the square root of `count`
-    /// steps.
+    /// From the most probable number outwards, by the ratio of neighbours, so that nothing large is ever computed:
+    /// takes the square root of `count` steps.
     init(count: Int, probability: Double) {
         let odds = probability / (1 - probability)
         let mode = min(count, Int(Double(count + 1) * probability))

@@ -2,12 +2,14 @@ import WaybillCore
 
 /// What many durations look like: exact, by nearest rank.
 ///
-/// A quantile p of n values is the value at rank ⌈p·n⌉ of the sorted values (the inverse of the empirical distribution function: definition 1 of
-/// Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996; `quantile_disc` in DuckDB). So each is a value that occurred.
+/// A quantile p of n values is the value at rank ⌈p·n⌉ of the sorted values (the inverse of the empirical distribution
+/// function: definition 1 of Hyndman and Fan, "Sample Quantiles in Statistical Packages", 1996; `quantile_disc` in
+/// DuckDB). So each is a value that occurred.
 public struct DurationStatistics: Hashable, Sendable, Codable {
     /// How many values; the others are nil without any.
     public var count: Int
-    package var minimumMicroseconds, p50Microseconds, p75Microseconds, p90Microseconds, p95Microseconds, p99Microseconds: Int?
+    package var minimumMicroseconds, p50Microseconds, p75Microseconds, p90Microseconds, p95Microseconds,
+        p99Microseconds: Int?
     package var maximumMicroseconds: Int?
     package var meanMicroseconds: Int?
 
@@ -49,16 +51,20 @@ public struct DurationStatistics: Hashable, Sendable, Codable {
     }
 }
 
-/// Puts some ranks of values into their places without sorting the rest: Hoare's quickselect, for several ranks at once.
+/// Puts some ranks of values into their places without sorting the rest: Hoare's quickselect, for several ranks at
+/// once.
 enum Selection {
     /// Afterwards the value at each rank is the one that sorting would put there.
     ///
     /// - Parameter ranks: In order.
     static func place(_ ranks: ArraySlice<Int>, in values: UnsafeMutableBufferPointer<Int32>) {
-        place(ranks, in: values, values.startIndex..<values.endIndex, roundsLeft: 2 * (Int.bitWidth - values.count.leadingZeroBitCount))
+        place(
+            ranks, in: values, values.startIndex..<values.endIndex,
+            roundsLeft: 2 * (Int.bitWidth - values.count.leadingZeroBitCount))
     }
 
-    /// - Parameter roundsLeft: After so many rounds that bring little it is quicker to sort, so that no order of values makes it quadratic.
+    /// - Parameter roundsLeft: After so many rounds that bring little it is quicker to sort, so that no order of values
+    ///   makes it quadratic.
     private static func place(
         _ ranks: ArraySlice<Int>, in values: UnsafeMutableBufferPointer<Int32>, _ range: Range<Int>, roundsLeft: Int
     ) {
@@ -103,7 +109,9 @@ enum Selection {
             let (a, b, c) = (values[first], values[first + step], values[first + 2 * step])
             return max(min(a, b), min(max(a, b), c))
         }
-        let (a, b, c) = (median(range.lowerBound), median(range.lowerBound + 3 * step), median(range.lowerBound + 6 * step))
+        let (a, b, c) = (
+            median(range.lowerBound), median(range.lowerBound + 3 * step), median(range.lowerBound + 6 * step)
+        )
         return max(min(a, b), min(max(a, b), c))
     }
 }

@@ -24,7 +24,8 @@ struct AccessControl: Sendable {
         var token: AccessToken?
     }
 
-    init(_ access: Access, _ file: TokenFile, requestsPerSecond: Int, clock: any TransactionClock) throws(WaybillError) {
+    init(_ access: Access, _ file: TokenFile, requestsPerSecond: Int, clock: any TransactionClock) throws(WaybillError)
+    {
         watch = access == .tokens ? try TokenWatch(file) : nil
         rate = RateLimit(perSecond: requestsPerSecond)
         self.clock = clock
@@ -50,7 +51,8 @@ struct AccessControl: Sendable {
         return Bearer(project: token.project, token: token)
     }
 
-    /// Lets a request through that may do what `role` may, and is not one too many; throws the `Problem` that answers all others.
+    /// Lets a request through that may do what `role` may, and is not one too many; throws the `Problem` that answers
+    /// all others.
     func admit(_ bearer: Bearer, as role: Role) throws {
         guard let token = bearer.token else { return }
         if let seconds = rate.secondsToWait(token.id, now: clock.uptimeMicroseconds()) {

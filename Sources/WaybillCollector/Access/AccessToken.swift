@@ -25,7 +25,8 @@ package struct AccessToken: Sendable, Hashable {
     /// Reads a line of the file; nil for what is none.
     init?(line: Substring) {
         let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
-        guard words.count == Self.columns.count, let role = Role(rawValue: words[1]), let project = ProjectName(words[2]),
+        guard words.count == Self.columns.count, let role = Role(rawValue: words[1]),
+            let project = ProjectName(words[2]),
             let hash = Self.bytes(ofHex: words[4]), hash.count == SHA256.byteCount
         else { return nil }
         (id, self.role, self.project, made, self.hash) = (words[0], role, project, words[3], hash)

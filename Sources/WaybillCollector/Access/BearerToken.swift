@@ -2,7 +2,8 @@
 public import Foundation
 public import WaybillCore
 
-/// The secret that a client of a collector sends as `Authorization: Bearer ...` (RFC 6750); clients of version 0.0.1 as `scheme name="..."`.
+/// The secret that a client of a collector sends as `Authorization: Bearer ...` (RFC 6750); clients of version 0.0.1 as
+/// `scheme name="..."`.
 public struct BearerToken: Sendable {
     let bytes: [UInt8]
 
@@ -54,7 +55,8 @@ public struct BearerToken: Sendable {
     static func random() -> BearerToken {
         let random = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
         // RFC 4648, section 5: without the characters that have a meaning in URLs.
-        let text = random.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        let text = random.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
+            "=", with: "")
         return BearerToken(bytes: Array("waybill_\(text)".utf8))
     }
 
@@ -62,7 +64,9 @@ public struct BearerToken: Sendable {
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
         default: "-._~+/=".utf8.contains(byte)
         }
     }

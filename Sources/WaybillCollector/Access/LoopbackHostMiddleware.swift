@@ -2,10 +2,11 @@
 package import Hummingbird
 import WaybillInspector
 
-/// Refuses requests that name another host than this machine: for a server that asks for no token, and is therefore on loopback alone.
+/// Refuses requests that name another host than this machine: for a server that asks for no token, and is therefore on
+/// loopback alone.
 ///
-/// A page from elsewhere whose name was turned to this machine (DNS rebinding) may, as far as a browser can tell, read what it gets from there. The
-/// name that it went by stays in the field `Host`.
+/// A page from elsewhere whose name was turned to this machine (DNS rebinding) may, as far as a browser can tell, read
+/// what it gets from there. The name that it went by stays in the field `Host`.
 package struct LoopbackHostMiddleware<Context: RequestContext>: RouterMiddleware {
     package init() {}
 
@@ -18,6 +19,7 @@ package struct LoopbackHostMiddleware<Context: RequestContext>: RouterMiddleware
 }
 
 extension Problem {
-    fileprivate static let notForLoopback = Problem(.forbidden, "This is shown to this machine alone: ask for 127.0.0.1 or localhost.")
+    fileprivate static let notForLoopback = Problem(
+        .forbidden, "This is shown to this machine alone: ask for 127.0.0.1 or localhost.")
 }
 #endif

@@ -3,7 +3,8 @@ import WaybillCore
 
 /// How many requests each token may send: a steady rate, and two seconds' worth at once.
 ///
-/// The generic cell rate algorithm (ITU-T I.371): all it keeps of a token is the time at which the requests so far would have come at the steady rate.
+/// The generic cell rate algorithm (ITU-T I.371): all it keeps of a token is the time at which the requests so far
+/// would have come at the steady rate.
 final class RateLimit: Sendable {
     private let interval: Int
     private let tolerance: Int
@@ -14,7 +15,8 @@ final class RateLimit: Sendable {
         tolerance = 2_000_000
     }
 
-    /// Counts a request of a token; nil: it may go on; else after how many whole seconds it may come again, and it does not count.
+    /// Counts a request of a token; nil: it may go on; else after how many whole seconds it may come again, and it does
+    /// not count.
     ///
     /// - Parameter now: Microseconds of a clock that never goes back.
     func secondsToWait(_ token: String, now: Int) -> Int? {

@@ -3,7 +3,8 @@ package import Foundation
 package import WaybillCore
 import WaybillExport
 
-/// The file `tokens` in a collector's folder: a line for each token, for people to read; tokens themselves are not in it.
+/// The file `tokens` in a collector's folder: a line for each token, for people to read; tokens themselves are not in
+/// it.
 ///
 /// It is changed as a whole, synced, and has mode 0600. Lines that begin with `#` are left as they are.
 package struct TokenFile: Sendable {
@@ -20,7 +21,9 @@ package struct TokenFile: Sendable {
         var tokens: [AccessToken] = []
         for (index, line) in try lines().enumerated() where !Self.isRemark(line) {
             guard let token = AccessToken(line: line) else {
-                throw WaybillError(.setting, "Line \(index + 1) of the token file \(path) is none. Make tokens with `waybill token add`.")
+                throw WaybillError(
+                    .setting,
+                    "Line \(index + 1) of the token file \(path) is none. Make tokens with `waybill token add`.")
             }
             tokens.append(token)
         }
@@ -48,7 +51,9 @@ package struct TokenFile: Sendable {
     package func revoke(_ id: String) throws(WaybillError) {
         try change { lines throws(WaybillError) in
             let others = lines.filter { Self.isRemark($0) || AccessToken(line: $0)?.id != id }
-            guard others.count < lines.count else { throw WaybillError(.notFound, "There is no token \(id) in \(path).") }
+            guard others.count < lines.count else {
+                throw WaybillError(.notFound, "There is no token \(id) in \(path).")
+            }
             return others
         }
     }
@@ -60,7 +65,8 @@ package struct TokenFile: Sendable {
     private func change(_ body: ([Substring]) throws(WaybillError) -> [Substring]) throws(WaybillError) {
         let folder = url.deletingLastPathComponent()
         do {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw WaybillError(.setting, "The folder \(folder.path) cannot be made.", cause: error.localizedDescription)
         }

@@ -3,7 +3,8 @@ import Foundation
 import WaybillCore
 import WaybillExport
 
-/// The tokens as the file has them at the moment: a token that is revoked opens nothing from the next request on, without a restart.
+/// The tokens as the file has them at the moment: a token that is revoked opens nothing from the next request on,
+/// without a restart.
 final class TokenWatch: Sendable {
     private let file: TokenFile
     private let read: Locked<(version: Version?, tokens: [AccessToken])>

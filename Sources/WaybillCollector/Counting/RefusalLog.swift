@@ -7,7 +7,8 @@ final class RefusalLog: Sendable {
     /// What is told apart.
     struct Kind: Hashable {
         var refusal: Refusal
-        /// The ID of the token; nil where there is none, or none that is known. So there are only as many kinds as tokens times refusals.
+        /// The ID of the token; nil where there is none, or none that is known. So there are only as many kinds as
+        /// tokens times refusals.
         var token: String?
     }
 

@@ -19,7 +19,8 @@ final class Gunzip {
     init() throws(Failure) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
-        // zlib.h, "inflateInit2": 15 bits of window, and 16 for a gzip header and no other. The function is behind a macro.
+        // zlib.h, "inflateInit2": 15 bits of window, and 16 for a gzip header and no other. The function is behind a
+        // macro.
         guard inflateInit2_(stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
             stream.deallocate()
             throw .noMemory

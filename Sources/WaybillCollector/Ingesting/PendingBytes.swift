@@ -1,7 +1,8 @@
 #if Collector
 import WaybillCore
 
-/// The room for bodies that are being worked on: taken as bytes come in, given back with the answer, refused before memory grows.
+/// The room for bodies that are being worked on: taken as bytes come in, given back with the answer, refused before
+/// memory grows.
 final class PendingBytes: Sendable {
     private let limit: Int
     private let taken = Locked(0)

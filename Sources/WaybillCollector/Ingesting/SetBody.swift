@@ -4,7 +4,8 @@ import NIOCore
 import WaybillCore
 import WaybillLegacy
 
-/// A set as a request carries it: its content type and coding are looked at first, then its bytes come in, as long as they stay within the limits.
+/// A set as a request carries it: its content type and coding are looked at first, then its bytes come in, as long as
+/// they stay within the limits.
 struct SetBody {
     private let request: Request
     private let limits: CollectorLimits
@@ -12,7 +13,8 @@ struct SetBody {
     /// Whether it is a set of version 0.0.1.
     let isLegacy: Bool
 
-    /// - Throws: A `Problem` for another content type or coding, or a stated length beyond the limit: told before any byte of it is read.
+    /// - Throws: A `Problem` for another content type or coding, or a stated length beyond the limit: told before any
+    ///   byte of it is read.
     init(_ request: Request, limits: CollectorLimits) throws(Problem) {
         self.request = request
         self.limits = limits

@@ -16,7 +16,8 @@ private struct CollectorAccess: InspectorAccess {
         let project = try await collector.projects.project(bearer.project)
         let (counters, unknown) = (project.counters, collector.unknown)
         return InspectedStore(
-            name: project.name.description, store: project.store, clock: collector.clock, isLoggedIn: bearer.token != nil
+            name: project.name.description, store: project.store, clock: collector.clock,
+            isLoggedIn: bearer.token != nil
         ) { DeliveryPage.Collected(counters, unknown: unknown) }
     }
 

@@ -64,7 +64,9 @@ extension Response {
             case .bytes(let bytes): ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
             case .stream(let pieces):
                 ResponseBody { writer in
-                    for try await piece in pieces.cancelOnGracefulShutdown() { try await writer.write(ByteBuffer(bytes: piece)) }
+                    for try await piece in pieces.cancelOnGracefulShutdown() {
+                        try await writer.write(ByteBuffer(bytes: piece))
+                    }
                     try await writer.finish(nil)
                 }
             }

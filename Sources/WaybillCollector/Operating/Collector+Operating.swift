@@ -30,10 +30,13 @@ extension Collector {
         var metrics = MetricsText()
         metrics.add(
             "waybill_facts_total", .counter, "Facts received, by verdict.",
-            [("accepted", values.acceptedFacts), ("known", values.knownFacts), ("rejected", values.rejectedFacts)].map { verdict, count in
+            [("accepted", values.acceptedFacts), ("known", values.knownFacts), ("rejected", values.rejectedFacts)].map {
+                verdict, count in
                 MetricsText.Sample(["project": name, "verdict": verdict], count)
             })
-        metrics.add("waybill_commits_total", .counter, "Synced commits of sets.", [MetricsText.Sample(["project": name], values.commits)])
+        metrics.add(
+            "waybill_commits_total", .counter, "Synced commits of sets.",
+            [MetricsText.Sample(["project": name], values.commits)])
         metrics.add(
             "waybill_failed_sets_total", .counter, "Sets that could not be stored, and were not acknowledged.",
             [MetricsText.Sample(["project": name], values.failedSets)])
@@ -44,18 +47,21 @@ extension Collector {
             })
         metrics.add(
             "waybill_answers_total", .counter, "Answers, by route and status.",
-            values.answers.sorted { ($0.key.route, $0.key.status) < ($1.key.route, $1.key.status) }.map { answer, count in
+            values.answers.sorted { ($0.key.route, $0.key.status) < ($1.key.route, $1.key.status) }.map {
+                answer, count in
                 MetricsText.Sample(["project": name, "route": answer.route, "status": "\(answer.status)"], count)
             })
         metrics.add(
             "waybill_refusals_total", .counter, "Answers 401, 403, 429 and 503 to the project's tokens, by reason.",
             Self.samples(of: values.refusals) { refusal in ["project": name, "reason": refusal.rawValue] })
         metrics.add(
-            "waybill_unknown_refusals_total", .counter, "The same to requests of which nobody knows whose they were, of the whole process.",
+            "waybill_unknown_refusals_total", .counter,
+            "The same to requests of which nobody knows whose they were, of the whole process.",
             Self.samples(of: unknown.values.refusals) { refusal in ["reason": refusal.rawValue] })
         metrics.add("waybill_pending_bytes", .gauge, "Bytes of bodies that are being worked on.", pendingBytes.count)
         if let residentByteCount = ProcessMemory.residentByteCount {
-            metrics.add("process_resident_memory_bytes", .gauge, "Memory that the process has in use.", residentByteCount)
+            metrics.add(
+                "process_resident_memory_bytes", .gauge, "Memory that the process has in use.", residentByteCount)
         }
         return Response(
             status: .ok, headers: [.contentType: MetricsText.mediaType, .cacheControl: "no-store"],

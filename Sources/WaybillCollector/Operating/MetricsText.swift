@@ -1,5 +1,6 @@
 #if Collector
-/// Numbers in the text format that Prometheus reads, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats).
+/// Numbers in the text format that Prometheus reads, version 0.0.4
+/// (prometheus.io/docs/instrumenting/exposition_formats).
 struct MetricsText {
     static let mediaType = "text/plain; version=0.0.4"
 
@@ -28,7 +29,9 @@ struct MetricsText {
     }
 
     /// Adds a metric that has no labels.
-    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Int) { add(name, kind, help, [Sample([:], value)]) }
+    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Int) {
+        add(name, kind, help, [Sample([:], value)])
+    }
 
     private static func escaped(_ value: String) -> String {
         value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")

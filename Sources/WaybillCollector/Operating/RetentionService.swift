@@ -4,9 +4,11 @@ public import ServiceLifecycle
 import WaybillCore
 import WaybillReading
 
-/// Keeps what a collector has received within the age and the size of its limits: looks once an hour, until it is told to stop.
+/// Keeps what a collector has received within the age and the size of its limits: looks once an hour, until it is told
+/// to stop.
 ///
-/// Whole transactions go, and are known still when they come again. Add it to the services of an application; without a limit it does nothing.
+/// Whole transactions go, and are known still when they come again. Add it to the services of an application; without a
+/// limit it does nothing.
 public struct RetentionService: Service {
     private let collector: Collector
     private let logger: Logger
@@ -34,7 +36,8 @@ public struct RetentionService: Service {
 }
 
 extension Collector {
-    /// Takes away what is beyond the age and the size of the limits, a step at a time, so that sets have their turn between.
+    /// Takes away what is beyond the age and the size of the limits, a step at a time, so that sets have their turn
+    /// between.
     ///
     /// - Returns: How many facts went.
     func retire() async throws -> Int {

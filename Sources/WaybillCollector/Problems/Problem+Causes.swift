@@ -23,7 +23,9 @@ extension Problem {
     }
 
     init(_ failure: SetDecodingFailure) {
-        self.init(failure.kind == .malformed ? .badRequest : .unprocessableContent, "This is no transaction set: \(failure.message).")
+        self.init(
+            failure.kind == .malformed ? .badRequest : .unprocessableContent,
+            "This is no transaction set: \(failure.message).")
         pointer = failure.pointer
     }
 
@@ -38,14 +40,17 @@ extension Problem {
     static func unauthorized(isTokenGiven: Bool) -> Problem {
         var problem = Problem(
             .unauthorized,
-            isTokenGiven ? "This is not one of the collector's tokens." : "Send the collector's token as “Authorization: Bearer ...”.")
+            isTokenGiven
+                ? "This is not one of the collector's tokens."
+                : "Send the collector's token as “Authorization: Bearer ...”.")
         problem.refusal = isTokenGiven ? .unknownToken : .noToken
         problem.headers[.wwwAuthenticate] = isTokenGiven ? #"Bearer error="invalid_token""# : "Bearer"
         return problem
     }
 
     static func forbidden(_ role: Role, for other: Role) -> Problem {
-        var problem = Problem(.forbidden, "This token has the role \(role.rawValue), and this takes the role \(other.rawValue).")
+        var problem = Problem(
+            .forbidden, "This token has the role \(role.rawValue), and this takes the role \(other.rawValue).")
         problem.refusal = .role
         problem.headers[.wwwAuthenticate] = #"Bearer error="insufficient_scope""#
         return problem
@@ -59,7 +64,8 @@ extension Problem {
     }
 
     static var overloaded: Problem {
-        var problem = Problem(.serviceUnavailable, "The collector has as much to do as it has room for. Nothing was kept; try again.")
+        var problem = Problem(
+            .serviceUnavailable, "The collector has as much to do as it has room for. Nothing was kept; try again.")
         problem.refusal = .overload
         problem.headers[.retryAfter] = "1"
         return problem
@@ -68,7 +74,8 @@ extension Problem {
     /// The rows may be gone already, and the bytes not.
     static var unfinishedErasure: Problem {
         var problem = Problem(
-            .serviceUnavailable, "The erasure was not finished: somebody reads the store, or it cannot be written. Send it again.")
+            .serviceUnavailable,
+            "The erasure was not finished: somebody reads the store, or it cannot be written. Send it again.")
         problem.refusal = .unfinishedErasure
         problem.headers[.retryAfter] = "5"
         return problem
@@ -76,14 +83,16 @@ extension Problem {
 
     static func unsupported(_ type: String) -> Problem {
         let given = type.isEmpty ? "no Content-Type" : "“\(type)”"
-        var problem = Problem(.unsupportedMediaType, "A set has the Content-Type \(TransactionSet.mediaType); this request has \(given).")
+        var problem = Problem(
+            .unsupportedMediaType, "A set has the Content-Type \(TransactionSet.mediaType); this request has \(given).")
         problem.accept = [TransactionSet.mediaType]
         problem.headers[.accept] = TransactionSet.mediaType
         return problem
     }
 
     static func unsupported(coding: String) -> Problem {
-        var problem = Problem(.unsupportedMediaType, "The Content-Encoding “\(coding)” is not taken; send the set as it is, or as gzip.")
+        var problem = Problem(
+            .unsupportedMediaType, "The Content-Encoding “\(coding)” is not taken; send the set as it is, or as gzip.")
         problem.accept = [TransactionSet.mediaType]
         problem.headers[.acceptEncoding] = "gzip, identity"
         return problem
@@ -102,20 +111,23 @@ extension Problem {
     }
 
     static func tooLarge(decompressedLimit limit: Int) -> Problem {
-        var problem = Problem(.contentTooLarge, "A body has at most \(limit) bytes when it is decompressed. Send fewer facts at a time.")
+        var problem = Problem(
+            .contentTooLarge, "A body has at most \(limit) bytes when it is decompressed. Send fewer facts at a time.")
         problem.limit = limit
         return problem
     }
 
     static func tooMany(facts count: Int, limit: Int) -> Problem {
-        var problem = Problem(.contentTooLarge, "A set has at most \(limit) facts, and this one \(count). Send fewer at a time.")
+        var problem = Problem(
+            .contentTooLarge, "A set has at most \(limit) facts, and this one \(count). Send fewer at a time.")
         problem.limit = limit
         return problem
     }
 
     /// The store's own words stay in the log: they may name paths.
     static var unavailable: Problem {
-        var problem = Problem(.serviceUnavailable, "The store cannot be read or written at the moment. Nothing was kept; try again.")
+        var problem = Problem(
+            .serviceUnavailable, "The store cannot be read or written at the moment. Nothing was kept; try again.")
         problem.refusal = .store
         problem.headers[.retryAfter] = "5"
         return problem

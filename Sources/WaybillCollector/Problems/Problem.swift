@@ -5,8 +5,8 @@ package import WaybillCore
 
 /// What every answer of the collector other than a success says: an RFC 9457 problem document.
 ///
-/// The status says what kind of problem it is, so the type is always `about:blank` and the title the status's own phrase. Further
-/// members help to put it right.
+/// The status says what kind of problem it is, so the type is always `about:blank` and the title the status's own
+/// phrase. Further members help to put it right.
 package struct Problem: Error, Sendable, Hashable {
     /// Its phrase is the document's title.
     package var status: HTTPResponse.Status
@@ -46,7 +46,8 @@ extension Problem: Codable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let code = try container.decode(Int.self, forKey: .status)
         guard (400..<600).contains(code) else {  // `Status` traps beyond 999
-            throw DecodingError.dataCorruptedError(forKey: .status, in: container, debugDescription: "No status of an error.")
+            throw DecodingError.dataCorruptedError(
+                forKey: .status, in: container, debugDescription: "No status of an error.")
         }
         status = HTTPResponse.Status(code: code, reasonPhrase: try container.decode(String.self, forKey: .title))
         detail = try container.decode(String.self, forKey: .detail)
@@ -79,7 +80,9 @@ extension Problem: HTTPResponseError {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var headers = headers
         headers[.contentType] = Self.mediaType
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: try encoder.encode(self))))
+        return Response(
+            status: status, headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: try encoder.encode(self))))
     }
 }
 #endif

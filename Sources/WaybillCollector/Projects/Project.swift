@@ -12,11 +12,14 @@ final class Project: Sendable {
     let spanCursorFile: URL
 
     /// Opens the store, and makes it where it is missing; blocks until it is done.
-    init(_ name: ProjectName, in folder: URL, limits: CollectorLimits, clock: any TransactionClock) throws(WaybillError) {
+    init(_ name: ProjectName, in folder: URL, limits: CollectorLimits, clock: any TransactionClock) throws(WaybillError)
+    {
         self.name = name
         let counters = Counters(clock: clock)
         self.counters = counters
-        store = try SQLiteStore(making: name.description, in: folder, factsPerTransaction: limits.factsPerTransaction, clock: clock) {
+        store = try SQLiteStore(
+            making: name.description, in: folder, factsPerTransaction: limits.factsPerTransaction, clock: clock
+        ) {
             counters.count($0)
         }
         spanCursorFile = folder.appending(path: "\(name).otlp-cursor")

@@ -6,7 +6,8 @@ import WaybillCore
 
 /// A question as the body of a request.
 ///
-/// A member that means nothing, or has no value, is refused wherever it stands: a misspelt condition would let everything through.
+/// A member that means nothing, or has no value, is refused wherever it stands: a misspelt condition would let
+/// everything through.
 enum QuestionBody {
     static let mediaType = "application/json"
     /// The largest body in bytes; a question has some hundred.
@@ -26,7 +27,8 @@ enum QuestionBody {
             throw Problem.notJSON
         }
         if let pointer = stranger(in: body, understood: (try? JSONEncoder.waybill().encode(question)) ?? Data()) {
-            throw Problem.question("“\(pointer)” means nothing in this question; see Schemas/collector.openapi.yaml.", at: pointer)
+            throw Problem.question(
+                "“\(pointer)” means nothing in this question; see Schemas/collector.openapi.yaml.", at: pointer)
         }
         try validate(question)
         return question
@@ -39,7 +41,9 @@ enum QuestionBody {
             throw Problem.question("The steps of a summary are at least \(shortestStep) µs long.", at: "/step_us")
         case .funnel(let funnel):
             guard !(1...FunnelQuestion.stepLimit).contains(funnel.steps.count) else { return }
-            throw Problem.question("A funnel has 1 to \(FunnelQuestion.stepLimit) steps, and this one \(funnel.steps.count).", at: "/steps")
+            throw Problem.question(
+                "A funnel has 1 to \(FunnelQuestion.stepLimit) steps, and this one \(funnel.steps.count).", at: "/steps"
+            )
         case .network(let network):
             guard !(0...exampleLimit).contains(network.exampleCount) else { return }
             throw Problem.question("A group names 0 to \(exampleLimit) examples.", at: "/example_count")
@@ -58,7 +62,9 @@ enum QuestionBody {
         for (name, value) in sent.sorted(by: { $0.key < $1.key }) {
             let pointer = "/" + name.replacing("~", with: "~0").replacing("/", with: "~1")  // RFC 6901, section 3
             guard known[name] != nil else { return pointer }
-            if let value = value as? [String: Any], let below = stranger(in: value, known[name] as? [String: Any] ?? [:]) {
+            if let value = value as? [String: Any],
+                let below = stranger(in: value, known[name] as? [String: Any] ?? [:])
+            {
                 return pointer + below
             }
         }
@@ -76,16 +82,20 @@ extension Problem {
         return problem
     }
 
-    fileprivate static var notJSON: Problem { question("A question is a JSON object with the member “question”.", at: "") }
+    fileprivate static var notJSON: Problem {
+        question("A question is a JSON object with the member “question”.", at: "")
+    }
 
     fileprivate init(_ error: DecodingError) {
         let (context, isMissing): (DecodingError.Context, String?) =
             switch error {
             case .keyNotFound(let key, let context): (context, RecordKey.snakeCase(key.stringValue))
-            case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context): (context, nil)
+            case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+                (context, nil)
             @unknown default: (DecodingError.Context(codingPath: [], debugDescription: ""), nil)
             }
-        let path = context.codingPath.map { key in key.intValue.map(String.init) ?? RecordKey.snakeCase(key.stringValue) }
+        let path = context.codingPath.map { key in key.intValue.map(String.init) ?? RecordKey.snakeCase(key.stringValue)
+        }
         let pointer = path.map { "/" + $0 }.joined()
         if let isMissing {
             self = .question("“\(pointer)/\(isMissing)” is missing.", at: pointer)

@@ -6,7 +6,8 @@ import WaybillCore
 import WaybillReading
 
 extension Collector {
-    /// Answers the question in the body, about what the parameters mean where there are any, else about what its own filter means.
+    /// Answers the question in the body, about what the parameters mean where there are any, else about what its own
+    /// filter means.
     func ask(_ request: Request, of project: Project) async throws -> Response {
         let question = try QuestionBody.decode(await request.question())
         return try .json(await project.store.answer(question, where: request.queryItems))
@@ -36,7 +37,8 @@ extension Problem {
     fileprivate static func unsupported(question type: String) -> Problem {
         let given = type.isEmpty ? "no Content-Type" : "“\(type)”"
         var problem = Problem(
-            .unsupportedMediaType, "A question has the Content-Type \(QuestionBody.mediaType); this request has \(given).")
+            .unsupportedMediaType,
+            "A question has the Content-Type \(QuestionBody.mediaType); this request has \(given).")
         problem.accept = [QuestionBody.mediaType]
         problem.headers[.accept] = QuestionBody.mediaType
         return problem

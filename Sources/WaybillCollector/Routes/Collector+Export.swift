@@ -12,7 +12,9 @@ extension Collector {
         let export = try await project.store.export(query.facts(now: clock.wallMicroseconds()), as: query.format)
         let isCompressed = request.acceptsGzip
         let pieces = isCompressed ? try export.compressed() : export
-        var headers: HTTPFields = [.contentType: query.format.mediaType, .cacheControl: "no-store", .vary: "Accept-Encoding"]
+        var headers: HTTPFields = [
+            .contentType: query.format.mediaType, .cacheControl: "no-store", .vary: "Accept-Encoding",
+        ]
         if let name = HTTPField.Name(ExportQuery.cursorField) { headers[name] = export.cursor }
         if isCompressed { headers[.contentEncoding] = "gzip" }
         return Response(
@@ -31,7 +33,8 @@ extension Request {
     fileprivate var acceptsGzip: Bool {
         (headers[.acceptEncoding] ?? "").lowercased().split(separator: ",").contains { coding in
             let words = coding.split(separator: ";").map { $0.filter { $0 != " " } }
-            return words.first == "gzip" && !words.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) == 0 }
+            return words.first == "gzip"
+                && !words.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) == 0 }
         }
     }
 }

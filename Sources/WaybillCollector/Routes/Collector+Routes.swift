@@ -23,16 +23,21 @@ extension Collector {
             let path = RouterPath(route.path)
             let otherMethods = Self.methods.filter { !route.methodsOfPath.contains($0) }
             for method in otherMethods {
-                router.on(path, method: method) { _, _ -> Response in throw Problem.methodNotAllowed(method, on: route) }
+                router.on(path, method: method) { _, _ -> Response in throw Problem.methodNotAllowed(method, on: route)
+                }
             }
         }
     }
 
-    private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace, .query]
+    private static let methods: [HTTPRequest.Method] = [
+        .get, .head, .post, .put, .patch, .delete, .options, .trace, .query,
+    ]
 
     private func answer(_ request: Request, to route: Route, _ context: some RequestContext) async throws -> Response {
         guard let role = route.role else {
-            return try await mappingErrors(context) { try await route == .checkReadiness ? checkReadiness() : .json(["status": "ok"]) }
+            return try await mappingErrors(context) {
+                try await route == .checkReadiness ? checkReadiness() : .json(["status": "ok"])
+            }
         }
         var token: AccessToken?
         var project: Project?
@@ -53,10 +58,12 @@ extension Collector {
 
     /// Says in the log how a request was answered, and counts a refusal.
     private func log(
-        _ result: Result<Response, any Error>, of route: Route, _ token: AccessToken?, _ project: Project?, to logger: Logger
+        _ result: Result<Response, any Error>, of route: Route, _ token: AccessToken?, _ project: Project?,
+        to logger: Logger
     ) {
         var metadata: Logger.Metadata = [
-            "route": "\(route.rawValue)", "status": "\(result.status)", "project": "\(project?.name.description ?? "none")",
+            "route": "\(route.rawValue)", "status": "\(result.status)",
+            "project": "\(project?.name.description ?? "none")",
             "token": "\(token?.id ?? "none")",
         ]
         guard let refusal = result.refusal else { return logger.info("answered", metadata: metadata) }
@@ -74,7 +81,8 @@ extension Collector {
         let store = project.store
         switch route {
         case .addSet: return try await addSet(request, to: project)
-        case .listTransactions: return try .json(await store.transactions(ListRequest(request.queryItems, about: .transactions)))
+        case .listTransactions:
+            return try .json(await store.transactions(ListRequest(request.queryItems, about: .transactions)))
         case .eraseTransactions: return try .json(await erase(request, from: project, context))
         case .listNames: return try .json(await store.nameConflicts())
         case .showTransaction:
@@ -93,7 +101,9 @@ extension Collector {
     }
 
     /// Makes a problem of what went wrong; the store's own words go to the log alone.
-    private func mappingErrors(_ context: some RequestContext, _ body: () async throws -> Response) async throws -> Response {
+    private func mappingErrors(_ context: some RequestContext, _ body: () async throws -> Response) async throws
+        -> Response
+    {
         do {
             return try await body()
         } catch let failure as QueryFailure {
@@ -113,7 +123,8 @@ extension Result<Response, any Error> {
     fileprivate var status: Int {
         switch self {
         case .success(let response): response.status.code
-        case .failure(let error): (error as? any HTTPResponseError)?.status.code ?? HTTPResponse.Status.internalServerError.code
+        case .failure(let error):
+            (error as? any HTTPResponseError)?.status.code ?? HTTPResponse.Status.internalServerError.code
         }
     }
 
@@ -134,7 +145,8 @@ extension Response {
         let body = ByteBuffer(bytes: try JSONEncoder.waybill().encode(Redactor().redacted(value)))
         // What was recorded concerns people: no cache on the way keeps it.
         return Response(
-            status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"], body: ResponseBody(byteBuffer: body))
+            status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: body))
     }
 }
 #endif

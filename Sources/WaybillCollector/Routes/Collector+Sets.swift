@@ -17,7 +17,8 @@ extension Collector {
         guard decoded.factCount <= limits.factsPerSet else {
             throw Problem.tooMany(facts: decoded.factCount, limit: limits.factsPerSet)
         }
-        let receipt = try await project.store.add(ReceivedSet(set: Redactor().redacted(decoded), atMicroseconds: clock.wallMicroseconds()))
+        let receipt = try await project.store.add(
+            ReceivedSet(set: Redactor().redacted(decoded), atMicroseconds: clock.wallMicroseconds()))
         return Response(
             status: .ok, headers: [.contentType: Receipt.mediaType, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: receipt.encoded())))

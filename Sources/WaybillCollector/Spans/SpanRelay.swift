@@ -6,8 +6,8 @@ package import WaybillReading
 
 /// Sends spans to a backend, in rounds that go on where the one before ended.
 ///
-/// Where a round ended is noted when the backend has taken all of it. What was under way when a round broke off is sent again, under the same
-/// span IDs: telling the two apart is the backend's.
+/// Where a round ended is noted when the backend has taken all of it. What was under way when a round broke off is sent
+/// again, under the same span IDs: telling the two apart is the backend's.
 package struct SpanRelay: Sendable {
     private let store: any ExportingStore
     private let backend: TraceBackend

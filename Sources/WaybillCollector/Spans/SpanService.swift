@@ -6,11 +6,13 @@ public import WaybillCore
 package import WaybillExport
 import WaybillReading
 
-/// Sends what a collector receives to a tracing backend, as spans by OTLP/HTTP: once a second what is new, until it is told to stop.
+/// Sends what a collector receives to a tracing backend, as spans by OTLP/HTTP: once a second what is new, until it is
+/// told to stop.
 ///
-/// Each project has a file in the collector's folder, e.g. `waybill.otlp-cursor`, that says up to where the backend has taken everything. So a
-/// backend that is away delays spans and loses none, and neither does an end of the process at any moment: what was under way then is sent again,
-/// under the same span IDs. Add it to the services of an application.
+/// Each project has a file in the collector's folder, e.g. `waybill.otlp-cursor`, that says up to where the backend has
+/// taken everything. So a backend that is away delays spans and loses none, and neither does an end of the process at
+/// any moment: what was under way then is sent again, under the same span IDs. Add it to the services of an
+/// application.
 public struct SpanService: Service {
     private let collector: Collector
     private let backend: TraceBackend
@@ -25,7 +27,9 @@ public struct SpanService: Service {
     ///   - headers: Sent with each request, e.g. for authorization. Default: none.
     ///   - logger: Told what the backend rejects, and when it is away.
     /// - Throws: `.setting` for what is no HTTP address.
-    public init(_ collector: Collector, to backend: URL, headers: [String: String] = [:], logger: Logger) throws(WaybillError) {
+    public init(_ collector: Collector, to backend: URL, headers: [String: String] = [:], logger: Logger)
+        throws(WaybillError)
+    {
         self.init(collector, to: try TraceBackend(backend, headers: headers), logger: logger)
     }
 

@@ -4,7 +4,8 @@ import NIOCore
 import NIOHTTPTypes
 import WaybillCollector
 
-/// Ends a connection whose request takes too long to come, however steadily it trickles in: an idle time alone does not.
+/// Ends a connection whose request takes too long to come, however steadily it trickles in: an idle time alone does
+/// not.
 ///
 /// A head that is late is not answered, as there may be no request at all; a body that is late gets 408.
 final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {

@@ -3,7 +3,8 @@ import ArgumentParser
 import Configuration
 import WaybillCollector
 
-/// The settings of `waybill serve` that are options; what is not given comes from the environment, the file, or the defaults.
+/// The settings of `waybill serve` that are options; what is not given comes from the environment, the file, or the
+/// defaults.
 struct ServeFlags: ParsableArguments {
     @Option(help: "The address to listen on. Default: 127.0.0.1.")
     var host: String?
@@ -17,11 +18,15 @@ struct ServeFlags: ParsableArguments {
     @Option(help: ArgumentHelp("The certificate and its chain, as PEM: serve HTTPS.", valueName: "file"))
     var tlsCert: String?
 
-    @Option(help: ArgumentHelp("The certificate's private key, as PEM; its password is WAYBILL_TLS_KEY_PASSWORD.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "The certificate's private key, as PEM; its password is WAYBILL_TLS_KEY_PASSWORD.", valueName: "file"))
     var tlsKey: String?
 
     @Option(
-        help: ArgumentHelp("trace, debug, info (a line for each answer), notice, warning, error. Default: warning.", valueName: "level"))
+        help: ArgumentHelp(
+            "trace, debug, info (a line for each answer), notice, warning, error. Default: warning.", valueName: "level"
+        ))
     var logLevel: String?
 
     @Option(help: ArgumentHelp("The largest body as it is sent.", valueName: "count"))
@@ -42,10 +47,14 @@ struct ServeFlags: ParsableArguments {
     @Option(help: ArgumentHelp("Requests of one token in a second; more get 429.", valueName: "count"))
     var maxRequestsPerSecond: Int?
 
-    @Option(help: ArgumentHelp("How long a transaction is kept after the last of it was received. Default: for ever.", valueName: "count"))
+    @Option(
+        help: ArgumentHelp(
+            "How long a transaction is kept after the last of it was received. Default: for ever.", valueName: "count"))
     var retentionDays: Int?
 
-    @Option(help: ArgumentHelp("What a project's store may take; the oldest goes. Default: as much as comes.", valueName: "count"))
+    @Option(
+        help: ArgumentHelp(
+            "What a project's store may take; the oldest goes. Default: as much as comes.", valueName: "count"))
     var maxStoreBytes: Int?
 
     @Option(help: ArgumentHelp("Connections at a time; more wait.", valueName: "count"))
@@ -68,11 +77,16 @@ struct ServeFlags: ParsableArguments {
 
     /// Those that were given.
     var values: [AbsoluteConfigKey: ConfigValue] {
-        let texts: [ServeSetting: String?] = [.host: host, .tlsCert: tlsCert, .tlsKey: tlsKey, .logLevel: logLevel, .otlp: otlp]
+        let texts: [ServeSetting: String?] = [
+            .host: host, .tlsCert: tlsCert, .tlsKey: tlsKey, .logLevel: logLevel, .otlp: otlp,
+        ]
         let numbers: [ServeSetting: Int?] = [
-            .port: port, .maxBodyBytes: maxBodyBytes, .maxDecompressedBytes: maxDecompressedBytes, .maxPendingBytes: maxPendingBytes,
-            .maxSetFacts: maxSetFacts, .maxTransactionFacts: maxTransactionFacts, .maxRequestsPerSecond: maxRequestsPerSecond,
-            .retentionDays: retentionDays, .maxStoreBytes: maxStoreBytes, .maxConnections: maxConnections, .headerSeconds: headerSeconds,
+            .port: port, .maxBodyBytes: maxBodyBytes, .maxDecompressedBytes: maxDecompressedBytes,
+            .maxPendingBytes: maxPendingBytes,
+            .maxSetFacts: maxSetFacts, .maxTransactionFacts: maxTransactionFacts,
+            .maxRequestsPerSecond: maxRequestsPerSecond,
+            .retentionDays: retentionDays, .maxStoreBytes: maxStoreBytes, .maxConnections: maxConnections,
+            .headerSeconds: headerSeconds,
             .bodySeconds: bodySeconds, .idleSeconds: idleSeconds,
         ]
         var contents: [ServeSetting: ConfigContent] = texts.compactMapValues { $0.map(ConfigContent.string) }

@@ -2,8 +2,8 @@
 import Configuration
 import WaybillCollector
 
-/// What can be set of `waybill serve`: one name, written `--max-connections` as an option, `WAYBILL_MAX_CONNECTIONS` in the environment, and
-/// `maxConnections` in the file.
+/// What can be set of `waybill serve`: one name, written `--max-connections` as an option, `WAYBILL_MAX_CONNECTIONS` in
+/// the environment, and `maxConnections` in the file.
 enum ServeSetting: String, CaseIterable {
     case host, port, insecure
     case tlsCert, tlsKey, tlsKeyPassword

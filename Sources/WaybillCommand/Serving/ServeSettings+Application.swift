@@ -23,7 +23,9 @@ extension ServeSettings {
     /// A server for the pages of one store, which tells where it listens once it does.
     func application(_ inspector: Inspector) throws -> some ApplicationProtocol { try application(inspector.router()) }
 
-    private func application(_ router: Router<BasicRequestContext>) throws -> Application<RouterResponder<BasicRequestContext>> {
+    private func application(_ router: Router<BasicRequestContext>) throws -> Application<
+        RouterResponder<BasicRequestContext>
+    > {
         var logger = Logger(label: "waybill")
         logger.logLevel = logLevel
         let (host, scheme) = (host.contains(":") ? "[\(host)]" : host, certificate == nil ? "http" : "https")
@@ -42,7 +44,8 @@ extension ServeSettings {
 
     private func server() throws -> HTTPServerBuilder {
         let times = RequestDeadline.Times(
-            header: .seconds(Int64(headerSeconds)), body: .seconds(Int64(bodySeconds)), idle: .seconds(Int64(idleSeconds)))
+            header: .seconds(Int64(headerSeconds)), body: .seconds(Int64(bodySeconds)),
+            idle: .seconds(Int64(idleSeconds)))
         let http = HTTPServerBuilder.http1(
             configuration: HTTP1Channel.Configuration(
                 additionalChannelHandlers: [RequestDeadline(times)], idleTimeout: .seconds(Int64(idleSeconds))))
@@ -51,12 +54,16 @@ extension ServeSettings {
         return try .tls(http, tlsConfiguration: Self.tls(certificate: certificate, key: key, password: keyPassword))
         #else
         throw WaybillError(
-            .setting, "This waybill was built without TLS: build it with the trait TLS, or put a proxy in front of it that speaks HTTPS.")
+            .setting,
+            "This waybill was built without TLS: build it with the trait TLS, or put a proxy in front of it that speaks HTTPS."
+        )
         #endif
     }
 
     #if TLS
-    private static func tls(certificate: String, key: String, password: String?) throws(WaybillError) -> TLSConfiguration {
+    private static func tls(certificate: String, key: String, password: String?) throws(WaybillError)
+        -> TLSConfiguration
+    {
         let chain: [NIOSSLCertificate]
         do { chain = try NIOSSLCertificate.fromPEMFile(certificate) } catch {
             throw WaybillError(.setting, "The certificate \(certificate) cannot be read, or is not PEM.")

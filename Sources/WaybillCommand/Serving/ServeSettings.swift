@@ -6,7 +6,8 @@ import WaybillCollector
 import WaybillCore
 import WaybillExport
 
-/// How a collector is served: options before the environment, the environment before the file, the file before the defaults.
+/// How a collector is served: options before the environment, the environment before the file, the file before the
+/// defaults.
 struct ServeSettings: Sendable {
     private(set) var host = "127.0.0.1"
     private(set) var port = 8477
@@ -29,7 +30,8 @@ struct ServeSettings: Sendable {
     ///
     /// - Throws: `setting` for what cannot be read, is out of bounds, or unknown in the file.
     init(
-        _ flags: ServeFlags? = nil, environment: [String: String] = ProcessInfo.processInfo.environment, file: String? = nil
+        _ flags: ServeFlags? = nil, environment: [String: String] = ProcessInfo.processInfo.environment,
+        file: String? = nil
     ) async throws {
         var providers: [any ConfigProvider] = [
             InMemoryProvider(name: "options", values: flags?.values ?? [:]),
@@ -45,11 +47,14 @@ struct ServeSettings: Sendable {
         keyPassword = try await reader.text(.tlsKeyPassword)
         logLevel = try await reader.level() ?? logLevel
         limits.bodyByteCount = try await reader.number(.maxBodyBytes, in: 1...1 << 30) ?? limits.bodyByteCount
-        limits.decompressedByteCount = try await reader.number(.maxDecompressedBytes, in: 1...1 << 30) ?? limits.decompressedByteCount
+        limits.decompressedByteCount =
+            try await reader.number(.maxDecompressedBytes, in: 1...1 << 30) ?? limits.decompressedByteCount
         limits.pendingByteCount = try await reader.number(.maxPendingBytes, in: 1...1 << 40) ?? limits.pendingByteCount
         limits.factsPerSet = try await reader.number(.maxSetFacts, in: 1...10_000_000) ?? limits.factsPerSet
-        limits.factsPerTransaction = try await reader.number(.maxTransactionFacts, in: 1...10_000_000) ?? limits.factsPerTransaction
-        limits.requestsPerSecond = try await reader.number(.maxRequestsPerSecond, in: 1...1_000_000) ?? limits.requestsPerSecond
+        limits.factsPerTransaction =
+            try await reader.number(.maxTransactionFacts, in: 1...10_000_000) ?? limits.factsPerTransaction
+        limits.requestsPerSecond =
+            try await reader.number(.maxRequestsPerSecond, in: 1...1_000_000) ?? limits.requestsPerSecond
         limits.maximumAge = try await reader.number(.retentionDays, in: 1...36_500).map { .seconds($0 * 86_400) }
         limits.storeByteCount = try await reader.number(.maxStoreBytes, in: 1...1 << 50)
         maximumConnections = try await reader.number(.maxConnections, in: 1...1_000_000) ?? maximumConnections
@@ -72,7 +77,8 @@ struct ServeSettings: Sendable {
         }
         guard !isInsecure || isLoopback else {
             throw WaybillError(
-                .setting, "Without tokens the collector listens on loopback alone, and not on \(host). Leave --insecure out.")
+                .setting,
+                "Without tokens the collector listens on loopback alone, and not on \(host). Leave --insecure out.")
         }
     }
 
@@ -83,8 +89,9 @@ struct ServeSettings: Sendable {
     var lines: [String] {
         ServeSetting.allCases.map { setting in
             let value = text(of: setting)
-            return "\(setting.rawValue) = \(setting.isSecret && value != nil ? "[hidden]" : value ?? "")".trimmingCharacters(
-                in: .whitespaces)
+            return "\(setting.rawValue) = \(setting.isSecret && value != nil ? "[hidden]" : value ?? "")"
+                .trimmingCharacters(
+                    in: .whitespaces)
         }
     }
 
@@ -127,7 +134,9 @@ struct ServeSettings: Sendable {
             let names = ServeSetting.allCases.map(\.rawValue).joined(separator: ", ")
             throw WaybillError(.setting, "There is no setting “\(unknown)”, as \(path) has it. They are: \(names).")
         }
-        let place = InMemoryProvider(values: [AbsoluteConfigKey(["filePath"]): ConfigValue(.string(path), isSecret: false)])
+        let place = InMemoryProvider(values: [
+            AbsoluteConfigKey(["filePath"]): ConfigValue(.string(path), isSecret: false)
+        ])
         return try await FileProvider<JSONSnapshot>(config: ConfigReader(provider: place))
     }
 }
@@ -139,7 +148,9 @@ private struct SettingReader {
     init(_ reader: ConfigReader) { self.reader = reader }
 
     func text(_ setting: ServeSetting) async throws -> String? {
-        try await fetched(setting, "a text") { try await reader.fetchString(forKey: setting.key, isSecret: setting.isSecret) }
+        try await fetched(setting, "a text") {
+            try await reader.fetchString(forKey: setting.key, isSecret: setting.isSecret)
+        }
     }
 
     func bool(_ setting: ServeSetting) async throws -> Bool? {
@@ -148,7 +159,9 @@ private struct SettingReader {
 
     func number(_ setting: ServeSetting, in bounds: ClosedRange<Int>) async throws -> Int? {
         let kind = "a number from \(bounds.lowerBound) to \(bounds.upperBound)"
-        guard let number = try await fetched(setting, kind, { try await reader.fetchInt(forKey: setting.key) }) else { return nil }
+        guard let number = try await fetched(setting, kind, { try await reader.fetchInt(forKey: setting.key) }) else {
+            return nil
+        }
         guard bounds.contains(number) else { throw wrong(setting, kind) }
         return number
     }
@@ -161,7 +174,9 @@ private struct SettingReader {
         return level
     }
 
-    private func fetched<Value>(_ setting: ServeSetting, _ kind: String, _ body: () async throws -> Value?) async throws -> Value? {
+    private func fetched<Value>(_ setting: ServeSetting, _ kind: String, _ body: () async throws -> Value?) async throws
+        -> Value?
+    {
         do { return try await body() } catch { throw wrong(setting, kind) }
     }
 

@@ -50,11 +50,15 @@ struct CollectorStore: AnsweringStore {
 
     func exchange(_ key: String) async throws -> ExchangeRecord { try await get(["exchanges", key]) }
 
-    func bodies(of exchanges: [Fact.ID], limit: Int) -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool) { ([:], false) }
+    func bodies(of exchanges: [Fact.ID], limit: Int) -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool) {
+        ([:], false)
+    }
 
     func nameConflicts() async throws -> [NameConflict] { try await get(["names"]) }
 
-    func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> { try await get(["sources"], request.items) }
+    func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
+        try await get(["sources"], request.items)
+    }
 
     func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws -> AnyAnswer {
         var request = request(["answers"], parameters)
@@ -84,7 +88,8 @@ struct CollectorStore: AnsweringStore {
             }
             .resume()
         }
-        guard response.statusCode == 200, let cursor = response.value(forHTTPHeaderField: ExportQuery.cursorField) else {
+        guard response.statusCode == 200, let cursor = response.value(forHTTPHeaderField: ExportQuery.cursorField)
+        else {
             defer { try? FileManager.default.removeItem(at: file) }
             if response.statusCode == 200 { throw notACollector }
             throw refusal(response, (try? Data(contentsOf: file)) ?? Data())
@@ -99,7 +104,8 @@ struct CollectorStore: AnsweringStore {
         case .installation(let id): items = [("installation", id.description)]
         case .transactions(let ids): items = ids.map { ("id", $0.description) }
         case .all, .begunBefore, .pending:
-            throw WaybillError(.setting, "A collector erases by --id or --installation. For --all and --before name its folder.")
+            throw WaybillError(
+                .setting, "A collector erases by --id or --installation. For --all and --before name its folder.")
         }
         return try await erase(items)
     }
@@ -123,7 +129,9 @@ struct CollectorStore: AnsweringStore {
         StoreVerification(ledgersOf: try await allSources())
     }
 
-    private func get<Value: Decodable>(_ path: [String], _ items: [(name: String, value: String)] = []) async throws -> Value {
+    private func get<Value: Decodable>(_ path: [String], _ items: [(name: String, value: String)] = []) async throws
+        -> Value
+    {
         try decoded(try await send(request(path, items)))
     }
 
@@ -152,10 +160,12 @@ struct CollectorStore: AnsweringStore {
 
     private func refusal(_ response: HTTPURLResponse, _ body: Data) -> any Error {
         guard let problem = try? JSONDecoder().decode(Problem.self, from: body) else {
-            return WaybillError(.transport, "\(url) answered with status \(response.statusCode), and not as a collector does.")
+            return WaybillError(
+                .transport, "\(url) answered with status \(response.statusCode), and not as a collector does.")
         }
         if let offset = problem.offset { return QueryFailure.filter(FilterMistake(problem.detail, at: offset)) }
-        let hint = response.statusCode == 401 ? " Give it by --token-file or the variable \(TokenOptions.variable)." : ""
+        let hint =
+            response.statusCode == 401 ? " Give it by --token-file or the variable \(TokenOptions.variable)." : ""
         return WaybillError(response.statusCode == 404 ? .notFound : .refused, problem.detail + hint)
     }
 
@@ -179,7 +189,8 @@ struct CollectorStore: AnsweringStore {
     }
 
     private var notACollector: WaybillError {
-        WaybillError(.transport, "\(url) did not answer as a collector does; is it the right URL, and the same version?")
+        WaybillError(
+            .transport, "\(url) did not answer as a collector does; is it the right URL, and the same version?")
     }
 }
 #endif

@@ -28,7 +28,8 @@ extension URL {
     /// Whether a folder is there.
     var isFolder: Bool {
         var isFolder: ObjCBool = false
-        return FileManager.default.fileExists(atPath: path(percentEncoded: false), isDirectory: &isFolder) && isFolder.boolValue
+        return FileManager.default.fileExists(atPath: path(percentEncoded: false), isDirectory: &isFolder)
+            && isFolder.boolValue
     }
 }
 
@@ -40,7 +41,8 @@ struct TokenOptions: ParsableArguments {
     var tokenFile: String?
 
     /// What the file says, else what the environment says; nil where neither does.
-    func token(environment: [String: String] = ProcessInfo.processInfo.environment) throws(WaybillError) -> BearerToken? {
+    func token(environment: [String: String] = ProcessInfo.processInfo.environment) throws(WaybillError) -> BearerToken?
+    {
         if let tokenFile { return try BearerToken(contentsOf: URL(filePath: tokenFile)) }
         guard let text = environment[Self.variable], !text.isEmpty else { return nil }
         return try BearerToken(text)

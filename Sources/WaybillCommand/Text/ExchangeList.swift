@@ -8,11 +8,13 @@ import WaybillReading
 extension TextTable {
     /// A page of exchanges, a line for each.
     ///
-    /// - Parameter width: Columns of the terminal: a narrow one gets fewer columns, and URLs that are cut; nil: nothing has to fit.
+    /// - Parameter width: Columns of the terminal: a narrow one gets fewer columns, and URLs that are cut; nil: nothing
+    ///   has to fit.
     init(exchanges: Redacted<[ExchangeRecord]>, width: Int?) {
         let isWide = width.map { $0 >= 120 } ?? true
         var columns: [(title: String, alignment: Alignment)] = [
-            ("EXCHANGE", .left), (isWide ? "OPENED (UTC)" : "UTC", .left), ("METHOD", .left), ("STATUS", .left), ("DURATION", .right),
+            ("EXCHANGE", .left), (isWide ? "OPENED (UTC)" : "UTC", .left), ("METHOD", .left), ("STATUS", .left),
+            ("DURATION", .right),
         ]
         if isWide { columns += [("RECEIVED", .right), ("USE CASE", .left), ("TRANSACTION", .left)] }
         columns.append(("HOST AND PATH", .left))
@@ -30,8 +32,10 @@ extension TextTable {
         let exchange = record.exchange
         let time = Words.time(exchange.openedMicroseconds)
         var row = [
-            Cell(exchange.id.code), Cell(isWide ? time : String(time.dropFirst(11).prefix(8))), Cell(exchange.method, .bold),
-            Words.cell(record), Cell(exchange.closedMicroseconds.map { Words.duration($0 - exchange.openedMicroseconds) } ?? "-"),
+            Cell(exchange.id.code), Cell(isWide ? time : String(time.dropFirst(11).prefix(8))),
+            Cell(exchange.method, .bold),
+            Words.cell(record),
+            Cell(exchange.closedMicroseconds.map { Words.duration($0 - exchange.openedMicroseconds) } ?? "-"),
         ]
         if isWide {
             row += [

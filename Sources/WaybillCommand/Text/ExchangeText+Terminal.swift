@@ -15,7 +15,8 @@ extension ExchangeText {
                 palette.paint(name.padded(to: width), .dim) + "  " + palette.paint(value.printable, isBad ? .red : nil)
             case .field(let name, let value): palette.paint("\(name.printable):", .cyan) + " \(value.printable)"
             case .phase(let name, let duration, let bar):
-                palette.paint(name.padded(to: 8), .dim) + duration.padded(to: 9, onLeft: true) + "  " + palette.paint(bar, .blue)
+                palette.paint(name.padded(to: 8), .dim) + duration.padded(to: 9, onLeft: true) + "  "
+                    + palette.paint(bar, .blue)
             case .text(let text): text.replacing("\t", with: "    ").replacing("\r", with: "").printable
             case .empty: ""
             }

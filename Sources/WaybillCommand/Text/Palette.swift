@@ -18,9 +18,11 @@ enum Ink: Int {
 struct Palette {
     let isColored: Bool
 
-    /// What standard output takes: no colours in a pipe or file, none for `NO_COLOR` (no-color.org), none on a dumb terminal.
+    /// What standard output takes: no colours in a pipe or file, none for `NO_COLOR` (no-color.org), none on a dumb
+    /// terminal.
     static func standardOutput(
-        environment: [String: String] = ProcessInfo.processInfo.environment, isTerminal: Bool = isatty(STDOUT_FILENO) == 1
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        isTerminal: Bool = isatty(STDOUT_FILENO) == 1
     ) -> Palette {
         Palette(isColored: isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb")
     }
@@ -32,7 +34,8 @@ struct Palette {
 }
 
 extension String {
-    /// Without what a terminal would obey: recorded text comes from anywhere, and an escape sequence in it must stay text.
+    /// Without what a terminal would obey: recorded text comes from anywhere, and an escape sequence in it must stay
+    /// text.
     var printable: String {
         guard unicodeScalars.contains(where: \.isCommand) else { return self }
         return String(String.UnicodeScalarView(unicodeScalars.map { $0.isCommand ? "\u{FFFD}" : $0 }))

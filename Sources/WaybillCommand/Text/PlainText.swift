@@ -16,8 +16,8 @@ struct TextOptions: ParsableArguments {
 
 /// Pictures of characters that every terminal has.
 enum PlainText {
-    /// Whether the locale's character set is UTF-8 (POSIX.1-2024, section 8.2: the first of the three that is set decides); without any it is taken
-    /// for so, as containers and services set none.
+    /// Whether the locale's character set is UTF-8 (POSIX.1-2024, section 8.2: the first of the three that is set
+    /// decides); without any it is taken for so, as containers and services set none.
     static func isUTF8(_ environment: [String: String]) -> Bool {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         guard let locale = locale?.lowercased() else { return true }
@@ -27,8 +27,10 @@ enum PlainText {
     /// One character for one, so that columns stay where they are.
     fileprivate static let substitutes: [Character: Character] = [
         "│": "|", "┌": "+", "└": "+", "├": "+", "┤": "+", "─": "-", "╌": ".", "▶": ">", "◀": "<", "┊": ":",
-        "●": "*", "✕": "x", "█": "#", "▓": "=", "▒": "%", "░": "-", "▏": "|", "▎": "|", "▍": "|", "▌": "|", "▋": "#", "▊": "#", "▉": "#",
-        "▁": "_", "▂": ".", "▃": ":", "▄": "-", "▅": "=", "▆": "+", "▇": "*", "µ": "u", "·": "-", "…": "~", "“": "\"", "”": "\"",
+        "●": "*", "✕": "x", "█": "#", "▓": "=", "▒": "%", "░": "-", "▏": "|", "▎": "|", "▍": "|", "▌": "|", "▋": "#",
+        "▊": "#", "▉": "#",
+        "▁": "_", "▂": ".", "▃": ":", "▄": "-", "▅": "=", "▆": "+", "▇": "*", "µ": "u", "·": "-", "…": "~", "“": "\"",
+        "”": "\"",
     ]
 }
 

@@ -2,7 +2,8 @@
 import WaybillCollector
 
 extension String {
-    /// How many columns of a terminal it takes: two for what East Asian typography writes wide and for emoji, one for most else.
+    /// How many columns of a terminal it takes: two for what East Asian typography writes wide and for emoji, one for
+    /// most else.
     ///
     /// After Unicode Standard Annex 11; where a character is ambiguous, it is narrow.
     var columnCount: Int {
@@ -37,8 +38,10 @@ extension Character {
 
     /// Blocks whose characters are wide or full width.
     private static let wide: [ClosedRange<UInt32>] = [
-        0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3,
-        0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F900...0x1F9FF,
+        0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97F,
+        0xAC00...0xD7A3,
+        0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F,
+        0x1F900...0x1F9FF,
         0x20000...0x3FFFD,
     ]
 }

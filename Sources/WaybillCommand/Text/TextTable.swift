@@ -84,7 +84,9 @@ struct TextTable {
         let room = min(32, width - self.width - 2)
         guard room >= 6, let greatest = values.max() else { return }
         columns.append(("", .left))
-        for (row, value) in values.enumerated() { rows[row].append(Cell(Bars.bar(value, of: greatest, width: room), ink)) }
+        for (row, value) in values.enumerated() {
+            rows[row].append(Cell(Bars.bar(value, of: greatest, width: room), ink))
+        }
     }
 }
 #endif

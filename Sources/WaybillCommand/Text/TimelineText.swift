@@ -6,7 +6,8 @@ import WaybillReading
 
 /// What happened in a transaction, a line for each fact, with the sources in lanes beside each other.
 ///
-/// The beginner's lane is leftmost; what a joined source did stands further right, so that the way of a request there and back is seen.
+/// The beginner's lane is leftmost; what a joined source did stands further right, so that the way of a request there
+/// and back is seen.
 struct TimelineText {
     private let record: TransactionRecord
     private let names: SourceNames
@@ -22,13 +23,17 @@ struct TimelineText {
 
     /// Time since the beginning, time since the line above, source, what happened, and what there is to say about it.
     var table: TextTable {
-        var table = TextTable(columns: [("AT", .right), ("SINCE", .right), ("SOURCE", .left), ("WHAT HAPPENED", .left), ("", .left)])
+        var table = TextTable(columns: [
+            ("AT", .right), ("SINCE", .right), ("SOURCE", .left), ("WHAT HAPPENED", .left), ("", .left),
+        ])
         let beginning = record.timeline.first?.timeMicroseconds ?? record.summary.begunMicroseconds
         var previous: Int?
         for entry in record.timeline {
             table.rows.append([
                 Cell(previous == nil ? "0" : Words.duration(entry.timeMicroseconds - beginning)),
-                Cell(previous.map { "+" + Words.duration(entry.timeMicroseconds - $0) }?.replacing("+-", with: "-") ?? "", .dim),
+                Cell(
+                    previous.map { "+" + Words.duration(entry.timeMicroseconds - $0) }?.replacing("+-", with: "-")
+                        ?? "", .dim),
                 names.cell(entry.id.source),
                 label(of: entry),
                 remark(on: entry),
@@ -53,7 +58,9 @@ struct TimelineText {
     }
 
     private func text(of entry: TransactionRecord.Entry) -> String {
-        guard entry.kind == .exchangeOpened, let exchange = exchange(of: entry) else { return entry.label.replacing("_", with: " ") }
+        guard entry.kind == .exchangeOpened, let exchange = exchange(of: entry) else {
+            return entry.label.replacing("_", with: " ")
+        }
         return "\(exchange.method) \(exchange.url)"
     }
 
@@ -73,7 +80,9 @@ struct TimelineText {
         switch entry.kind {
         case .exchangeClosed: remarks += exchange(of: entry).map(remarks(on:)) ?? []
         case .closed:
-            if let part = part(of: entry) { remarks.append("took \(Words.duration(entry.timeMicroseconds - part.openedMicroseconds))") }
+            if let part = part(of: entry) {
+                remarks.append("took \(Words.duration(entry.timeMicroseconds - part.openedMicroseconds))")
+            }
         case .exchangeOpened: if exchange(of: entry)?.state == nil { remarks.append("no end recorded") }
         case .opened, .event: break
         }
@@ -100,7 +109,9 @@ struct TimelineText {
         return exchange.role == .client ? remarks + sizes.compactMap(\.self) : remarks
     }
 
-    private func exchange(of entry: TransactionRecord.Entry) -> TransactionRecord.Exchange? { entry.exchange.flatMap { exchanges[$0] } }
+    private func exchange(of entry: TransactionRecord.Entry) -> TransactionRecord.Exchange? {
+        entry.exchange.flatMap { exchanges[$0] }
+    }
 
     private func part(of entry: TransactionRecord.Entry) -> TransactionRecord.Part? {
         parts[Fact.ID(source: entry.id.source, sequence: entry.part)]

@@ -31,7 +31,8 @@ struct TransactionText {
         let summary = record.summary
         let outcome = Words.cell(summary.outcome)
         let duration = summary.durationMicroseconds.map { " after \(Words.duration($0))" } ?? ""
-        return palette.paint(summary.useCaseName.printable, .bold) + " " + palette.paint(outcome.text, outcome.ink) + duration
+        return palette.paint(summary.useCaseName.printable, .bold) + " " + palette.paint(outcome.text, outcome.ink)
+            + duration
     }
 
     private var facts: TextTable {
@@ -56,7 +57,8 @@ struct TransactionText {
     private var sources: TextTable {
         let clock: [(String, TextTable.Alignment)] = record.clocks == nil ? [] : [("CLOCK", .left)]
         var table = TextTable(
-            columns: [("SOURCE", .left), ("VERSION", .left), ("DEVICE", .left), ("PART", .left), ("TOOK", .right)] + clock)
+            columns: [("SOURCE", .left), ("VERSION", .left), ("DEVICE", .left), ("PART", .left), ("TOOK", .right)]
+                + clock)
         table.rows = record.parts.map { part in
             let source = record.sources.first { $0.id == part.id.source }
             let device = [source?.device, source?.os, source?.osVersion].compactMap(\.self).filter { !$0.isEmpty }

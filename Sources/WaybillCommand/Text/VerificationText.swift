@@ -19,7 +19,8 @@ struct VerificationText {
 
     private var counts: String {
         let counts = [
-            verification.transactionCount.map { Words.count($0, "transaction") }, verification.factCount.map { Words.count($0, "fact") },
+            verification.transactionCount.map { Words.count($0, "transaction") },
+            verification.factCount.map { Words.count($0, "fact") },
             verification.factCount.map { _ in Words.count(verification.sources.count, "source") },
         ]
         return counts.compactMap(\.self).joined(separator: ", ")
@@ -32,7 +33,8 @@ struct VerificationText {
 
     private func ledgers(_ palette: Palette) -> [String] {
         var table = TextTable(columns: [
-            ("SOURCE", .left), ("RECORDED", .right), ("DELIVERED", .right), ("QUARANTINED", .right), ("DROPPED", .right),
+            ("SOURCE", .left), ("RECORDED", .right), ("DELIVERED", .right), ("QUARANTINED", .right),
+            ("DROPPED", .right),
             ("PENDING", .right), ("REFUSED", .right), ("GAPS", .left),
         ])
         for source in verification.sources {
@@ -50,7 +52,8 @@ struct VerificationText {
 
     private func counts(_ ledger: Ledger) -> [Cell] {
         [
-            Cell("\(ledger.recorded)"), Cell("\(ledger.delivered)"), Cell("\(ledger.quarantined)"), Cell(dropped(ledger)),
+            Cell("\(ledger.recorded)"), Cell("\(ledger.delivered)"), Cell("\(ledger.quarantined)"),
+            Cell(dropped(ledger)),
             Cell("\(ledger.pending)"), Cell("\(ledger.refused)"),
         ]
     }
@@ -66,7 +69,8 @@ struct VerificationText {
         var text = TextTable(columns: [("TABLE WITH INDEXES", .left), ("BYTES", .right), ("PER EVENT", .right)])
         for table in tables {
             text.rows.append([
-                Cell(table.name.printable), Cell("\(table.byteCount)"), Cell(table.bytesPerEvent.map(Self.rounded) ?? "none"),
+                Cell(table.name.printable), Cell("\(table.byteCount)"),
+                Cell(table.bytesPerEvent.map(Self.rounded) ?? "none"),
             ])
         }
         let sum = tables.reduce(0) { $0 + $1.byteCount }

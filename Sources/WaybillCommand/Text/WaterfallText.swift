@@ -4,8 +4,8 @@ import WaybillCore
 import WaybillExport
 import WaybillReading
 
-/// A transaction as bars in time: a line for each part with its events on it, a line for each request with its phases, and what the request caused
-/// below it, set in.
+/// A transaction as bars in time: a line for each part with its events on it, a line for each request with its phases,
+/// and what the request caused below it, set in.
 struct WaterfallText {
     private let waterfall: Waterfall
     private let names: SourceNames
@@ -34,7 +34,8 @@ struct WaterfallText {
             let label = texts.0.cut(toColumns: labelWidth)
             let note = texts.1.cut(toColumns: noteWidth)
             let gap = String(repeating: " ", count: labelWidth - label.columnCount + 2 + noteWidth - note.columnCount)
-            return palette.paint(label, names.ink(lane: bar.lane)) + gap + palette.paint(note, bar.hasFailed ? .red : .dim) + "  "
+            return palette.paint(label, names.ink(lane: bar.lane)) + gap
+                + palette.paint(note, bar.hasFailed ? .red : .dim) + "  "
                 + picture(of: bar, width: pictureWidth, palette)
         }
         return [margin + palette.paint(axis(width: pictureWidth), .dim)] + rows + legend(palette)
@@ -59,7 +60,9 @@ struct WaterfallText {
         let ink: Ink? = bar.kind == .part ? names.ink(lane: bar.lane) : bar.hasFailed ? .red : .green
         var line = palette.paint(whisker(before: bar, start, width: width), .dim)
         // What goes wrong stands out from its bar.
-        for run in cells.chunked(by: { ($0 == "✕") == ($1 == "✕") }) { line += palette.paint(String(run), run.first == "✕" ? .red : ink) }
+        for run in cells.chunked(by: { ($0 == "✕") == ($1 == "✕") }) {
+            line += palette.paint(String(run), run.first == "✕" ? .red : ink)
+        }
         return line
     }
 
@@ -90,7 +93,9 @@ struct WaterfallText {
 
     private func exchange(_ bar: Waterfall.Bar, _ start: Int, _ end: Int) -> [Character] {
         let count = end - start + 1
-        guard let timing = bar.timing, timing.total > 0 else { return Array(repeating: bar.isOpen ? "╌" : "█", count: count) }
+        guard let timing = bar.timing, timing.total > 0 else {
+            return Array(repeating: bar.isOpen ? "╌" : "█", count: count)
+        }
         var cells: [Character] = []
         var passed = 0
         for phase in timing.phases {
@@ -114,14 +119,17 @@ struct WaterfallText {
     private func legend(_ palette: Palette) -> [String] {
         guard waterfall.bars.contains(where: { $0.kind == .exchange }) else { return [] }
         let uncertain = waterfall.bars.contains { $0.uncertainty != nil } ? "   ~ may begin here" : ""
-        return [palette.paint("├──┤ part   ● event   ✕ error   ▒ connect   ▓ send   ░ wait   █ receive\(uncertain)", .dim)]
+        return [
+            palette.paint("├──┤ part   ● event   ✕ error   ▒ connect   ▓ send   ░ wait   █ receive\(uncertain)", .dim)
+        ]
     }
 
     /// Inside the picture, also where a clock was set meanwhile.
     private func column(_ time: Int, width: Int) -> Int {
         let span = waterfall.span
         let time = min(max(time, span.lowerBound), span.upperBound)
-        return min(width - 1, Int(Double(time - span.lowerBound) / Double(span.upperBound - span.lowerBound) * Double(width)))
+        return min(
+            width - 1, Int(Double(time - span.lowerBound) / Double(span.upperBound - span.lowerBound) * Double(width)))
     }
 }
 

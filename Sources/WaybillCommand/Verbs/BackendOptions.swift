@@ -18,7 +18,8 @@ struct BackendOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "With --to: begin where the last run with this file ended, and note in it where this one has.", valueName: "file"))
+            "With --to: begin where the last run with this file ended, and note in it where this one has.",
+            valueName: "file"))
     var cursor: String?
 
     /// Whether spans go on from where a run before ended, or will.

@@ -26,13 +26,15 @@ struct Erase: AsyncParsableCommand {
     @Flag(help: "Everything.")
     var all = false
 
-    @Option(help: ArgumentHelp("This transaction: its ID or support code; may be given several times.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp("This transaction: its ID or support code; may be given several times.", valueName: "id"))
     var id: [String] = []
 
     @Option(help: ArgumentHelp("What began before this time: \(TimeExpression.forms).", valueName: "time"))
     var before: String?
 
-    @Option(help: ArgumentHelp("What this installation recorded, and the transactions that it began.", valueName: "guid"))
+    @Option(
+        help: ArgumentHelp("What this installation recorded, and the transactions that it began.", valueName: "guid"))
     var installation: String?
 
     @Flag(help: "Do not ask.")
@@ -43,12 +45,15 @@ struct Erase: AsyncParsableCommand {
 
     func validate() throws {
         let given = [all, !id.isEmpty, before != nil, installation != nil].filter(\.self).count
-        guard given == 1 else { throw ValidationError("Say what to erase, by one of --all, --id, --before and --installation.") }
+        guard given == 1 else {
+            throw ValidationError("Say what to erase, by one of --all, --id, --before and --installation.")
+        }
         if let before, TimeExpression.microseconds(before, now: 0) == nil {
             throw ValidationError("“\(before)” is no time: give \(TimeExpression.forms).")
         }
         if case .collector = place.store, all || before != nil {
-            throw ValidationError("A collector erases by --id or --installation. For --all and --before name its folder.")
+            throw ValidationError(
+                "A collector erases by --id or --installation. For --all and --before name its folder.")
         }
         do throws(QueryFailure) { _ = try query } catch { throw ValidationError(error.description) }
     }
@@ -57,11 +62,14 @@ struct Erase: AsyncParsableCommand {
         try confirm()
         let erasure =
             switch place.store {
-            case .collector(let url): try await CollectorStore(url, token: place.tokens.token()).erase(query ?? ErasureQuery([]))
+            case .collector(let url):
+                try await CollectorStore(url, token: place.tokens.token()).erase(query ?? ErasureQuery([]))
             case .place(let url): try await erase(SQLiteStore(url, clock: CommandClock.current))
             }
         if json { return try Terminal.write(json: erasure) }
-        Terminal.write(["\(Words.count(erasure.transactionCount, "transaction")) erased, \(Words.count(erasure.factCount, "fact"))."])
+        Terminal.write([
+            "\(Words.count(erasure.transactionCount, "transaction")) erased, \(Words.count(erasure.factCount, "fact"))."
+        ])
     }
 
     /// What a collector is asked for; the scopes of a folder alone are not in it.

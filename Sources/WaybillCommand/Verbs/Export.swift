@@ -33,14 +33,17 @@ struct Export: AsyncParsableCommand {
 
     @OptionGroup var place: StoreOptions
 
-    @Option(help: ArgumentHelp("\(FormatArgument.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "format"))
+    @Option(
+        help: ArgumentHelp("\(FormatArgument.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "format"))
     var format = FormatArgument.ndjson
 
     @OptionGroup var filter: FilterOptions
 
     @OptionGroup var exchanges: ExchangeOptions
 
-    @Option(help: ArgumentHelp("The file to write, in place of one of that name; - for standard output.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The file to write, in place of one of that name; - for standard output.", valueName: "file")
+    )
     var output = "-"
 
     @Flag(help: "Compress, also where the file's name does not end with .gz.")
@@ -55,10 +58,15 @@ struct Export: AsyncParsableCommand {
         try filter.check(request, about: format.exchanges == nil ? .transactions : .exchanges)
         if incremental != nil {
             guard request == ListRequest() else {
-                throw ValidationError("An incremental export takes no filter: what it left out would be left out for good.")
+                throw ValidationError(
+                    "An incremental export takes no filter: what it left out would be left out for good.")
             }
-            guard output == "-" else { throw ValidationError("An incremental export names its files itself; leave --output out.") }
-            guard format.export?.text != nil else { throw ValidationError("An incremental export is ndjson, csv or otlp.") }
+            guard output == "-" else {
+                throw ValidationError("An incremental export names its files itself; leave --output out.")
+            }
+            guard format.export?.text != nil else {
+                throw ValidationError("An incremental export is ndjson, csv or otlp.")
+            }
         }
         guard format.exchanges != nil || exchanges.areUnset else {
             throw ValidationError("--method, --status and --state go with --format har or curl.")
@@ -67,7 +75,9 @@ struct Export: AsyncParsableCommand {
             guard output != "-" else { throw ValidationError("Name the SQLite file with --output.") }
         }
         if format.export?.text == nil, format.exchanges == nil {
-            guard !gzip else { throw ValidationError("sqlite and html are not compressed as they are written; leave --gzip out.") }
+            guard !gzip else {
+                throw ValidationError("sqlite and html are not compressed as they are written; leave --gzip out.")
+            }
         }
         try validateBackend()
     }
@@ -93,7 +103,8 @@ struct Export: AsyncParsableCommand {
         if let text = format.text { return try await write(text, of: place.opened()) }
         guard case .place(let url) = place.store else {
             throw WaybillError(
-                .setting, "A collector exports ndjson, csv, otlp, har, curl and html. Export the collector's folder for SQLite.")
+                .setting,
+                "A collector exports ndjson, csv, otlp, har, curl and html. Export the collector's folder for SQLite.")
         }
         let store = try SQLiteStore(url, clock: CommandClock.current)
         for warning in await store.warnings() { Terminal.warn(warning) }
@@ -131,8 +142,11 @@ struct Export: AsyncParsableCommand {
             try await send(to: backend, from: store)
         } else if let incremental {
             let export = IncrementalExport(as: format, isCompressed: gzip)
-            let folder = try IncrementalFolder(URL(filePath: incremental, directoryHint: .isDirectory), suffix: export.suffix)
-            guard let summary = try await export.run(of: store, into: folder) else { return Terminal.warn("Nothing is new.") }
+            let folder = try IncrementalFolder(
+                URL(filePath: incremental, directoryHint: .isDirectory), suffix: export.suffix)
+            guard let summary = try await export.run(of: store, into: folder) else {
+                return Terminal.warn("Nothing is new.")
+            }
             Terminal.write([summary.file.relativePath])
         } else if output == "-" {
             try await store.write(.of(request), as: format, isCompressed: gzip, to: StandardOutput.write)

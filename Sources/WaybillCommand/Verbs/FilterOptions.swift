@@ -8,13 +8,17 @@ import WaybillReading
 struct FilterOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "A filter such as 'outcome:failed took>2s', in the shell's quotes; see waybill help list.", valueName: "filter"))
+            "A filter such as 'outcome:failed took>2s', in the shell's quotes; see waybill help list.",
+            valueName: "filter"))
     var expression: String?
 
     @Option(help: "Only this use case: its name or its code.")
     var useCase: String?
 
-    @Option(help: "Only these outcomes, separated by commas: \(TransactionOutcome.allCases.map(\.name).joined(separator: ", ")).")
+    @Option(
+        help:
+            "Only these outcomes, separated by commas: \(TransactionOutcome.allCases.map(\.name).joined(separator: ", "))."
+    )
     var outcome: String?
 
     @Option(help: ArgumentHelp("Begun at or after this time: \(TimeExpression.forms).", valueName: "time"))
@@ -28,12 +32,16 @@ struct FilterOptions: ParsableArguments {
 
     /// The first page of what is meant.
     var request: ListRequest {
-        ListRequest([.useCase: useCase, .outcome: outcome, .since: since, .until: until, .text: text, .filter: expression])
+        ListRequest([
+            .useCase: useCase, .outcome: outcome, .since: since, .until: until, .text: text, .filter: expression,
+        ])
     }
 
     /// Says what is wrong with a request that has these conditions, before it is made.
     func check(_ request: ListRequest, about subject: ListRequest.Subject) throws {
-        do throws(QueryFailure) { try request.validate(about: subject) } catch { throw ValidationError(message(for: error)) }
+        do throws(QueryFailure) { try request.validate(about: subject) } catch {
+            throw ValidationError(message(for: error))
+        }
     }
 
     /// Runs `body`; where it finds a mistake in the expression, that is told with a mark below the place.

@@ -7,8 +7,8 @@ import WaybillCore
 import WaybillExport
 import WaybillReading
 
-/// Shows the newest transactions, the oldest of them first, and then each that comes and passes: when it is new, or when something came that makes
-/// it pass. Each is shown once.
+/// Shows the newest transactions, the oldest of them first, and then each that comes and passes: when it is new, or
+/// when something came that makes it pass. Each is shown once.
 struct Following {
     private let place: StoreOptions
     private let request: ListRequest

@@ -25,10 +25,14 @@ struct Import: AsyncParsableCommand {
               waybill import ./outbox/*\(suffix) --to http://127.0.0.1:8477
             """)
 
-    @Argument(help: ArgumentHelp("Files, and folders of files that end with \(suffix) or \(formerSuffix).", valueName: "files"))
+    @Argument(
+        help: ArgumentHelp(
+            "Files, and folders of files that end with \(suffix) or \(formerSuffix).", valueName: "files"))
     var paths: [String]
 
-    @Option(help: ArgumentHelp("The folder of a store, made where it is missing, or a collector's URL.", valueName: "store"))
+    @Option(
+        help: ArgumentHelp("The folder of a store, made where it is missing, or a collector's URL.", valueName: "store")
+    )
     var to: StoreArgument
 
     @OptionGroup var tokens: TokenOptions
@@ -38,7 +42,9 @@ struct Import: AsyncParsableCommand {
         var tally = Tally()
         for path in paths {
             let files = Self.files(at: path)
-            if files.isEmpty { tally.fail("\(path): The folder holds no file that ends with \(Self.suffix) or \(Self.formerSuffix).") }
+            if files.isEmpty {
+                tally.fail("\(path): The folder holds no file that ends with \(Self.suffix) or \(Self.formerSuffix).")
+            }
             for file in files {
                 do {
                     tally.count(try await add(file), of: file)
@@ -70,16 +76,22 @@ struct Import: AsyncParsableCommand {
 
     /// The file itself; of a folder, the sets in it by name: also those of a later version, which are then said to be.
     private static func files(at path: String) -> [URL] {
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return [URL(filePath: path)] }
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
+            return [URL(filePath: path)]
+        }
         let folder = URL(filePath: path, directoryHint: .isDirectory)
-        return names.filter { $0.contains(#/\.waybill-set(\.v[0-9]+)?\.json$/#) }.sorted().map { URL(filePath: $0, relativeTo: folder) }
+        return names.filter { $0.contains(#/\.waybill-set(\.v[0-9]+)?\.json$/#) }.sorted().map {
+            URL(filePath: $0, relativeTo: folder)
+        }
     }
 }
 
 extension OutgoingSet {
     /// Reads a set that was written to a file.
     fileprivate init(contentsOf file: URL) throws {
-        guard let body = try? Array(Data(contentsOf: file)) else { throw WaybillError(.format, "The file cannot be read.") }
+        guard let body = try? Array(Data(contentsOf: file)) else {
+            throw WaybillError(.format, "The file cannot be read.")
+        }
         let decoded = try TransactionSet.decode(body)
         self.init(id: decoded.set.id, body: body, factCount: decoded.set.factCount + decoded.rejections.count)
     }

@@ -83,7 +83,9 @@ struct List: AsyncParsableCommand {
         guard try !follow || !network && cursor == nil && request.hasNewestFirst else {
             throw ValidationError("--follow goes with neither --network, --cursor nor sort:.")
         }
-        guard network || exchanges.areUnset else { throw ValidationError("--method, --status and --state go with --network.") }
+        guard network || exchanges.areUnset else {
+            throw ValidationError("--method, --status and --state go with --network.")
+        }
     }
 
     func run() async throws {

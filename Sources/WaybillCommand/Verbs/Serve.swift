@@ -30,7 +30,9 @@ struct Serve: AsyncParsableCommand {
               curl http://127.0.0.1:8477/v1/transactions?since=24h
             """)
 
-    @Argument(help: "The folder of the stores and of the tokens; made where it is missing. Or a store in one file, to look at.")
+    @Argument(
+        help:
+            "The folder of the stores and of the tokens; made where it is missing. Or a store in one file, to look at.")
     var folder: String
 
     @OptionGroup var flags: ServeFlags
@@ -42,7 +44,9 @@ struct Serve: AsyncParsableCommand {
     var printConfig = false
 
     func validate() throws {
-        guard (0...65_535).contains(flags.port ?? 0) else { throw ValidationError("A port is a number from 0 to 65535.") }
+        guard (0...65_535).contains(flags.port ?? 0) else {
+            throw ValidationError("A port is a number from 0 to 65535.")
+        }
     }
 
     func run() async throws {
@@ -59,16 +63,21 @@ struct Serve: AsyncParsableCommand {
                 )
             }
             if settings.certificate == nil, !settings.isLoopback {
-                Terminal.warn("Tokens come over the network in the clear. Give --tls-cert and --tls-key, or let a proxy before it do TLS.")
+                Terminal.warn(
+                    "Tokens come over the network in the clear. Give --tls-cert and --tls-key, or let a proxy before it do TLS."
+                )
             }
         }
-        let collector = try Collector(folder: folder, access: settings.isInsecure ? .open : .tokens, limits: settings.limits)
+        let collector = try Collector(
+            folder: folder, access: settings.isInsecure ? .open : .tokens, limits: settings.limits)
         try await run(try settings.application(collector), settings)
     }
 
     private func show(_ file: URL, _ settings: ServeSettings) async throws {
         guard settings.isLoopback else {
-            throw WaybillError(.setting, "A store in one file is shown on loopback alone, and not on \(settings.host). Leave --host out.")
+            throw WaybillError(
+                .setting,
+                "A store in one file is shown on loopback alone, and not on \(settings.host). Leave --host out.")
         }
         let inspector = try Inspector(file: file)
         for warning in await inspector.warnings() { Terminal.warn(warning) }
@@ -79,7 +88,8 @@ struct Serve: AsyncParsableCommand {
         do {
             try await application.runService()
         } catch {
-            throw WaybillError(.setting, "The collector cannot listen on \(settings.host), port \(settings.port).", cause: "\(error)")
+            throw WaybillError(
+                .setting, "The collector cannot listen on \(settings.host), port \(settings.port).", cause: "\(error)")
         }
     }
 }

@@ -33,7 +33,9 @@ struct Show: AsyncParsableCommand {
 
     @OptionGroup var place: StoreOptions
 
-    @Argument(help: ArgumentHelp("Its ID, or the support code that people read out; of an exchange its code.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp(
+            "Its ID, or the support code that people read out; of an exchange its code.", valueName: "id"))
     var key: String
 
     @Option(help: "Which times are shown: aligned or raw. (default: aligned)")
@@ -46,7 +48,8 @@ struct Show: AsyncParsableCommand {
 
     func validate() throws {
         guard clocks == nil || !json && !key.contains(":") else {
-            throw ValidationError("--clocks is for the picture of a transaction: JSON has the raw times and what to add to them.")
+            throw ValidationError(
+                "--clocks is for the picture of a transaction: JSON has the raw times and what to add to them.")
         }
     }
 

@@ -21,7 +21,8 @@ struct Token: AsyncParsableCommand {
         subcommands: [Add.self, List.self, Revoke.self])
 
     struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Make a token and print it; it cannot be printed again.")
+        static let configuration = CommandConfiguration(
+            abstract: "Make a token and print it; it cannot be printed again.")
 
         @Argument(help: "The folder of the collector; made where it is missing.")
         var folder: String
@@ -37,7 +38,8 @@ struct Token: AsyncParsableCommand {
                 role: role, project: project, now: CommandClock.current.wallMicroseconds())
             Terminal.write([secret.text])
             Terminal.warn(
-                "\(token.id): \(token.role.rawValue) for the project \(token.project). Keep the token; only its hash is kept here.")
+                "\(token.id): \(token.role.rawValue) for the project \(token.project). Keep the token; only its hash is kept here."
+            )
         }
     }
 

@@ -26,7 +26,11 @@ struct Verify: AsyncParsableCommand {
 
     func run() async throws {
         let result = try await verification()
-        if json { try Terminal.write(json: result) } else { Terminal.write(VerificationText(result).lines(.standardOutput())) }
+        if json {
+            try Terminal.write(json: result)
+        } else {
+            Terminal.write(VerificationText(result).lines(.standardOutput()))
+        }
         if !result.isSound { throw ExitCode.failure }
     }
 

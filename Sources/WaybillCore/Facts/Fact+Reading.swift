@@ -79,7 +79,9 @@ extension Fact {
 }
 
 extension Fact.Opened {
-    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure) -> Self {
+    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure)
+        -> Self
+    {
         var transaction: GUID?
         var useCase: Int?
         var timeout: Int?
@@ -101,7 +103,8 @@ extension Fact.Opened {
         return Self(
             transaction: try reader.required(transaction, "transaction", at: start),
             useCase: try reader.required(useCase, "use_case", at: start), isJoined: isJoined,
-            timeoutMicroseconds: try reader.required(timeout, "timeout_us", at: start), cause: cause, attributes: attributes)
+            timeoutMicroseconds: try reader.required(timeout, "timeout_us", at: start), cause: cause,
+            attributes: attributes)
     }
 }
 
@@ -120,12 +123,15 @@ extension Fact.ID {
             }
         }
         return Self(
-            source: try reader.required(source, "source", at: start), sequence: try reader.required(sequence, "sequence", at: start))
+            source: try reader.required(source, "source", at: start),
+            sequence: try reader.required(sequence, "sequence", at: start))
     }
 }
 
 extension Fact.Event {
-    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure) -> Self {
+    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure)
+        -> Self
+    {
         var code: Int?
         var error: RecordedError?
         var attributes: Attributes = [:]
@@ -143,7 +149,9 @@ extension Fact.Event {
 }
 
 extension Fact.Closed {
-    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure) -> Self {
+    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure)
+        -> Self
+    {
         var outcome: TransactionOutcome?
         var error: RecordedError?
         var attributes: Attributes = [:]
@@ -169,7 +177,9 @@ extension Fact.Closed {
 }
 
 extension Fact.ExchangeOpened {
-    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure) -> Self {
+    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure)
+        -> Self
+    {
         var role: Fact.Role?
         var method: String?
         var content = Self(method: "", path: "")
@@ -200,7 +210,9 @@ extension Fact.ExchangeOpened {
 }
 
 extension Fact.ExchangeClosed {
-    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure) -> Self {
+    fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure)
+        -> Self
+    {
         var exchange: Int?
         var state: Fact.ExchangeState?
         var content = Self(exchange: 0, state: .completed)

@@ -5,7 +5,8 @@ extension Fact {
         public var httpVersion: String?
         /// Bytes of the response's body on the wire, before they were decoded; nil where it is not known.
         public var receivedWireByteCount: Int?
-        /// Microseconds from the start of the source to when the request's last byte was handed over; nil where it was not measured.
+        /// Microseconds from the start of the source to when the request's last byte was handed over; nil where it was
+        /// not measured.
         public var sentAtMicroseconds: Int?
         /// What came before the request could be sent.
         public var phases: Phases
@@ -20,7 +21,8 @@ extension Fact {
 
         /// Says nothing, unless told otherwise.
         public init(
-            httpVersion: String? = nil, receivedWireByteCount: Int? = nil, sentAtMicroseconds: Int? = nil, phases: Phases = Phases(),
+            httpVersion: String? = nil, receivedWireByteCount: Int? = nil, sentAtMicroseconds: Int? = nil,
+            phases: Phases = Phases(),
             isConnectionReused: Bool? = nil, redirects: [Redirect] = [], isMocked: Bool = false, rule: String? = nil
         ) {
             self.httpVersion = httpVersion

@@ -53,7 +53,8 @@ extension TransactionOutcome: CodingKeyRepresentable {
     public init?(codingKey: some CodingKey) {
         // A decoder of records has made it camel case.
         let name = codingKey.stringValue
-        guard let outcome = Self.allCases.first(where: { $0.name == name || RecordKey.camelCase($0.name) == name }) else { return nil }
+        guard let outcome = Self.allCases.first(where: { $0.name == name || RecordKey.camelCase($0.name) == name })
+        else { return nil }
         self = outcome
     }
 }

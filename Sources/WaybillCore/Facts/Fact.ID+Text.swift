@@ -16,7 +16,8 @@ extension Fact.ID: CustomStringConvertible {
 
     /// Reads a sequence: digits alone, from 1 to 2^53 - 1; nil for anything else.
     package static func sequence(_ digits: some StringProtocol) -> Int? {
-        guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let sequence = Int(digits),
+        guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let sequence = Int(digits),
             (1...Limits.largestInteger).contains(sequence)
         else { return nil }
         return sequence

@@ -1,11 +1,13 @@
 /// An immutable record with its own sequence in its source: the unit of recording, delivery and counting.
 ///
 /// (source, sequence) identifies a fact permanently. The source is not repeated in the value: facts are always held by
-/// source. Its times are whole microseconds, as the format has them; records, questions and answers have dates and durations.
+/// source. Its times are whole microseconds, as the format has them; records, questions and answers have dates and
+/// durations.
 public struct Fact: Hashable, Sendable {
     /// 1 for the first fact of a source, then one more for each.
     public var sequence: Int
-    /// The sequence of the `opened` fact of the part it belongs to; its own for an `opened`; 0 for an exchange outside any transaction.
+    /// The sequence of the `opened` fact of the part it belongs to; its own for an `opened`; 0 for an exchange outside
+    /// any transaction.
     public var part: Int
     /// Microseconds from the start of its source to this fact.
     public var atMicroseconds: Int
@@ -65,7 +67,8 @@ public struct Fact: Hashable, Sendable {
 
         /// Makes the content of an `opened` fact.
         public init(
-            transaction: GUID, useCase: Int, isJoined: Bool = false, timeoutMicroseconds: Int = 86_400_000_000, cause: ID? = nil,
+            transaction: GUID, useCase: Int, isJoined: Bool = false, timeoutMicroseconds: Int = 86_400_000_000,
+            cause: ID? = nil,
             attributes: Attributes = [:]
         ) {
             self.transaction = transaction
@@ -93,7 +96,8 @@ public struct Fact: Hashable, Sendable {
             self.attributes = attributes
         }
 
-        /// Whether there is no more to say of it than its code, as of most: what has nothing else takes no room, and needs no redaction.
+        /// Whether there is no more to say of it than its code, as of most: what has nothing else takes no room, and
+        /// needs no redaction.
         ///
         /// The only place that decides it.
         @inlinable package var isPlain: Bool { error == nil && attributes.isEmpty }
@@ -159,7 +163,8 @@ public struct Fact: Hashable, Sendable {
 
         /// Makes the content of an `exchange_opened` fact.
         public init(
-            role: Role = .client, method: String, scheme: String? = nil, host: String? = nil, port: Int? = nil, path: String,
+            role: Role = .client, method: String, scheme: String? = nil, host: String? = nil, port: Int? = nil,
+            path: String,
             query: String? = nil, headerFields: [HeaderField] = []
         ) {
             self.role = role
@@ -206,8 +211,10 @@ public struct Fact: Hashable, Sendable {
 
         /// Makes the content of an `exchange_closed` fact.
         public init(
-            exchange: Int, state: ExchangeState, status: Int? = nil, firstByteAtMicroseconds: Int? = nil, sentByteCount: Int? = nil,
-            receivedByteCount: Int? = nil, headerFields: [HeaderField] = [], error: RecordedError? = nil, transfer: Transfer = Transfer()
+            exchange: Int, state: ExchangeState, status: Int? = nil, firstByteAtMicroseconds: Int? = nil,
+            sentByteCount: Int? = nil,
+            receivedByteCount: Int? = nil, headerFields: [HeaderField] = [], error: RecordedError? = nil,
+            transfer: Transfer = Transfer()
         ) {
             self.exchange = exchange
             self.state = state

@@ -4,8 +4,8 @@ extension [Fact.HeaderField] {
 }
 
 extension String {
-    /// Whether two names of header fields are the same: they are ASCII, and their case says nothing (RFC 9110, section 5.1). Foundation's comparison
-    /// takes twenty times as long, on the way of every exchange.
+    /// Whether two names of header fields are the same: they are ASCII, and their case says nothing (RFC 9110, section
+    /// 5.1). Foundation's comparison takes twenty times as long, on the way of every exchange.
     fileprivate func isSameFieldName(as other: String) -> Bool {
         let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
         return utf8.count == other.utf8.count

@@ -59,8 +59,12 @@ extension JSONReader {
         var parts: [String] = []
         try beginArray()
         while try nextElement() {
-            guard parts.count < 2 else { throw JSONFailure(.invalid, at: start, "a pair of name and value was expected") }
-            parts.append(try string(limit: parts.isEmpty ? Limits.nameLength : Limits.fieldLength, atLeast: parts.isEmpty ? 1 : 0))
+            guard parts.count < 2 else {
+                throw JSONFailure(.invalid, at: start, "a pair of name and value was expected")
+            }
+            parts.append(
+                try string(
+                    limit: parts.isEmpty ? Limits.nameLength : Limits.fieldLength, atLeast: parts.isEmpty ? 1 : 0))
         }
         guard parts.count == 2 else { throw JSONFailure(.invalid, at: start, "a pair of name and value was expected") }
         return Fact.HeaderField(name: parts[0], value: parts[1])

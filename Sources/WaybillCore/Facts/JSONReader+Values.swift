@@ -7,7 +7,8 @@ extension JSONReader {
         let start = offset
         guard try scanNumber() else { throw JSONFailure(.invalid, at: start, "an integer was expected") }
         guard let value = integer(from: start, to: offset), range.contains(value) else {
-            throw JSONFailure(.invalid, at: start, "an integer from \(range.lowerBound) to \(range.upperBound) was expected")
+            throw JSONFailure(
+                .invalid, at: start, "an integer from \(range.lowerBound) to \(range.upperBound) was expected")
         }
         return value
     }
@@ -43,7 +44,8 @@ extension JSONReader {
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
             let start = offset
             if try scanNumber() {
-                guard let value = integer(from: start, to: offset), value.magnitude <= UInt(Limits.largestInteger) else {
+                guard let value = integer(from: start, to: offset), value.magnitude <= UInt(Limits.largestInteger)
+                else {
                     throw JSONFailure(.invalid, at: start, "an integer beyond 2^53")
                 }
                 return .integer(value)

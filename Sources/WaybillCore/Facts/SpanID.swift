@@ -1,10 +1,13 @@
-/// What a fact is called where it is a span (W3C Trace Context, section 3.2.2.4): 8 bytes, never all zero, the same wherever it is computed.
+/// What a fact is called where it is a span (W3C Trace Context, section 3.2.2.4): 8 bytes, never all zero, the same
+/// wherever it is computed.
 ///
-/// Half as long as what it stands for, so two facts may share one; within a trace of a million spans the odds are one in 10 million.
+/// Half as long as what it stands for, so two facts may share one; within a trace of a million spans the odds are one
+/// in 10 million.
 package struct SpanID: Hashable, Sendable {
     package let rawValue: UInt64
 
-    /// Mixes source and sequence by the finalizer of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
+    /// Mixes source and sequence by the finalizer of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom
+    /// number generators", 2014).
     package init(_ fact: Fact.ID) {
         var hash = Self.mixed(fact.source.high)
         hash = Self.mixed(hash ^ fact.source.low)
@@ -26,7 +29,8 @@ extension SpanID: CustomStringConvertible {
 }
 
 extension GUID {
-    /// The ID of its trace (W3C Trace Context, section 3.2.2.3): the 16 bytes as 32 hexadecimal digits; nil where all are zero, which is none.
+    /// The ID of its trace (W3C Trace Context, section 3.2.2.3): the 16 bytes as 32 hexadecimal digits; nil where all
+    /// are zero, which is none.
     package var traceID: String? { high == 0 && low == 0 ? nil : high.hexadecimalDigits + low.hexadecimalDigits }
 }
 

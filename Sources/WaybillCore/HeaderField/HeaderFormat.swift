@@ -1,4 +1,5 @@
-/// Which header field carries the transaction, and in which form: what goes out with requests, and what is read of those that come in.
+/// Which header field carries the transaction, and in which form: what goes out with requests, and what is read of
+/// those that come in.
 ///
 /// ## Usage
 ///
@@ -16,14 +17,16 @@ public struct HeaderFormat: Hashable, Sendable {
     private let form: Form
 
     /// The form of ``TransactionHeader``: `"<guid>";u=17;s="<source>";n=42`.
-    public static func standard(name: String = TransactionHeader.fieldName) -> HeaderFormat { HeaderFormat(name: name, form: .standard) }
+    public static func standard(name: String = TransactionHeader.fieldName) -> HeaderFormat {
+        HeaderFormat(name: name, form: .standard)
+    }
 
-    /// The form of the PEAppTransaction Logging Framework (2015), `TXN17-586AB00B-F16E-4AE6-8A91-0210264925C7`, for a fleet of which one half
-    /// still uses it.
+    /// The form of the PEAppTransaction Logging Framework (2015), `TXN17-586AB00B-F16E-4AE6-8A91-0210264925C7`, for a
+    /// fleet of which one half still uses it.
     ///
-    /// That form tells neither the sender's source nor the exchange. So the field `Waybill-Transaction` goes out beside it, and wins where both
-    /// come in: old and new halves understand each other, and new ones lose nothing among themselves. Other than by ``standard(name:)``
-    /// that field has its usual name.
+    /// That form tells neither the sender's source nor the exchange. So the field `Waybill-Transaction` goes out beside
+    /// it, and wins where both come in: old and new halves understand each other, and new ones lose nothing among
+    /// themselves. Other than by ``standard(name:)`` that field has its usual name.
     ///
     /// - Parameter name: As the old manager was told, e.g. `apptxn-id`; not `Waybill-Transaction`.
     public static func legacy(name: String) -> HeaderFormat { HeaderFormat(name: name, form: .legacy) }
@@ -63,7 +66,8 @@ public struct HeaderFormat: Hashable, Sendable {
         case .standard: standard = field(name)
         case .legacy: (standard, old) = (field(TransactionHeader.fieldName), field(name))
         }
-        let header = standard.flatMap { TransactionHeader(parsing: $0) } ?? old.flatMap { TransactionHeader(legacy: $0) }
+        let header =
+            standard.flatMap { TransactionHeader(parsing: $0) } ?? old.flatMap { TransactionHeader(legacy: $0) }
         return (header, standard != nil || old != nil)
     }
 }

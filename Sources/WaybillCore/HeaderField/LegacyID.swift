@@ -1,6 +1,8 @@
-/// The ID that the first framework gave a transaction: `TXN17-586AB00B-F16E-4AE6-8A91-0210264925C7`, the use case's code and a UUID.
+/// The ID that the first framework gave a transaction: `TXN17-586AB00B-F16E-4AE6-8A91-0210264925C7`, the use case's
+/// code and a UUID.
 ///
-/// Sets and header fields of that framework carry the same ID, so that both lead to the transaction whose GUID is the UUID.
+/// Sets and header fields of that framework carry the same ID, so that both lead to the transaction whose GUID is the
+/// UUID.
 package struct LegacyID: Hashable, Sendable, CustomStringConvertible {
     package var transaction: GUID
     /// nil where only the UUID was given.
@@ -31,9 +33,12 @@ package struct LegacyID: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension TransactionHeader {
-    /// Reads the value that clients of the first framework send: an ``LegacyID`` with its use case. It tells neither source nor exchange.
+    /// Reads the value that clients of the first framework send: an ``LegacyID`` with its use case. It tells neither
+    /// source nor exchange.
     init?(legacy value: String) {
-        guard value.utf8.count <= Self.lengthLimit, let id = LegacyID(value), let useCase = id.useCase else { return nil }
+        guard value.utf8.count <= Self.lengthLimit, let id = LegacyID(value), let useCase = id.useCase else {
+            return nil
+        }
         self.init(transaction: id.transaction, useCase: useCase)
     }
 

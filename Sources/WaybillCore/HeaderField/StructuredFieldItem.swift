@@ -107,7 +107,9 @@ private struct Parser {
             switch byte {
             case UInt8(ascii: "\""): return .string(String(decoding: result, as: UTF8.self))
             case UInt8(ascii: "\\"):
-                guard let escaped = current, escaped == UInt8(ascii: "\"") || escaped == UInt8(ascii: "\\") else { return nil }
+                guard let escaped = current, escaped == UInt8(ascii: "\"") || escaped == UInt8(ascii: "\\") else {
+                    return nil
+                }
                 index += 1
                 result.append(escaped)
             case 0x20...0x7E: result.append(byte)
@@ -128,7 +130,8 @@ private struct Parser {
         index += 1
         let digits = take { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") }
         let padding = take { $0 == UInt8(ascii: "=") }
-        let isWhole = padding.isEmpty ? digits.count % 4 != 1 : padding.count <= 2 && (digits.count + padding.count) % 4 == 0
+        let isWhole =
+            padding.isEmpty ? digits.count % 4 != 1 : padding.count <= 2 && (digits.count + padding.count) % 4 == 0
         return isWhole && take(":") ? .other : nil
     }
 
@@ -142,7 +145,9 @@ private struct Parser {
     /// Section 4.2.9.
     private mutating func date() -> StructuredFieldItem.BareItem? {
         index += 1
-        guard let first = current, first.isDigit || first == UInt8(ascii: "-"), case .integer? = number() else { return nil }
+        guard let first = current, first.isDigit || first == UInt8(ascii: "-"), case .integer? = number() else {
+            return nil
+        }
         return .other
     }
 
@@ -157,7 +162,8 @@ private struct Parser {
             case UInt8(ascii: "\""): return String(validating: text, as: UTF8.self) == nil ? nil : .other
             case UInt8(ascii: "%"):
                 let digits = bytes[index...].prefix(2)
-                guard digits.count == 2, !digits.contains(where: { !$0.isDigit && !(UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }),
+                guard digits.count == 2,
+                    !digits.contains(where: { !$0.isDigit && !(UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }),
                     let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
                 else { return nil }
                 index += 2

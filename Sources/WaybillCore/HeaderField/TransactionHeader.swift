@@ -1,7 +1,8 @@
-/// The header field that carries a transaction from one process to the next: `Waybill-Transaction: "<guid>";u=17;s="<source>";n=42`.
+/// The header field that carries a transaction from one process to the next:
+/// `Waybill-Transaction: "<guid>";u=17;s="<source>";n=42`.
 ///
-/// An Item of structured fields (RFC 9651): a string, because a token may not start with a digit, with parameters. What comes in is untrusted: it
-/// says where to record, and grants nothing.
+/// An Item of structured fields (RFC 9651): a string, because a token may not start with a digit, with parameters. What
+/// comes in is untrusted: it says where to record, and grants nothing.
 public struct TransactionHeader: Hashable, Sendable {
     /// `Waybill-Transaction`, unless the manager was given another name.
     public static let fieldName = "Waybill-Transaction"
@@ -25,8 +26,9 @@ public struct TransactionHeader: Hashable, Sendable {
         self.exchange = exchange
     }
 
-    /// Reads a field's value; nil unless it is an Item whose string is a UUID, with `u` from 0 up, `s` a UUID if it is there, and `n` from 1 up
-    /// and only beside `s`. Parameters that are not known are ignored; of one that comes twice the last counts.
+    /// Reads a field's value; nil unless it is an Item whose string is a UUID, with `u` from 0 up, `s` a UUID if it is
+    /// there, and `n` from 1 up and only beside `s`. Parameters that are not known are ignored; of one that comes twice
+    /// the last counts.
     public init?(parsing value: String) {
         guard value.utf8.count <= Self.lengthLimit, var item = StructuredFieldItem(parsing: Array(value.utf8)),
             case .string(let text) = item.value, let transaction = GUID(text),

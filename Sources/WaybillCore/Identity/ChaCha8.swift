@@ -1,6 +1,8 @@
-/// The ChaCha stream cipher (RFC 8439, but for 8 rounds) as a generator of random words: one key from the system makes many of them.
+/// The ChaCha stream cipher (RFC 8439, but for 8 rounds) as a generator of random words: one key from the system makes
+/// many of them.
 ///
-/// The same choice as Go's runtime and, with 12 rounds, Rust's `StdRng`. The system's own bytes cost several times as much.
+/// The same choice as Go's runtime and, with 12 rounds, Rust's `StdRng`. The system's own bytes cost several times as
+/// much.
 enum ChaCha8 {
     /// Section 2.3: 16 words of the stream.
     static func block(key: SIMD8<UInt32>, counter: UInt32, rounds: Int = 8) -> SIMD16<UInt32> {
@@ -8,7 +10,8 @@ enum ChaCha8 {
         let start = SIMD16(
             lowHalf: SIMD8(lowHalf: SIMD4(0x6170_7865, 0x3320_646E, 0x7962_2D32, 0x6B20_6574), highHalf: key.lowHalf),
             highHalf: SIMD8(lowHalf: key.highHalf, highHalf: SIMD4(counter, 0, 0, 0)))
-        // Variables rather than lanes: the compiler takes vectors apart for want of a vector rotation, and is twice as slow.
+        // Variables rather than lanes: the compiler takes vectors apart for want of a vector rotation, and is twice as
+        // slow.
         var (x0, x1, x2, x3) = (start[0], start[1], start[2], start[3])
         var (x4, x5, x6, x7) = (start[4], start[5], start[6], start[7])
         var (x8, x9, x10, x11) = (start[8], start[9], start[10], start[11])

@@ -1,9 +1,10 @@
 /// The 128-bit ID of a transaction, a source, an installation or a set: a UUIDv7 (RFC 9562, section 5.7).
 ///
-/// Sorting by bytes sorts by the millisecond of creation. Written in lower case; read in either case. `GUID(uuid)` and `UUID(guid)` convert it.
+/// Sorting by bytes sorts by the millisecond of creation. Written in lower case; read in either case. `GUID(uuid)` and
+/// `UUID(guid)` convert it.
 ///
-/// One type for all four, as JSON and SQL have one form for them: a type for each would have to be converted wherever a fact, a row or a header field is
-/// read, and the names of parameters already say which is meant.
+/// One type for all four, as JSON and SQL have one form for them: a type for each would have to be converted wherever a
+/// fact, a row or a header field is read, and the names of parameters already say which is meant.
 public struct GUID: Hashable, Sendable {
     package var high: UInt64
     package var low: UInt64

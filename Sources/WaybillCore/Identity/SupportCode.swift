@@ -1,7 +1,8 @@
 /// A short code for a transaction that people can read out over the telephone: `K7QD-3M2X`.
 ///
-/// The last 40 bits of the GUID, which are random, in Crockford's base 32: no I, L, O or U; when read, `i` and `l` count as 1 and `o` as 0.
-/// Two of a million transactions share a code with a chance of about one in three; a search by code returns all that match.
+/// The last 40 bits of the GUID, which are random, in Crockford's base 32: no I, L, O or U; when read, `i` and `l`
+/// count as 1 and `o` as 0. Two of a million transactions share a code with a chance of about one in three; a search by
+/// code returns all that match.
 public struct SupportCode: Hashable, Sendable, CustomStringConvertible {
     package let tail: UInt64
 

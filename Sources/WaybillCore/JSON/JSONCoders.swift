@@ -2,15 +2,16 @@ package import Foundation
 
 /// How answers are written: by a collector to a GET, by the command line to `--json`.
 ///
-/// Names in snake case with their units: `begunMicroseconds` is `begun_us`. (A whole double comes back as an integer: `JSONEncoder` writes it without
-/// a point. Sets have their own writer, which keeps the type.)
+/// Names in snake case with their units: `begunMicroseconds` is `begun_us`. (A whole double comes back as an integer:
+/// `JSONEncoder` writes it without a point. Sets have their own writer, which keeps the type.)
 extension JSONEncoder {
     /// An encoder of records.
     package static func waybill() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .custom { path in RecordKey(RecordKey.snakeCase(path.last?.stringValue ?? "")) }
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.nonConformingFloatEncodingStrategy = .convertToString(positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
         return encoder
     }
 }

@@ -24,7 +24,8 @@ extension JSONReader {
 
     private func endOfEscape(at index: Int) throws(JSONFailure) -> Int {
         switch byte(at: index + 1) {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"),
             UInt8(ascii: "r"), UInt8(ascii: "t"):
             return index + 2
         case UInt8(ascii: "u"):
@@ -64,13 +65,16 @@ extension JSONReader {
         case 0xF4: count = (0x80...0x8F).contains(second) ? 4 : 0
         default: count = 0
         }
-        guard count > 0, count < 3 || byte(at: index + 2) & 0xC0 == 0x80, count < 4 || byte(at: index + 3) & 0xC0 == 0x80 else {
+        guard count > 0, count < 3 || byte(at: index + 2) & 0xC0 == 0x80,
+            count < 4 || byte(at: index + 3) & 0xC0 == 0x80
+        else {
             throw JSONFailure(.malformed, at: index, "not UTF-8")
         }
         return index + count
     }
 
-    /// Checks the number that starts at the current byte and leaves it behind; whether it has neither fraction nor exponent.
+    /// Checks the number that starts at the current byte and leaves it behind; whether it has neither fraction nor
+    /// exponent.
     mutating func scanNumber() throws(JSONFailure) -> Bool {
         if current == UInt8(ascii: "-") { offset += 1 }
         let start = offset

@@ -1,7 +1,7 @@
 /// Reads a JSON document (RFC 8259, UTF-8) value by value, without building a tree.
 ///
-/// Strict: no byte-order mark, no comments, no lone surrogates, no trailing text; skipped values are checked like the others.
-/// The caller asks for what it expects; what is found instead is a ``JSONFailure``.
+/// Strict: no byte-order mark, no comments, no lone surrogates, no trailing text; skipped values are checked like the
+/// others. The caller asks for what it expects; what is found instead is a ``JSONFailure``.
 ///
 /// ## Usage
 ///

@@ -17,7 +17,8 @@ package struct JSONText {
     package static func ~= (expected: StaticString, text: JSONText) -> Bool {
         if text.isEscaped { return text.string == expected.description }
         guard let start = text.bytes.baseAddress else { return expected.utf8CodeUnitCount == 0 }
-        return text.bytes.count == expected.utf8CodeUnitCount && memcmp(start, expected.utf8Start, text.bytes.count) == 0
+        return text.bytes.count == expected.utf8CodeUnitCount
+            && memcmp(start, expected.utf8Start, text.bytes.count) == 0
     }
 
     /// Replaces the escapes; `bytes` have passed `JSONReader.scanString()`.
@@ -47,7 +48,9 @@ package struct JSONText {
                     value = 0x10000 + (value & 0x3FF) << 10 + codeUnit(bytes, at: index + 2) & 0x3FF
                     index += 6
                 }
-                if let scalar = Unicode.Scalar(value) { result.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter) }
+                if let scalar = Unicode.Scalar(value) {
+                    result.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+                }
             default: result.append(escape)
             }
         }

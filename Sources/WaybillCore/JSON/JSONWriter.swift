@@ -91,7 +91,8 @@ package struct JSONWriter {
         appendDecimal(value)
     }
 
-    /// Always with a point or an exponent, so that it comes back as a double; `"nan"`, `"inf"` and `"-inf"`, which JSON lacks, as strings.
+    /// Always with a point or an exponent, so that it comes back as a double; `"nan"`, `"inf"` and `"-inf"`, which JSON
+    /// lacks, as strings.
     package mutating func double(_ value: Double) {
         guard value.isFinite else { return string(value.description) }
         separate()
@@ -151,7 +152,8 @@ package struct JSONWriter {
         var text = text
         text.withUTF8 { utf8 in
             var start = 0
-            for index in utf8.indices where utf8[index] < 0x20 || utf8[index] == UInt8(ascii: "\"") || utf8[index] == UInt8(ascii: "\\") {
+            for index in utf8.indices
+            where utf8[index] < 0x20 || utf8[index] == UInt8(ascii: "\"") || utf8[index] == UInt8(ascii: "\\") {
                 bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[start..<index]))
                 appendEscape(utf8[index])
                 start = index + 1

@@ -1,6 +1,7 @@
 /// A value that a ``Redactor`` has gone over; nothing else can make one.
 ///
-/// Pages, JSON for programs, exports, answers and what a terminal prints take no other, and neither does a store that others send to.
+/// Pages, JSON for programs, exports, answers and what a terminal prints take no other, and neither does a store that
+/// others send to.
 package struct Redacted<Value> {
     package let value: Value
 
@@ -17,7 +18,8 @@ extension Redacted: Encodable where Value: Encodable {
 
 /// What may hold secrets, and knows where.
 package protocol Redactable {
-    /// The same without secrets, in every string: rules may have been added since it was captured, and what a collector received was redacted elsewhere.
+    /// The same without secrets, in every string: rules may have been added since it was captured, and what a collector
+    /// received was redacted elsewhere.
     func redacted(by redactor: Redactor) -> Self
 }
 
@@ -52,7 +54,9 @@ extension RecordedSource: Redactable {
 }
 
 extension RecordedName: Redactable {
-    package func redacted(by redactor: Redactor) -> Self { RecordedName(useCase: useCase, event: event, name: redactor.text(name)) }
+    package func redacted(by redactor: Redactor) -> Self {
+        RecordedName(useCase: useCase, event: event, name: redactor.text(name))
+    }
 }
 
 extension TransactionSet: Redactable {

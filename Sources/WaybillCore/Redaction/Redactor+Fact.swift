@@ -1,15 +1,20 @@
 extension Redactor {
-    /// A fact without what is known as a secret now: what an older version or another recorder has captured leaves only through this.
+    /// A fact without what is known as a secret now: what an older version or another recorder has captured leaves only
+    /// through this.
     package func fact(_ fact: Fact) -> Fact {
         var fact = fact
         switch fact.content {
         case .opened(let content): if !content.attributes.isEmpty { fact.content = .opened(content.redacted(by: self)) }
         case .event(let content): if !content.isPlain { fact.content = .event(content.redacted(by: self)) }
         case .closed(let content):
-            if !content.attributes.isEmpty || content.error != nil { fact.content = .closed(content.redacted(by: self)) }
+            if !content.attributes.isEmpty || content.error != nil {
+                fact.content = .closed(content.redacted(by: self))
+            }
         case .exchangeOpened(let content): fact.content = .exchangeOpened(content.redacted(by: self))
         case .exchangeClosed(let content):
-            guard !content.headerFields.isEmpty || content.error != nil || !content.transfer.isEmpty else { return fact }
+            guard !content.headerFields.isEmpty || content.error != nil || !content.transfer.isEmpty else {
+                return fact
+            }
             fact.content = .exchangeClosed(content.redacted(by: self))
         }
         return fact

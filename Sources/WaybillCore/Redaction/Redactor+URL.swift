@@ -22,7 +22,8 @@ extension Redactor {
 
     /// A URL as a record shows it: scheme, host and port as far as they are known, path, query.
     package func wholeURL(_ url: String) -> String {
-        // Without a scheme, what a server recorded starts with the host, which must not be taken for a scheme: `localhost:8080/login`.
+        // Without a scheme, what a server recorded starts with the host, which must not be taken for a scheme:
+        // `localhost:8080/login`.
         let hasScheme = url.contains("://")
         let parts = self.url(hasScheme || url.hasPrefix("/") ? url : "//\(url)")
         var result = parts.scheme.map { "\($0)://" } ?? ""
@@ -69,7 +70,8 @@ extension Redactor {
         return Array(segments.map { piece($0, plusIsSpace: false) }.joined(separator: "/".utf8))
     }
 
-    /// A query or a form (`application/x-www-form-urlencoded`): values go by their name, and by their shape once they are decoded.
+    /// A query or a form (`application/x-www-form-urlencoded`): values go by their name, and by their shape once they
+    /// are decoded.
     package func form(_ form: String) -> String { text(self.form(Array(form.utf8)[...])) }
 
     func form(_ form: ArraySlice<UInt8>) -> [UInt8] {

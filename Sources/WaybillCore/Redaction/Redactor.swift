@@ -1,8 +1,8 @@
 /// Takes secrets out of what is recorded: at capture, before anything touches the disk, and again at export.
 ///
-/// Deny by default: what stands under a name like `authorization`, `cookie`, `password`, `token`, `secret` or `api-key` goes, in any case and
-/// spelling, and so do bearer and basic credentials, JSON Web Tokens and card numbers wherever they stand. Nothing here can fail; what has
-/// already been redacted stays as it is.
+/// Deny by default: what stands under a name like `authorization`, `cookie`, `password`, `token`, `secret` or `api-key`
+/// goes, in any case and spelling, and so do bearer and basic credentials, JSON Web Tokens and card numbers wherever
+/// they stand. Nothing here can fail; what has already been redacted stays as it is.
 package struct Redactor: Sendable {
     /// What stands where a secret stood.
     package static let placeholder = "[redacted]"
@@ -22,19 +22,26 @@ package struct Redactor: Sendable {
 
     /// A text of any kind: an error's words, the value of an attribute or of a header field, JSON, a line of a log.
     package func text(_ text: String) -> String {
-        guard SecretShapes.mayOccur(in: text.utf8), let redacted = SecretScanner.redacting(Array(text.utf8), names: names) else {
+        guard SecretShapes.mayOccur(in: text.utf8),
+            let redacted = SecretScanner.redacting(Array(text.utf8), names: names)
+        else {
             return text
         }
         return String(decoding: redacted, as: UTF8.self)
     }
 
     /// A value that has a name.
-    package func value(_ value: String, named name: String) -> String { isSensitive(name) ? Self.placeholder : text(value) }
+    package func value(_ value: String, named name: String) -> String {
+        isSensitive(name) ? Self.placeholder : text(value)
+    }
 
-    /// Attributes within the limits: at most `Limits.attributes`, the first by name; names and values cut; integers beyond 2^53 and doubles that
-    /// are no numbers as strings. `truncated` counts the attributes that were changed for that or left out.
+    /// Attributes within the limits: at most `Limits.attributes`, the first by name; names and values cut; integers
+    /// beyond 2^53 and doubles that are no numbers as strings. `truncated` counts the attributes that were changed for
+    /// that or left out.
     package func attributes(_ attributes: Attributes) -> (Attributes, truncated: Int) {
-        if attributes.count <= Limits.attributes, attributes.allSatisfy({ isFine($0.key, $0.value) }) { return (attributes, 0) }
+        if attributes.count <= Limits.attributes, attributes.allSatisfy({ isFine($0.key, $0.value) }) {
+            return (attributes, 0)
+        }
         var result: Attributes = [:]
         var truncated = max(0, attributes.count - Limits.attributes)
         for (name, value) in attributes.sorted(by: { $0.key < $1.key }).prefix(Limits.attributes) {
@@ -47,7 +54,9 @@ package struct Redactor: Sendable {
     }
 
     /// The method of a request, within the limits; `GET` for none.
-    package func method(_ method: String) -> String { method.isEmpty ? "GET" : cut(text(method), to: Limits.labelLength) }
+    package func method(_ method: String) -> String {
+        method.isEmpty ? "GET" : cut(text(method), to: Limits.labelLength)
+    }
 
     /// Header fields in order, within the limits: the first `Limits.headerFields`, names and values cut.
     package func headerFields(_ fields: [Fact.HeaderField]) -> [Fact.HeaderField] {
@@ -80,7 +89,8 @@ package struct Redactor: Sendable {
         // That there is a token is no secret.
         case .bool: return true
         case .string(let text):
-            return !isSensitive(name) && !text.isLonger(than: Limits.valueLength) && !SecretShapes.mayOccur(in: text.utf8)
+            return !isSensitive(name) && !text.isLonger(than: Limits.valueLength)
+                && !SecretShapes.mayOccur(in: text.utf8)
         case .integer(let value):
             return !isSensitive(name) && value.magnitude < 1_000_000_000_000
         case .double(let value): return !isSensitive(name) && value.isFinite

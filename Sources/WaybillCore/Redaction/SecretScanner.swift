@@ -1,10 +1,12 @@
-/// Finds the secrets in a text, by their shape and by the name in front of them, and puts the placeholder in their place.
+/// Finds the secrets in a text, by their shape and by the name in front of them, and puts the placeholder in their
+/// place.
 ///
 /// Run twice it changes nothing more: what is captured is redacted again when it is exported.
 struct SecretScanner {
     private let bytes: [UInt8]
     private let names: SensitiveNames
-    /// Before this no token starts: all that start in one part end alike, and looking again for each would take quadratic time.
+    /// Before this no token starts: all that start in one part end alike, and looking again for each would take
+    /// quadratic time.
     private var tokenFreeEnd = 0
     /// Where the last secret ends that has none in this text; nil: it has one.
     private var openEnd: OpenEnd?
@@ -23,7 +25,9 @@ struct SecretScanner {
     }
 
     /// The text without its secrets; nil when it has none.
-    static func redacting(_ bytes: [UInt8], names: SensitiveNames) -> [UInt8]? { redactingPiece(bytes, names: names).redacted }
+    static func redacting(_ bytes: [UInt8], names: SensitiveNames) -> [UInt8]? {
+        redactingPiece(bytes, names: names).redacted
+    }
 
     /// As ``redacting(_:names:)``, for a text that goes on.
     ///
@@ -59,7 +63,8 @@ struct SecretScanner {
         switch bytes[index] {
         case UInt8(ascii: "e"): token(at: index)
         case UInt8(ascii: "b"), UInt8(ascii: "B"): SecretShapes.credentials(bytes, at: index)
-        case UInt8(ascii: "="): isSensitiveName(endingAt: index, words: 1) ? value(from: index + 1, isHeaderLike: false) : nil
+        case UInt8(ascii: "="):
+            isSensitiveName(endingAt: index, words: 1) ? value(from: index + 1, isHeaderLike: false) : nil
         case UInt8(ascii: ":"): userInfo(at: index) ?? memberValue(at: index)
         case let byte where byte.isDigit: SecretShapes.endOfCardNumber(bytes, at: index).map { index..<$0 }
         default: nil
@@ -96,17 +101,23 @@ struct SecretScanner {
         while start > 0 {
             let byte = bytes[start - 1]
             if byte == UInt8(ascii: " ") { spaces += 1 }
-            guard byte.isLetterOrDigit || "-_.[$".utf8.contains(byte) || byte == UInt8(ascii: " ") && spaces < words else { break }
+            guard byte.isLetterOrDigit || "-_.[$".utf8.contains(byte) || byte == UInt8(ascii: " ") && spaces < words
+            else { break }
             start -= 1
         }
         return names.contains(bytes[start..<end])
     }
 
-    /// The value that starts at `start` or a few spaces later. Where its end is not clear, it reaches further rather than less far.
+    /// The value that starts at `start` or a few spaces later. Where its end is not clear, it reaches further rather
+    /// than less far.
     private mutating func value(from start: Int, isHeaderLike: Bool) -> Range<Int> {
         var first = start
-        while first < bytes.count, bytes[first] == UInt8(ascii: " ") || bytes[first] == UInt8(ascii: "\t") { first += 1 }
-        if bytes[first...].starts(with: Redactor.placeholder.utf8) { return first..<first + Redactor.placeholder.utf8.count }
+        while first < bytes.count, bytes[first] == UInt8(ascii: " ") || bytes[first] == UInt8(ascii: "\t") {
+            first += 1
+        }
+        if bytes[first...].starts(with: Redactor.placeholder.utf8) {
+            return first..<first + Redactor.placeholder.utf8.count
+        }
         if let quoted = quotedValue(from: first) { return quoted }
         guard first < bytes.count else { return first..<first }
         if isHeaderLike { return first..<end(from: first, before: "\r\n") }
@@ -130,7 +141,9 @@ struct SecretScanner {
         var first = start
         while first < bytes.count, bytes[first] == UInt8(ascii: "\\") { first += 1 }
         let escapes = first - start
-        guard first < bytes.count, bytes[first] == UInt8(ascii: "\"") || bytes[first] == UInt8(ascii: "'") else { return nil }
+        guard first < bytes.count, bytes[first] == UInt8(ascii: "\"") || bytes[first] == UInt8(ascii: "'") else {
+            return nil
+        }
         let mark = bytes[first]
         first += 1
         guard let end = Self.endOfQuotation(bytes[first...], mark, escapes: escapes) else {
@@ -158,7 +171,8 @@ struct SecretScanner {
 
     // MARK: Percent-encoded
 
-    /// Takes out the pieces that hold a secret once they are percent-decoded, as a URL inside the query of another does; nil when there are none.
+    /// Takes out the pieces that hold a secret once they are percent-decoded, as a URL inside the query of another
+    /// does; nil when there are none.
     private static func withoutEscapedSecrets(_ bytes: [UInt8], _ names: SensitiveNames) -> [UInt8]? {
         guard bytes.contains(UInt8(ascii: "%")) else { return nil }
         var result: [UInt8] = []

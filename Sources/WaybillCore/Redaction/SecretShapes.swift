@@ -12,7 +12,9 @@ enum SecretShapes {
             default: break
             }
             last = last << 8 | UInt64(byte.lowercased)
-            if last & 0xFF_FFFF == eyJ || last & 0xFFFF_FFFF_FFFF == bearer || last & 0xFF_FFFF_FFFF == basic { return true }
+            if last & 0xFF_FFFF == eyJ || last & 0xFFFF_FFFF_FFFF == bearer || last & 0xFF_FFFF_FFFF == basic {
+                return true
+            }
         }
         return digits >= cardLengths.lowerBound
     }
@@ -25,7 +27,8 @@ enum SecretShapes {
 
     // MARK: JSON Web Tokens (RFC 7519)
 
-    /// Where a token that starts at `start` ends: `eyJ...`, and one more part that starts like it or two of any kind; nil where there is none.
+    /// Where a token that starts at `start` ends: `eyJ...`, and one more part that starts like it or two of any kind;
+    /// nil where there is none.
     static func endOfToken(_ bytes: [UInt8], at start: Int) -> Int? {
         guard bytes[start...].starts(with: "eyJ".utf8) else { return nil }
         let header = endOfPart(bytes, from: start)
@@ -80,8 +83,9 @@ enum SecretShapes {
 
     /// Where a card number that starts at `start` ends; nil where there is none.
     ///
-    /// 13 to 19 digits with single spaces or hyphens between groups and a right check digit, not inside a longer word or a fraction.
-    /// It does not start with 0 or 1, as times since 1970 do: no card that people pay with has such a number.
+    /// 13 to 19 digits with single spaces or hyphens between groups and a right check digit, not inside a longer word
+    /// or a fraction. It does not start with 0 or 1, as times since 1970 do: no card that people pay with has such a
+    /// number.
     static func endOfCardNumber(_ bytes: [UInt8], at start: Int) -> Int? {
         guard bytes[start].isDigit, bytes[start] > UInt8(ascii: "1") else { return nil }
         if start > 0 {
@@ -96,7 +100,9 @@ enum SecretShapes {
             index += 1
             let isEndOfGroup = index == bytes.count || !bytes[index].isLetterOrDigit
             if isEndOfGroup, cardLengths.contains(digits.count), hasRightCheckDigit(digits) { end = index }
-            if index + 1 < bytes.count, bytes[index] == UInt8(ascii: " ") || bytes[index] == UInt8(ascii: "-") { index += 1 }
+            if index + 1 < bytes.count, bytes[index] == UInt8(ascii: " ") || bytes[index] == UInt8(ascii: "-") {
+                index += 1
+            }
         }
         return end
     }

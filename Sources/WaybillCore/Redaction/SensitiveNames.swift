@@ -1,8 +1,10 @@
 /// Which names belong to secrets: of header fields, of query, form and JSON members, of attributes.
 struct SensitiveNames: Sendable {
-    /// What no name may contain, in any case, with or without hyphens, underscores, dots and spaces: `X-Api-Key`, `refresh_token`, `newPassword`.
+    /// What no name may contain, in any case, with or without hyphens, underscores, dots and spaces: `X-Api-Key`,
+    /// `refresh_token`, `newPassword`.
     static let stems = [
-        "authorization", "cookie", "token", "password", "passwd", "passphrase", "passcode", "pwd", "secret", "apikey", "accesskey",
+        "authorization", "cookie", "token", "password", "passwd", "passphrase", "passcode", "pwd", "secret", "apikey",
+        "accesskey",
         "privatekey", "credential", "sessionid", "jwt",
     ]
 
@@ -12,8 +14,8 @@ struct SensitiveNames: Sendable {
         groups[Int(stem.letters & 31)].append(stem)
     }
 
-    /// Letters as a number, to be compared with the last letters of a name, without allocating; of more than 16 the last 16, which hide more rather
-    /// than less.
+    /// Letters as a number, to be compared with the last letters of a name, without allocating; of more than 16 the
+    /// last 16, which hide more rather than less.
     struct Stem {
         let letters: UInt128
         let mask: UInt128

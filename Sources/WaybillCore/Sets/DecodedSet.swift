@@ -36,12 +36,15 @@ package struct SetDecodingFailure: Error, Hashable, Sendable, CustomStringConver
         var failure = failure
         if failure.kind == .invalid {
             // The first fault may stand in front of one that makes the whole thing no JSON.
-            do throws(JSONFailure) { try JSONReader.read(bytes) { reader throws(JSONFailure) in try reader.skipValue() } } catch {
+            do throws(JSONFailure) {
+                try JSONReader.read(bytes) { reader throws(JSONFailure) in try reader.skipValue() }
+            } catch {
                 failure = error
             }
         }
         switch failure.kind {
-        case .malformed: self.init(kind: .malformed, pointer: "", message: "\(failure.message), at byte \(failure.offset)")
+        case .malformed:
+            self.init(kind: .malformed, pointer: "", message: "\(failure.message), at byte \(failure.offset)")
         case .invalid: self.init(kind: .invalid, pointer: "", message: failure.message)
         }
         pointer = JSONPointer.path(to: failure.offset, in: bytes)
@@ -54,7 +57,9 @@ package struct SetDecodingFailure: Error, Hashable, Sendable, CustomStringConver
         _ bytes: [UInt8], _ body: (inout JSONReader) throws(JSONFailure) -> Value
     ) throws(SetDecodingFailure) -> Value {
         try bytes.withUnsafeBufferPointer { buffer throws(SetDecodingFailure) in
-            do throws(JSONFailure) { return try JSONReader.read(buffer, body) } catch { throw SetDecodingFailure(error, in: buffer) }
+            do throws(JSONFailure) { return try JSONReader.read(buffer, body) } catch {
+                throw SetDecodingFailure(error, in: buffer)
+            }
         }
     }
 }

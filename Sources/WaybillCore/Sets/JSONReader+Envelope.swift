@@ -71,7 +71,8 @@ extension JSONReader {
             }
         }
         return Ledger(
-            recorded: try required(recorded, "recorded", at: start), delivered: try required(delivered, "delivered", at: start),
+            recorded: try required(recorded, "recorded", at: start),
+            delivered: try required(delivered, "delivered", at: start),
             quarantined: try required(quarantined, "quarantined", at: start), dropped: dropped,
             pending: try required(pending, "pending", at: start), refused: try required(refused, "refused", at: start))
     }
@@ -83,7 +84,9 @@ extension JSONReader {
         try beginObject()
         while let key = try nextKey() {
             let reason = key.string
-            guard !reason.isLonger(than: Limits.nameLength) else { throw invalid(key, "longer than \(Limits.nameLength) characters") }
+            guard !reason.isLonger(than: Limits.nameLength) else {
+                throw invalid(key, "longer than \(Limits.nameLength) characters")
+            }
             counts[reason] = try count()
             // Bounded, so that a sum of counts cannot overflow.
             guard counts.count <= Limits.attributes else {
@@ -106,12 +109,15 @@ extension JSONReader {
                 case "reason":
                     let word = try reader.text()
                     reason = DropReason(rawValue: word.string)
-                    if reason == nil { throw reader.invalid(word, "\"quota\", \"age\", \"erased\" or \"damaged\" was expected") }
+                    if reason == nil {
+                        throw reader.invalid(word, "\"quota\", \"age\", \"erased\" or \"damaged\" was expected")
+                    }
                 default: try reader.skipValue()
                 }
             }
             let range = DroppedRange(
-                first: try reader.required(first, "first", at: start), last: try reader.required(last, "last", at: start),
+                first: try reader.required(first, "first", at: start),
+                last: try reader.required(last, "last", at: start),
                 reason: try reader.required(reason, "reason", at: start))
             guard range.first <= range.last else { throw JSONFailure(.invalid, at: start, "`last` is below `first`") }
             ranges.append(range)

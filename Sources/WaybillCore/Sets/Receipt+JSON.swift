@@ -40,7 +40,8 @@ extension Receipt {
                 }
             }
             return Receipt(
-                set: try reader.required(set, "set", at: start), acceptedCount: try reader.required(accepted, "accepted", at: start),
+                set: try reader.required(set, "set", at: start),
+                acceptedCount: try reader.required(accepted, "accepted", at: start),
                 knownCount: try reader.required(known, "known", at: start), rejections: rejections)
         }
     }

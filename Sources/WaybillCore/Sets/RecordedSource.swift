@@ -19,7 +19,8 @@ public struct RecordedSource: Hashable, Sendable {
 
     /// Makes a description.
     public init(
-        id: GUID, installation: GUID? = nil, app: String = "", appVersion: String = "", device: String = "", os: String = "",
+        id: GUID, installation: GUID? = nil, app: String = "", appVersion: String = "", device: String = "",
+        os: String = "",
         osVersion: String = "", attributes: Attributes = [:]
     ) {
         self.id = id
@@ -112,7 +113,8 @@ public struct Ledger: Hashable, Sendable, Codable {
 
     /// Makes a ledger.
     public init(
-        recorded: Int = 0, delivered: Int = 0, quarantined: Int = 0, dropped: [String: Int] = [:], pending: Int = 0, refused: Int = 0
+        recorded: Int = 0, delivered: Int = 0, quarantined: Int = 0, dropped: [String: Int] = [:], pending: Int = 0,
+        refused: Int = 0
     ) {
         self.recorded = recorded
         self.delivered = delivered

@@ -1,4 +1,5 @@
-/// How a set is written, as `Schemas/transaction-set.v1.schema.json` describes it. What is empty, false or nil is left out.
+/// How a set is written, as `Schemas/transaction-set.v1.schema.json` describes it. What is empty, false or nil is left
+/// out.
 extension TransactionSet {
     /// The set as JSON of media type ``mediaType``.
     package func encoded() -> [UInt8] {
@@ -82,7 +83,9 @@ extension Ledger {
 
 extension JSONWriter {
     /// An array of objects; nothing where there are none.
-    package mutating func array<Element>(_ name: StaticString, _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void) {
+    package mutating func array<Element>(
+        _ name: StaticString, _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void
+    ) {
         guard !elements.isEmpty else { return }
         key(name)
         beginArray()

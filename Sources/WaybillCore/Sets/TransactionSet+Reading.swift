@@ -1,6 +1,7 @@
 /// How a set is read: a fault in the envelope refuses it whole, a fault in a fact rejects that fact.
 extension TransactionSet {
-    /// Shares of one set, and facts that cannot be read, that are taken at most: bounds for what a hostile body can make of few bytes.
+    /// Shares of one set, and facts that cannot be read, that are taken at most: bounds for what a hostile body can
+    /// make of few bytes.
     static let sourceLimit = 1000
     static let rejectionLimit = 10_000
 
@@ -26,7 +27,8 @@ extension TransactionSet {
             }
         }
         let set = TransactionSet(
-            id: try reader.required(id, "set", at: start), sources: try reader.required(shares, "sources", at: start).map(\.share))
+            id: try reader.required(id, "set", at: start),
+            sources: try reader.required(shares, "sources", at: start).map(\.share))
         return DecodedSet(set: set, rejections: shares?.flatMap(\.rejections) ?? [])
     }
 
@@ -38,7 +40,8 @@ extension TransactionSet {
         guard version == Self.version else {
             throw JSONFailure(
                 .invalid, at: start,
-                "a set of version \(Self.version) was expected, and this is one of version \(version); update Waybill to read it")
+                "a set of version \(Self.version) was expected, and this is one of version \(version); update Waybill to read it"
+            )
         }
     }
 
@@ -52,7 +55,9 @@ extension TransactionSet {
         while try reader.nextElement() {
             reader.skipWhitespace()
             let offset = reader.offset
-            guard shares.count < sourceLimit else { throw JSONFailure(.invalid, at: start, "more than \(sourceLimit) sources") }
+            guard shares.count < sourceLimit else {
+                throw JSONFailure(.invalid, at: start, "more than \(sourceLimit) sources")
+            }
             let share = try ShareReader(&reader)
             guard sources.insert(share.share.source.id).inserted else {
                 throw JSONFailure(.invalid, at: offset, "the same source a second time")
@@ -107,7 +112,9 @@ private struct ShareReader {
         share.clocks = try reader.required(clocks, "clocks", at: start)
         share.ledger = try reader.required(ledger, "ledger", at: start)
         self.share = share
-        rejections = rejected.map { Rejection(source: source.id, sequence: $0.sequence, index: $0.index, reason: $0.reason) }
+        rejections = rejected.map {
+            Rejection(source: source.id, sequence: $0.sequence, index: $0.index, reason: $0.reason)
+        }
     }
 }
 
@@ -132,7 +139,9 @@ private struct Rejected {
                 reader = before
                 try reader.skipValue()
                 guard rejected.count < TransactionSet.rejectionLimit else {
-                    throw JSONFailure(.invalid, at: before.offset, "more than \(TransactionSet.rejectionLimit) facts that cannot be read")
+                    throw JSONFailure(
+                        .invalid, at: before.offset,
+                        "more than \(TransactionSet.rejectionLimit) facts that cannot be read")
                 }
                 let bytes = UnsafeBufferPointer(rebasing: before.bytes[before.offset..<reader.offset])
                 let pointer = JSONPointer.path(to: error.offset - before.offset, in: bytes)

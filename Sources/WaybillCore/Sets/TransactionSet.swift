@@ -2,7 +2,8 @@
 ///
 /// Written as JSON of media type ``mediaType``; described by `Schemas/transaction-set.v1.schema.json`.
 public struct TransactionSet: Hashable, Sendable {
-    /// The version of the format that is written and read, as in ``mediaType``: a file of a set says it in its body, too.
+    /// The version of the format that is written and read, as in ``mediaType``: a file of a set says it in its body,
+    /// too.
     public static let version = 1
     /// The media type of version 1.
     public static let mediaType = "application/vnd.waybill.transaction-set.v1+json"
@@ -40,7 +41,8 @@ public struct TransactionSet: Hashable, Sendable {
 
         /// Makes a share.
         public init(
-            source: RecordedSource, clocks: [ClockAnchor], hasEnded: Bool = false, names: [RecordedName] = [], ledger: Ledger = Ledger(),
+            source: RecordedSource, clocks: [ClockAnchor], hasEnded: Bool = false, names: [RecordedName] = [],
+            ledger: Ledger = Ledger(),
             dropped: [DroppedRange] = [], facts: [Fact] = []
         ) {
             self.source = source
@@ -89,8 +91,8 @@ public struct Receipt: Hashable, Sendable {
     public var knownCount: Int
     /// Facts that were refused; empty: none.
     public var rejections: [Rejection]
-    /// How long the other side wants to be left alone now, at most a day; nil: it did not say. No part of the JSON: HTTP has `Retry-After`
-    /// for it (RFC 9110, section 10.2.3).
+    /// How long the other side wants to be left alone now, at most a day; nil: it did not say. No part of the JSON:
+    /// HTTP has `Retry-After` for it (RFC 9110, section 10.2.3).
     public var retryAfter: Duration?
 
     /// Makes a receipt.

@@ -1,4 +1,5 @@
-/// For how long nothing is to be sent: kept with the store, so that it outlives the process, and known to all processes that share it.
+/// For how long nothing is to be sent: kept with the store, so that it outlives the process, and known to all processes
+/// that share it.
 public struct DeliveryPause: Hashable, Sendable {
     /// Failures in a row.
     public var failureCount: Int

@@ -30,11 +30,13 @@ public struct ExchangeBody: Hashable, Sendable {
     public var byteCount: Int?
     /// Why it was not kept whole; nil where it was, or its end was not recorded.
     public var omission: Omission?
-    /// Of a body that was cut at a limit, 16 bytes by which two can be told to be equal: a hash under a key of this store; else nil.
+    /// Of a body that was cut at a limit, 16 bytes by which two can be told to be equal: a hash under a key of this
+    /// store; else nil.
     public var hash: [UInt8]?
 
     /// Makes a body.
-    public init(contentType: String?, bytes: [UInt8], byteCount: Int?, omission: Omission? = nil, hash: [UInt8]? = nil) {
+    public init(contentType: String?, bytes: [UInt8], byteCount: Int?, omission: Omission? = nil, hash: [UInt8]? = nil)
+    {
         self.contentType = contentType
         self.bytes = bytes
         self.byteCount = byteCount

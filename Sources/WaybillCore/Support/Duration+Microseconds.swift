@@ -3,6 +3,7 @@ extension Duration {
     package var microseconds: Int {
         let (seconds, attoseconds) = components
         let largestSeconds = Int64(Limits.largestInteger / 1_000_000 - 1)
-        return Int(max(-largestSeconds, min(seconds, largestSeconds))) * 1_000_000 + Int(attoseconds / 1_000_000_000_000)
+        return Int(max(-largestSeconds, min(seconds, largestSeconds))) * 1_000_000
+            + Int(attoseconds / 1_000_000_000_000)
     }
 }

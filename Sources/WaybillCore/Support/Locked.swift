@@ -2,10 +2,12 @@ import Foundation
 
 /// A value behind one lock.
 ///
-/// `NSLock` rather than `Synchronization.Mutex`, because the thread sanitizer on Linux reports races inside `Mutex` that are not there.
+/// `NSLock` rather than `Synchronization.Mutex`, because the thread sanitizer on Linux reports races inside `Mutex`
+/// that are not there.
 package final class Locked<Value>: @unchecked Sendable {  // right because `value` is only touched with `lock` held
     private let lock = NSLock()
-    /// Behind a pointer, because the run-time's check for exclusive access costs as much as the lock, which makes it certain.
+    /// Behind a pointer, because the run-time's check for exclusive access costs as much as the lock, which makes it
+    /// certain.
     private let value: UnsafeMutablePointer<Value>
 
     package init(_ value: Value) {

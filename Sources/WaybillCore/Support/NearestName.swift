@@ -1,5 +1,6 @@
 extension String {
-    /// The name that was probably meant: the one that is the fewest letters away, at most a third of its own; nil where none is that near.
+    /// The name that was probably meant: the one that is the fewest letters away, at most a third of its own; nil where
+    /// none is that near.
     package func nearest(among names: [String]) -> String? {
         let distances = names.map { (name: $0, distance: lowercased().distance(to: $0.lowercased())) }
         return distances.filter { $0.distance <= max(1, $0.name.count / 3) }.min { $0.distance < $1.distance }?.name

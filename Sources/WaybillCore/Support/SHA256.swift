@@ -1,9 +1,11 @@
 import Foundation
 
-/// The hash by which a page's Content-Security-Policy names its style and its script, and a collector knows its tokens: FIPS 180-4, section 6.2.
+/// The hash by which a page's Content-Security-Policy names its style and its script, and a collector knows its tokens:
+/// FIPS 180-4, section 6.2.
 ///
-/// CryptoKit is not on every platform, and swift-crypto would be a package, whose first build takes longer than all of this one's. What is secret among
-/// what is hashed here are random tokens, which no time that this takes tells anything about.
+/// CryptoKit is not on every platform, and swift-crypto would be a package, whose first build takes longer than all of
+/// this one's. What is secret among what is hashed here are random tokens, which no time that this takes tells anything
+/// about.
 package enum SHA256 {
     /// Bytes of a hash.
     package static let byteCount = 32
@@ -43,7 +45,8 @@ package enum SHA256 {
         for index in 0..<64 {
             let choice = e & f ^ ~e & g
             let majority = a & b ^ a & c ^ b & c
-            let first = h &+ (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) &+ choice &+ constants[index] &+ words[index]
+            let first =
+                h &+ (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) &+ choice &+ constants[index] &+ words[index]
             let second = (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) &+ majority
             (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
         }

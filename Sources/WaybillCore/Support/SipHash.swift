@@ -1,7 +1,8 @@
 /// SipHash-2-4 with 128 bits (Aumasson and Bernstein, 2012), of bytes that come in pieces: without its key it cannot be
 /// told what was hashed.
 ///
-/// Ten times as fast as HMAC-SHA256 without help from the processor, which matters where every byte of a download is hashed.
+/// Ten times as fast as HMAC-SHA256 without help from the processor, which matters where every byte of a download is
+/// hashed.
 package struct SipHash: Sendable {
     /// 128 bits.
     package typealias Value = (UInt64, UInt64)

@@ -2,7 +2,8 @@ package import Foundation
 
 /// The two clocks that recording reads: one that only goes forward, for order and durations, and the wall, for dates.
 ///
-/// In microseconds, because every fact reads one of them: a `Duration` made and taken apart again would cost more than recording an event.
+/// In microseconds, because every fact reads one of them: a `Duration` made and taken apart again would cost more than
+/// recording an event.
 ///
 /// `SystemClock` in an app; `ManualClock` of `WaybillTesting` in tests.
 public protocol TransactionClock: Sendable {

@@ -1,7 +1,7 @@
 /// What went wrong, in a sentence that says what to do about it.
 ///
-/// Recording never throws one of these: they come from explicit requests (flush, snapshot, opening a store to read it) and appear in
-/// `TransactionManager.health`. No description holds a payload, a header value or an SQL argument.
+/// Recording never throws one of these: they come from explicit requests (flush, snapshot, opening a store to read it)
+/// and appear in `TransactionManager.health`. No description holds a payload, a header value or an SQL argument.
 public struct WaybillError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure, to branch on.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -10,7 +10,8 @@ public struct WaybillError: Error, Sendable, Hashable, CustomStringConvertible {
 
         /// The store cannot be opened, read or written.
         public static let store = Code(kind: .store)
-        /// The store's file is not what was written: damaged, replaced or taken away. A store that is recorded into is made anew from what is left.
+        /// The store's file is not what was written: damaged, replaced or taken away. A store that is recorded into is
+        /// made anew from what is left.
         public static let damaged = Code(kind: .damaged)
         /// Bytes that are not what they should be: a set, a receipt, an ID.
         public static let format = Code(kind: .format)

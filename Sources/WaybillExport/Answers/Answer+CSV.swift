@@ -25,10 +25,13 @@ extension Segmentation {
 
 extension SummaryAnswer {
     fileprivate var csv: CSVTable {
-        var table = CSVTable(columns: ["use_case", "name", "runs"] + TransactionOutcome.allCases.map(\.name) + ["installations"])
+        var table = CSVTable(
+            columns: ["use_case", "name", "runs"] + TransactionOutcome.allCases.map(\.name) + ["installations"])
         table.rows = useCases.map { summary in
             [.integer(summary.useCase), .text(summary.name), .integer(summary.runs)]
-                + TransactionOutcome.allCases.map { .integer(summary.outcomes[$0] ?? 0) } + [.integer(summary.installations)]
+                + TransactionOutcome.allCases.map { .integer(summary.outcomes[$0] ?? 0) } + [
+                    .integer(summary.installations)
+                ]
         }
         return table
     }
@@ -37,7 +40,8 @@ extension SummaryAnswer {
 extension DurationAnswer {
     fileprivate var csv: CSVTable {
         var table = CSVTable(columns: ["segment"] + DurationStatistics.csvColumns + ["without_end", "reversed"])
-        table.rows = ([("all", total)] + segments.map { (Segmentation.title(of: $0.value), $0) }).map { title, segment in
+        table.rows = ([("all", total)] + segments.map { (Segmentation.title(of: $0.value), $0) }).map {
+            title, segment in
             [.text(title)] + segment.statistics.csvValues + [.integer(segment.withoutEnd), .integer(segment.reversed)]
         }
         return table
@@ -54,7 +58,8 @@ extension TransitionsAnswer {
 
 extension FunnelAnswer {
     fileprivate var csv: CSVTable {
-        var table = CSVTable(columns: ["segment", "step", "transactions", "reached", "lost"] + DurationStatistics.csvColumns)
+        var table = CSVTable(
+            columns: ["segment", "step", "transactions", "reached", "lost"] + DurationStatistics.csvColumns)
         for (title, segment) in [("all", total)] + segments.map({ (Segmentation.title(of: $0.value), $0) }) {
             table.rows += segment.steps.map { step in
                 [
@@ -94,16 +99,20 @@ extension NetworkAnswer {
     fileprivate var csv: CSVTable {
         var table = CSVTable(
             columns: [
-                "role", "host", "path", "method", "count", "successful", "redirection", "client_error", "server_error", "other", "none",
+                "role", "host", "path", "method", "count", "successful", "redirection", "client_error", "server_error",
+                "other", "none",
                 "sent_byte_count", "received_byte_count",
-            ] + DurationStatistics.csvColumns.map { "whole_\($0)" } + DurationStatistics.csvColumns.map { "first_byte_\($0)" })
+            ] + DurationStatistics.csvColumns.map { "whole_\($0)" }
+                + DurationStatistics.csvColumns.map { "first_byte_\($0)" })
         table.rows = groups.map { group in
             let statuses = group.statuses
             let counts = [
-                group.count, statuses.successful, statuses.redirection, statuses.clientError, statuses.serverError, statuses.other,
+                group.count, statuses.successful, statuses.redirection, statuses.clientError, statuses.serverError,
+                statuses.other,
                 statuses.none, group.sentByteCount, group.receivedByteCount,
             ]
-            return [.text(group.role.name), .text(group.host), .text(group.path), .text(group.method)] + counts.map { .integer($0) }
+            return [.text(group.role.name), .text(group.host), .text(group.path), .text(group.method)]
+                + counts.map { .integer($0) }
                 + group.whole.csvValues + group.firstByte.csvValues
         }
         return table
@@ -124,8 +133,10 @@ extension CompareAnswer {
         table.rows += quantiles.map { quantile in
             let difference = quantile.differenceMicroseconds
             return [
-                .text("p\(quantile.percent)_us"), .integer(quantile.aMicroseconds.value), .integer(quantile.bMicroseconds.value),
-                .integer(difference.value), .integer(difference.low), .integer(difference.high), .text(quantile.verdict.rawValue),
+                .text("p\(quantile.percent)_us"), .integer(quantile.aMicroseconds.value),
+                .integer(quantile.bMicroseconds.value),
+                .integer(difference.value), .integer(difference.low), .integer(difference.high),
+                .text(quantile.verdict.rawValue),
             ]
         }
         return table

@@ -38,7 +38,8 @@ extension DurationStatistics {
     var csvValues: [CSVTable.Value] {
         [
             .integer(count), .integer(minimumMicroseconds), .integer(p50Microseconds), .integer(p75Microseconds),
-            .integer(p90Microseconds), .integer(p95Microseconds), .integer(p99Microseconds), .integer(maximumMicroseconds),
+            .integer(p90Microseconds), .integer(p95Microseconds), .integer(p99Microseconds),
+            .integer(maximumMicroseconds),
             .integer(meanMicroseconds),
         ]
     }

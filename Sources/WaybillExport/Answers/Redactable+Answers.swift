@@ -66,7 +66,9 @@ extension NetworkGroup: Redactable {
 
 extension SegmentedAnswer: Redactable where Segment: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
-        Self(total: total.redacted(by: redactor), segments: segments.redacted(by: redactor), whyEmpty: whyEmpty.redacted(by: redactor))
+        Self(
+            total: total.redacted(by: redactor), segments: segments.redacted(by: redactor),
+            whyEmpty: whyEmpty.redacted(by: redactor))
     }
 }
 
@@ -102,7 +104,9 @@ extension DropOffAnswer: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
         var answer = self
         answer.whyEmpty = whyEmpty.redacted(by: redactor)
-        for index in lastEvents.indices { answer.lastEvents[index].event = lastEvents[index].event.redacted(by: redactor) }
+        for index in lastEvents.indices {
+            answer.lastEvents[index].event = lastEvents[index].event.redacted(by: redactor)
+        }
         return answer
     }
 }

@@ -2,8 +2,8 @@ package import Foundation
 package import WaybillAnalysis
 package import WaybillCore
 
-/// The stretches of time that the columns of a chart stand for: seconds, minutes or hours, as many as fit the data, or days of a time zone, or
-/// several days where there would be too many.
+/// The stretches of time that the columns of a chart stand for: seconds, minutes or hours, as many as fit the data, or
+/// days of a time zone, or several days where there would be too many.
 package struct TimeSteps: Sendable, Equatable {
     /// When each begins, in microseconds since 1970, and behind the last one when that ends.
     package let borders: [Int]
@@ -25,7 +25,8 @@ package struct TimeSteps: Sendable, Equatable {
     /// So many that one column is not as wide as the page.
     package static let leastCount = 12
 
-    /// The length of steps of a ``SummaryQuestion`` of which there are neither few nor too many between two times, at most an hour, in microseconds.
+    /// The length of steps of a ``SummaryQuestion`` of which there are neither few nor too many between two times, at
+    /// most an hour, in microseconds.
     package static func step(from least: Int, to greatest: Int) -> Int {
         let lengths = [1, 5, 15, 60, 300, 900].map { $0 * 1_000_000 }
         return lengths.first { floor(greatest, $0) - floor(least, $0) < hourLimit } ?? hour
@@ -37,7 +38,8 @@ package struct TimeSteps: Sendable, Equatable {
     ///   - times: Microseconds since 1970, each a multiple of `step`.
     ///   - step: Microseconds; steps are no shorter. Beyond an hour, an hour.
     ///   - leastCount: So many of those that are shorter than a day, with empty ones behind the last time.
-    package init(covering times: [Int], each step: Int = 3_600_000_000, atLeast leastCount: Int = 1, in zone: TimeZone) {
+    package init(covering times: [Int], each step: Int = 3_600_000_000, atLeast leastCount: Int = 1, in zone: TimeZone)
+    {
         self.zone = zone
         guard let least = times.min(), let greatest = times.max() else {
             (borders, days, first, self.step) = ([], 0, 0, Self.hour)
@@ -97,7 +99,9 @@ package struct TimeSteps: Sendable, Equatable {
         return count == 1 ? noun : Words.count(count, noun)
     }
 
-    private static func floor(_ microseconds: Int, _ step: Int) -> Int { microseconds.quotientAndRemainder(flooringBy: step).quotient }
+    private static func floor(_ microseconds: Int, _ step: Int) -> Int {
+        microseconds.quotientAndRemainder(flooringBy: step).quotient
+    }
 
     /// Days since 1970 on the calendar of a time zone.
     private static func localDay(of microseconds: Int, _ zone: TimeZone) -> Int {
@@ -124,7 +128,9 @@ package struct OutcomeSteps {
     /// - Parameter steps: That cover the rates.
     package init(_ rates: [UseCaseSummary.Rate], steps: TimeSteps) {
         var outcomes = [[TransactionOutcome: Int]](repeating: [:], count: steps.count)
-        for rate in rates { outcomes[steps.index(of: rate.startMicroseconds)].merge(rate.outcomes, uniquingKeysWith: +) }
+        for rate in rates {
+            outcomes[steps.index(of: rate.startMicroseconds)].merge(rate.outcomes, uniquingKeysWith: +)
+        }
         (self.steps, self.outcomes) = (steps, outcomes)
     }
 

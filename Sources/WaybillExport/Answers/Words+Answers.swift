@@ -43,13 +43,17 @@ extension Words {
     package static func remarks(_ total: LegsSegment) -> [String] {
         var remarks: [String] = []
         if total.withoutSplit > 0 {
-            remarks.append("Of \(total.withoutSplit) too little is known of the clocks to tell request and response apart.")
+            remarks.append(
+                "Of \(total.withoutSplit) too little is known of the clocks to tell request and response apart.")
         }
         if total.withoutServer > 0 { remarks.append("Of \(total.withoutServer) no server told its part of a request.") }
-        let left = [(total.withoutEnd, "not closed"), (total.withoutExchange, "closed without a request")].filter { $0.0 > 0 }
+        let left = [(total.withoutEnd, "not closed"), (total.withoutExchange, "closed without a request")].filter {
+            $0.0 > 0
+        }
         if !left.isEmpty { remarks.append("Left out: \(left.map { "\($0.0) \($0.1)" }.joined(separator: ", ")).") }
         if let off = total.uncertainty.p90Microseconds {
-            remarks.append("The borders of request, server and response may be off by \(duration(off)), of nine in ten.")
+            remarks.append(
+                "The borders of request, server and response may be off by \(duration(off)), of nine in ten.")
         }
         return remarks
     }

@@ -8,7 +8,8 @@ package struct CurlCommand: Sendable {
     /// What the command lacks, in a sentence: the body or a part of it; nil where it is whole.
     private let lack: String?
 
-    /// nil for what curl cannot send again: what a server received, a URL that is not HTTP, a method or the name of a field that is none.
+    /// nil for what curl cannot send again: what a server received, a URL that is not HTTP, a method or the name of a
+    /// field that is none.
     package init?(_ exchange: TransactionRecord.Exchange, body: ExchangeBody? = nil) {
         let scheme = exchange.url.prefix { $0 != ":" }.lowercased()
         guard exchange.role == .client, scheme == "http" || scheme == "https", Self.isToken(exchange.method),
@@ -16,7 +17,9 @@ package struct CurlCommand: Sendable {
         else { return nil }
         let isHead = exchange.method == "HEAD"
         let data = isHead || body?.bytes.isEmpty != false ? nil : body.map { CurlData($0.bytes) }
-        var options = Self.method(exchange.method, hasBody: data != nil) + Self.fields(exchange.requestHeaderFields, hasBody: data != nil)
+        var options =
+            Self.method(exchange.method, hasBody: data != nil)
+            + Self.fields(exchange.requestHeaderFields, hasBody: data != nil)
         if let data { options.append(data.option) }
         lines = ["\(data?.source ?? "")curl \(Self.flags(exchange))\(exchange.url.shellQuoted)"] + options
         lack = Self.lack(exchange, body)
@@ -47,7 +50,8 @@ package struct CurlCommand: Sendable {
     }
 
     private static func fields(_ fields: [Fact.HeaderField], hasBody: Bool) -> [String] {
-        // Those that frame the message are for curl to write: with another length, a server would wait for what never comes.
+        // Those that frame the message are for curl to write: with another length, a server would wait for what never
+        // comes.
         let kept = fields.filter { !["content-length", "transfer-encoding"].contains($0.name.lowercased()) }
         var options = kept.map { field in
             let value = field.value.onOneLine
@@ -65,7 +69,9 @@ package struct CurlCommand: Sendable {
         switch exchange.sentByteCount {
         case 0: return nil
         case let count?: return "The body of \(Words.byteCount(count)) was not kept."
-        case nil: return methodsWithBody.contains(exchange.method) ? "A body was not kept; whether there was one is not known." : nil
+        case nil:
+            return methodsWithBody.contains(exchange.method)
+                ? "A body was not kept; whether there was one is not known." : nil
         }
     }
 
@@ -88,9 +94,10 @@ private struct CurlData {
     private static let longestArgument = 60_000
 
     init(_ bytes: [UInt8]) {
-        // A text goes as it is. An argument cannot hold a NUL, and is text for the clipboard: everything else comes from printf, which is part
-        // of the shell and takes any length.
-        if bytes.count <= Self.longestArgument, !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) {
+        // A text goes as it is. An argument cannot hold a NUL, and is text for the clipboard: everything else comes
+        // from printf, which is part of the shell and takes any length.
+        if bytes.count <= Self.longestArgument, !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self)
+        {
             source = ""
             // Not --data-binary, which takes what begins with @ for the name of a file.
             option = "--data-raw \(text.shellQuoted)"

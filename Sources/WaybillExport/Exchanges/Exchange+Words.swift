@@ -31,7 +31,8 @@ extension ExchangeBody {
         case .type: "A body\(all) was not kept: it is no text."
         case .encoding: "A body\(all) was not kept: it was compressed."
         case .limit, .room, .unfinished, nil:
-            bytes.isEmpty ? "Nothing\(all.isEmpty ? " of the body" : all) was kept." : "The first \(kept)\(all) were kept."
+            bytes.isEmpty
+                ? "Nothing\(all.isEmpty ? " of the body" : all) was kept." : "The first \(kept)\(all) were kept."
         }
     }
 }

@@ -2,7 +2,8 @@ import WaybillCore
 package import WaybillReading
 import WaybillStore
 
-/// One HTTP exchange, unfolding to its timing, sizes, redirects, header fields, bodies, and the request as a cURL command.
+/// One HTTP exchange, unfolding to its timing, sizes, redirects, header fields, bodies, and the request as a cURL
+/// command.
 package struct ExchangeDetails {
     let exchange: TransactionRecord.Exchange
     let bodies: ExchangeBodies
@@ -16,7 +17,8 @@ package struct ExchangeDetails {
     var page: String?
 
     package init(
-        exchange: TransactionRecord.Exchange, bodies: ExchangeBodies, names: SourceNames?, caused: TransactionRecord.Part?,
+        exchange: TransactionRecord.Exchange, bodies: ExchangeBodies, names: SourceNames?,
+        caused: TransactionRecord.Part?,
         anchor: String? = nil,
         page: String? = nil
     ) {
@@ -37,7 +39,9 @@ package struct ExchangeDetails {
         """
     }
 
-    private var recorder: HTML { names.map { "<small\($0.laneAttribute(of: exchange.id.source))>\($0[exchange.id.source])</small>" } ?? "" }
+    private var recorder: HTML {
+        names.map { "<small\($0.laneAttribute(of: exchange.id.source))>\($0[exchange.id.source])</small>" } ?? ""
+    }
 
     private var toPage: HTML { page.map { " · <a href=\"\($0)\">On its own page</a>" } ?? "" }
 
@@ -58,7 +62,8 @@ package struct ExchangeDetails {
         let transfer = exchange.transfer
         if transfer.isMocked || transfer.rule != nil {
             facts.append(
-                [transfer.isMocked ? "mocked" : "", transfer.rule.map { "rule \($0)" } ?? ""].filter { !$0.isEmpty }.joined(separator: ", ")
+                [transfer.isMocked ? "mocked" : "", transfer.rule.map { "rule \($0)" } ?? ""].filter { !$0.isEmpty }
+                    .joined(separator: ", ")
             )
         }
         // Where no body is kept, one word for each says so: a report may have thousands.
@@ -70,8 +75,12 @@ package struct ExchangeDetails {
             facts.append("received \(Words.byteCount(count))\(wire)")
         }
         if let version = transfer.httpVersion { facts.append("HTTP/\(version)") }
-        if let isReused = transfer.isConnectionReused { facts.append(isReused ? "connection reused" : "new connection") }
-        if let timing = ExchangeTiming(exchange), timing.phases.count == 2 { facts.append("first byte \(Words.duration(timing.wait))") }
+        if let isReused = transfer.isConnectionReused {
+            facts.append(isReused ? "connection reused" : "new connection")
+        }
+        if let timing = ExchangeTiming(exchange), timing.phases.count == 2 {
+            facts.append("first byte \(Words.duration(timing.wait))")
+        }
         return facts
     }
 
@@ -120,7 +129,8 @@ package struct ExchangeDetails {
         return "<h4>\(title)</h4>\(shown)\(body.lack.map { "<p>\($0)" } ?? HTML())"
     }
 
-    /// As a command that says everything; where there is none, the header fields. JSON is shown on lines of its own as well.
+    /// As a command that says everything; where there is none, the header fields. JSON is shown on lines of its own as
+    /// well.
     private var request: HTML {
         guard let command = CurlCommand(exchange, body: bodies.request) else {
             return "\(fields("Request", exchange.requestHeaderFields))\(body("Request body", bodies.request))"

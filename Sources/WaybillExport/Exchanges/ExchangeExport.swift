@@ -27,7 +27,8 @@ public struct ExchangeExport: Sendable {
 
     /// Writes the file, in place of one of that name.
     ///
-    /// - Throws: `.setting` where it cannot be written, `.notFound` where there is nothing to export: then there is no file.
+    /// - Throws: `.setting` where it cannot be written, `.notFound` where there is nothing to export: then there is no
+    ///   file.
     package func write(_ source: Source, to file: URL) throws -> ExportSummary {
         let partial = try PartialFile(file)
         let factCount = try write(source, to: partial.write)

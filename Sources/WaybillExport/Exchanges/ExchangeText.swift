@@ -45,7 +45,8 @@ package struct ExchangeText {
             case .title(let text), .heading(let text), .text(let text): text
             case .fact(let name, let value, _): "\(name.padded(to: width))  \(value)"
             case .field(let name, let value): "\(name): \(value)"
-            case .phase(let name, let duration, let bar): "\(name.padded(to: 8))\(duration.padded(to: 9, onLeft: true))  \(bar)"
+            case .phase(let name, let duration, let bar):
+                "\(name.padded(to: 8))\(duration.padded(to: 9, onLeft: true))  \(bar)"
             case .empty: ""
             }
         }.joined(separator: "\n")
@@ -95,8 +96,11 @@ package struct ExchangeText {
     }
 
     private var connection: [String] {
-        [exchange.transfer.httpVersion.map { "HTTP/\($0)" }, exchange.transfer.isConnectionReused.map { $0 ? "reused" : "new" }]
-            .compactMap(\.self)
+        [
+            exchange.transfer.httpVersion.map { "HTTP/\($0)" },
+            exchange.transfer.isConnectionReused.map { $0 ? "reused" : "new" },
+        ]
+        .compactMap(\.self)
     }
 
     private var timing: [Line] {
@@ -117,17 +121,22 @@ package struct ExchangeText {
         return String(repeating: " ", count: left) + String(repeating: "█", count: right - left)
     }
 
-    private func message(_ title: String, _ fields: [Fact.HeaderField], _ body: ExchangeBody?, _ byteCount: Int?) -> [Line] {
+    private func message(_ title: String, _ fields: [Fact.HeaderField], _ body: ExchangeBody?, _ byteCount: Int?)
+        -> [Line]
+    {
         let body = lines(of: body)
         guard !fields.isEmpty || !body.isEmpty else { return [] }
-        return [.empty, .heading(title)] + fields.map { .field($0.name, $0.value) } + (body.isEmpty ? [] : [.empty] + body)
+        return [.empty, .heading(title)] + fields.map { .field($0.name, $0.value) }
+            + (body.isEmpty ? [] : [.empty] + body)
     }
 
     private func lines(of body: ExchangeBody?) -> [Line] {
         guard let body else { return [] }
         let lack = body.lack.map { [Line.text("(\($0))")] } ?? []
         guard !body.bytes.isEmpty else { return lack }
-        guard let text = body.text else { return [.text("(\(Words.byteCount(body.bytes.count)) that are no text)")] + lack }
+        guard let text = body.text else {
+            return [.text("(\(Words.byteCount(body.bytes.count)) that are no text)")] + lack
+        }
         let shown = PrettyJSON.text(text) ?? text
         return shown.split(separator: "\n", omittingEmptySubsequences: false).map { .text(String($0)) } + lack
     }

@@ -11,7 +11,8 @@ package struct ExchangeTiming: Sendable, Hashable {
     package let secure: Int?
     /// Until the request's last byte was handed over, without the phases before; nil where that was not measured.
     package let send: Int?
-    /// Until the first byte of the response came, or the end where none came; with the sending where that was not measured.
+    /// Until the first byte of the response came, or the end where none came; with the sending where that was not
+    /// measured.
     package let wait: Int
     /// Until the last byte; nil where the first was not measured.
     package let receive: Int?
@@ -46,7 +47,8 @@ package struct ExchangeTiming: Sendable, Hashable {
     /// Those that were measured, in order, with their names.
     package var phases: [(name: String, duration: Int)] {
         [
-            ("lookup", lookup), ("connect", connect), ("TLS", secure), ("send", send), ("wait", wait as Int?), ("receive", receive),
+            ("lookup", lookup), ("connect", connect), ("TLS", secure), ("send", send), ("wait", wait as Int?),
+            ("receive", receive),
         ].compactMap { name, duration in duration.map { (name, $0) } }
     }
 }

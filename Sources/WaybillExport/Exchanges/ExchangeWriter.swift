@@ -66,7 +66,8 @@ package struct ExchangeWriter {
         let encoder = JSONEncoder.waybill()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let document = Document(
-            record: record, requestBody: bodies.request.map(Document.Body.init), responseBody: bodies.response.map(Document.Body.init))
+            record: record, requestBody: bodies.request.map(Document.Body.init),
+            responseBody: bodies.response.map(Document.Body.init))
         return (try? encoder.encode(document)).map(Array.init)
     }
 

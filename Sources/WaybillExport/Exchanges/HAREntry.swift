@@ -5,15 +5,17 @@ import WaybillStore
 
 /// An exchange as an entry of an HTTP Archive: http://www.softwareishard.com/blog/har-12-spec.
 ///
-/// Sizes that are not known are -1. What HAR has no place for stands under `_waybill`, in the words and units of an export. Cookies are never listed:
-/// their fields are redacted whole, names and all.
+/// Sizes that are not known are -1. What HAR has no place for stands under `_waybill`, in the words and units of an
+/// export. Cookies are never listed: their fields are redacted whole, names and all.
 struct HAREntry {
     private let record: ExchangeRecord
     private let bodies: ExchangeBodies
 
     private var exchange: TransactionRecord.Exchange { record.exchange }
 
-    init(record: Redacted<ExchangeRecord>, bodies: Redacted<ExchangeBodies>) { (self.record, self.bodies) = (record.value, bodies.value) }
+    init(record: Redacted<ExchangeRecord>, bodies: Redacted<ExchangeBodies>) {
+        (self.record, self.bodies) = (record.value, bodies.value)
+    }
 
     func write(to writer: inout JSONWriter) {
         let timing = ExchangeTiming(exchange)
@@ -90,13 +92,17 @@ struct HAREntry {
         writer.key("content")
         writer.beginObject()
         writer.member("size", exchange.receivedByteCount ?? -1)
-        if let size = exchange.receivedByteCount, let wireByteCount { writer.member("compression", size - wireByteCount) }
+        if let size = exchange.receivedByteCount, let wireByteCount {
+            writer.member("compression", size - wireByteCount)
+        }
         writer.key("mimeType")
         writer.string(bodies.response?.contentType ?? exchange.responseHeaderFields.value(for: "Content-Type") ?? "")
         if let body = bodies.response { write(body, to: &writer) }
         writer.endObject()
         writer.key("redirectURL")
-        writer.string((300..<400).contains(exchange.status ?? 0) ? exchange.responseHeaderFields.value(for: "Location") ?? "" : "")
+        writer.string(
+            (300..<400).contains(exchange.status ?? 0) ? exchange.responseHeaderFields.value(for: "Location") ?? "" : ""
+        )
         writer.member("headersSize", -1)
         writer.member("bodySize", wireByteCount ?? -1)
         if let error = exchange.error { writer.member("_error", Words.error(error)) }
@@ -148,7 +154,8 @@ struct HAREntry {
     private var comment: String? {
         switch record.state {
         case .completed: nil
-        case .mocked: exchange.transfer.rule.map { "Answered by the rule \($0); no server was asked." } ?? "No server was asked."
+        case .mocked:
+            exchange.transfer.rule.map { "Answered by the rule \($0); no server was asked." } ?? "No server was asked."
         case .failed: exchange.error.map { "Failed: \(Words.error($0))" } ?? "Failed."
         case .canceled: "Canceled."
         case .inProgress: "Still in progress."
@@ -200,6 +207,10 @@ extension JSONWriter {
         guard let microseconds else { return member(name, -1) }
         key(name)
         // The double nearest to the quotient is the one that the decimal digits stand for.
-        if microseconds.isMultiple(of: 1000) { integer(microseconds / 1000) } else { double(Double(microseconds) / 1000) }
+        if microseconds.isMultiple(of: 1000) {
+            integer(microseconds / 1000)
+        } else {
+            double(Double(microseconds) / 1000)
+        }
     }
 }

@@ -6,10 +6,13 @@ package enum PrettyJSON {
     ///
     /// Members keep their order and numbers their digits: only the white space between them is another.
     package static func text(_ json: String) -> String? {
-        guard let first = json.utf8.first(where: { !" \t\r\n".utf8.contains($0) }), first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+        guard let first = json.utf8.first(where: { !" \t\r\n".utf8.contains($0) }),
+            first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
         else { return nil }
         let bytes = Array(json.utf8)
-        guard (try? JSONReader.read(bytes) { reader throws(JSONFailure) in try reader.skipValue() }) != nil else { return nil }
+        guard (try? JSONReader.read(bytes) { reader throws(JSONFailure) in try reader.skipValue() }) != nil else {
+            return nil
+        }
         return String(decoding: indented(bytes), as: UTF8.self)
     }
 
@@ -34,7 +37,8 @@ package enum PrettyJSON {
                 appendLine(depth, to: &result)
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
                 depth -= 1
-                let isEmpty = result.last == UInt8(ascii: " ") && result.last { $0 > 0x20 }.map { "{[".utf8.contains($0) } == true
+                let isEmpty =
+                    result.last == UInt8(ascii: " ") && result.last { $0 > 0x20 }.map { "{[".utf8.contains($0) } == true
                 if isEmpty {
                     while let last = result.last, last <= 0x20 { result.removeLast() }
                 } else {

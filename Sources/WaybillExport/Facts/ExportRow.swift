@@ -62,7 +62,9 @@ struct ExportRow {
             if case .exchangeOpened(let request) = opening?.content { take(request) }
             state = content.state.name
             status = content.status
-            firstByteAfter = content.firstByteAtMicroseconds.flatMap { first in opening.map { first - $0.atMicroseconds } }
+            firstByteAfter = content.firstByteAtMicroseconds.flatMap { first in
+                opening.map { first - $0.atMicroseconds }
+            }
             sentByteCount = content.sentByteCount
             receivedByteCount = content.receivedByteCount
             headerFields = content.headerFields
@@ -119,11 +121,15 @@ struct ExportRow {
 /// The columns of a row, in their order: see `Schemas/export.v1.schema.json`.
 enum ExportColumns {
     static let all: [StaticString] = [
-        "transaction_id", "use_case", "use_case_name", "source", "app", "app_version", "device", "os", "os_version", "installation",
-        "source_attributes", "part", "is_joined", "sequence", "kind", "time_us", "at_us", "code", "name", "outcome", "duration_us",
-        "error_domain", "error_code", "error_text", "attributes", "cause_source", "cause_sequence", "exchange", "role", "method", "url",
+        "transaction_id", "use_case", "use_case_name", "source", "app", "app_version", "device", "os", "os_version",
+        "installation",
+        "source_attributes", "part", "is_joined", "sequence", "kind", "time_us", "at_us", "code", "name", "outcome",
+        "duration_us",
+        "error_domain", "error_code", "error_text", "attributes", "cause_source", "cause_sequence", "exchange", "role",
+        "method", "url",
         "state", "status", "first_byte_after_us", "sent_bytes", "received_bytes", "headers",
-        "http_version", "received_wire_bytes", "lookup_us", "connect_us", "secure_us", "sent_after_us", "is_reused", "redirects",
+        "http_version", "received_wire_bytes", "lookup_us", "connect_us", "secure_us", "sent_after_us", "is_reused",
+        "redirects",
         "is_mocked",
         "rule", "support_code",
     ]

@@ -2,7 +2,8 @@ package import WaybillCore
 import WaybillReading
 package import WaybillStore
 
-/// Writes each fact as one row that needs no other: with what its source, its part and its opening say of it, redacted once more.
+/// Writes each fact as one row that needs no other: with what its source, its part and its opening say of it, redacted
+/// once more.
 struct ExportRowWriter<Format: RowFormat>: FactVisitor {
     private(set) var rows = Format()
     private(set) var count = 0
@@ -11,7 +12,8 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
     private let limit: Int
     private let redactor: Redactor
     private let eventName: EventName
-    private var source = ScannedSource(share: ScannedShare(row: 0), source: RecordedSource(id: GUID(high: 0, low: 0)), clock: WallClock([]))
+    private var source = ScannedSource(
+        share: ScannedShare(row: 0), source: RecordedSource(id: GUID(high: 0, low: 0)), clock: WallClock([]))
     /// The source as rows tell it.
     private var described: Redacted<RecordedSource>
     private var useCase: Int?
@@ -99,7 +101,8 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
 }
 
 extension TextFormat {
-    /// Facts as lines of NDJSON, redacted once more, in the order in which they are given: for a store that has them at hand and not in SQLite.
+    /// Facts as lines of NDJSON, redacted once more, in the order in which they are given: for a store that has them at
+    /// hand and not in SQLite.
     ///
     /// - Parameters:
     ///   - facts: Each with what a line says of its source, of its part, and of what it closes.

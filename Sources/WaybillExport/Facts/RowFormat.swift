@@ -66,7 +66,8 @@ struct NDJSONFormat: RowFormat {
     }
 }
 
-/// RFC 4180, with a header line; JSON where a column has several values, `""` for a text that is empty rather than absent.
+/// RFC 4180, with a header line; JSON where a column has several values, `""` for a text that is empty rather than
+/// absent.
 package struct CSVFormat: RowFormat {
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false

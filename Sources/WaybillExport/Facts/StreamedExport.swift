@@ -10,7 +10,8 @@ final class StreamedExport {
     /// Decides what the export takes.
     ///
     /// - Returns: The cursor behind it.
-    func begin(_ scope: ExportScope, as format: TextFormat, of place: ResolvedLocation, _ redactor: Redactor) throws(WaybillError)
+    func begin(_ scope: ExportScope, as format: TextFormat, of place: ResolvedLocation, _ redactor: Redactor)
+        throws(WaybillError)
         -> ExportCursor
     {
         let reader = try StoreReader(place)

@@ -20,7 +20,8 @@ public enum TextFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// What the names of its files end with; for OTLP the one of https://opentelemetry.io/docs/specs/otel/protocol/file-exporter/.
+    /// What the names of its files end with; for OTLP the one of
+    /// https://opentelemetry.io/docs/specs/otel/protocol/file-exporter/.
     public var suffix: String {
         switch self {
         case .ndjson, .csv: rawValue
@@ -75,7 +76,9 @@ package final class TextExport {
         }
     }
 
-    fileprivate init(spansOf selection: ExportSelection, redactor: Redactor, _ connection: Connection) throws(WaybillError) {
+    fileprivate init(spansOf selection: ExportSelection, redactor: Redactor, _ connection: Connection)
+        throws(WaybillError)
+    {
         cursor = selection.cursor
         self.connection = connection
         var scan = try SpanScan(selection, redactor: redactor, connection)
@@ -105,7 +108,9 @@ extension StoreReader {
     /// Begins an export that is read in pieces; for scopes other than a filter's.
     ///
     /// - Throws: `.format` for a cursor of another store.
-    package func export(_ scope: ExportScope, as format: TextFormat, redactor: Redactor = Redactor()) throws(WaybillError) -> TextExport {
+    package func export(_ scope: ExportScope, as format: TextFormat, redactor: Redactor = Redactor())
+        throws(WaybillError) -> TextExport
+    {
         try read { () throws(WaybillError) in try begin(scope, as: format, redactor) }
     }
 
@@ -124,7 +129,9 @@ extension StoreReader {
         }
     }
 
-    private func begin(_ scope: ExportScope, as format: TextFormat, _ redactor: Redactor) throws(WaybillError) -> TextExport {
+    private func begin(_ scope: ExportScope, as format: TextFormat, _ redactor: Redactor) throws(WaybillError)
+        -> TextExport
+    {
         let selection = try ExportSelector(connection: connection).selection(scope)
         switch format {
         case .ndjson: return try TextExport(selection, as: NDJSONFormat.self, redactor: redactor, connection)

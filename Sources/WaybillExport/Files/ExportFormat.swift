@@ -6,7 +6,8 @@ public enum ExportFormat: String, Sendable, CaseIterable {
     case ndjson
     /// One fact a line, the same columns: for spreadsheets and data frames.
     case csv
-    /// Spans of OpenTelemetry, some dozens a line, each of which is a request of OTLP/HTTP in JSON: for tracing backends.
+    /// Spans of OpenTelemetry, some dozens a line, each of which is a request of OTLP/HTTP in JSON: for tracing
+    /// backends.
     case otlp
     /// A store in one file: for `waybill`, `sqlite3` and everything else that reads one.
     case sqlite

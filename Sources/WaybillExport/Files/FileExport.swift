@@ -15,25 +15,34 @@ package struct FileExport: Sendable {
     package var redactor: Redactor
 
     /// - Parameter isCompressed: Whether text is compressed (RFC 1952); nil: where the file's name ends with `.gz`.
-    package init(as format: ExportFormat, to file: URL, isCompressed: Bool? = nil, redactor: Redactor = Redactor()) throws(WaybillError) {
+    package init(as format: ExportFormat, to file: URL, isCompressed: Bool? = nil, redactor: Redactor = Redactor())
+        throws(WaybillError)
+    {
         self.format = format
         self.isCompressed = isCompressed ?? file.endsInGzip
         self.redactor = redactor
         guard format.text != nil || !self.isCompressed else {
-            throw WaybillError(.setting, "An SQLite file cannot be compressed as it is written. Leave gzip out, or choose ndjson or csv.")
+            throw WaybillError(
+                .setting,
+                "An SQLite file cannot be compressed as it is written. Leave gzip out, or choose ndjson or csv.")
         }
     }
 
     /// Writes the file, in place of one of that name.
     ///
     /// - Parameter now: Microseconds since 1970.
-    /// - Throws: `.setting` where it cannot be written, `.notFound` where there is nothing to export: then there is no file.
+    /// - Throws: `.setting` where it cannot be written, `.notFound` where there is nothing to export: then there is no
+    ///   file.
     package func run(_ scope: ExportScope, of reader: StoreReader, to file: URL, now: Int) throws -> ExportSummary {
-        guard let text = format.text else { return try SQLiteExport(redactor: redactor).run(scope, of: reader, to: file, now: now) }
+        guard let text = format.text else {
+            return try SQLiteExport(redactor: redactor).run(scope, of: reader, to: file, now: now)
+        }
         return try write(text, scope, of: reader, to: file)
     }
 
-    private func write(_ format: TextFormat, _ scope: ExportScope, of reader: StoreReader, to file: URL) throws -> ExportSummary {
+    private func write(_ format: TextFormat, _ scope: ExportScope, of reader: StoreReader, to file: URL) throws
+        -> ExportSummary
+    {
         let partial = try PartialFile(file)
         let gzip = isCompressed ? try Gzip() : nil
         let export = try reader.export(scope, as: format, redactor: redactor) { piece in

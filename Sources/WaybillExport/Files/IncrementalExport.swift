@@ -26,7 +26,9 @@ package struct IncrementalExport {
         let file = try folder.next()
         step(.begun)
         let export = try await store.export(.after(folder.cursor ?? ExportCursor().description), as: format)
-        guard let factCount = try await export.write(as: format, isCompressed: isCompressed, to: file.write) else { return nil }
+        guard let factCount = try await export.write(as: format, isCompressed: isCompressed, to: file.write) else {
+            return nil
+        }
         step(.written)
         try folder.finish(file, cursor: export.cursor) { step(.noted) }
         step(.finished)

@@ -2,7 +2,8 @@ package import Foundation
 package import WaybillCore
 package import WaybillStore
 
-/// A folder into which each run writes one more file, with the facts that are new since the last: never one twice, never one left out.
+/// A folder into which each run writes one more file, with the facts that are new since the last: never one twice,
+/// never one left out.
 ///
 /// `cursor.json` says up to where the files go. A file is written whole under a hidden name and synced, then the cursor
 /// is noted, then the file gets its name. A run that finds a hidden file that the cursor knows gives it its name; any
@@ -31,12 +32,14 @@ package final class IncrementalFolder {
         self.suffix = suffix
         let path = folder.path(percentEncoded: false)
         if !FileManager.default.fileExists(atPath: path) {
-            try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try? FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
         lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard lock >= 0 else {
             throw WaybillError(
-                .setting, "The folder \(path) cannot be made or opened. Check the permissions of the one that holds it.",
+                .setting,
+                "The folder \(path) cannot be made or opened. Check the permissions of the one that holds it.",
                 cause: String(cString: strerror(errno)))
         }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
@@ -53,7 +56,9 @@ package final class IncrementalFolder {
     }
 
     /// Begins the next file.
-    package func next() throws(WaybillError) -> PartialFile { try PartialFile(folder.appending(path: Self.name(number + 1, suffix))) }
+    package func next() throws(WaybillError) -> PartialFile {
+        try PartialFile(folder.appending(path: Self.name(number + 1, suffix)))
+    }
 
     /// Notes that a file, which is complete, goes up to a cursor, and gives it its name.
     ///
@@ -81,17 +86,22 @@ package final class IncrementalFolder {
 
     private func readState() throws(WaybillError) {
         guard let data = try? Data(contentsOf: stateFile) else {
-            guard !FileManager.default.fileExists(atPath: stateFile.path(percentEncoded: false)) else { throw unreadable }
+            guard !FileManager.default.fileExists(atPath: stateFile.path(percentEncoded: false)) else {
+                throw unreadable
+            }
             return
         }
-        guard let state = try? JSONDecoder().decode(State.self, from: data), !state.file.contains("/") else { throw unreadable }
+        guard let state = try? JSONDecoder().decode(State.self, from: data), !state.file.contains("/") else {
+            throw unreadable
+        }
         self.state = state
     }
 
     private var unreadable: WaybillError {
         WaybillError(
             .format,
-            "\(stateFile.path(percentEncoded: false)) cannot be read, so it is not known what was exported. Export into an empty folder.")
+            "\(stateFile.path(percentEncoded: false)) cannot be read, so it is not known what was exported. Export into an empty folder."
+        )
     }
 
     private func recover() throws(WaybillError) {
@@ -101,7 +111,8 @@ package final class IncrementalFolder {
             let path = folder.appending(path: name).path(percentEncoded: false)
             if name == complete, let state {
                 do { try DurableFile.rename(path, to: folder.appending(path: state.file)) } catch {
-                    throw WaybillError(.setting, "\(path) cannot be renamed. Check the permissions of its folder.", cause: "\(error)")
+                    throw WaybillError(
+                        .setting, "\(path) cannot be renamed. Check the permissions of its folder.", cause: "\(error)")
                 }
             } else {
                 unlink(path)

@@ -1,7 +1,7 @@
 /// A piece of HTML, or of SVG inside it: what is written in a literal is markup, and what is interpolated is text.
 ///
-/// Text cannot become markup: a `String` is escaped wherever it is interpolated, and only another `HTML` is taken as it is. In attributes,
-/// text stands between double quotation marks.
+/// Text cannot become markup: a `String` is escaped wherever it is interpolated, and only another `HTML` is taken as it
+/// is. In attributes, text stands between double quotation marks.
 ///
 /// ## Usage
 ///
@@ -39,7 +39,9 @@ extension HTML: ExpressibleByStringInterpolation {
     package struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var bytes: [UInt8] = []
 
-        package init(literalCapacity: Int, interpolationCount: Int) { bytes.reserveCapacity(literalCapacity + 32 * interpolationCount) }
+        package init(literalCapacity: Int, interpolationCount: Int) {
+            bytes.reserveCapacity(literalCapacity + 32 * interpolationCount)
+        }
 
         package mutating func appendLiteral(_ markup: String) { bytes += markup.utf8 }
 
@@ -59,7 +61,9 @@ extension HTML: ExpressibleByStringInterpolation {
         package mutating func appendInterpolation(_ piece: HTML) { bytes += piece.bytes }
 
         /// Markup under a condition: `"<b\(" class=bad", if: hasFailed)>"`.
-        package mutating func appendInterpolation(_ piece: HTML, if condition: Bool) { if condition { bytes += piece.bytes } }
+        package mutating func appendInterpolation(_ piece: HTML, if condition: Bool) {
+            if condition { bytes += piece.bytes }
+        }
 
         /// Markup, one after the other.
         package mutating func appendInterpolation(_ pieces: [HTML]) { for piece in pieces { bytes += piece.bytes } }

@@ -48,6 +48,8 @@ package struct HTMLPage: Sendable {
 
     private var policy: HTML {
         let (style, script) = (SHA256.base64(style), SHA256.base64(script))
-        return .raw("default-src 'none'; style-src 'sha256-\(style)'; script-src 'sha256-\(script)'; base-uri 'none'; form-action 'none'")
+        return .raw(
+            "default-src 'none'; style-src 'sha256-\(style)'; script-src 'sha256-\(script)'; base-uri 'none'; form-action 'none'"
+        )
     }
 }

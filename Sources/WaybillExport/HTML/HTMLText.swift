@@ -2,8 +2,8 @@
 enum HTMLText {
     /// Appends text that stays text, in an element as well as between the double quotation marks of an attribute.
     ///
-    /// Control characters and the marks that turn the direction of what follows (U+202A to U+202E, U+2066 to U+2069; "Trojan Source",
-    /// CVE-2021-42574) become U+FFFD.
+    /// Control characters and the marks that turn the direction of what follows (U+202A to U+202E, U+2066 to U+2069;
+    /// "Trojan Source", CVE-2021-42574) become U+FFFD.
     static func append(_ text: String, to bytes: inout [UInt8]) {
         var text = text
         text.withUTF8 { text in
@@ -24,7 +24,8 @@ enum HTMLText {
     }
 
     /// What stands in the place of how many bytes; nil for a byte that stays.
-    private static func replacement(for text: UnsafeBufferPointer<UInt8>, at index: Int) -> (length: Int, StaticString)? {
+    private static func replacement(for text: UnsafeBufferPointer<UInt8>, at index: Int) -> (length: Int, StaticString)?
+    {
         switch text[index] {
         case UInt8(ascii: "&"): (1, "&amp;")
         case UInt8(ascii: "<"): (1, "&lt;")
@@ -38,7 +39,8 @@ enum HTMLText {
         }
     }
 
-    /// The second and third byte of U+202A to U+202E and U+2066 to U+2069. A `String` holds valid UTF-8: they are there.
+    /// The second and third byte of U+202A to U+202E and U+2066 to U+2069. A `String` holds valid UTF-8: they are
+    /// there.
     private static func isTurn(_ second: UInt8, _ third: UInt8) -> Bool {
         second == 0x80 && (0xAA...0xAE).contains(third) || second == 0x81 && (0xA6...0xA9).contains(third)
     }

@@ -12,7 +12,8 @@ struct ClosedPart {
     var events: [Event] = []
     /// Those that have ended, in order of sequence.
     var exchanges: [Exchange] = []
-    /// The part that began the transaction, where this one was joined without being told by which exchange; nil where that has not arrived.
+    /// The part that began the transaction, where this one was joined without being told by which exchange; nil where
+    /// that has not arrived.
     var beginner: Fact.ID?
     /// Its opening in microseconds since 1970.
     var openedMicroseconds: Int
@@ -44,9 +45,11 @@ struct ClosedPart {
 
     func id<Content>(of entry: Entry<Content>) -> Fact.ID { Fact.ID(source: source.id, sequence: entry.sequence) }
 
-    /// When a fact happened, in microseconds since 1970: counted from the part's opening by the source's own clock, so that a wall clock that is
-    /// set meanwhile makes no span longer, shorter or end before its start.
-    func time<Content>(of entry: Entry<Content>) -> Int { openedMicroseconds + max(0, entry.atMicroseconds - opened.atMicroseconds) }
+    /// When a fact happened, in microseconds since 1970: counted from the part's opening by the source's own clock, so
+    /// that a wall clock that is set meanwhile makes no span longer, shorter or end before its start.
+    func time<Content>(of entry: Entry<Content>) -> Int {
+        openedMicroseconds + max(0, entry.atMicroseconds - opened.atMicroseconds)
+    }
 }
 
 extension ClosedPart: Redactable {
@@ -71,9 +74,13 @@ extension ClosedPart.Entry: Redactable {
 }
 
 extension ClosedPart.Event: Redactable {
-    func redacted(by redactor: Redactor) -> Self { Self(entry: entry.redacted(by: redactor), name: name.redacted(by: redactor)) }
+    func redacted(by redactor: Redactor) -> Self {
+        Self(entry: entry.redacted(by: redactor), name: name.redacted(by: redactor))
+    }
 }
 
 extension ClosedPart.Exchange: Redactable {
-    func redacted(by redactor: Redactor) -> Self { Self(opened: opened.redacted(by: redactor), closed: closed.redacted(by: redactor)) }
+    func redacted(by redactor: Redactor) -> Self {
+        Self(opened: opened.redacted(by: redactor), closed: closed.redacted(by: redactor))
+    }
 }

@@ -1,13 +1,15 @@
 import WaybillCore
 
 extension Span {
-    /// An exchange as a span, by the stable semantic conventions: https://opentelemetry.io/docs/specs/semconv/http/http-spans/.
+    /// An exchange as a span, by the stable semantic conventions:
+    /// https://opentelemetry.io/docs/specs/semconv/http/http-spans/.
     init(_ exchange: ClosedPart.Exchange, of part: ClosedPart) {
         let (request, answer) = (exchange.opened.content, exchange.closed.content)
         let method = Self.knownMethods.contains(request.method) ? request.method : nil
         let start = part.time(of: exchange.opened)
         self.init(
-            trace: part.transaction, id: SpanID(part.id(of: exchange.opened)), parent: Parent(id: SpanID(part.id), isRemote: false),
+            trace: part.transaction, id: SpanID(part.id(of: exchange.opened)),
+            parent: Parent(id: SpanID(part.id), isRemote: false),
             name: method ?? "HTTP", kind: request.role == .client ? .client : .server, startMicroseconds: start,
             endMicroseconds: max(start, part.time(of: exchange.closed)), attributes: Self.attributes(of: request))
         attributes["http.request.method"] = .string(method ?? "_OTHER")
@@ -29,7 +31,9 @@ extension Span {
     }
 
     /// Those of RFC 9110, section 9, and RFC 5789: the list of the conventions.
-    private static let knownMethods: Set<String> = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]
+    private static let knownMethods: Set<String> = [
+        "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH",
+    ]
 
     /// "Status", same place: for a server, a 4xx is the client's error.
     private static func isError(_ answer: Fact.ExchangeClosed, as role: Fact.Role) -> Bool {

@@ -3,11 +3,13 @@ import WaybillCore
 extension Span {
     /// A part as a span: its events are the span's, its outcome is the status.
     ///
-    /// A joined part is the child of the exchange that caused it; where none was told, of the part that began the transaction.
+    /// A joined part is the child of the exchange that caused it; where none was told, of the part that began the
+    /// transaction.
     init(_ part: ClosedPart) {
         let (start, closing) = (part.openedMicroseconds, part.closed.content)
         self.init(
-            trace: part.transaction, id: SpanID(part.id), parent: Self.parent(of: part), name: part.useCaseName, kind: .internal,
+            trace: part.transaction, id: SpanID(part.id), parent: Self.parent(of: part), name: part.useCaseName,
+            kind: .internal,
             startMicroseconds: start, endMicroseconds: max(start, part.time(of: part.closed)),
             attributes: part.opened.content.attributes.merging(closing.attributes) { $1 })
         attributes["waybill.use_case"] = .integer(part.useCase)

@@ -45,7 +45,8 @@ struct Span {
     /// Why it failed; nil where nothing was said.
     var statusMessage: String?
 
-    /// W3C's flag for sampled, and in bits 8 and 9 whether the parent is remote (opentelemetry/proto/trace/v1/trace.proto, `SpanFlags`).
+    /// W3C's flag for sampled, and in bits 8 and 9 whether the parent is remote
+    /// (opentelemetry/proto/trace/v1/trace.proto, `SpanFlags`).
     var flags: Int { 0x101 | (parent?.isRemote == true ? 0x200 : 0) }
 }
 

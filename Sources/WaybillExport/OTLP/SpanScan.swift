@@ -2,11 +2,12 @@ import WaybillCore
 import WaybillReading
 import WaybillStore
 
-/// Reads parts that have become spans since an export's scope begins: each closed part, and each exchange of one that has ended, once.
+/// Reads parts that have become spans since an export's scope begins: each closed part, and each exchange of one that
+/// has ended, once.
 ///
-/// A span is made of two to four facts: its opening and closing, and for an exchange those of its part. It is wanted where all of them are there
-/// and the scope holds at least one: then an earlier export, which ended where this one begins, did not have them all. Parts are read in the
-/// order of their rows, one at a time.
+/// A span is made of two to four facts: its opening and closing, and for an exchange those of its part. It is wanted
+/// where all of them are there and the scope holds at least one: then an earlier export, which ended where this one
+/// begins, did not have them all. Parts are read in the order of their rows, one at a time.
 struct SpanScan {
     private let selection: ExportSelection
     private let connection: Connection
@@ -48,7 +49,9 @@ struct SpanScan {
 
     /// Facts that came after the export began, and belong to the next one.
     private func newcomers(of source: ScannedSource) throws(WaybillError) -> SequenceRanges {
-        if let recorded = selection.cursor.recorded[source.source.id] { return SequenceRanges([(recorded + 1)...Int.max - 1]) }
+        if let recorded = selection.cursor.recorded[source.source.id] {
+            return SequenceRanges([(recorded + 1)...Int.max - 1])
+        }
         let later = try connection.statement("SELECT first, last FROM arrivals WHERE id > ? AND source = ?")
             .rows(selection.cursor.arrival, source.share.row) { row in row.int(0)...max(row.int(0), row.int(1)) }
         return SequenceRanges(later)
@@ -91,10 +94,13 @@ struct SpanScan {
             useCaseName: scanned.useCaseName ?? "use case \(useCase)", opened: opened, closed: closed,
             openedMicroseconds: source.clock.wall(opened.atMicroseconds))
         for event in events {
-            let name = try names.event(event.content.code, of: useCase, app: source.source.app, version: source.source.appVersion)
+            let name = try names.event(
+                event.content.code, of: useCase, app: source.source.app, version: source.source.appVersion)
             part.events.append(ClosedPart.Event(entry: event, name: name))
         }
-        part.exchanges = openings.compactMap { opened in closings[opened.sequence].map { .init(opened: opened, closed: $0) } }
+        part.exchanges = openings.compactMap { opened in
+            closings[opened.sequence].map { .init(opened: opened, closed: $0) }
+        }
         if opened.content.isJoined, opened.content.cause == nil { part.beginner = try beginner(of: transaction) }
         return part
     }

@@ -1,9 +1,10 @@
 import WaybillCore
 
-/// Writes spans as lines of OTLP's JSON encoding, each of which is a whole request: `TracesData` of opentelemetry/proto/trace/v1/trace.proto.
+/// Writes spans as lines of OTLP's JSON encoding, each of which is a whole request: `TracesData` of
+/// opentelemetry/proto/trace/v1/trace.proto.
 ///
-/// Its rules (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): names in camelCase, IDs in hexadecimal, enums as numbers, and
-/// integers of 64 bits as strings.
+/// Its rules (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): names in camelCase, IDs in
+/// hexadecimal, enums as numbers, and integers of 64 bits as strings.
 struct SpanWriter {
     /// Facts that are in the spans.
     private(set) var factCount = 0

@@ -18,7 +18,8 @@ struct TraceAnswer {
         let response = response as? HTTPURLResponse
         status = response?.statusCode ?? 0
         retryAfter = RetryAfter.duration(
-            response?.value(forHTTPHeaderField: "Retry-After"), answeredAt: response?.value(forHTTPHeaderField: "Date"), now: now)
+            response?.value(forHTTPHeaderField: "Retry-After"), answeredAt: response?.value(forHTTPHeaderField: "Date"),
+            now: now)
         self.data = data
     }
 
@@ -43,7 +44,9 @@ struct TraceAnswer {
         return text.isEmpty ? nil : String(Redactor().text(text).prefix(300))
     }
 
-    private var partialSuccess: PartialSuccess? { (try? JSONDecoder().decode(Success.self, from: data))?.partialSuccess }
+    private var partialSuccess: PartialSuccess? {
+        (try? JSONDecoder().decode(Success.self, from: data))?.partialSuccess
+    }
 
     private struct Success: Decodable { var partialSuccess: PartialSuccess? }
     private struct PartialSuccess: Decodable {

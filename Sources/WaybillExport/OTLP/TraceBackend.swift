@@ -7,7 +7,8 @@ import WaybillStore
 import FoundationNetworking
 #endif
 
-/// Posts spans to a backend by OTLP/HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp): Jaeger, Tempo, an OpenTelemetry Collector.
+/// Posts spans to a backend by OTLP/HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp): Jaeger, Tempo, an
+/// OpenTelemetry Collector.
 package final class TraceBackend: Sendable {
     /// How often a line is sent at most, and the longest wait before it is sent again, even where `Retry-After` asks
     /// for more.
@@ -31,7 +32,9 @@ package final class TraceBackend: Sendable {
         wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     ) throws(WaybillError) {
         guard ["http", "https"].contains(url.scheme?.lowercased()), url.host()?.isEmpty == false else {
-            throw WaybillError(.setting, "The backend's address is no HTTP URL; give it as http://HOST:PORT, e.g. http://127.0.0.1:4318.")
+            throw WaybillError(
+                .setting,
+                "The backend's address is no HTTP URL; give it as http://HOST:PORT, e.g. http://127.0.0.1:4318.")
         }
         self.url = url.path().count > 1 ? url : url.appending(path: "v1/traces")
         self.headers = headers
@@ -41,25 +44,31 @@ package final class TraceBackend: Sendable {
 
     /// Sends one line of an export as OTLP, again where the backend asks for that, and says what became of its spans.
     ///
-    /// - Throws: `.transport` where the backend cannot be reached or has no time for it, `.refused` where it does not take what we are: both
-    ///   without anything booked. A line that it finds malformed or too large counts as rejected: it would be so the next time, too.
+    /// - Throws: `.transport` where the backend cannot be reached or has no time for it, `.refused` where it does not
+    ///   take what we are: both without anything booked. A line that it finds malformed or too large counts as
+    ///   rejected: it would be so the next time, too.
     package func send(_ line: [UInt8]) async throws -> SpanReceipt {
         var attempt = 1
         while true {
             let failure: (error: WaybillError, retryAfter: Duration?)
             do {
-                let (data, response) = try await http.data(for: request, uploading: Data(line), redirects: .refuse, deadline: .seconds(30))
+                let (data, response) = try await http.data(
+                    for: request, uploading: Data(line), redirects: .refuse, deadline: .seconds(30))
                 let answer = TraceAnswer(data, response, now: clock.date)
                 if let receipt = answer.receipt(forSpans: SpanReceipt.spanCount(of: line)) { return receipt }
                 guard answer.isTemporary else { throw refusal(answer) }
                 failure = (
-                    WaybillError(.transport, "The backend at \(place) has no time for spans (\(answer.status)). Try again later."),
+                    WaybillError(
+                        .transport, "The backend at \(place) has no time for spans (\(answer.status)). Try again later."
+                    ),
                     answer.retryAfter
                 )
             } catch let error as URLError {
                 try Task.checkCancellation()
                 failure = (
-                    WaybillError(.transport, "The backend at \(place) cannot be reached.", cause: "URLError \(error.code.rawValue)"), nil
+                    WaybillError(
+                        .transport, "The backend at \(place) cannot be reached.",
+                        cause: "URLError \(error.code.rawValue)"), nil
                 )
             }
             guard attempt < Self.attemptLimit else { throw failure.error }
@@ -75,7 +84,8 @@ package final class TraceBackend: Sendable {
             case 300...399: "it redirects: give the address where it is"
             default: "is it an address for OTLP/HTTP with JSON?"
             }
-        return WaybillError(.refused, "The backend at \(place) takes no spans (\(answer.status)): \(hint).", cause: answer.message)
+        return WaybillError(
+            .refused, "The backend at \(place) takes no spans (\(answer.status)): \(hint).", cause: answer.message)
     }
 
     private var request: URLRequest {
@@ -92,7 +102,8 @@ package final class TraceBackend: Sendable {
 }
 
 extension TraceBackend {
-    /// The fields of OpenTelemetry's variables `OTEL_EXPORTER_OTLP_TRACES_HEADERS` or else `OTEL_EXPORTER_OTLP_HEADERS`.
+    /// The fields of OpenTelemetry's variables `OTEL_EXPORTER_OTLP_TRACES_HEADERS` or else
+    /// `OTEL_EXPORTER_OTLP_HEADERS`.
     package static func headers(of environment: [String: String]) -> [String: String] {
         headers(environment["OTEL_EXPORTER_OTLP_TRACES_HEADERS"] ?? environment["OTEL_EXPORTER_OTLP_HEADERS"] ?? "")
     }
@@ -106,7 +117,9 @@ extension TraceBackend {
                 $0.trimmingCharacters(in: .whitespaces).removingPercentEncoding ?? ""
             }
             // What could not stand in a header field would end it, and begin another.
-            guard pair.count == 2, !pair[0].isEmpty, pair.joined().unicodeScalars.allSatisfy({ (0x20...0x7E).contains($0.value) }) else {
+            guard pair.count == 2, !pair[0].isEmpty,
+                pair.joined().unicodeScalars.allSatisfy({ (0x20...0x7E).contains($0.value) })
+            else {
                 continue
             }
             headers[pair[0]] = pair[1]

@@ -18,7 +18,9 @@ package struct OutcomeBar {
     }
 
     /// What went well first, what went wrong last.
-    package static let order: [TransactionOutcome] = [.succeeded, .open, .canceled, .abandoned, .interrupted, .timedOut, .failed]
+    package static let order: [TransactionOutcome] = [
+        .succeeded, .open, .canceled, .abandoned, .interrupted, .timedOut, .failed,
+    ]
 
     package var html: HTML {
         guard total > 0 else { return "" }
@@ -30,7 +32,8 @@ package struct OutcomeBar {
         return counts.map { outcome, count in
             let start = before * 1000 / total
             before += count
-            return "<rect class=\(outcome.name) x=\(percent: start)% width=\(percent: before * 1000 / total - start)% />"
+            return
+                "<rect class=\(outcome.name) x=\(percent: start)% width=\(percent: before * 1000 / total - start)% />"
         }
     }
 

@@ -1,4 +1,5 @@
-/// What a report is drawn and moved with: files beside this one, which the build puts into the program, so that no bundle goes with it.
+/// What a report is drawn and moved with: files beside this one, which the build puts into the program, so that no
+/// bundle goes with it.
 package enum ReportAssets {
     /// CSS. Colours first: everything after them, here and in the inspector, is drawn with these.
     package static let style = PackageResources.report_css

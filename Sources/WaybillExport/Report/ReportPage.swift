@@ -2,7 +2,8 @@ import Foundation
 import WaybillCore
 import WaybillReading
 
-/// How a report is laid out: what it is about, how the transactions ended, then one after the other under the day on which they began.
+/// How a report is laid out: what it is about, how the transactions ended, then one after the other under the day on
+/// which they began.
 struct ReportPage {
     private let report: TransactionReport
 
@@ -55,7 +56,9 @@ struct ReportPage {
     /// Different ones in the order in which they come; a few of many.
     private static func listed(_ texts: [String]) -> String {
         var seen: Set<String> = []
-        let different = texts.map { $0.split(separator: " ").joined(separator: " ") }.filter { !$0.isEmpty && seen.insert($0).inserted }
+        let different = texts.map { $0.split(separator: " ").joined(separator: " ") }.filter {
+            !$0.isEmpty && seen.insert($0).inserted
+        }
         let short = different.prefix(4).map { $0.cut(to: 60).map { "\($0)…" } ?? $0 }
         return short.joined(separator: ", ") + (different.count > 4 ? " and \(different.count - 4) more" : "")
     }
@@ -76,7 +79,9 @@ struct ReportPage {
             }
             html += TransactionSection(record, bodies: report.bodies, timeZone: report.timeZone).html
         }
-        guard day != nil else { return "<div class=none><b>No transactions</b>\(report.notes.map { "<p>\($0)" as HTML })</div>\n" }
+        guard day != nil else {
+            return "<div class=none><b>No transactions</b>\(report.notes.map { "<p>\($0)" as HTML })</div>\n"
+        }
         return "\(html)</section>\n"
     }
 }

@@ -17,7 +17,9 @@ package struct TellingAttributes {
 
     /// `variant=B`, one for each: the long ones last, and of both kinds those that differ first; then by name.
     func sorted(_ attributes: Attributes) -> [String] {
-        let texts = attributes.map { (name: $0.key, text: "\($0.key)=\($0.value)", isCommon: !differing.contains($0.key)) }
+        let texts = attributes.map {
+            (name: $0.key, text: "\($0.key)=\($0.value)", isCommon: !differing.contains($0.key))
+        }
         func isLong(_ text: String) -> Bool { text.utf8.count > Self.shortLength }
         return texts.sorted { one, other in
             if isLong(one.text) != isLong(other.text) { return isLong(other.text) }

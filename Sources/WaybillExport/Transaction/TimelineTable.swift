@@ -16,7 +16,9 @@ struct TimelineTable {
     ///   - record: With raw times.
     ///   - clocks: By which times it is shown.
     ///   - hasAnchors: Whether the rows of requests lead to them.
-    init(record: TransactionRecord, names: SourceNames, clocks: ShownClocks, timeZone: TimeZone, hasAnchors: Bool = false) {
+    init(
+        record: TransactionRecord, names: SourceNames, clocks: ShownClocks, timeZone: TimeZone, hasAnchors: Bool = false
+    ) {
         self.record = clocks.times(of: record)
         offsets = clocks == .aligned ? record.clocks : nil
         self.timeZone = timeZone
@@ -31,14 +33,17 @@ struct TimelineTable {
         let length = (times.max() ?? 0) - (times.min() ?? 0)
         let scale = TimeScale(longest: length)
         let isLong = record.timeline.count > Self.longCount
-        var html: HTML = "<table\(" class=long", if: isLong)><caption>Timeline\(scale.unit.map { ", in \($0)" } ?? "")</caption>"
+        var html: HTML =
+            "<table\(" class=long", if: isLong)><caption>Timeline\(scale.unit.map { ", in \($0)" } ?? "")</caption>"
         var previous: TransactionRecord.Entry?
         for (index, entry) in record.timeline.enumerated() {
             let source = entry.id.source
             let isOther = previous?.id.source != source
             if isOther || (isLong && index % Self.groupCount == 0) {
                 html += "\n<tbody\(names.laneAttribute(of: source))>"
-                if isOther, record.sources.count > 1 { html += "<tr><td><th scope=rowgroup>\(names[source])\(ownTime(of: entry))" }
+                if isOther, record.sources.count > 1 {
+                    html += "<tr><td><th scope=rowgroup>\(names[source])\(ownTime(of: entry))"
+                }
             }
             // Where a good part of the whole passed since the row above, that is where the time went.
             let since = previous.map { entry.timeMicroseconds - $0.timeMicroseconds } ?? 0
@@ -55,7 +60,8 @@ struct TimelineTable {
     /// What its own clock said, where the times are those of another.
     private func ownTime(of entry: TransactionRecord.Entry) -> HTML {
         guard let offset = offsets?[entry.id.source] else { return "" }
-        return "<small>\(HTML.moment(entry.timeMicroseconds - offset.microseconds, .exactTime, in: timeZone)) by its own clock</small>"
+        return
+            "<small>\(HTML.moment(entry.timeMicroseconds - offset.microseconds, .exactTime, in: timeZone)) by its own clock</small>"
     }
     /// Beyond so many rows they stand in groups, each of which a browser lays out when it comes into view.
     private static let longCount = 400
@@ -72,7 +78,8 @@ struct TimelineTable {
         switch entry.kind {
         case .event: entry.error == nil ? "" : " class=bad"
         case .opened: " class=from"
-        case .closed: entry.error == nil && entry.label != TransactionOutcome.failed.name ? " class=to" : " class=\"to bad\""
+        case .closed:
+            entry.error == nil && entry.label != TransactionOutcome.failed.name ? " class=to" : " class=\"to bad\""
         case .exchangeOpened: " class=out"
         case .exchangeClosed: exchange(of: entry)?.hasFailed == true ? " class=\"in bad\"" : " class=in"
         }

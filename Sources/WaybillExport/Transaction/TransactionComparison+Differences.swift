@@ -22,7 +22,8 @@ extension TransactionComparison {
     /// How many rows have a difference, or are so much earlier or later that it matters.
     package var differentCount: Int { rows.count { !$0.differences.isEmpty || isFarOff($0) } }
 
-    /// Whether a fact of the second is earlier or later by a good part of the whole, and by more than clocks are uncertain.
+    /// Whether a fact of the second is earlier or later by a good part of the whole, and by more than clocks are
+    /// uncertain.
     package func isFarOff(_ row: Row) -> Bool {
         guard let later = row.laterMicroseconds else { return false }
         return abs(later) > max(row.uncertaintyMicroseconds, length / 20)
@@ -37,7 +38,9 @@ extension TransactionComparison.Row {
         var differences: [TransactionComparison.Difference] = []
         switch first.entry.kind {
         case .exchangeClosed:
-            let (one, other) = (first.exchange?.result ?? first.entry.label, second.exchange?.result ?? second.entry.label)
+            let (one, other) = (
+                first.exchange?.result ?? first.entry.label, second.exchange?.result ?? second.entry.label
+            )
             if one != other { differences.append(.status(one, other)) }
         case .closed where first.entry.label != second.entry.label:
             differences.append(.outcome(first.entry.words, second.entry.words))
@@ -45,13 +48,15 @@ extension TransactionComparison.Row {
         }
         if first.entry.error != second.entry.error { differences.append(.error(first.entry.error, second.entry.error)) }
         let attributes = (first.entry.attributes, second.entry.attributes)
-        for name in Set(attributes.0.keys).union(attributes.1.keys).sorted() where attributes.0[name] != attributes.1[name] {
+        for name in Set(attributes.0.keys).union(attributes.1.keys).sorted()
+        where attributes.0[name] != attributes.1[name] {
             differences.append(.attribute(name, attributes.0[name]?.description, attributes.1[name]?.description))
         }
         return differences
     }
 
-    /// How much later it came in the second than in the first, each since its opening, in microseconds; nil where one of them has it alone.
+    /// How much later it came in the second than in the first, each since its opening, in microseconds; nil where one
+    /// of them has it alone.
     package var laterMicroseconds: Int? {
         guard let first, let second else { return nil }
         return second.time - first.time

@@ -4,9 +4,9 @@ import WaybillStore
 
 /// The comparison of two transactions, fact by fact: what both have, what one has alone, and what is different.
 ///
-/// Facts are joined by their names: events by that of the event, exchanges by method and path with its IDs folded, openings and closings as such; what
-/// the beginner did with what the other beginner did, and what joined sources did with the same. Of one that comes several times, the first
-/// belongs to the first, and so on.
+/// Facts are joined by their names: events by that of the event, exchanges by method and path with its IDs folded,
+/// openings and closings as such; what the beginner did with what the other beginner did, and what joined sources did
+/// with the same. Of one that comes several times, the first belongs to the first, and so on.
 package struct TransactionComparison {
     /// With the times that are compared.
     package let first: TransactionRecord
@@ -109,7 +109,8 @@ private struct Side {
                     exchange.map { "\($0.role) \($0.method) \(PathTemplate($0.path))" } ?? ""
                 }
             return TransactionComparison.Name(
-                kind: entry.kind, isJoined: joined.contains(Fact.ID(source: entry.id.source, sequence: entry.part)), text: text)
+                kind: entry.kind, isJoined: joined.contains(Fact.ID(source: entry.id.source, sequence: entry.part)),
+                text: text)
         }
     }
 

@@ -18,7 +18,8 @@ package struct TransactionSection {
     ///   - clocks: By which times it is shown.
     ///   - hasAnchors: Whether bars and rows lead to the requests that they show: only where it is alone on a page.
     package init(
-        _ record: TransactionRecord, bodies: [Fact.ID: ExchangeBodies] = [:], clocks: ShownClocks = .aligned, timeZone: TimeZone,
+        _ record: TransactionRecord, bodies: [Fact.ID: ExchangeBodies] = [:], clocks: ShownClocks = .aligned,
+        timeZone: TimeZone,
         hasAnchors: Bool = false
     ) {
         self.record = clocks.times(of: record)
@@ -58,7 +59,9 @@ package struct TransactionSection {
 
     private var facts: HTML {
         let times: HTML = clocks.words(raw, names).map { "<p>\($0)\n" } ?? ""
-        let note: HTML = record.summary.isWaitingForBeginner ? "<p class=note>The source that began it has not been heard yet.\n" : ""
+        let note: HTML =
+            record.summary.isWaitingForBeginner
+            ? "<p class=note>The source that began it has not been heard yet.\n" : ""
         return """
             <p>ID <code>\(record.summary.id.description)</code>
             <ul>\(record.parts.map(part))</ul>
@@ -69,7 +72,8 @@ package struct TransactionSection {
     private func part(_ part: TransactionRecord.Part) -> HTML {
         let source = record.sources.first { $0.id == part.id.source }
         let described: [String?] = [
-            source?.appVersion, source?.device, [source?.os, source?.osVersion].compactMap(\.self).joined(separator: " "),
+            source?.appVersion, source?.device,
+            [source?.os, source?.osVersion].compactMap(\.self).joined(separator: " "),
             (part.isJoined ? "joined, " : "") + Words.outcome(part.outcome), clock(of: part),
         ]
         let words = described.compactMap(\.self).filter { !$0.isEmpty && $0 != " " }.joined(separator: " · ")
@@ -88,7 +92,8 @@ package struct TransactionSection {
         let caused = Dictionary(record.parts.compactMap { part in part.cause.map { ($0, part) } }) { first, _ in first }
         let details = record.exchanges.map { exchange in
             ExchangeDetails(
-                exchange: exchange, bodies: bodies[exchange.id] ?? ExchangeBodies(), names: record.sources.count > 1 ? names : nil,
+                exchange: exchange, bodies: bodies[exchange.id] ?? ExchangeBodies(),
+                names: record.sources.count > 1 ? names : nil,
                 caused: caused[exchange.id], anchor: hasAnchors ? names.anchor(of: exchange.id) : nil,
                 page: hasAnchors ? "../network/\(exchange.id.description)" : nil
             ).html

@@ -18,7 +18,8 @@ extension Waterfall {
 
     /// The longest, at most three, each at least a tenth of the whole, in order of time.
     ///
-    /// None by raw clocks of several sources: between two of them, what looks like a pause may be how far the clocks are apart.
+    /// None by raw clocks of several sources: between two of them, what looks like a pause may be how far the clocks
+    /// are apart.
     var gaps: [Gap] {
         guard record.clocks == nil || clocks == .aligned else { return [] }
         let length = span.upperBound - span.lowerBound

@@ -1,6 +1,7 @@
 import WaybillCore
 
-/// How a waterfall is drawn: labels as text, so that they wrap and can be searched, and the bars beside or below them as SVG.
+/// How a waterfall is drawn: labels as text, so that they wrap and can be searched, and the bars beside or below them
+/// as SVG.
 ///
 /// Positions are percentages, so that the picture is as wide as the window; what has a size in pixels gets it from the
 /// style sheet. The timeline below says the same in words.
@@ -45,7 +46,8 @@ extension Waterfall {
     }
 
     private func shapes(of bar: Bar, isTold: Bool) -> HTML {
-        var shapes: HTML = "<rect\(" class=open", if: bar.isOpen) x=\(place(bar.start))% width=\(length(bar.start, bar.end))% />"
+        var shapes: HTML =
+            "<rect\(" class=open", if: bar.isOpen) x=\(place(bar.start))% width=\(length(bar.start, bar.end))% />"
         if let uncertainty = bar.uncertainty { shapes += whisker(around: bar.start, uncertainty) }
         if (bar.timing?.phases.count ?? 0) > 2 {
             shapes += phases(of: bar)
@@ -108,10 +110,14 @@ extension Waterfall {
     }
 
     /// Inside the picture, also where a clock was set while an exchange was under way.
-    private func place(_ time: Int) -> HTML { "\(percent: thousandths(span.lowerBound, min(max(time, span.lowerBound), span.upperBound)))" }
+    private func place(_ time: Int) -> HTML {
+        "\(percent: thousandths(span.lowerBound, min(max(time, span.lowerBound), span.upperBound)))"
+    }
 
     /// At least a tenth of a percent: SVG does not draw what has no width.
     private func length(_ start: Int, _ end: Int) -> HTML { "\(percent: min(max(1, thousandths(start, end)), 1000))" }
 
-    private func thousandths(_ start: Int, _ end: Int) -> Int { (end - start) * 1000 / (span.upperBound - span.lowerBound) }
+    private func thousandths(_ start: Int, _ end: Int) -> Int {
+        (end - start) * 1000 / (span.upperBound - span.lowerBound)
+    }
 }

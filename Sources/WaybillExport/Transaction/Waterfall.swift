@@ -2,7 +2,8 @@ import Foundation
 import WaybillCore
 package import WaybillReading
 
-/// A transaction as bars in time: a line for each part with its events on it, a block for each request, and what the request caused below it.
+/// A transaction as bars in time: a line for each part with its events on it, a block for each request, and what the
+/// request caused below it.
 package struct Waterfall {
     /// One line of the picture.
     package struct Bar {
@@ -25,8 +26,8 @@ package struct Waterfall {
         package var firstByte: Int?
         /// Where the time of an exchange went; nil for a part, and while it is in progress.
         package var timing: ExchangeTiming?
-        /// By how many microseconds a part may be drawn too early or too late, since its source's clock is known no better; nil where its times
-        /// are what they are.
+        /// By how many microseconds a part may be drawn too early or too late, since its source's clock is known no
+        /// better; nil where its times are what they are.
         package var uncertainty: Int?
         /// The exchange that it shows; nil for a part.
         var exchange: Fact.ID?
@@ -120,7 +121,8 @@ package struct Waterfall {
                 kind: .part, label: names[part.id.source] + request,
                 note: end.map { Words.duration($0 - part.openedMicroseconds) } ?? Words.outcome(part.outcome),
                 lane: names.lane(of: part.id.source), depth: depth, start: part.openedMicroseconds,
-                end: max(part.openedMicroseconds, end ?? last), uncertainty: clocks.uncertainty(of: part.id.source, in: record),
+                end: max(part.openedMicroseconds, end ?? last),
+                uncertainty: clocks.uncertainty(of: part.id.source, in: record),
                 isOpen: end == nil, hasFailed: part.outcome == .failed,
                 events: events.filter { $0.error == nil }.map { Mark(time: $0.timeMicroseconds, label: $0.label) },
                 errors: events.filter { $0.error != nil }.map { Mark(time: $0.timeMicroseconds, label: $0.label) }))
@@ -136,9 +138,11 @@ package struct Waterfall {
         bars.append(
             Bar(
                 kind: .exchange, label: "\(exchange.method) \(exchange.path)",
-                note: [exchange.result, took].compactMap(\.self).joined(separator: " · "), lane: names.lane(of: exchange.id.source),
+                note: [exchange.result, took].compactMap(\.self).joined(separator: " · "),
+                lane: names.lane(of: exchange.id.source),
                 depth: depth, start: exchange.openedMicroseconds, end: max(exchange.openedMicroseconds, end ?? last),
-                firstByte: exchange.firstByteMicroseconds, timing: ExchangeTiming(exchange), exchange: exchange.id, isOpen: end == nil,
+                firstByte: exchange.firstByteMicroseconds, timing: ExchangeTiming(exchange), exchange: exchange.id,
+                isOpen: end == nil,
                 hasFailed: exchange.hasFailed))
     }
 }

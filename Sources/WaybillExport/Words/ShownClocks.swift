@@ -11,7 +11,8 @@ package enum ShownClocks: String, Sendable, CaseIterable {
     /// The record with these times.
     package func times(of record: TransactionRecord) -> TransactionRecord { self == .aligned ? record.aligned : record }
 
-    /// By how many microseconds the times of a source may be wrong; nil for its own, and where nothing is known of its clock.
+    /// By how many microseconds the times of a source may be wrong; nil for its own, and where nothing is known of its
+    /// clock.
     func uncertainty(of source: GUID, in record: TransactionRecord) -> Int? {
         self == .aligned ? record.clocks?[source]?.uncertaintyMicroseconds : nil
     }
@@ -26,13 +27,15 @@ package enum ShownClocks: String, Sendable, CaseIterable {
             return "The clocks of the sources could not be compared: times are raw, as each source's own clock said."
         }
         if self == .raw { return "Times are raw: as each source's own clock said." }
-        let exceptions = unknown.isEmpty ? "" : "; those of \(unknown.map { names[$0] }.joined(separator: ", ")) are raw"
+        let exceptions =
+            unknown.isEmpty ? "" : "; those of \(unknown.map { names[$0] }.joined(separator: ", ")) are raw"
         return "Times are aligned to the clock of \(names[clocks.reference])\(exceptions)."
     }
 }
 
 extension Words {
-    /// `+312 ms ± 4.00 ms, by 18 exchanges`: how far a source's clock is ahead of the reference; `unknown` where nothing is known of it.
+    /// `+312 ms ± 4.00 ms, by 18 exchanges`: how far a source's clock is ahead of the reference; `unknown` where
+    /// nothing is known of it.
     package static func clock(_ source: GUID, in clocks: ClockAlignment) -> String {
         if source == clocks.reference { return "reference" }
         guard let offset = clocks[source] else { return "unknown" }

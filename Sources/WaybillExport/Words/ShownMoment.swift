@@ -18,7 +18,8 @@ package enum ShownMoment {
 }
 
 extension HTML {
-    /// A moment as an element that names it exactly, so that the script can show it as the reader's clock does, with UTC on hover.
+    /// A moment as an element that names it exactly, so that the script can show it as the reader's clock does, with
+    /// UTC on hover.
     ///
     /// - Parameters:
     ///   - microsecondsSince1970: The moment.

@@ -14,7 +14,8 @@ package struct SourceNames: Sendable {
         var names: [GUID: String] = [:]
         for (index, source) in sources.enumerated() {
             let twins = apps.indices.filter { apps[$0] == apps[index] }
-            names[source.id] = twins.count == 1 ? apps[index] : "\(apps[index]) #\(1 + twins.prefix { $0 < index }.count)"
+            names[source.id] =
+                twins.count == 1 ? apps[index] : "\(apps[index]) #\(1 + twins.prefix { $0 < index }.count)"
         }
         self.names = names
     }

@@ -23,7 +23,8 @@ package struct WallTime: Sendable {
         let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second], from: moment)
         let two = { (number: Int?) in String(100 + (number ?? 0)).dropFirst() }
         date = "\(parts.year ?? 0)-\(two(parts.month))-\(two(parts.day))"
-        time = "\(two(parts.hour)):\(two(parts.minute)):\(two(parts.second)).\(String(1000 + microseconds / 1000).dropFirst())"
+        time =
+            "\(two(parts.hour)):\(two(parts.minute)):\(two(parts.second)).\(String(1000 + microseconds / 1000).dropFirst())"
         let shift = zone.secondsFromGMT(for: moment)
         offset = shift == 0 ? "Z" : "\(shift < 0 ? "-" : "+")\(two(abs(shift) / 3600)):\(two(abs(shift) / 60 % 60))"
     }

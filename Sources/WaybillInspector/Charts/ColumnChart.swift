@@ -2,7 +2,8 @@ import WaybillExport
 
 /// Columns over a line of time or of values, each of which may be stacked of several parts.
 ///
-/// The marks have places in percent and the words around them are text of the page, so that it is as readable on a phone as on a wall.
+/// The marks have places in percent and the words around them are text of the page, so that it is as readable on a
+/// phone as on a wall.
 struct ColumnChart {
     /// One column, from the bottom up.
     struct Column {
@@ -27,7 +28,8 @@ struct ColumnChart {
     var html: HTML {
         guard hasScale else { return "<div class=plot>\(plot(to: max(1, greatest)))</div>" }
         let top = Self.round(greatest)
-        let scale: HTML = "<div class=scale aria-hidden=true><span>\(top)</span><span>\(top / 2)</span><span>0</span></div>"
+        let scale: HTML =
+            "<div class=scale aria-hidden=true><span>\(top)</span><span>\(top / 2)</span><span>0</span></div>"
         let below: HTML = "<div class=ticks aria-hidden=true>\(labels.map { "<span>\($0)</span>" as HTML })</div>"
         return "<div class=\"plot scaled\">\(scale)\(plot(to: top))\(below, if: !labels.isEmpty)</div>\n"
     }

@@ -2,7 +2,8 @@ import WaybillAnalysis
 import WaybillCore
 import WaybillExport
 
-/// How many durations lie where, on a scale on which each step is about twice the one before, with the quantiles marked.
+/// How many durations lie where, on a scale on which each step is about twice the one before, with the quantiles
+/// marked.
 struct Histogram {
     private let bars: [DurationSegment.Bar]
     private let quantiles: [(name: String, microseconds: Int)]
@@ -14,7 +15,8 @@ struct Histogram {
         self.address = address
         let statistics = segment.statistics
         quantiles = [
-            ("p50", statistics.p50Microseconds), ("p90", statistics.p90Microseconds), ("p95", statistics.p95Microseconds),
+            ("p50", statistics.p50Microseconds), ("p90", statistics.p90Microseconds),
+            ("p95", statistics.p95Microseconds),
             ("p99", statistics.p99Microseconds),
         ].compactMap { name, value in value.map { (name, $0) } }
     }
@@ -22,7 +24,8 @@ struct Histogram {
     var html: HTML {
         guard !bars.isEmpty else { return "" }
         let columns = bars.map { bar in
-            ColumnChart.Column(title: "\(Self.range(bar)): \(bar.count)", address: address?(bar), parts: [("", bar.count)])
+            ColumnChart.Column(
+                title: "\(Self.range(bar)): \(bar.count)", address: address?(bar), parts: [("", bar.count)])
         }
         return """
             <div class=histogram><svg class=marks aria-hidden=true>\(marks)</svg>\
@@ -36,8 +39,8 @@ struct Histogram {
         "\(Words.roundDuration(bar.fromMicroseconds)) to \(Words.roundDuration(bar.toMicroseconds))"
     }
 
-    /// Names, each in a line of its own since they may stand close together: to the left of their marks, and the last on top, so that no mark
-    /// goes through the name of another. Their values are among the figures above.
+    /// Names, each in a line of its own since they may stand close together: to the left of their marks, and the last
+    /// on top, so that no mark goes through the name of another. Their values are among the figures above.
     private var marks: HTML {
         let lines = quantiles.reversed().enumerated().map { line, quantile -> HTML in
             let x = place(quantile.microseconds)
@@ -74,7 +77,8 @@ struct Histogram {
     private func place(_ microseconds: Int) -> Int {
         guard let index = bars.firstIndex(where: { $0.toMicroseconds > microseconds }) else { return 100_000 }
         let bar = bars[index]
-        let share = Double(microseconds - bar.fromMicroseconds) / Double(max(1, bar.toMicroseconds - bar.fromMicroseconds))
+        let share =
+            Double(microseconds - bar.fromMicroseconds) / Double(max(1, bar.toMicroseconds - bar.fromMicroseconds))
         return min(100_000, max(0, Int((Double(index) + share) / Double(bars.count) * 100_000)))
     }
 }

@@ -26,7 +26,8 @@ struct ShareBar {
             before += count
             // Something for every number above zero.
             let end = max(Int(Double(before) / Double(whole) * 100_000), start + 300)
-            return "<rect class=\"\(tone)\" x=\(thousandths: start)% width=\(thousandths: min(end, 100_000) - min(start, 99_700))% />"
+            return
+                "<rect class=\"\(tone)\" x=\(thousandths: start)% width=\(thousandths: min(end, 100_000) - min(start, 99_700))% />"
         }
         return "<svg class=\"share\(" tall", if: isTall)\" aria-hidden=true>\(rects)</svg>"
     }

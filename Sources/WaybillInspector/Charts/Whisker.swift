@@ -15,12 +15,15 @@ struct Whisker {
 
     /// What half of the width has to stand for, so that all can be seen.
     static func reach(_ estimates: [(value: Double?, low: Double?, high: Double?)]) -> Double {
-        let ends = estimates.flatMap { [$0.value, $0.low, $0.high] }.compactMap(\.self).filter(\.isFinite).map(\.magnitude)
+        let ends = estimates.flatMap { [$0.value, $0.low, $0.high] }.compactMap(\.self).filter(\.isFinite).map(
+            \.magnitude)
         return max(ends.max() ?? 0, .leastNormalMagnitude)
     }
 
     var html: HTML {
-        guard let value else { return "<svg class=whisker aria-hidden=true><line class=none x1=50% x2=50% y2=100% /></svg>" }
+        guard let value else {
+            return "<svg class=whisker aria-hidden=true><line class=none x1=50% x2=50% y2=100% /></svg>"
+        }
         let (start, end) = (low.map(place) ?? 0, high.map(place) ?? 100_000)
         // An end that is known has a bar across.
         let ends = [low.map { _ in start }, high.map { _ in end }].compactMap(\.self).map { x -> HTML in

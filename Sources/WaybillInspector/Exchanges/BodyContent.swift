@@ -35,7 +35,9 @@ enum BodyContent: Equatable {
     /// Without what no text has.
     private static func text(_ body: ExchangeBody, charset: String?) -> (String, charset: String)? {
         guard let (text, charset) = decoded(body, charset: charset) else { return nil }
-        let isText = text.unicodeScalars.allSatisfy { $0.value >= 0x20 || "\t\n\r\u{0C}\u{1B}\u{1E}".unicodeScalars.contains($0) }
+        let isText = text.unicodeScalars.allSatisfy {
+            $0.value >= 0x20 || "\t\n\r\u{0C}\u{1B}\u{1E}".unicodeScalars.contains($0)
+        }
         return isText ? (text, charset) : nil
     }
 
@@ -53,7 +55,8 @@ enum BodyContent: Equatable {
     /// Those that Foundation decodes everywhere, besides UTF-8.
     private static let encodings: [String: String.Encoding] = [
         "iso-8859-1": .isoLatin1, "latin1": .isoLatin1, "iso-8859-2": .isoLatin2, "windows-1250": .windowsCP1250,
-        "windows-1251": .windowsCP1251, "windows-1252": .windowsCP1252, "windows-1253": .windowsCP1253, "windows-1254": .windowsCP1254,
+        "windows-1251": .windowsCP1251, "windows-1252": .windowsCP1252, "windows-1253": .windowsCP1253,
+        "windows-1254": .windowsCP1254,
         "utf-16": .utf16, "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian,
     ]
 }

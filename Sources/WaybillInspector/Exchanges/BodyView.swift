@@ -2,7 +2,8 @@ import WaybillCore
 import WaybillExport
 import WaybillReading
 
-/// A body on the page of its exchange: a picture, JSON that unfolds, a form, a text, or bytes; never anything that runs.
+/// A body on the page of its exchange: a picture, JSON that unfolds, a form, a text, or bytes; never anything that
+/// runs.
 struct BodyView {
     let body: ExchangeBody?
     /// Bytes of the body as the exchange counted them; nil where it did not.
@@ -39,7 +40,8 @@ struct BodyView {
         if redactions > 0 { words.append("\(Words.count(redactions, "value")) replaced by \(Redactor.placeholder)") }
         let copy: HTML =
             switch content {
-            case .json, .text, .form: "<button type=button class=copier data-copies=\"\(sourceID)\" hidden>Copy</button>"
+            case .json, .text, .form:
+                "<button type=button class=copier data-copies=\"\(sourceID)\" hidden>Copy</button>"
             case .image, .binary: ""
             }
         return """

@@ -15,7 +15,9 @@ package struct ExchangePage {
         _ record: Redacted<ExchangeRecord>, bodies: Redacted<ExchangeBodies>, transaction: Redacted<TransactionRecord?>,
         in frame: InspectorFrame
     ) {
-        (self.record, self.bodies, self.transaction, self.frame) = (record.value, bodies.value, transaction.value, frame)
+        (self.record, self.bodies, self.transaction, self.frame) = (
+            record.value, bodies.value, transaction.value, frame
+        )
     }
 
     /// The whole document.
@@ -50,7 +52,8 @@ package struct ExchangePage {
         let cells: [(String, HTML)] = [
             ("Opened", HTML.moment(exchange.openedMicroseconds, .exact, in: frame.timeZone)),
             ("Duration", "\(record.durationMicroseconds.map(Words.duration) ?? "not closed")"),
-            ("State", "\(Words.state(record.state))"), ("Host", "\(exchange.host)"), ("Recorded by", "\(record.belonging)"),
+            ("State", "\(Words.state(record.state))"), ("Host", "\(exchange.host)"),
+            ("Recorded by", "\(record.belonging)"),
             ("Exchange", "\(record.id.code)"),
         ]
         return "\(cells.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML })"
@@ -105,7 +108,9 @@ package struct ExchangePage {
         return "<details class=raw><summary>As a cURL command</summary><pre id=curl>\(command.text)</pre></details>\n"
     }
 
-    private func download(_ file: ExchangeFile) -> HTML { "<a class=copier download href=\"\(address(of: file))\">\(file.name)</a>" }
+    private func download(_ file: ExchangeFile) -> HTML {
+        "<a class=copier download href=\"\(address(of: file))\">\(file.name)</a>"
+    }
 
     /// With a dot first: what stands before a colon would be a scheme.
     private func address(of file: ExchangeFile) -> String { "./\(record.id.description)/\(file.rawValue)" }

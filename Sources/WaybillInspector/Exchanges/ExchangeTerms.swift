@@ -2,7 +2,8 @@ import WaybillCore
 import WaybillExport
 import WaybillReading
 
-/// Terms of the filter to switch on and off above the list of exchanges: the hosts that are on the page, what was slow, what was large.
+/// Terms of the filter to switch on and off above the list of exchanges: the hosts that are on the page, what was slow,
+/// what was large.
 struct ExchangeTerms {
     private let address: ListAddress
     /// Those on the page, the most frequent in front.

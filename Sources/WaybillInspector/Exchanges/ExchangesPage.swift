@@ -13,7 +13,8 @@ package struct ExchangesPage {
     /// - Parameters:
     ///   - page: Where it is empty, with the reason.
     ///   - names: Of use cases, to choose from.
-    ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
+    ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is
+    ///     near.
     package init(
         _ page: Redacted<RecordPage<ExchangeRecord>>, at address: ListAddress, names: Redacted<[RecordedName]>,
         meant: String? = nil, in frame: InspectorFrame
@@ -27,14 +28,17 @@ package struct ExchangesPage {
 
     private static let hint = "Any word of URL, header fields or bodies, or host:example.com status:5xx took>1s"
     private static let methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
-    private static let statuses = [("2xx", "2xx success"), ("3xx", "3xx redirect"), ("4xx", "4xx refused"), ("5xx", "5xx server failed")]
+    private static let statuses = [
+        ("2xx", "2xx success"), ("3xx", "3xx redirect"), ("4xx", "4xx refused"), ("5xx", "5xx server failed"),
+    ]
 
     private var main: HTML {
         let chips = ExchangeTerms(page, at: address)
         let form = ListForm(
             address: address, field: "filter", hint: Self.hint, useCases: names.useCases,
             choices: [
-                ("method", "Every method", Self.methods.map { ($0, $0) }), ("status", "Every status", Self.statuses.map { ($0.0, $0.1) }),
+                ("method", "Every method", Self.methods.map { ($0, $0) }),
+                ("status", "Every status", Self.statuses.map { ($0.0, $0.1) }),
             ], terms: "terms?about=exchanges")
         return """
             <h1>Network</h1>
@@ -46,7 +50,9 @@ package struct ExchangesPage {
     private var note: HTML { page.note.map { "<aside><p>\($0)</p></aside>\n" } ?? "" }
 
     private var states: HTML {
-        let words = ExchangeRecord.State.allCases.map { (word: $0.rawValue, content: "\(Words.state($0))" as HTML, tone: $0.tone) }
+        let words = ExchangeRecord.State.allCases.map {
+            (word: $0.rawValue, content: "\(Words.state($0))" as HTML, tone: $0.tone)
+        }
         return ListChips(address: address, name: "state", label: "States", words: words).html
     }
 
@@ -54,7 +60,9 @@ package struct ExchangesPage {
 
     private var list: HTML {
         let word = page.progress == nil ? "No requests" : "Nothing yet"
-        guard !page.rows.isEmpty else { return NoRows(title: word, why: page.whyEmpty ?? "", meant: meant, address: address).html }
+        guard !page.rows.isEmpty else {
+            return NoRows(title: word, why: page.whyEmpty ?? "", meant: meant, address: address).html
+        }
         let scale = DurationStrip.Scale(page.rows.compactMap(\.durationMicroseconds))
         return "<ol class=\"rows net\">\(page.rows.map { row($0, scale) })</ol>\n"
     }
@@ -96,6 +104,7 @@ extension ExchangeRecord {
     /// Who recorded it, and in which use case.
     var belonging: String {
         let app = source.app.isEmpty ? "source" : source.app
-        return [exchange.role == .server ? "\(app), as the server" : app, useCaseName].compactMap(\.self).joined(separator: " · ")
+        return [exchange.role == .server ? "\(app), as the server" : app, useCaseName].compactMap(\.self).joined(
+            separator: " · ")
     }
 }

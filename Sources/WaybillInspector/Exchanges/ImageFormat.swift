@@ -79,7 +79,8 @@ private struct ImageBytes {
             switch marker & 0xFF {
             case 0xFF: place += 1
             case 0x01, 0xD0...0xD9: place += 2
-            case 0xC0...0xCF where ![0xC4, 0xC8, 0xCC].contains(marker & 0xFF): return ImageSize(big(place + 7, 2), big(place + 5, 2))
+            case 0xC0...0xCF where ![0xC4, 0xC8, 0xCC].contains(marker & 0xFF):
+                return ImageSize(big(place + 7, 2), big(place + 5, 2))
             default:
                 guard let length = big(place + 2, 2), length >= 2 else { return nil }
                 place += 2 + length

@@ -6,13 +6,15 @@ enum JSONTree {
     /// nil for what is no JSON object or array.
     static func html(_ json: String) -> HTML? {
         guard let text = PrettyJSON.text(json) else { return nil }
-        // Every object and array that is not empty stands on lines of its own, and no string spans two: the ends of lines tell the structure.
+        // Every object and array that is not empty stands on lines of its own, and no string spans two: the ends of
+        // lines tell the structure.
         var html: HTML = "<div class=json>"
         for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
             let content = line.drop { $0 == UInt8(ascii: " ") }
             switch (content.first, content.last) {
             case (UInt8(ascii: "}"), _), (UInt8(ascii: "]"), _): html += "</details><p>\(String(Substring(content)))"
-            case (_, UInt8(ascii: "{")), (_, UInt8(ascii: "[")): html += "<details open><summary>\(tokens(content))</summary>"
+            case (_, UInt8(ascii: "{")), (_, UInt8(ascii: "[")):
+                html += "<details open><summary>\(tokens(content))</summary>"
             default: html += "<p>\(tokens(content))"
             }
         }

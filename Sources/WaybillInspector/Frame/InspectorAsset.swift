@@ -3,7 +3,8 @@ import WaybillExport
 
 /// A file that the pages of the inspector load from beside them: the stylesheet, the script, the sign of the window.
 ///
-/// Its name carries its hash, so that a browser keeps it for as long as it stays what it is, and loads it anew when it does not.
+/// Its name carries its hash, so that a browser keeps it for as long as it stays what it is, and loads it anew when it
+/// does not.
 package struct InspectorAsset: Sendable {
     /// `waybill-Xk3v0bq9Zp1c.css`.
     package let name: String
@@ -23,13 +24,16 @@ package struct InspectorAsset: Sendable {
     /// The report's look, and what only pages have; in an order in which later rules win.
     package static let style = InspectorAsset(
         [
-            ReportAssets.style, PackageResources.inspector_css, PackageResources.charts_css, PackageResources.use_cases_css,
-            PackageResources.print_css, PackageResources.sources_css, PackageResources.comparison_css, PackageResources.large_css,
+            ReportAssets.style, PackageResources.inspector_css, PackageResources.charts_css,
+            PackageResources.use_cases_css,
+            PackageResources.print_css, PackageResources.sources_css, PackageResources.comparison_css,
+            PackageResources.large_css,
             PackageResources.exchange_css,
         ], suffix: "css", mediaType: "text/css")
     /// Live lists, the keyboard, copying, finding.
     package static let script = InspectorAsset(
-        [ReportAssets.sharedScript, PackageResources.inspector_js, PackageResources.find_js], suffix: "js", mediaType: "text/javascript")
+        [ReportAssets.sharedScript, PackageResources.inspector_js, PackageResources.find_js], suffix: "js",
+        mediaType: "text/javascript")
     /// Shown in the window's title.
     package static let icon = InspectorAsset([PackageResources.icon_svg], suffix: "svg", mediaType: "image/svg+xml")
 

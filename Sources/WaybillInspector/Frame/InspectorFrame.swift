@@ -14,7 +14,9 @@ package struct InspectorFrame: Sendable {
     package var clock: any TransactionClock
 
     /// - Parameter timeZone: Default: the one of this machine.
-    package init(store: String, isLoggedIn: Bool, timeZone: TimeZone = .current, clock: any TransactionClock = SystemClock()) {
+    package init(
+        store: String, isLoggedIn: Bool, timeZone: TimeZone = .current, clock: any TransactionClock = SystemClock()
+    ) {
         self.store = store
         self.isLoggedIn = isLoggedIn
         self.timeZone = timeZone

@@ -23,8 +23,8 @@ package struct InspectorPage {
     var frame: InspectorFrame
     var main: HTML
 
-    /// The header field `Content-Security-Policy` (W3C, level 3) of every page: nothing inline, nothing from elsewhere, in no other page, in case
-    /// that something gets past the escaping.
+    /// The header field `Content-Security-Policy` (W3C, level 3) of every page: nothing inline, nothing from elsewhere,
+    /// in no other page, in case that something gets past the escaping.
     package static let policy = """
         default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
         frame-ancestors 'none'
@@ -78,11 +78,13 @@ package struct InspectorPage {
 
     /// Of ``FilterExpression``, by examples.
     private static let syntax = [
-        ("wrong \"a sentence\"", "words, and what has spaces, found anywhere"), ("sku=A1", "an attribute as it is shown"),
+        ("wrong \"a sentence\"", "words, and what has spaces, found anywhere"),
+        ("sku=A1", "an attribute as it is shown"),
         ("attribute:sku=A1", "begun with exactly that attribute"), ("outcome:failed,timed_out", "any of several"),
         ("useCase:login event:paid", "by names, or codes"), ("error:401 error:*", "by code, domain or text; any"),
         ("took>2s took<500ms", "us, ms, s, m, h"), ("status:5xx status:400-499", "of a request"),
-        ("app:shop version:1.2 os:\"iOS 18\"", "also device, osVersion"), ("since:24h until:2026-03-01", "by the beginning"),
+        ("app:shop version:1.2 os:\"iOS 18\"", "also device, osVersion"),
+        ("since:24h until:2026-03-01", "by the beginning"),
         ("sort:longest", "transactions: newest, oldest, longest, shortest"),
         ("host:example.com path:/orders", "requests, with those below"),
         ("method:GET state:failed size>100kB", "requests; B, kB, MB, GB"),

@@ -16,6 +16,7 @@ package struct MessagePage {
     package var html: HTML {
         let list = "\(String(repeating: "../", count: depth - 1))transactions"
         return frame.page(
-            title, .none, depth: depth, main: "<h1>\(title)</h1>\n<p>\(message)</p>\n<p><a href=\"\(list)\">All transactions</a></p>\n")
+            title, .none, depth: depth,
+            main: "<h1>\(title)</h1>\n<p>\(message)</p>\n<p><a href=\"\(list)\">All transactions</a></p>\n")
     }
 }

@@ -7,7 +7,8 @@ struct FilterTerms {
     /// As they are written, by key.
     let all: [String]
 
-    /// More values of one key, or of one attribute, are no choice for people; names of use cases and events are what they look for.
+    /// More values of one key, or of one attribute, are no choice for people; names of use cases and events are what
+    /// they look for.
     private static let limit = 12
     private static let nameLimit = 200
 
@@ -15,13 +16,16 @@ struct FilterTerms {
     ///   - seen: Redacted.
     ///   - names: Of use cases and events.
     ///   - hosts: Of requests.
-    init(_ seen: SeenValues, names: Redacted<[RecordedName]>, about subject: FilterExpression.Subject = .transactions, hosts: [String] = [])
-    {
+    init(
+        _ seen: SeenValues, names: Redacted<[RecordedName]>, about subject: FilterExpression.Subject = .transactions,
+        hosts: [String] = []
+    ) {
         let names = names.searchable
         func known(_ names: [RecordedName]) -> [String] { Set(names.map(\.name)).sorted() }
         let values: [(FilterExpression.Key, [String])] = [
             (.useCase, known(names.filter { $0.event == nil })), (.outcome, TransactionOutcome.allCases.map(\.name)),
-            (.event, known(names.filter { $0.event != nil })), (.error, ["*"]), (.host, hosts), (.method, ["GET", "POST"]),
+            (.event, known(names.filter { $0.event != nil })), (.error, ["*"]), (.host, hosts),
+            (.method, ["GET", "POST"]),
             (.status, ["4xx", "5xx"]), (.state, ExchangeRecord.State.allCases.map(\.rawValue)),
             (.exchange, ExchangeRecord.State.allCases.map(\.rawValue)), (.app, seen.values(of: .app)),
             (.version, seen.values(of: .appVersion)), (.device, seen.values(of: .device)), (.os, seen.values(of: .os)),

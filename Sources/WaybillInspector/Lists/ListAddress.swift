@@ -14,7 +14,8 @@ package struct ListAddress: Sendable {
     /// Whether it is the first page.
     package var isFirstPage: Bool { self["cursor"] == nil }
 
-    /// A reference to the same list with another value for one parameter; nil: without it. It begins with the first page again.
+    /// A reference to the same list with another value for one parameter; nil: without it. It begins with the first
+    /// page again.
     func with(_ name: String, _ value: String?) -> String {
         let others = items.filter { $0.name != name && $0.name != "cursor" }
         let all = others + (value.map { [(name: name, value: $0)] } ?? [])
@@ -29,7 +30,9 @@ package struct ListAddress: Sendable {
     }
 
     /// Whether a word is among comma-separated ones.
-    func contains(_ word: String, in name: String) -> Bool { (self[name] ?? "").split(separator: ",").contains { $0 == word } }
+    func contains(_ word: String, in name: String) -> Bool {
+        (self[name] ?? "").split(separator: ",").contains { $0 == word }
+    }
 
     /// What a form does not ask for itself, so that it is kept when the form is sent.
     func hidden(besides fields: [String]) -> [HTML] {
@@ -42,7 +45,9 @@ package struct ListAddress: Sendable {
     package static func encoded(_ text: String) -> String {
         text.utf8.map { byte in
             let character = Character(Unicode.Scalar(byte))
-            if character.isASCII, character.isLetter || character.isNumber || "-._~".contains(character) { return String(character) }
+            if character.isASCII, character.isLetter || character.isNumber || "-._~".contains(character) {
+                return String(character)
+            }
             return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
         }.joined()
     }

@@ -1,6 +1,7 @@
 import WaybillExport
 
-/// The search above a list: fields that are the parameters of its URL, so that it works without script and a view can be shared.
+/// The search above a list: fields that are the parameters of its URL, so that it works without script and a view can
+/// be shared.
 struct ListForm {
     let address: ListAddress
     /// The parameter that the search field is.
@@ -37,8 +38,11 @@ struct ListForm {
         let chosen = address[name]
         // What came by the URL alone can be seen, and is kept.
         if let chosen, !values.contains(where: { $0.value == chosen }) { values.append((chosen, chosen)) }
-        let options = values.map { "<option value=\"\($0.value)\"\(" selected", if: $0.value == chosen)>\($0.text)</option>" as HTML }
-        return "<select name=\"\(name)\" aria-label=\"\(label)\"><option value=\"\">\(label)</option>\(options)</select>"
+        let options = values.map {
+            "<option value=\"\($0.value)\"\(" selected", if: $0.value == chosen)>\($0.text)</option>" as HTML
+        }
+        return
+            "<select name=\"\(name)\" aria-label=\"\(label)\"><option value=\"\">\(label)</option>\(options)</select>"
     }
 }
 
@@ -89,7 +93,8 @@ struct ListPaging {
         guard next != nil || !address.isFirstPage else { return "" }
         let told: HTML = progress.map { "<p class=progress role=status>\($0.sentence)</p>\n" } ?? ""
         let newest: HTML = address.isFirstPage ? "" : "<a href=\"\(address.with("cursor", nil))\">Newest</a>"
-        let older: HTML = next.map { "<a rel=next href=\"\(address.with("cursor", $0))\">\(progress?.word ?? "Older")</a>" } ?? ""
+        let older: HTML =
+            next.map { "<a rel=next href=\"\(address.with("cursor", $0))\">\(progress?.word ?? "Older")</a>" } ?? ""
         return "\(told)<nav class=pages aria-label=\"Further rows\">\(newest)\(older)</nav>\n"
     }
 }

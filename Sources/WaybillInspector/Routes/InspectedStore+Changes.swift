@@ -2,11 +2,11 @@ import WaybillAnalysis
 import WaybillReading
 
 extension InspectedStore {
-    /// A stream of server-sent events (html.spec.whatwg.org, section 9.2), each of which says that the store is another one than
-    /// before.
+    /// A stream of server-sent events (html.spec.whatwg.org, section 9.2), each of which says that the store is another
+    /// one than before.
     ///
-    /// The store is asked rather than its writer, since another process may write it. What has changed is for the page to ask: then
-    /// there is one way to make a list.
+    /// The store is asked rather than its writer, since another process may write it. What has changed is for the page
+    /// to ask: then there is one way to make a list.
     ///
     /// - Parameter version: Of the store when the page was made; nil: now.
     func changes(since version: Int?) -> InspectorResponse {

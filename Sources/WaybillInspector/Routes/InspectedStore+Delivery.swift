@@ -13,10 +13,12 @@ extension InspectedStore {
         let conflicts = try await store.nameConflicts()
         let useCases = conflicts.isEmpty ? [] : try await store.names().filter { $0.event == nil }
         let names = ChangedNames(
-            conflicts, useCases: Dictionary(useCases.map { ($0.useCase, $0.name) }, uniquingKeysWith: { first, _ in first }),
+            conflicts,
+            useCases: Dictionary(useCases.map { ($0.useCase, $0.name) }, uniquingKeysWith: { first, _ in first }),
             starts: conflicts.isEmpty ? [:] : try await store.firstStarts().mapValues(\.microseconds))
         let page = DeliveryPage(
-            redactor.redacted(state), collected: redactor.redacted(counted?()), names: redactor.redacted(names), in: frame)
+            redactor.redacted(state), collected: redactor.redacted(counted?()), names: redactor.redacted(names),
+            in: frame)
         return .page(page.html)
     }
 

@@ -10,7 +10,8 @@ extension InspectedStore {
         var transaction: TransactionRecord?
         if let id = record.transaction { transaction = try await store.transaction(id.description) }
         let page = ExchangePage(
-            redactor.redacted(record), bodies: redactor.redacted(bodies), transaction: redactor.redacted(transaction), in: frame)
+            redactor.redacted(record), bodies: redactor.redacted(bodies), transaction: redactor.redacted(transaction),
+            in: frame)
         return .page(page.html)
     }
 

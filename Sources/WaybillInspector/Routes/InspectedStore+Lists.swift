@@ -30,7 +30,8 @@ extension InspectedStore {
         return .page(html, status: status)
     }
 
-    /// What a search field completes. It is asked for when somebody is about to type, since the newest transactions have to be read for it.
+    /// What a search field completes. It is asked for when somebody is about to type, since the newest transactions
+    /// have to be read for it.
     ///
     /// - Parameter items: `about=exchanges` for the list of these; `use_case`, a code, for the page of one.
     func terms(_ items: [(name: String, value: String)]) async throws -> InspectorResponse {
@@ -42,7 +43,8 @@ extension InspectedStore {
             hosts = ExchangeTerms.hosts(of: redactor.redacted(try await store.exchanges(ListRequest()).rows).value)
         }
         let terms = FilterTerms(
-            try await seen(of: useCase), names: names, about: hosts == nil ? .transactions : .exchanges, hosts: hosts ?? [])
+            try await seen(of: useCase), names: names, about: hosts == nil ? .transactions : .exchanges,
+            hosts: hosts ?? [])
         return try .json(terms.all)
     }
 
@@ -56,11 +58,14 @@ extension InspectedStore {
         try await store.seenValues(useCase: useCase, limit: Self.sampleSize).redacted(by: redactor)
     }
 
-    /// What was asked for, or an empty page that says what is wrong with the question: the form is there to put it right.
+    /// What was asked for, or an empty page that says what is wrong with the question: the form is there to put it
+    /// right.
     func page<Row: Redactable>(
         _ body: () async throws -> RecordPage<Row>
     ) async throws -> (Redacted<RecordPage<Row>>, FilterMistake?, Int) {
-        func nothing(_ why: String) -> Redacted<RecordPage<Row>> { redactor.redacted(RecordPage(rows: [], next: nil, whyEmpty: why)) }
+        func nothing(_ why: String) -> Redacted<RecordPage<Row>> {
+            redactor.redacted(RecordPage(rows: [], next: nil, whyEmpty: why))
+        }
         do {
             return (redactor.redacted(try await body()), nil, 200)
         } catch QueryFailure.parameter(_, let message) {

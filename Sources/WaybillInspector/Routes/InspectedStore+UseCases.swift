@@ -16,7 +16,8 @@ extension InspectedStore {
                 ((SummaryAnswer(useCases: [], whyEmpty: mistake.sentence.value), UseCaseParameters.hour), mistake.meant)
             }
         return .page(
-            UseCasesPage(redactor.redacted(shown), each: step, meant: meant, names: names, at: address, in: frame).html, status: status)
+            UseCasesPage(redactor.redacted(shown), each: step, meant: meant, names: names, at: address, in: frame).html,
+            status: status)
     }
 
     /// The list of use cases as a file.
@@ -39,15 +40,22 @@ extension InspectedStore {
     /// - Parameters:
     ///   - key: A name or a code.
     ///   - file: Empty for the overview; `funnel` for a page, `funnel.csv` for a file.
-    func useCasePage(_ key: String, _ file: String, _ items: [(name: String, value: String)]) async throws -> InspectorResponse {
+    func useCasePage(_ key: String, _ file: String, _ items: [(name: String, value: String)]) async throws
+        -> InspectorResponse
+    {
         let names = redactor.redacted(try await store.names())
         guard let useCase = UseCaseReference(key: key, among: names) else {
-            throw QueryFailure.notFound("There is no use case “\(key)” here, or several are called so; the list names all.")
+            throw QueryFailure.notFound(
+                "There is no use case “\(key)” here, or several are called so; the list names all.")
         }
         if file.hasSuffix(".csv") { return try await self.file(String(file.dropLast(4)), of: useCase, items) }
-        guard let view = UseCaseView(rawValue: file) else { throw QueryFailure.notFound("There is no such page of a use case.") }
+        guard let view = UseCaseView(rawValue: file) else {
+            throw QueryFailure.notFound("There is no such page of a use case.")
+        }
         let seen = view == .compare ? try await seen(of: useCase.code) : SeenValues()
-        let (answers, status) = try await answering(items) { try await self.answers(to: view, about: useCase, items, seen) }
+        let (answers, status) = try await answering(items) {
+            try await self.answers(to: view, about: useCase, items, seen)
+        }
         let content: UseCasePage.Content =
             switch answers {
             case .success(let answers): .answers(answers)
@@ -55,14 +63,18 @@ extension InspectedStore {
             }
         let events = useCase.events(among: names)
         return .page(
-            UseCasePage(useCase, view, content, events: events, seen: seen, at: ListAddress(items), in: frame).html, status: status)
+            UseCasePage(useCase, view, content, events: events, seen: seen, at: ListAddress(items), in: frame).html,
+            status: status)
     }
 
-    private func file(_ name: String, of useCase: UseCaseReference, _ items: [(name: String, value: String)]) async throws
+    private func file(_ name: String, of useCase: UseCaseReference, _ items: [(name: String, value: String)])
+        async throws
         -> InspectorResponse
     {
         let ofOverview = ["summary", "outcomes", "errors"]
-        guard let view = ofOverview.contains(name) ? .overview : UseCaseView(rawValue: name), view != .overview || !name.isEmpty else {
+        guard let view = ofOverview.contains(name) ? .overview : UseCaseView(rawValue: name),
+            view != .overview || !name.isEmpty
+        else {
             throw QueryFailure.notFound("There is no such file of a use case.")
         }
         let seen = view == .compare ? try await seen(of: useCase.code) : SeenValues()
@@ -73,12 +85,15 @@ extension InspectedStore {
             return .csv(answer.csv, name: name)
         }
         return .csv(
-            name == "errors" ? summary.errorsTable : summary.outcomesTable(each: query.stepMicroseconds, in: frame.timeZone), name: name)
+            name == "errors"
+                ? summary.errorsTable : summary.outcomesTable(each: query.stepMicroseconds, in: frame.timeZone),
+            name: name)
     }
 
     /// - Parameter isFile: A file has the first answer alone.
     private func answers(
-        to view: UseCaseView, about useCase: UseCaseReference, _ items: [(name: String, value: String)], _ seen: SeenValues,
+        to view: UseCaseView, about useCase: UseCaseReference, _ items: [(name: String, value: String)],
+        _ seen: SeenValues,
         isFile: Bool = false
     ) async throws -> [Redacted<AnyAnswer>] {
         let parameters = UseCaseParameters(items, of: view)
@@ -105,7 +120,10 @@ extension InspectedStore {
             return (.failure(UseCaseMistake(sentence: redactor.redacted(message))), 400)
         } catch QueryFailure.filter(let mistake) {
             let mistake = mistake.redacted(by: redactor)
-            return (.failure(UseCaseMistake(sentence: redactor.redacted(mistake.sentence), meant: mistake.corrected(items))), 400)
+            return (
+                .failure(
+                    UseCaseMistake(sentence: redactor.redacted(mistake.sentence), meant: mistake.corrected(items))), 400
+            )
         }
     }
 }
@@ -118,19 +136,23 @@ private struct UseCaseMistake: Error {
 }
 
 extension InspectedStore {
-    /// The length of a summary's steps that fits the time between the first of the transactions and the last, in microseconds.
+    /// The length of a summary's steps that fits the time between the first of the transactions and the last, in
+    /// microseconds.
     private func step(_ request: ListRequest) async throws -> Int {
         func end(_ order: TransactionFilter.Order) async throws -> Int? {
             try await store.transactions(request.sorted(order, limit: 1)).rows.first?.begunMicroseconds
         }
-        guard let first = try await end(.oldest), let last = try await end(.newest) else { return UseCaseParameters.hour }
+        guard let first = try await end(.oldest), let last = try await end(.newest) else {
+            return UseCaseParameters.hour
+        }
         return TimeSteps.step(from: first, to: last)
     }
 
     /// Transactions that are looked at to see in which order events usually come.
     private static let sampleSize = 40
 
-    /// From the beginning over the events that most of the newest transactions have to the outcome, in the order in which they come.
+    /// From the beginning over the events that most of the newest transactions have to the outcome, in the order in
+    /// which they come.
     private func usualSteps(_ request: ListRequest) async throws -> [TransactionPoint] {
         let newest = request.sorted(.newest, limit: Self.sampleSize)
         var succeeded = newest

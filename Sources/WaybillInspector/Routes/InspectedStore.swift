@@ -19,7 +19,8 @@ package struct InspectedStore: Sendable {
     let counted: (@Sendable () -> DeliveryPage.Collected)?
 
     package init(
-        name: String, store: any ExplorableStore & ExportingStore, clock: any TransactionClock, isLoggedIn: Bool = false,
+        name: String, store: any ExplorableStore & ExportingStore, clock: any TransactionClock,
+        isLoggedIn: Bool = false,
         redactor: Redactor = Redactor(), counted: (@Sendable () -> DeliveryPage.Collected)? = nil
     ) {
         (self.name, self.store, self.clock) = (name, store, clock)
@@ -40,7 +41,8 @@ package struct InspectedStore: Sendable {
         let around = TransactionPage.Around(before: redactor.redacted(before), after: redactor.redacted(after))
         let notes = isCut ? ["Bodies of later requests are on their own pages: they would be too much for one."] : []
         let page = TransactionPage(
-            redactor.redacted(record), bodies: redactor.redacted(bodies), clocks: clocks, around: around, notes: notes, in: frame)
+            redactor.redacted(record), bodies: redactor.redacted(bodies), clocks: clocks, around: around, notes: notes,
+            in: frame)
         return .page(page.html)
     }
 

@@ -48,10 +48,12 @@ package enum InspectorRoute: String, CaseIterable, Sendable {
     /// Whether it shows what was recorded: where the login leads back to, other than to a file, a stream, or itself.
     var isPage: Bool {
         switch self {
-        case .home, .downloadTransaction, .downloadExchange, .downloadUseCases, .downloadDelivery, .follow, .listTerms, .loadAsset,
+        case .home, .downloadTransaction, .downloadExchange, .downloadUseCases, .downloadDelivery, .follow, .listTerms,
+            .loadAsset,
             .askToken, .logIn, .logOut:
             false
-        case .listTransactions, .showTransaction, .compareTransactions, .listExchanges, .showExchange, .listUseCases, .showUseCase,
+        case .listTransactions, .showTransaction, .compareTransactions, .listExchanges, .showExchange, .listUseCases,
+            .showUseCase,
             .askUseCase, .listSources, .showSource, .showDelivery:
             true
         }

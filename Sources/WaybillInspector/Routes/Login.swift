@@ -25,8 +25,8 @@ extension InspectorRequest {
     /// What the cookie says; nil where there is none.
     package var token: String? { cookie(Self.cookieName) }
 
-    /// Without a path it holds for the folder that the login is in, wherever the pages are (RFC 6265, section 5.1.4). Secure where
-    /// the browser says that it came by HTTPS, to this server or to the proxy before it.
+    /// Without a path it holds for the folder that the login is in, wherever the pages are (RFC 6265, section 5.1.4).
+    /// Secure where the browser says that it came by HTTPS, to this server or to the proxy before it.
     func tokenCookie(_ token: String, attributes: String = "") -> String {
         let secure = fields["origin"]?.hasPrefix("https://") == true ? "; Secure" : ""
         return "\(Self.cookieName)=\(token)\(attributes)\(secure); HttpOnly; SameSite=Strict"

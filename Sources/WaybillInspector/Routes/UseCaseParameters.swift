@@ -38,7 +38,10 @@ struct UseCaseParameters {
         let none = TransactionFilter()
         switch view {
         case .overview:
-            return [.summary(SummaryQuestion(step: .microseconds(step ?? Self.hour))), .duration(DurationQuestion(filter: none))]
+            return [
+                .summary(SummaryQuestion(step: .microseconds(step ?? Self.hour))),
+                .duration(DurationQuestion(filter: none)),
+            ]
         case .duration:
             let (from, to, occurrence) = try points()
             return [.duration(DurationQuestion(filter: none, from: from, to: to, occurrence: occurrence))]
@@ -47,7 +50,9 @@ struct UseCaseParameters {
             guard steps.count <= FunnelQuestion.stepLimit else {
                 throw .parameter("step", "A funnel has at most \(FunnelQuestion.stepLimit) steps.")
             }
-            return [.funnel(FunnelQuestion(filter: none, steps: steps, window: try window(), isStrict: try flag("strict")))]
+            return [
+                .funnel(FunnelQuestion(filter: none, steps: steps, window: try window(), isStrict: try flag("strict")))
+            ]
         case .dropOff: return [.dropOff(DropOffQuestion(filter: none))]
         case .legs: return [.legs(LegsQuestion(filter: none))]
         case .compare:
@@ -66,7 +71,9 @@ struct UseCaseParameters {
 
     private func flag(_ name: String) throws(QueryFailure) -> Bool {
         guard let value = self[name] else { return false }
-        guard value == "yes" else { throw .parameter(name, "“\(value)” is no value of “\(name)”: give yes, or leave it out.") }
+        guard value == "yes" else {
+            throw .parameter(name, "“\(value)” is no value of “\(name)”: give yes, or leave it out.")
+        }
         return true
     }
 
@@ -78,12 +85,15 @@ struct UseCaseParameters {
         return .microseconds(length)
     }
 
-    private func groups(seen: SeenValues, now: Int, _ redactor: Redactor) throws(QueryFailure) -> CompareQuestion.Groups? {
+    private func groups(seen: SeenValues, now: Int, _ redactor: Redactor) throws(QueryFailure) -> CompareQuestion
+        .Groups?
+    {
         let (a, b) = (self["a"], self["b"])
         if let by = self["by"] {
             let segmentation = Segmentation(by)
             if case .attribute(let name) = segmentation, redactor.isSensitive(name) {
-                throw .parameter("by", "Values under the name of a secret are not shown, so nothing can be told apart by “\(name)”.")
+                throw .parameter(
+                    "by", "Values under the name of a secret are not shown, so nothing can be told apart by “\(name)”.")
             }
             guard a == nil, b == nil else { return .values(of: segmentation, a, b) }
             let usual = seen.values(of: segmentation).prefix(2).sorted()
@@ -92,14 +102,17 @@ struct UseCaseParameters {
         guard let a, let b else {
             guard a != nil || b != nil else { return nil }
             throw .parameter(
-                a == nil ? "a" : "b", "Two stretches of time are compared, and one is missing: give A and B, as 48h..24h and 24h..0h.")
+                a == nil ? "a" : "b",
+                "Two stretches of time are compared, and one is missing: give A and B, as 48h..24h and 24h..0h.")
         }
         return .windows(try stretch(a, "a", now: now), try stretch(b, "b", now: now))
     }
 
     private func stretch(_ text: String, _ name: String, now: Int) throws(QueryFailure) -> Range<Date> {
         guard let window = TimeExpression.window(text, now: now) else {
-            throw .parameter(name, "“\(text)” is no stretch of time, as 48h..24h; or say by what the groups differ that have this value.")
+            throw .parameter(
+                name,
+                "“\(text)” is no stretch of time, as 48h..24h; or say by what the groups differ that have this value.")
         }
         return Range(microseconds: window)
     }

@@ -18,9 +18,12 @@ package struct ChangedNames: Sendable, Redactable {
     }
 
     package func redacted(by redactor: Redactor) -> Self {
-        let starts = starts.map { (AppVersion(app: redactor.text($0.key.app), version: redactor.text($0.key.version)), $0.value) }
+        let starts = starts.map {
+            (AppVersion(app: redactor.text($0.key.app), version: redactor.text($0.key.version)), $0.value)
+        }
         return ChangedNames(
-            conflicts.redacted(by: redactor), useCases: useCases.redacted(by: redactor), starts: Dictionary(starts, uniquingKeysWith: min))
+            conflicts.redacted(by: redactor), useCases: useCases.redacted(by: redactor),
+            starts: Dictionary(starts, uniquingKeysWith: min))
     }
 
     func html(in frame: InspectorFrame) -> HTML {
@@ -40,7 +43,9 @@ package struct ChangedNames: Sendable, Redactable {
     }
 
     private func rows(_ conflict: NameConflict, _ frame: InspectorFrame) -> HTML {
-        let code = conflict.event.map { "event \($0) of \(useCases[conflict.useCase] ?? "use case \(conflict.useCase)")" }
+        let code = conflict.event.map {
+            "event \($0) of \(useCases[conflict.useCase] ?? "use case \(conflict.useCase)")"
+        }
         let head: HTML = "<th scope=rowgroup rowspan=\(conflict.names.count)>\(code ?? "use case \(conflict.useCase)")"
         let rows = conflict.names.enumerated().map { index, use in
             """

@@ -8,7 +8,8 @@ struct ClockText {
 
     /// For a line of a list: the source met last, and whether the clock was set.
     var short: String {
-        let offset = clocks?.others.first.map { "\(Self.place($0)) \(Self.name(of: $0.source))" } ?? "clock not compared"
+        let offset =
+            clocks?.others.first.map { "\(Self.place($0)) \(Self.name(of: $0.source))" } ?? "clock not compared"
         let changes = clocks?.changes.count ?? 0
         return changes == 0 ? offset : "\(offset), set \(changes == 1 ? "once" : "\(changes) times")"
     }
@@ -28,7 +29,9 @@ struct ClockText {
         }
     }
 
-    static func name(of source: TransactionRecord.Source) -> String { source.app.isEmpty ? source.id.supportCode.description : source.app }
+    static func name(of source: TransactionRecord.Source) -> String {
+        source.app.isEmpty ? source.id.supportCode.description : source.app
+    }
 
     /// What is known of the wall clock.
     var changes: String {

@@ -22,10 +22,13 @@ package struct DeliveryPage {
         var rejections: RejectedFacts
 
         package init(
-            begunMicroseconds: Int, accepted: Int, known: Int, rejected: Int, failedSets: Int, refusals: [(words: String, count: Int)],
+            begunMicroseconds: Int, accepted: Int, known: Int, rejected: Int, failedSets: Int,
+            refusals: [(words: String, count: Int)],
             rejections: RejectedFacts
         ) {
-            (self.begunMicroseconds, self.accepted, self.known, self.rejected) = (begunMicroseconds, accepted, known, rejected)
+            (self.begunMicroseconds, self.accepted, self.known, self.rejected) = (
+                begunMicroseconds, accepted, known, rejected
+            )
             (self.failedSets, self.refusals, self.rejections) = (failedSets, refusals, rejections)
         }
 
@@ -38,7 +41,8 @@ package struct DeliveryPage {
 
     /// - Parameter collected: nil where no collector runs.
     package init(
-        _ state: Redacted<DeliveryState>, collected: Redacted<Collected?>, names: Redacted<ChangedNames>, in frame: InspectorFrame
+        _ state: Redacted<DeliveryState>, collected: Redacted<Collected?>, names: Redacted<ChangedNames>,
+        in frame: InspectorFrame
     ) {
         (self.state, self.collected, self.names, self.frame) = (state.value, collected.value, names.value, frame)
     }
@@ -64,7 +68,11 @@ package struct DeliveryPage {
             ("Delivered last", settled(own)), ("Attempts", "\(pause(own.pause))"),
         ]
         for total in own.totals {
-            cells.append(("\(Words.count(total.sourceCount, "ended launch")) of \(total.app)", "\(LedgerBar(total.ledger).words)"))
+            cells.append(
+                (
+                    "\(Words.count(total.sourceCount, "ended launch")) of \(total.app)",
+                    "\(LedgerBar(total.ledger).words)"
+                ))
         }
         let list = cells.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML }
         return "<header class=wide><h2>Recorded into this store</h2><dl>\(list)</dl></header>\n"
@@ -91,12 +99,17 @@ package struct DeliveryPage {
 
     private var counted: HTML {
         guard let collected else { return "" }
-        let turned = (collected.refusals + [("sets that could not be stored", collected.failedSets)]).filter { $0.1 > 0 }
+        let turned = (collected.refusals + [("sets that could not be stored", collected.failedSets)]).filter {
+            $0.1 > 0
+        }
         let cells: [(String, HTML)] = [
             ("Counting since", HTML.moment(collected.begunMicroseconds, .dateAndTime, in: frame.timeZone)),
             ("Facts accepted", "\(collected.accepted)"),
             ("Facts known already", "\(collected.known)"), ("Facts rejected", "\(collected.rejected)"),
-            ("Turned away", "\(turned.isEmpty ? "no request" : turned.map { "\($0.1) \($0.0)" }.joined(separator: ", "))"),
+            (
+                "Turned away",
+                "\(turned.isEmpty ? "no request" : turned.map { "\($0.1) \($0.0)" }.joined(separator: ", "))"
+            ),
         ]
         let list = cells.map { "<div><dt>\($0.0)<dd>\($0.1)</div>" as HTML }
         return "<header class=wide><h2>Since this collector was started</h2><dl>\(list)</dl></header>\n"

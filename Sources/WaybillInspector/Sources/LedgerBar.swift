@@ -32,10 +32,16 @@ struct LedgerBar {
                 Share(
                     word: "pending", count: ledger.pending - missing, tone: "open",
                     meaning: "They were recorded, and have not come in yet."),
-                Share(word: "missing", count: missing, tone: "interrupted", meaning: "They have not come in, although later ones have."),
-                Share(word: "quarantined", count: ledger.quarantined, tone: "failed", meaning: "A collector rejected them."),
+                Share(
+                    word: "missing", count: missing, tone: "interrupted",
+                    meaning: "They have not come in, although later ones have."),
+                Share(
+                    word: "quarantined", count: ledger.quarantined, tone: "failed",
+                    meaning: "A collector rejected them."),
             ].filter { $0.count > 0 }
-            + dropped.map { Share(word: "dropped: \($0.key)", count: $0.value, tone: "canceled", meaning: Self.meaning(of: $0.key)) }
+            + dropped.map {
+                Share(word: "dropped: \($0.key)", count: $0.value, tone: "canceled", meaning: Self.meaning(of: $0.key))
+            }
     }
 
     /// What the reason of a drop means.
@@ -79,7 +85,8 @@ struct LedgerBar {
     /// What is wrong with the sums; nil: nothing.
     var imbalance: String? {
         guard !ledger.isBalanced else { return nil }
-        return "The ledger does not balance: \(Words.count(ledger.recorded, "fact")) recorded, \(ledger.accountedFor) accounted for."
+        return
+            "The ledger does not balance: \(Words.count(ledger.recorded, "fact")) recorded, \(ledger.accountedFor) accounted for."
     }
 
     /// The class of the colour of it all.

@@ -10,7 +10,8 @@ struct LegacyQuarantineList {
     var html: HTML {
         guard state.legacyQuarantinedCount > 0 else { return "" }
         let more = state.legacyQuarantinedCount - state.legacyQuarantine.count
-        let rest: HTML = "<p class=why>And \(Words.count(more, "more transaction")): the table legacy_quarantine has them.</p>"
+        let rest: HTML =
+            "<p class=why>And \(Words.count(more, "more transaction")): the table legacy_quarantine has them.</p>"
         return """
             <p>\(Words.count(state.legacyQuarantinedCount, "transaction")) of sets 0.0.1 that could not be read. What else was in those sets was \
             taken, and their senders keep nothing: it is here alone.</p>

@@ -56,7 +56,9 @@ struct QuarantinePanel {
 
     private var rejected: HTML {
         guard let collected else { return "" }
-        guard collected.rejected > 0 else { return "<p class=why>Nothing was rejected: every set that came was taken.</p>" }
+        guard collected.rejected > 0 else {
+            return "<p class=why>Nothing was rejected: every set that came was taken.</p>"
+        }
         let more = collected.rejections.othersCount
         let rest: HTML = "<p class=why>And \(Words.count(more, "more fact")) of further sources and reasons.</p>"
         return """

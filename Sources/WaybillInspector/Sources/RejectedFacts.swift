@@ -2,8 +2,8 @@ package import WaybillCore
 
 /// Facts that a collector has rejected since it was started, together where source and reason are the same.
 ///
-/// They are kept in memory and are gone with the process: what lasts is the quarantine of their sources. A source that sends the same facts again has
-/// them counted again.
+/// They are kept in memory and are gone with the process: what lasts is the quarantine of their sources. A source that
+/// sends the same facts again has them counted again.
 package struct RejectedFacts: Sendable, Hashable, Codable, Redactable {
     /// Those of one source for one reason.
     package struct Group: Sendable, Hashable, Codable {
@@ -38,7 +38,8 @@ package struct RejectedFacts: Sendable, Hashable, Codable, Redactable {
         } else {
             groups.insert(
                 Group(
-                    source: rejection.source, reason: rejection.reason, count: 1, first: rejection.sequence, last: rejection.sequence,
+                    source: rejection.source, reason: rejection.reason, count: 1, first: rejection.sequence,
+                    last: rejection.sequence,
                     firstMicroseconds: wall, lastMicroseconds: wall), at: 0)
             if groups.count > Self.limit { othersCount += groups.removeLast().count }
         }

@@ -38,9 +38,12 @@ package struct SourcePage {
         let cells: [(String, HTML)] = [
             ("Device", "\(record.device)"), ("System", "\(record.system)"),
             ("Started", record.startedMicroseconds.map(time) ?? "unknown"),
-            isOwn ? ("Facts", "\(record.ledger.recorded)") : ("First set", details.firstArrival.map { time($0.microseconds) } ?? ""),
+            isOwn
+                ? ("Facts", "\(record.ledger.recorded)")
+                : ("First set", details.firstArrival.map { time($0.microseconds) } ?? ""),
             record.heardMicroseconds.map { ("Last set", time($0)) } ?? ("Sets", "none: it records into this store"),
-            ("Latest fact", details.latestFact.map { time($0.microseconds) } ?? "none"), ("Source", "\(record.id.description)"),
+            ("Latest fact", details.latestFact.map { time($0.microseconds) } ?? "none"),
+            ("Source", "\(record.id.description)"),
             ("Installation", "\(record.installation?.description ?? "")"),
         ]
         return cells.map { name, value in "<div><dt>\(name)<dd>\(value.bytes.isEmpty ? "not told" : value)</div>" }
@@ -49,7 +52,8 @@ package struct SourcePage {
     private var ledger: HTML {
         var rows = bar.shares.map { ($0.word, "\($0.count)", $0.meaning, $0.tone) }
         if record.heardMicroseconds != nil {
-            rows.append(("quarantined", "?", "The source keeps what is rejected, and does not tell how much that is.", ""))
+            rows.append(
+                ("quarantined", "?", "The source keeps what is rejected, and does not tell how much that is.", ""))
         }
         if record.ledger.refused > 0 {
             let meaning = "Never taken, for want of room: they have no sequence, and are not among the recorded."
@@ -68,7 +72,8 @@ package struct SourcePage {
     private var gaps: HTML {
         guard !record.gaps.isEmpty else {
             let why =
-                record.heardMicroseconds == nil ? "It records into this very store." : "Nothing is missing before the latest that came."
+                record.heardMicroseconds == nil
+                ? "It records into this very store." : "Nothing is missing before the latest that came."
             return "<section class=panel><h2>Gaps</h2><p class=why>No gaps. \(why)</section>\n"
         }
         let rows = details.gaps.map { time in
@@ -130,7 +135,8 @@ extension SourcePage {
             \(other.transaction.supportCode.description)</a></tr>
             """ as HTML
         }
-        return "<table class=\"facts runs\"><thead><tr><th>Beside<th>This clock is<th class=n>Uncertainty<th>By</tr></thead>\(rows)</table>"
+        return
+            "<table class=\"facts runs\"><thead><tr><th>Beside<th>This clock is<th class=n>Uncertainty<th>By</tr></thead>\(rows)</table>"
     }
 
     private var transactions: HTML {
@@ -146,6 +152,7 @@ extension SourcePage {
             <td><code>\(summary.id.supportCode.description)</code></tr>
             """ as HTML
         }
-        return "<section class=panel><h2>Latest transactions</h2><table class=\"facts runs\">\(rows)</table></section>\n"
+        return
+            "<section class=panel><h2>Latest transactions</h2><table class=\"facts runs\">\(rows)</table></section>\n"
     }
 }

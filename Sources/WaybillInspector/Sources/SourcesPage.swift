@@ -18,7 +18,9 @@ package struct SourcesPage {
         _ page: Redacted<RecordPage<SourceRecord>>, details: Redacted<[GUID: SourceDetails]>, at address: ListAddress,
         apps: Redacted<[String]>, in frame: InspectorFrame
     ) {
-        (self.page, self.details, self.address, self.apps, self.frame) = (page.value, details.value, address, apps.value, frame)
+        (self.page, self.details, self.address, self.apps, self.frame) = (
+            page.value, details.value, address, apps.value, frame
+        )
     }
 
     /// The whole document.
@@ -34,7 +36,8 @@ package struct SourcesPage {
     /// From the sources to the delivery and back.
     static func views(current: String) -> HTML {
         let links = [("sources", "Sources"), ("delivery", "Delivery and names")].map { path, name in
-            "<a href=\(path == "sources" ? "sources" : "delivery")\(" aria-current=page", if: path == current)>\(name)</a>" as HTML
+            "<a href=\(path == "sources" ? "sources" : "delivery")\(" aria-current=page", if: path == current)>\(name)</a>"
+                as HTML
         }
         return "<nav class=views aria-label=\"Sources and delivery\">\(links)</nav>"
     }
@@ -43,7 +46,9 @@ package struct SourcesPage {
         var names = apps
         // What came by the URL alone can be seen, and is kept.
         if let app = address["app"], !names.contains(app) { names.append(app) }
-        let options = names.map { "<option value=\"\($0)\"\(" selected", if: $0 == address["app"])>\($0)</option>" as HTML }
+        let options = names.map {
+            "<option value=\"\($0)\"\(" selected", if: $0 == address["app"])>\($0)</option>" as HTML
+        }
         let clear: HTML = address.items.contains { $0.name != "cursor" } ? "<a href=\"?\">Clear</a>" : ""
         return """
             <form class=find method=get><search><input type=search name=text value="\(address["text"] ?? "")" aria-label=Search \
@@ -70,7 +75,10 @@ package struct SourcesPage {
     }
 
     private func time(_ record: SourceRecord) -> HTML {
-        guard let seen = record.heardMicroseconds ?? details[record.id]?.latestFact?.microseconds ?? record.startedMicroseconds else {
+        guard
+            let seen = record.heardMicroseconds ?? details[record.id]?.latestFact?.microseconds
+                ?? record.startedMicroseconds
+        else {
             return "<time>never</time>"
         }
         return HTML.moment(seen, .row, in: frame.timeZone)

@@ -2,7 +2,8 @@ package import WaybillCore
 package import WaybillExport
 package import WaybillReading
 
-/// The comparison of two transactions: both pictures on one scale of time, and what happened in both, with the differences marked.
+/// The comparison of two transactions: both pictures on one scale of time, and what happened in both, with the
+/// differences marked.
 package struct TransactionComparisonPage {
     private let first: TransactionRecord
     private let clocks: ShownClocks
@@ -17,9 +18,12 @@ package struct TransactionComparisonPage {
     package func html(with second: Redacted<TransactionRecord>) -> HTML {
         let second = second.value
         let (one, other) = (first.summary, second.summary)
-        let title = one.useCase == other.useCase ? "Two runs of \(one.useCaseName)" : "\(one.useCaseName) and \(other.useCaseName)"
+        let title =
+            one.useCase == other.useCase
+            ? "Two runs of \(one.useCaseName)" : "\(one.useCaseName) and \(other.useCaseName)"
         let comparison = TransactionComparison(first, second, clocks: clocks)
-        let table = TransactionComparisonTable(comparison, names: (SourceNames(first.sources), SourceNames(second.sources)))
+        let table = TransactionComparisonTable(
+            comparison, names: (SourceNames(first.sources), SourceNames(second.sources)))
         var waterfalls = [first, second].map { Waterfall($0, names: SourceNames($0.sources), clocks: clocks) }
         let reach = waterfalls.map(\.reach)
         for index in waterfalls.indices { waterfalls[index].widen(to: reach[1 - index]) }
@@ -60,7 +64,9 @@ package struct TransactionComparisonPage {
 
     private func navigation(_ second: TransactionRecord?) -> HTML {
         let id = first.summary.id.description
-        let swapped = second.map { TransactionComparisonAddress(first: $0.summary.id.description, second: id, clocks: clocks).path }
+        let swapped = second.map {
+            TransactionComparisonAddress(first: $0.summary.id.description, second: id, clocks: clocks).path
+        }
         let swap: HTML = swapped.map { "<a href=\"\($0)\">The other way round</a>" } ?? ""
         let copy: HTML = "<button type=button class=copier data-copy=link hidden>Copy link</button>"
         return """
@@ -70,7 +76,9 @@ package struct TransactionComparisonPage {
     }
 
     private func address(_ second: TransactionRecord, _ clocks: ShownClocks) -> String {
-        TransactionComparisonAddress(first: first.summary.id.description, second: second.summary.id.description, clocks: clocks).path
+        TransactionComparisonAddress(
+            first: first.summary.id.description, second: second.summary.id.description, clocks: clocks
+        ).path
     }
 
     private func notes(on second: TransactionRecord) -> [String] {
@@ -89,7 +97,8 @@ package struct TransactionComparisonPage {
         let summary = record.summary
         let begun = HTML.moment(summary.begunMicroseconds, .exact, in: frame.timeZone)
         let sources = record.sources.map { source in
-            [source.app, source.appVersion, source.device, source.os, source.osVersion].filter { !$0.isEmpty }.joined(separator: " ")
+            [source.app, source.appVersion, source.device, source.os, source.osVersion].filter { !$0.isEmpty }.joined(
+                separator: " ")
         }
         let times = clocks.words(record, SourceNames(record.sources)).map { " · \($0)" } ?? ""
         return """

@@ -43,7 +43,8 @@ struct TransactionComparisonTable {
             switch fact.entry.kind {
             case .event, .opened: fact.entry.words
             case .closed: "closed"
-            case .exchangeOpened, .exchangeClosed: fact.exchange.map { "\($0.method) \(PathTemplate($0.path))" } ?? fact.entry.words
+            case .exchangeOpened, .exchangeClosed:
+                fact.exchange.map { "\($0.method) \(PathTemplate($0.path))" } ?? fact.entry.words
             }
         return "\(text)"
     }

@@ -28,7 +28,8 @@ package struct TransactionPage {
     ///   - clocks: By which times it is shown.
     ///   - notes: What a reader should know first, a sentence each.
     package init(
-        _ record: Redacted<TransactionRecord>, bodies: Redacted<[Fact.ID: ExchangeBodies]>, clocks: ShownClocks = .aligned, around: Around,
+        _ record: Redacted<TransactionRecord>, bodies: Redacted<[Fact.ID: ExchangeBodies]>,
+        clocks: ShownClocks = .aligned, around: Around,
         notes: [String], in frame: InspectorFrame
     ) {
         (self.record, self.bodies) = (record.value, bodies.value)
@@ -44,7 +45,8 @@ package struct TransactionPage {
 
     private var main: HTML {
         let told: HTML = "<aside>\(notes.map { "<p>\($0)</p>" as HTML })</aside>"
-        let section = TransactionSection(record, bodies: bodies, clocks: clocks, timeZone: frame.timeZone, hasAnchors: true)
+        let section = TransactionSection(
+            record, bodies: bodies, clocks: clocks, timeZone: frame.timeZone, hasAnchors: true)
         return """
             <nav class=around aria-label="Around it"><a rel=up href="../transactions">All transactions</a>\(neighbors)</nav>
             <header class="what \(record.summary.outcome.name)"><h1>\(record.summary.outcome.icon)\(record.summary.useCaseName) \
@@ -63,7 +65,8 @@ package struct TransactionPage {
         let summary = record.summary
         let cells: [(String, HTML)] = [
             ("Begun", HTML.moment(summary.begunMicroseconds, .exact, in: frame.timeZone)),
-            ("Duration", "\(summary.durationMicroseconds.map(Words.duration) ?? "not closed")"), ("Support code", "\(code)"),
+            ("Duration", "\(summary.durationMicroseconds.map(Words.duration) ?? "not closed")"),
+            ("Support code", "\(code)"),
             ("Events", "\(summary.eventCount)"), ("Requests", "\(summary.exchangeCount)"),
             ("Sources", "\(record.sources.map { "\($0.app) \($0.appVersion)" }.joined(separator: ", "))"),
         ]

@@ -16,7 +16,8 @@ package struct TransactionsPage {
     ///   - page: Where it is empty, with the reason.
     ///   - errorCounts: How many events and exchanges of a transaction tell an error.
     ///   - names: Of use cases, to choose from.
-    ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
+    ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is
+    ///     near.
     ///   - version: Of the store, before the page was read: what is live follows from there.
     package init(
         _ page: Redacted<RecordPage<TransactionSummary>>, errorCounts: [GUID: Int], at address: ListAddress,
@@ -53,16 +54,22 @@ package struct TransactionsPage {
         "<p class=live data-live=\"live?version=\(version)\" hidden><output aria-live=polite></output><button type=button>Pause</button></p>"
     }
 
-    private var told: ListProgress? { page.progress.map { ListProgress($0, of: "transaction", timeZone: frame.timeZone) } }
+    private var told: ListProgress? {
+        page.progress.map { ListProgress($0, of: "transaction", timeZone: frame.timeZone) }
+    }
 
     private var list: HTML {
         guard !page.rows.isEmpty else {
             let word = page.progress == nil ? "No transactions" : "Nothing yet"
-            return "<ol class=rows></ol>\(NoRows(title: word, why: page.whyEmpty ?? "", meant: meant, address: address).html)"
+            return
+                "<ol class=rows></ol>\(NoRows(title: word, why: page.whyEmpty ?? "", meant: meant, address: address).html)"
         }
         // One of another use case takes a second where this one takes a millisecond, and nothing follows from that.
         let useCases = Dictionary(grouping: page.rows, by: \.useCase).mapValues { rows in
-            (scale: DurationStrip.Scale(rows.compactMap(\.durationMicroseconds)), telling: TellingAttributes(rows.map(\.attributes)))
+            (
+                scale: DurationStrip.Scale(rows.compactMap(\.durationMicroseconds)),
+                telling: TellingAttributes(rows.map(\.attributes))
+            )
         }
         let rows = page.rows.map { summary in
             useCases[summary.useCase].map { row(summary, $0.scale, reason: summary.reason($0.telling)) } ?? ""
@@ -99,7 +106,8 @@ struct DurationStrip {
     struct Scale {
         let microseconds: Int
 
-        /// The longest, unless it is an outlier beside which all others would be nothing: then eight times the median, and its bar is broken.
+        /// The longest, unless it is an outlier beside which all others would be nothing: then eight times the median,
+        /// and its bar is broken.
         init(_ durations: [Int]) {
             let sorted = durations.sorted()
             microseconds = max(1, min(sorted.last ?? 1, 8 * (sorted.isEmpty ? 1 : max(1, sorted[sorted.count / 2]))))

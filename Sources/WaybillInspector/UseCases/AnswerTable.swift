@@ -1,7 +1,8 @@
 import WaybillCore
 import WaybillExport
 
-/// A table of an answer. Where there is no room for its columns, each row is a block that has the headings in front of its cells.
+/// A table of an answer. Where there is no room for its columns, each row is a block that has the headings in front of
+/// its cells.
 struct AnswerTable {
     struct Column: ExpressibleByStringLiteral {
         /// Above the cells; empty above bars that need none.

@@ -3,7 +3,8 @@ import WaybillCore
 import WaybillExport
 import WaybillReading
 
-/// What can be chosen of a question: fields that are the parameters of its address, so that it works without script and a view can be shared.
+/// What can be chosen of a question: fields that are the parameters of its address, so that it works without script and
+/// a view can be shared.
 struct UseCaseForm {
     let view: UseCaseView
     let address: ListAddress
@@ -19,7 +20,8 @@ struct UseCaseForm {
 
     var html: HTML {
         guard !view.parameters.isEmpty else { return "" }
-        // Where there is little room, what was asked already folds behind a button that needs no script, so that the answer comes first.
+        // Where there is little room, what was asked already folds behind a button that needs no script, so that the
+        // answer comes first.
         let unfold: HTML = "<button type=button class=unfold popovertarget=question>Change the question</button>"
         return """
             \(unfold, if: asked != nil)<form class=ask id=question method=get\(" popover", if: asked != nil)>\(fields)\(address.hidden(besides: view.parameters))<button>Show</button></form>
@@ -55,7 +57,8 @@ struct UseCaseForm {
         if case .funnel(let query) = asked { steps = query.steps.map(\.description) }
         // One more, to add a step.
         let count = max(Self.leastSteps, steps.count + 1)
-        return "\((0..<count).map { point("step", "Step \($0 + 1)", $0 < steps.count ? steps[$0] : "", isOptional: true) })"
+        return
+            "\((0..<count).map { point("step", "Step \($0 + 1)", $0 < steps.count ? steps[$0] : "", isOptional: true) })"
     }
 
     private func point(_ name: String, _ label: String, _ chosen: String, isOptional: Bool) -> HTML {
@@ -81,7 +84,8 @@ struct UseCaseForm {
         let given = [by].compactMap(\.self).filter { by in !attributes.contains(by) && !others.contains { $0.0 == by } }
         func group(_ name: String, _ segmentations: [(Segmentation, String)]) -> HTML {
             let options = segmentations.map { segmentation, text in
-                "<option value=\"\(segmentation.description)\"\(" selected", if: segmentation == by)>\(text)</option>" as HTML
+                "<option value=\"\(segmentation.description)\"\(" selected", if: segmentation == by)>\(text)</option>"
+                    as HTML
             }
             return options.isEmpty ? "" : "<optgroup label=\"\(name)\">\(options)</optgroup>"
         }
@@ -94,7 +98,8 @@ struct UseCaseForm {
 
     /// What transactions can be told apart by besides their attributes, in words.
     private static let segmentations: [(Segmentation, String)] = [
-        (.appVersion, "version of the app"), (.app, "app"), (.device, "device"), (.os, "system"), (.osVersion, "version of the system"),
+        (.appVersion, "version of the app"), (.app, "app"), (.device, "device"), (.os, "system"),
+        (.osVersion, "version of the system"),
         (.day, "day"), (.hour, "hour"),
     ]
 

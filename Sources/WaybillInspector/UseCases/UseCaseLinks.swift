@@ -25,7 +25,8 @@ struct UseCaseLinks {
     ///   - changes: Conditions in place of those of the page.
     ///   - terms: Added to the page's filter.
     func transactions(
-        of useCase: UseCaseReference, _ changes: [(name: String, value: String)] = [], _ terms: [FilterExpression.Term] = []
+        of useCase: UseCaseReference, _ changes: [(name: String, value: String)] = [],
+        _ terms: [FilterExpression.Term] = []
     ) -> String {
         var items = conditions.filter { condition in !changes.contains { $0.name == condition.name } } + changes
         if !terms.isEmpty {
@@ -37,12 +38,18 @@ struct UseCaseLinks {
     }
 
     /// The page of a use case, or one of its files, under the same conditions.
-    func useCase(_ useCase: UseCaseReference, _ file: String = "", _ others: [(name: String, value: String)] = []) -> String {
+    func useCase(_ useCase: UseCaseReference, _ file: String = "", _ others: [(name: String, value: String)] = [])
+        -> String
+    {
         "\(root)use-cases/\(ListAddress.encoded(useCase.key))\(file.isEmpty ? "" : "/")\(file)\(Self.query(conditions + others))"
     }
 
     static func query(_ items: [(name: String, value: String)]) -> String {
-        items.isEmpty ? "" : "?" + items.map { "\(ListAddress.encoded($0.name))=\(ListAddress.encoded($0.value))" }.joined(separator: "&")
+        items.isEmpty
+            ? ""
+            : "?"
+                + items.map { "\(ListAddress.encoded($0.name))=\(ListAddress.encoded($0.value))" }.joined(
+                    separator: "&")
     }
 }
 

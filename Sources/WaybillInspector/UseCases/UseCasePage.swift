@@ -26,7 +26,8 @@ package struct UseCasePage {
     ///   - events: Names to choose from.
     ///   - seen: Values to compare, redacted; none where nothing is compared.
     package init(
-        _ useCase: UseCaseReference, _ view: UseCaseView, _ content: Content, events: [String], seen: SeenValues = SeenValues(),
+        _ useCase: UseCaseReference, _ view: UseCaseView, _ content: Content, events: [String],
+        seen: SeenValues = SeenValues(),
         at address: ListAddress, in frame: InspectorFrame
     ) {
         (self.useCase, self.view, self.content, self.events, self.seen) = (useCase, view, content, events, seen)
@@ -62,8 +63,11 @@ package struct UseCasePage {
     private var answers: HTML {
         switch content {
         case .mistake(let sentence, let meant):
-            return NoRows(title: "That cannot be answered", why: sentence.value, meant: meant, isMistake: true, address: address).html
-        case .answers(let answers) where answers.isEmpty: return "<div class=none><b>What is to be compared?</b><p>\(compareHelp)</div>\n"
+            return NoRows(
+                title: "That cannot be answered", why: sentence.value, meant: meant, isMistake: true, address: address
+            ).html
+        case .answers(let answers) where answers.isEmpty:
+            return "<div class=none><b>What is to be compared?</b><p>\(compareHelp)</div>\n"
         // Where no transaction counts, it is enough to say so once.
         case .answers(let answers): return "\((answers[0].value.whyEmpty == nil ? answers : [answers[0]]).map(section))"
         }
@@ -71,7 +75,8 @@ package struct UseCasePage {
 
     private var compareHelp: HTML {
         let windows = [
-            ("the last 24 hours with those before", "48h..24h", "24h..0h"), ("the last 7 days with those before", "14d..7d", "7d..0d"),
+            ("the last 24 hours with those before", "48h..24h", "24h..0h"),
+            ("the last 7 days with those before", "14d..7d", "7d..0d"),
         ].map { text, a, b -> HTML in
             "<a href=\"\(links.useCase(useCase, view.rawValue, [("a", a), ("b", b)]))\">\(text)</a>"
         }
@@ -81,7 +86,8 @@ package struct UseCasePage {
     private func section(_ answer: Redacted<AnyAnswer>) -> HTML {
         let answer = answer.value
         if let why = answer.whyEmpty { return "<div class=none><b>Nothing counts here</b><p>\(why)</div>\n" }
-        let around = UseCaseSection(useCase: useCase, view: view, address: address, links: links, timeZone: frame.timeZone)
+        let around = UseCaseSection(
+            useCase: useCase, view: view, address: address, links: links, timeZone: frame.timeZone)
         return switch answer {
         case .summary(let query, let answer):
             answer.useCases.first.map { around.overview($0, each: query.stepMicroseconds) } ?? ""
@@ -118,7 +124,9 @@ struct UseCaseSection {
     }
 
     /// A table for readers who cannot see the chart, or want the numbers.
-    func folded(_ table: AnswerTable) -> HTML { "<details class=numbers><summary>The numbers</summary>\(table.html)</details>\n" }
+    func folded(_ table: AnswerTable) -> HTML {
+        "<details class=numbers><summary>The numbers</summary>\(table.html)</details>\n"
+    }
 
     /// What a chart does not show, one paragraph each.
     func remarks(_ sentences: [String]) -> HTML { "\(sentences.map { "<p class=hint>\($0)</p>" as HTML })" }

@@ -15,7 +15,9 @@ package struct UseCaseReference: Sendable, Hashable {
     ///   - code: Of the use case.
     ///   - names: What is called how in the store.
     package init(code: Int, among names: Redacted<[RecordedName]>) {
-        let named = names.value.filter { $0.event == nil && $0.useCase == code && !$0.name.isEmpty }.min { $0.name < $1.name }
+        let named = names.value.filter { $0.event == nil && $0.useCase == code && !$0.name.isEmpty }.min {
+            $0.name < $1.name
+        }
         self.code = code
         name = named?.name ?? "use case \(code)"
         // A browser takes dots for a way up, and a number is a code; a name that two use cases have means neither.
@@ -36,6 +38,8 @@ package struct UseCaseReference: Sendable, Hashable {
     /// The searchable names of its events by code, each once.
     package func events(among names: Redacted<[RecordedName]>) -> [String] {
         var seen: Set<String> = []
-        return names.searchable.filter { $0.useCase == code && $0.event != nil }.map(\.name).filter { seen.insert($0).inserted }
+        return names.searchable.filter { $0.useCase == code && $0.event != nil }.map(\.name).filter {
+            seen.insert($0).inserted
+        }
     }
 }

@@ -11,24 +11,29 @@ extension UseCaseSection {
             answer.rates.map { rate -> [HTML] in
                 let difference = rate.difference
                 let whisker = Whisker(
-                    value: difference.value, low: difference.low, high: difference.high, reach: rates, tone: rate.verdict.tone(rate.measure)
+                    value: difference.value, low: difference.low, high: difference.high, reach: rates,
+                    tone: rate.verdict.tone(rate.measure)
                 )
                 return row(
-                    "\(rate.measure.rawValue)", rate.a, rate.b, difference, rate.verdict, whisker, { Words.percent($0) },
+                    "\(rate.measure.rawValue)", rate.a, rate.b, difference, rate.verdict, whisker,
+                    { Words.percent($0) },
                     more: \.pointsText, unit: " points")
             }
             + answer.quantiles.map { quantile -> [HTML] in
                 let (value, low, high) = Self.relative(quantile)
-                let whisker = Whisker(value: value, low: low, high: high, reach: times, tone: quantile.verdict.tone(nil))
+                let whisker = Whisker(
+                    value: value, low: low, high: high, reach: times, tone: quantile.verdict.tone(nil))
                 return row(
-                    "p\(quantile.percent)", quantile.aMicroseconds, quantile.bMicroseconds, quantile.differenceMicroseconds,
+                    "p\(quantile.percent)", quantile.aMicroseconds, quantile.bMicroseconds,
+                    quantile.differenceMicroseconds,
                     quantile.verdict, whisker, Words.duration, more: \.differenceText)
             }
         let (a, b) = Self.names(query, answer)
         let table = AnswerTable(
             caption: "\(a) and \(b)",
             columns: [
-                "Measure", .drawn("<span class=mid>\(b) has less | more</span>"), group(a, answer.a), group(b, answer.b), "Difference",
+                "Measure", .drawn("<span class=mid>\(b) has less | more</span>"), group(a, answer.a),
+                group(b, answer.b), "Difference",
                 .long("95 % interval"), "Verdict",
             ], rows: rows)
         let scales = """
@@ -50,15 +55,18 @@ extension UseCaseSection {
     private func group(_ name: String, _ group: CompareAnswer.Group) -> AnswerTable.Column {
         let value = Segmentation.title(of: group.value)
         let label = name == value ? name : "\(name): \(value)"
-        return AnswerTable.Column("\(label) <small>\(Words.count(group.transactions, "transaction"))</small>", label: label)
+        return AnswerTable.Column(
+            "\(label) <small>\(Words.count(group.transactions, "transaction"))</small>", label: label)
     }
 
     private func row<Value>(
-        _ title: HTML, _ a: Estimate<Value>, _ b: Estimate<Value>, _ difference: Estimate<Value>, _ verdict: Verdict, _ whisker: Whisker,
+        _ title: HTML, _ a: Estimate<Value>, _ b: Estimate<Value>, _ difference: Estimate<Value>, _ verdict: Verdict,
+        _ whisker: Whisker,
         _ text: (Value) -> String, more: (Value) -> String, unit: String = ""
     ) -> [HTML] {
         let isUnknown = difference.low == nil && difference.high == nil
-        let range = isUnknown ? "unknown" : "\(difference.low.map(more) ?? "?") to \(difference.high.map(more) ?? "?")\(unit)"
+        let range =
+            isUnknown ? "unknown" : "\(difference.low.map(more) ?? "?") to \(difference.high.map(more) ?? "?")\(unit)"
         return [
             title, whisker.html, "\(a.value.map(text) ?? "-")", "\(b.value.map(text) ?? "-")",
             "\(difference.value.map { more($0) + unit } ?? "-")", "\(range)", "\(verdict.word)",

@@ -16,9 +16,14 @@ extension UseCaseSection {
             return ["\(Histogram.range(bar))", count, "\(Words.percent(bar.count, of: segment.statistics.count))"]
         }
         var sentences: [String] = []
-        if segment.withoutEnd > 0 { sentences.append("\(Words.count(segment.withoutEnd, "transaction")) had \(from), and not \(to).") }
-        if segment.reversed > 0 { sentences.append("\(Words.count(segment.reversed, "transaction")) had \(to) before \(from).") }
-        let numbers = folded(AnswerTable(caption: "Durations", columns: ["Duration", "Transactions", "Of all"], rows: rows))
+        if segment.withoutEnd > 0 {
+            sentences.append("\(Words.count(segment.withoutEnd, "transaction")) had \(from), and not \(to).")
+        }
+        if segment.reversed > 0 {
+            sentences.append("\(Words.count(segment.reversed, "transaction")) had \(to) before \(from).")
+        }
+        let numbers = folded(
+            AnswerTable(caption: "Durations", columns: ["Duration", "Transactions", "Of all"], rows: rows))
         return section(
             "Duration from \(from) to \(to)", file: "duration.csv",
             "\(statistics(segment.statistics))\(histogram.html)\(remarks(sentences))\(numbers)")
@@ -26,8 +31,10 @@ extension UseCaseSection {
 
     private func statistics(_ statistics: DurationStatistics) -> HTML {
         let cells: [(String, Int?)] = [
-            ("Least", statistics.minimumMicroseconds), ("p50", statistics.p50Microseconds), ("p75", statistics.p75Microseconds),
-            ("p90", statistics.p90Microseconds), ("p95", statistics.p95Microseconds), ("p99", statistics.p99Microseconds),
+            ("Least", statistics.minimumMicroseconds), ("p50", statistics.p50Microseconds),
+            ("p75", statistics.p75Microseconds),
+            ("p90", statistics.p90Microseconds), ("p95", statistics.p95Microseconds),
+            ("p99", statistics.p99Microseconds),
             ("Most", statistics.maximumMicroseconds), ("Mean", statistics.meanMicroseconds),
         ]
         return """
@@ -42,6 +49,7 @@ extension UseCaseSection {
         let below = FilterExpression.Term(FilterCondition.tookLessThan(.microseconds(bar.toMicroseconds)))
         guard bar.fromMicroseconds > 0 else { return links.transactions(of: useCase, [], [below]) }
         return links.transactions(
-            of: useCase, [], [FilterExpression.Term(FilterCondition.tookMoreThan(.microseconds(bar.fromMicroseconds - 1))), below])
+            of: useCase, [],
+            [FilterExpression.Term(FilterCondition.tookMoreThan(.microseconds(bar.fromMicroseconds - 1))), below])
     }
 }

@@ -12,14 +12,16 @@ extension UseCaseSection {
             let before = index == 0 ? total.transactions : total.steps[index - 1].reached
             let bar = ShareBar([("", step.reached), ("lost", step.lost)], of: total.transactions)
             return [
-                linked(step.point), bar.html, "\(step.reached)", "\(Words.percent(step.reached, of: total.transactions))",
+                linked(step.point), bar.html, "\(step.reached)",
+                "\(Words.percent(step.reached, of: total.transactions))",
                 lost(step, after: index == 0 ? nil : total.steps[index - 1].point),
                 step.lost > 0 ? "<span class=bad>\(Words.percent(step.lost, of: before))</span>" : "",
                 "\(time(step.statistics.p50Microseconds))", "\(time(step.statistics.p90Microseconds))",
             ]
         }
         let table = AnswerTable(
-            caption: "Funnel", columns: ["Step", .drawn(), "Reached", "Of all", "Lost", "Of those before", "p50", "p90"], rows: rows)
+            caption: "Funnel",
+            columns: ["Step", .drawn(), "Reached", "Of all", "Lost", "Of those before", "p50", "p90"], rows: rows)
         return section(
             "Funnel of \(Words.count(total.transactions, "transaction"))", file: "funnel.csv",
             "\(table.html)\(remarks(["Times are from the step before. A step counts where it comes after that one."]))")
@@ -27,7 +29,8 @@ extension UseCaseSection {
 
     private func linked(_ point: TransactionPoint) -> HTML {
         guard case .event(let event) = point else { return "\(Words.point(point))" }
-        return "<a href=\"\(links.transactions(of: useCase, [], [FilterExpression.Term(FilterCondition.event(event))]))\">\(event)</a>"
+        return
+            "<a href=\"\(links.transactions(of: useCase, [], [FilterExpression.Term(FilterCondition.event(event))]))\">\(event)</a>"
     }
 
     /// Who was lost is nearly who lacks the step's event: a list knows no order of events.
@@ -50,7 +53,8 @@ extension UseCaseSection {
         let rows = answer.lastEvents.map { last -> [HTML] in
             let name: HTML =
                 last.event.map { event in
-                    let list = links.transactions(of: useCase, unfinished, [FilterExpression.Term(FilterCondition.event(event))])
+                    let list = links.transactions(
+                        of: useCase, unfinished, [FilterExpression.Term(FilterCondition.event(event))])
                     return "<a href=\"\(list)\" title=\"Those that have this event and did not finish\">\(event)</a>"
                 } ?? "(no event)"
             return [
@@ -64,7 +68,8 @@ extension UseCaseSection {
             This is what they did last.
             """
         let table = AnswerTable(
-            caption: "Last events", columns: ["Last event", .drawn(), "Times", "Of them", "p50 since the beginning", "p90"], rows: rows)
+            caption: "Last events",
+            columns: ["Last event", .drawn(), "Times", "Of them", "p50 since the beginning", "p90"], rows: rows)
         return section("Drop-off", file: "dropoff.csv", "\(all)\(table.html)")
     }
 }

@@ -9,7 +9,8 @@ extension UseCaseSection {
         let times = summary.rates.map(\.startMicroseconds)
         let over = OutcomeSteps(
             summary.rates, steps: TimeSteps(covering: times, each: step, atLeast: TimeSteps.leastCount, in: timeZone))
-        let numbers: HTML = "<dl class=figures>\(UseCaseNumbers(summary, useCase, links).html)\(installations(summary))</dl>"
+        let numbers: HTML =
+            "<dl class=figures>\(UseCaseNumbers(summary, useCase, links).html)\(installations(summary))</dl>"
         let bar = OutcomeBar(summary.outcomes) { links.transactions(of: useCase, [("outcome", $0.name)]) }
         let outcomes = section(
             "Outcomes, each \(over.steps.length)", file: "outcomes.csv",
@@ -17,7 +18,9 @@ extension UseCaseSection {
         return "\(outcomes)\(errors(summary))"
     }
 
-    private func installations(_ summary: UseCaseSummary) -> HTML { "<div><dt>Installations<dd>\(summary.installations)</div>" }
+    private func installations(_ summary: UseCaseSummary) -> HTML {
+        "<div><dt>Installations<dd>\(summary.installations)</div>"
+    }
 
     private func chart(_ over: OutcomeSteps) -> HTML {
         let columns = over.outcomes.indices.map { index in
@@ -41,11 +44,14 @@ extension UseCaseSection {
             return ["\(over.steps.title(index))", "<a href=\"\(transactions(over, index))\">\(runs)</a>"] + counts
         }
         return AnswerTable(
-            caption: "Outcomes over time", columns: ["Begun in", "Runs"] + outcomes.map { .init(stringLiteral: Words.outcome($0)) },
+            caption: "Outcomes over time",
+            columns: ["Begun in", "Runs"] + outcomes.map { .init(stringLiteral: Words.outcome($0)) },
             rows: rows)
     }
 
-    private func transactions(_ over: OutcomeSteps, _ index: Int, _ others: [(name: String, value: String)] = []) -> String {
+    private func transactions(_ over: OutcomeSteps, _ index: Int, _ others: [(name: String, value: String)] = [])
+        -> String
+    {
         let (start, end) = (over.steps.borders[index], over.steps.borders[index + 1])
         return links.transactions(of: useCase, [("since", Self.instant(start)), ("until", Self.instant(end))] + others)
     }

@@ -1,4 +1,5 @@
-/// Which question a page of a use case asks; one page asks one, since each of them may read every event of a million transactions.
+/// Which question a page of a use case asks; one page asks one, since each of them may read every event of a million
+/// transactions.
 package enum UseCaseView: String, CaseIterable, Sendable {
     /// How often it was run, how it ended over time, which errors it gave, how long it took.
     case overview = ""

@@ -16,10 +16,12 @@ package struct UseCasesPage {
     /// - Parameters:
     ///   - answer: Where it is empty, with the reason.
     ///   - step: Of its rates, in microseconds, at most an hour.
-    ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is near.
+    ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is
+    ///     near.
     ///   - names: What is called how in the store.
     package init(
-        _ answer: Redacted<SummaryAnswer>, each step: Int = 3_600_000_000, meant: String? = nil, names: Redacted<[RecordedName]>,
+        _ answer: Redacted<SummaryAnswer>, each step: Int = 3_600_000_000, meant: String? = nil,
+        names: Redacted<[RecordedName]>,
         at address: ListAddress, in frame: InspectorFrame
     ) {
         (self.answer, self.step, self.meant, self.names) = (answer.value, step, meant, names)
@@ -106,7 +108,9 @@ extension OutcomeSteps {
 
     /// `12 succeeded, 3 failed`.
     func outcomeWords(_ index: Int) -> String {
-        let words = OutcomeBar.order.compactMap { outcome in outcomes[index][outcome].map { "\($0) \(Words.outcome(outcome))" } }
+        let words = OutcomeBar.order.compactMap { outcome in
+            outcomes[index][outcome].map { "\($0) \(Words.outcome(outcome))" }
+        }
         return words.isEmpty ? "none" : words.joined(separator: ", ")
     }
 }

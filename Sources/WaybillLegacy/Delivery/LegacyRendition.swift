@@ -3,9 +3,9 @@ import WaybillStore
 
 /// A set as version 0.0.1 can say it: its transactions and their events, at their own times.
 ///
-/// A part becomes a transaction of the set, with an empty list of logs where nothing happened in it. Attributes are left out, and so is the domain of an
-/// error that has a text. Endings and exchanges have no place in that version: they are rejected, so that the device's books say so, keeps them, and
-/// can send them to a collector later.
+/// A part becomes a transaction of the set, with an empty list of logs where nothing happened in it. Attributes are
+/// left out, and so is the domain of an error that has a text. Endings and exchanges have no place in that version:
+/// they are rejected, so that the device's books say so, keeps them, and can send them to a collector later.
 package struct LegacyRendition {
     /// What is sent; without transactions there is nothing to send.
     package private(set) var set = LegacySet(transactions: [])
@@ -18,7 +18,8 @@ package struct LegacyRendition {
 
     /// Makes the rendition of a set.
     ///
-    /// - Parameter openings: Those that earlier sets have delivered of parts that this one goes on with; see `Store.openings(before:)`.
+    /// - Parameter openings: Those that earlier sets have delivered of parts that this one goes on with; see
+    ///   `Store.openings(before:)`.
     package init(of set: TransactionSet, openings: [Fact.ID: Fact.Opened]) {
         self.openings = openings
         for share in set.sources { add(share) }

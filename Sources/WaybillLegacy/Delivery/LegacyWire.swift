@@ -34,7 +34,8 @@ package struct LegacyWire: SetWire {
         }
         let decoded: DecodedSet
         do throws(SetDecodingFailure) { decoded = try TransactionSet.decode(set.body) } catch {
-            throw DeliveryFailure(WaybillError(.format, "Only sets of version 1 can be sent as sets 0.0.1.", cause: error.description))
+            throw DeliveryFailure(
+                WaybillError(.format, "Only sets of version 1 can be sent as sets 0.0.1.", cause: error.description))
         }
         let rendition = LegacyRendition(of: decoded.set, openings: set.openings)
         return SetMessage(

@@ -2,11 +2,12 @@ import WaybillCore
 import WaybillReading
 import WaybillStore
 
-/// Makes facts of a set of version 0.0.1, whose logs have neither source nor sequence: one source stands for all its senders, and numbers what comes.
+/// Makes facts of a set of version 0.0.1, whose logs have neither source nor sequence: one source stands for all its
+/// senders, and numbers what comes.
 ///
-/// What a set has of a transaction is a part of its own: the first began the transaction, those that follow joined it. A part is marked as a
-/// possible duplicate where it has a log that an earlier one of the transaction has, too, but for its time, which is the flush's. It is kept: a
-/// user can have done the same thing twice.
+/// What a set has of a transaction is a part of its own: the first began the transaction, those that follow joined it.
+/// A part is marked as a possible duplicate where it has a log that an earlier one of the transaction has, too, but for
+/// its time, which is the flush's. It is kept: a user can have done the same thing twice.
 struct LegacyIngestion {
     let connection: Connection
     let redactor: Redactor
@@ -48,21 +49,27 @@ struct LegacyIngestion {
         for transaction in set.transactions { try add(transaction, of: source, after: recorded) }
         // Times are since 1970, as the logs' own; so the source has started then.
         return TransactionSet.Share(
-            source: RecordedSource(id: source, app: "apptxnset-v0.0.1"), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
+            source: RecordedSource(id: source, app: "apptxnset-v0.0.1"),
+            clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
             ledger: Ledger(recorded: recorded + facts.count), facts: facts)
     }
 
-    private mutating func add(_ transaction: LegacySet.Transaction, of source: GUID, after recorded: Int) throws(WaybillError) {
+    private mutating func add(_ transaction: LegacySet.Transaction, of source: GUID, after recorded: Int)
+        throws(WaybillError)
+    {
         var before = known[transaction.id]
         if before == nil { before = try logs(of: transaction.id, source) }
         let part = recorded + facts.count + 1
         let events = transaction.logs.map { log in
-            let time = LegacyDate.microseconds(log.timestamp).flatMap { (0...Limits.largestInteger).contains($0) ? $0 : nil }
+            let time = LegacyDate.microseconds(log.timestamp).flatMap {
+                (0...Limits.largestInteger).contains($0) ? $0 : nil
+            }
             return (time: time ?? receivedMicroseconds, content: event(log, isTimeKnown: time != nil))
         }
         let logs = Set(events.map { Log($0.content) })
         var opened = Fact.Opened(
-            transaction: transaction.id, useCase: transaction.useCase, isJoined: before != nil, attributes: attributes(of: transaction))
+            transaction: transaction.id, useCase: transaction.useCase, isJoined: before != nil,
+            attributes: attributes(of: transaction))
         if let before, !before.isDisjoint(with: logs) { opened.attributes[Self.possibleDuplicate] = true }
         let begun = events.map(\.time).min() ?? receivedMicroseconds
         append(.opened(opened), part: part, at: begun, after: recorded)
@@ -79,7 +86,8 @@ struct LegacyIngestion {
     private func attributes(of transaction: LegacySet.Transaction) -> Attributes {
         var attributes: Attributes = [:]
         let texts = [
-            ("deviceMake", transaction.deviceMake), ("deviceOS", transaction.deviceOS), ("deviceOSVersion", transaction.deviceOSVersion),
+            ("deviceMake", transaction.deviceMake), ("deviceOS", transaction.deviceOS),
+            ("deviceOSVersion", transaction.deviceOSVersion),
         ]
         for (name, text) in texts { if let text, !text.isEmpty { attributes[name] = .string(text) } }
         return attributes
@@ -97,7 +105,9 @@ struct LegacyIngestion {
         event.attributes["context"] = log.context.map { .string($0) }
         if !isTimeKnown { event.attributes[Self.unreadableTimestamp] = .string(log.timestamp) }
         // As it will be read again.
-        if case .event(let content) = redactor.fact(Fact(sequence: 1, part: 1, atMicroseconds: 0, content: .event(event))).content {
+        if case .event(let content) = redactor.fact(
+            Fact(sequence: 1, part: 1, atMicroseconds: 0, content: .event(event))
+        ).content {
             return content
         }
         return event

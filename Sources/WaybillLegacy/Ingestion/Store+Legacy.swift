@@ -26,15 +26,19 @@ extension Store {
     ///   - digest: Of the body as it came, by a hash for which two bodies cannot be found.
     ///   - wall: Now, in microseconds since 1970.
     ///   - factsPerTransaction: Facts of a transaction beyond so many are rejected; nil: however many come.
-    /// - Returns: A receipt under an ID of its own: all is known where the same bytes were booked within the last day, else nothing is. Right to be
-    ///   answered once this has returned and commits are synced.
+    /// - Returns: A receipt under an ID of its own: all is known where the same bytes were booked within the last day,
+    ///   else nothing is. Right to be answered once this has returned and commits are synced.
     package func ingest(
-        _ set: LegacySet, digest: [UInt8], receivedAt wall: Int, factsPerTransaction: Int? = nil, redactor: Redactor = Redactor()
+        _ set: LegacySet, digest: [UInt8], receivedAt wall: Int, factsPerTransaction: Int? = nil,
+        redactor: Redactor = Redactor()
     ) throws(WaybillError) -> Receipt {
         try write { () throws(WaybillError) in
             let digest = ColumnValue.blob(digest)
-            try connection.statement("DELETE FROM legacy_sets WHERE received_us <= ?").run(wall - Self.legacyMemoryMicroseconds)
-            let isKnown = try connection.statement("SELECT 1 FROM legacy_sets WHERE digest = ?").first(digest) { _ in true } ?? false
+            try connection.statement("DELETE FROM legacy_sets WHERE received_us <= ?").run(
+                wall - Self.legacyMemoryMicroseconds)
+            let isKnown =
+                try connection.statement("SELECT 1 FROM legacy_sets WHERE digest = ?").first(digest) { _ in true }
+                ?? false
             if isKnown { return Receipt(set: GUID(), acceptedCount: 0, knownCount: set.factCount) }
             try connection.statement("INSERT INTO legacy_sets(digest, received_us) VALUES (?, ?)").run(digest, wall)
             let source = try legacySource()
@@ -46,7 +50,8 @@ extension Store {
             var ingestion = try Ingestion(share, unread: [], at: wall, connection)
             ingestion.factsPerTransaction = factsPerTransaction
             try ingestion.run(at: wall)
-            return Receipt(set: GUID(), acceptedCount: ingestion.acceptedCount, rejections: ingestion.rejections + rejections)
+            return Receipt(
+                set: GUID(), acceptedCount: ingestion.acceptedCount, rejections: ingestion.rejections + rejections)
         }
     }
 
@@ -58,7 +63,8 @@ extension Store {
         let quarantine = LegacyQuarantine(connection: connection)
         var rejections: [Rejection] = []
         for (index, entry) in unread.enumerated() {
-            rejections.append(Rejection(source: source, sequence: nil, index: index, reason: redactor.text(entry.reason)))
+            rejections.append(
+                Rejection(source: source, sequence: nil, index: index, reason: redactor.text(entry.reason)))
             if let id = entry.transaction, try tombstones.contains(id) { continue }
             try quarantine.add(entry, redactor: redactor, at: wall)
         }
@@ -81,6 +87,7 @@ extension LegacyQuarantine {
         let json = String(decoding: redactor.body(unread.json, contentType: "application/json"), as: UTF8.self)
         try add(
             LegacyQuarantined(
-                transaction: unread.transaction, reason: redactor.text(unread.reason), json: json, receivedMicroseconds: wall))
+                transaction: unread.transaction, reason: redactor.text(unread.reason), json: json,
+                receivedMicroseconds: wall))
     }
 }

@@ -1,9 +1,10 @@
 package import WaybillCore
 
-/// How a set of version 0.0.1 is read: leniently, since the clients that write it cannot be changed any more, and send again without end what is
-/// refused.
+/// How a set of version 0.0.1 is read: leniently, since the clients that write it cannot be changed any more, and send
+/// again without end what is refused.
 extension LegacySet {
-    /// Reads a set; members that are not known are ignored. A transaction without an ID, a use case or the code of an event is set apart.
+    /// Reads a set; members that are not known are ignored. A transaction without an ID, a use case or the code of an
+    /// event is set apart.
     ///
     /// - Throws: `.malformed` for what is not JSON, `.invalid` for what has no list of transactions.
     package static func decode(_ bytes: [UInt8]) throws(SetDecodingFailure) -> LegacySet {
@@ -37,7 +38,8 @@ extension LegacySet {
                 let pointer = JSONPointer.path(to: error.offset - before.offset, in: bytes)
                 unread.append(
                     Unread(
-                        transaction: Transaction.id(of: before), reason: "/apptxns/\(index)\(pointer): \(error.message)",
+                        transaction: Transaction.id(of: before),
+                        reason: "/apptxns/\(index)\(pointer): \(error.message)",
                         json: Array(bytes)))
                 return nil
             }
@@ -59,12 +61,16 @@ extension LegacySet.Transaction {
             case "apptxn/id":
                 let text = try reader.text()
                 name = LegacyID(text.string)
-                if name == nil { throw reader.invalid(text, "an ID like TXN17-586AB00B-F16E-4AE6-8A91-0210264925C7 was expected") }
+                if name == nil {
+                    throw reader.invalid(text, "an ID like TXN17-586AB00B-F16E-4AE6-8A91-0210264925C7 was expected")
+                }
             case "apptxn/usecase": told = try reader.legacyCode()
             case "apptxn/user-agent-device-make": deviceMake = try reader.legacyText(limit: Limits.valueLength)
             case "apptxn/user-agent-device-os": deviceOS = try reader.legacyText(limit: Limits.valueLength)
-            case "apptxn/user-agent-device-os-version": deviceOSVersion = try reader.legacyText(limit: Limits.valueLength)
-            case "apptxn/logs": logs = try reader.legacyList { (reader) throws(JSONFailure) in try LegacySet.Log(&reader) }
+            case "apptxn/user-agent-device-os-version":
+                deviceOSVersion = try reader.legacyText(limit: Limits.valueLength)
+            case "apptxn/logs":
+                logs = try reader.legacyList { (reader) throws(JSONFailure) in try LegacySet.Log(&reader) }
             default: try reader.skipValue()
             }
         }

@@ -1,6 +1,7 @@
 package import WaybillCore
 
-/// A set of version 0.0.1, as the PEAppTransaction Logging Framework (2015) sends it: `Schemas/legacy-set.v0.0.1.schema.json`.
+/// A set of version 0.0.1, as the PEAppTransaction Logging Framework (2015) sends it:
+/// `Schemas/legacy-set.v0.0.1.schema.json`.
 ///
 /// It has no ID, its logs have no identity, and they carry the time of the flush rather than their own.
 package struct LegacySet: Hashable, Sendable {
@@ -45,7 +46,8 @@ package struct LegacySet: Hashable, Sendable {
         package var logs: [Log]
 
         package init(
-            id: GUID, useCase: Int, deviceMake: String? = nil, deviceOS: String? = nil, deviceOSVersion: String? = nil, logs: [Log] = []
+            id: GUID, useCase: Int, deviceMake: String? = nil, deviceOS: String? = nil, deviceOSVersion: String? = nil,
+            logs: [Log] = []
         ) {
             self.id = id
             self.useCase = useCase
@@ -68,7 +70,8 @@ package struct LegacySet: Hashable, Sendable {
         package var context: String?
 
         package init(
-            event: Int, timestamp: String, errorCode: ErrorCode? = nil, errorDescription: String? = nil, context: String? = nil
+            event: Int, timestamp: String, errorCode: ErrorCode? = nil, errorDescription: String? = nil,
+            context: String? = nil
         ) {
             self.event = event
             self.timestamp = timestamp

@@ -5,8 +5,9 @@ import WaybillStore
 extension StoreReader {
     /// What is known of the clocks of those that took part; nil where there is no such transaction.
     ///
-    /// A source's clock is compared with that of the source whose exchange caused its part, by the exchanges around that one; by itself, where those
-    /// are too few. What servers asked of each other adds up, offsets and uncertainties.
+    /// A source's clock is compared with that of the source whose exchange caused its part, by the exchanges around
+    /// that one; by itself, where those are too few. What servers asked of each other adds up, offsets and
+    /// uncertainties.
     func clockAlignment(of id: GUID) throws(WaybillError) -> ClockAlignment? {
         try read { () throws(WaybillError) in
             let parts = try tiedParts(of: id)
@@ -16,7 +17,8 @@ extension StoreReader {
             var rows = [leader.id: leader.source]
             var waiting = parts.filter { $0.id != leader.id }
             // From the leader outwards. A part whose cause is not reached this way is not aligned.
-            while let index = waiting.firstIndex(where: { part in part.cause.map { rows[$0.source] != nil } ?? false }) {
+            while let index = waiting.firstIndex(where: { part in part.cause.map { rows[$0.source] != nil } ?? false })
+            {
                 let part = waiting.remove(at: index)
                 guard rows[part.id] == nil, let cause = part.cause, let client = rows[cause.source],
                     let offset = try offset(of: part, in: id, causedBy: cause, in: client)
@@ -67,16 +69,20 @@ extension StoreReader {
             """
         ).first(transaction, client, cause.sequence) { row in row.int(0) }
         guard let time else { return nil }
-        let known = try OffsetExchanges(of: client, id: cause.source, opened: times(around: time, in: client), connection)
-        guard let exchange = known.exchanges.first(where: { $0.sequence == cause.sequence }), let server = exchange.server,
+        let known = try OffsetExchanges(
+            of: client, id: cause.source, opened: times(around: time, in: client), connection)
+        guard let exchange = known.exchanges.first(where: { $0.sequence == cause.sequence }),
+            let server = exchange.server,
             server.source == part.source, server.part == part.sequence
         else { return nil }
-        let estimate = known.estimate(for: exchange) ?? exchange.interval.map { OffsetEstimate(interval: $0, sampleCount: 0) }
+        let estimate =
+            known.estimate(for: exchange) ?? exchange.interval.map { OffsetEstimate(interval: $0, sampleCount: 0) }
         guard let estimate else { return nil }
         let (clock, other) = (try WallClock(of: client, connection), try WallClock(of: part.source, connection))
         let wall = (clock.wall(exchange.opened) - exchange.opened) - (other.wall(server.opened) - server.opened)
         return ClockAlignment.Offset(
-            source: part.id, microseconds: estimate.interval.middle + wall, uncertaintyMicroseconds: estimate.interval.uncertainty,
+            source: part.id, microseconds: estimate.interval.middle + wall,
+            uncertaintyMicroseconds: estimate.interval.uncertainty,
             sampleCount: estimate.sampleCount)
     }
 

@@ -48,7 +48,9 @@ package struct OffsetExchanges {
     /// - Parameters:
     ///   - source: The client's `sources.id`.
     ///   - times: When they were opened, by the client's clock.
-    package init(of source: Int, id: GUID, opened times: ClosedRange<Int>, _ connection: Connection) throws(WaybillError) {
+    package init(of source: Int, id: GUID, opened times: ClosedRange<Int>, _ connection: Connection)
+        throws(WaybillError)
+    {
         var found: [TiedExchange] = []
         try connection.statement(Self.sql).forEachRow(
             source, id, times.lowerBound, times.upperBound
@@ -64,7 +66,8 @@ package struct OffsetExchanges {
                 part: row.int(0), sequence: row.int(1), opened: row.int(2), closed: closed,
                 responded: isCompleted ? row.optionalInt(4) ?? closed : nil)
             if let answered = row.optionalInt(9) {
-                exchange.server = TiedExchange.Server(source: row.int(6), part: row.int(7), opened: row.int(8), answered: answered)
+                exchange.server = TiedExchange.Server(
+                    source: row.int(6), part: row.int(7), opened: row.int(8), answered: answered)
             }
             found.append(exchange)
         }
@@ -96,13 +99,15 @@ package struct OffsetExchanges {
         return exchanges[low...].prefix { $0.part == part }
     }
 
-    /// What other exchanges with the same server say of the clocks at the time of one, as far as it agrees itself; nil where they are too few.
+    /// What other exchanges with the same server say of the clocks at the time of one, as far as it agrees itself; nil
+    /// where they are too few.
     package func estimate(for exchange: TiedExchange) -> OffsetEstimate? {
         guard let server = exchange.server,
             let others = samples[server.source]?.estimate(at: exchange.opened, besides: exchange.sequence)
         else { return nil }
         let length = max(0, (exchange.closed ?? exchange.opened) - exchange.opened)
-        let around = OffsetEstimate(interval: others.interval.after(microseconds: length), sampleCount: others.sampleCount)
+        let around = OffsetEstimate(
+            interval: others.interval.after(microseconds: length), sampleCount: others.sampleCount)
         guard let own = exchange.interval else { return around }
         return around.interval.intersection(own).map { OffsetEstimate(interval: $0, sampleCount: around.sampleCount) }
     }

@@ -17,8 +17,8 @@ package struct OffsetInterval: Equatable {
 
     /// What is left of it so much earlier or later, since clocks drift apart.
     ///
-    /// RFC 5905 lets the uncertainty of a clock that NTP disciplines grow by 15 millionths (section 7.3, PHI). Crystals alone are good for 50, and here
-    /// are two of them.
+    /// RFC 5905 lets the uncertainty of a clock that NTP disciplines grow by 15 millionths (section 7.3, PHI). Crystals
+    /// alone are good for 50, and here are two of them.
     func after(microseconds: Int) -> OffsetInterval {
         let drift = microseconds / 10_000 + 1
         return OffsetInterval(low: low - drift, high: high + drift)

@@ -18,11 +18,13 @@ package struct OffsetSamples {
     /// In order of (time, sequence).
     let samples: [Sample]
 
-    /// How far away in time an exchange may be. After ten minutes drift alone makes it uncertain by 60 ms, which is what a network takes.
+    /// How far away in time an exchange may be. After ten minutes drift alone makes it uncertain by 60 ms, which is
+    /// what a network takes.
     package static let windowMicroseconds = 600_000_000
     /// So many are looked at, the nearest in time: beyond, they add cost, and little else.
     static let limit = 64
-    /// With fewer nothing is said: one or two exchanges may as well have been slow in the same direction as the one in question.
+    /// With fewer nothing is said: one or two exchanges may as well have been slow in the same direction as the one in
+    /// question.
     static let leastCount = 3
 
     init(_ samples: [Sample]) { self.samples = samples.sorted { ($0.at, $0.sequence) < ($1.at, $1.sequence) } }
@@ -37,7 +39,11 @@ package struct OffsetSamples {
         var (later, end) = (0, samples.count)
         while later < end {
             let middle = (later + end) / 2
-            if (samples[middle].at, samples[middle].sequence) < (time, sequence) { later = middle + 1 } else { end = middle }
+            if (samples[middle].at, samples[middle].sequence) < (time, sequence) {
+                later = middle + 1
+            } else {
+                end = middle
+            }
         }
         var earlier = later - 1
         if later < samples.count, samples[later].at == time, samples[later].sequence == sequence { later += 1 }

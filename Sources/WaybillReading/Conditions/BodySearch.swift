@@ -1,7 +1,8 @@
 import WaybillCore
 import WaybillStore
 
-/// Finds the exchanges in whose kept bodies words stand, before a list is read: bodies are compressed, so that SQL cannot look into them.
+/// Finds the exchanges in whose kept bodies words stand, before a list is read: bodies are compressed, so that SQL
+/// cannot look into them.
 struct BodySearch {
     let connection: Connection
 
@@ -27,7 +28,9 @@ struct BodySearch {
             WITHOUT ROWID; DELETE FROM temp.mentions
             """)
         // An older store has no such table.
-        guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'bodies'") != 0 else { return false }
+        guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'bodies'") != 0 else {
+            return false
+        }
         let patterns = words.map { FoldedBytes($0.utf8) }
         let bodies = try connection.statement(
             "SELECT source, exchange, direction, sum(kept_bytes) FROM bodies GROUP BY source, exchange, direction ORDER BY max(id) DESC"
@@ -38,7 +41,8 @@ struct BodySearch {
             guard rest >= 0 else { return true }
             let bytes = try bytes(body.source, body.exchange, body.direction)
             for (number, pattern) in patterns.enumerated() where bytes.contains(pattern) {
-                try connection.statement("INSERT OR IGNORE INTO temp.mentions VALUES (?, ?, ?)").run(number, body.source, body.exchange)
+                try connection.statement("INSERT OR IGNORE INTO temp.mentions VALUES (?, ?, ?)").run(
+                    number, body.source, body.exchange)
             }
         }
         return false
@@ -49,7 +53,9 @@ struct BodySearch {
         try connection.statement(
             "SELECT kept_bytes, bytes FROM bodies WHERE source = ? AND exchange = ? AND direction = ? ORDER BY piece"
         ).forEachRow(source, exchange, direction) { row in
-            if case .blob(let compressed) = row.value(1) { bytes += Zlib.decompressed(compressed, byteCount: row.int(0)) ?? [] }
+            if case .blob(let compressed) = row.value(1) {
+                bytes += Zlib.decompressed(compressed, byteCount: row.int(0)) ?? []
+            }
         }
         return FoldedBytes(bytes)
     }
@@ -71,7 +77,9 @@ private struct FoldedBytes {
             let last = bytes.count - pattern.count
             var start = 0
             while start <= last {
-                if bytes[start] == first, pattern.indices.allSatisfy({ bytes[start + $0] == pattern[$0] }) { return true }
+                if bytes[start] == first, pattern.indices.allSatisfy({ bytes[start + $0] == pattern[$0] }) {
+                    return true
+                }
                 start += 1
             }
             return false

@@ -1,8 +1,8 @@
 import WaybillCore
 import WaybillStore
 
-/// Conditions as text of a statement: of transactions on their leading part `p`; of exchanges on `network_logs l`, on `sources s` that recorded it and
-/// on its part `p`.
+/// Conditions as text of a statement: of transactions on their leading part `p`; of exchanges on `network_logs l`, on
+/// `sources s` that recorded it and on its part `p`.
 struct ConditionSQL {
     let subject: FilterExpression.Subject
     private(set) var arguments: [any SQLValue] = []
@@ -31,12 +31,15 @@ struct ConditionSQL {
         case .tookMoreThan(let duration): "\(row).closed_at_us - \(row).at_us > \(argument(duration.microseconds))"
         case .tookLessThan(let duration): "\(row).closed_at_us - \(row).at_us < \(argument(duration.microseconds))"
         case .text(let text): subject == .transactions ? mentionInTransaction(of: text) : mentionInExchange(of: text)
-        case .status(let range): ofExchange("l.status BETWEEN \(argument(range.lowerBound)) AND \(argument(range.upperBound))")
+        case .status(let range):
+            ofExchange("l.status BETWEEN \(argument(range.lowerBound)) AND \(argument(range.upperBound))")
         case .exchange(let state): ofExchange(Self.condition(state))
         case .state(let states):
             ofExchange("(\(states.sorted { $0.rawValue < $1.rawValue }.map(Self.condition).joined(separator: " OR ")))")
         case .host(let host):
-            ofExchange("(l.host = \(argument(host)) COLLATE NOCASE OR l.host LIKE \(argument("%." + SQL.escaped(host))) ESCAPE '\\')")
+            ofExchange(
+                "(l.host = \(argument(host)) COLLATE NOCASE OR l.host LIKE \(argument("%." + SQL.escaped(host))) ESCAPE '\\')"
+            )
         case .path(let path): ofExchange(self.path(path))
         case .method(let methods):
             ofExchange("l.method COLLATE NOCASE IN (\(methods.sorted().map { argument($0) }.joined(separator: ", ")))")
@@ -73,7 +76,9 @@ struct ConditionSQL {
         let error = ErrorPattern(text)
         let code = error.code.map { argument($0) }
         let pattern = error.text.map { argument(SQL.pattern(containing: $0)) }
-        func matches(_ column: String, _ detail: String) -> String { ErrorPattern.sql(column, detail, code: code, pattern: pattern) }
+        func matches(_ column: String, _ detail: String) -> String {
+            ErrorPattern.sql(column, detail, code: code, pattern: pattern)
+        }
         let ofExchange = matches("l.error_code", "l.closed_detail")
         guard subject == .transactions else { return ofExchange }
         return """
@@ -86,12 +91,14 @@ struct ConditionSQL {
 
     // MARK: Transactions
 
-    /// What any source of it calls so: the codes that have the name anywhere are few, so that names are looked up for those alone.
+    /// What any source of it calls so: the codes that have the name anywhere are few, so that names are looked up for
+    /// those alone.
     private mutating func event(_ name: String) -> String {
         let text = argument(name)
         let code = FilterCondition.code(ofUnnamed: name).map { " UNION ALL SELECT \(argument($0))" } ?? ""
         let named = SQL.name(
-            useCase: "q.use_case", event: "e.code", app: "s.app", version: "s.app_version", otherwise: "'event ' || e.code")
+            useCase: "q.use_case", event: "e.code", app: "s.app", version: "s.app_version",
+            otherwise: "'event ' || e.code")
         return """
             EXISTS(SELECT 1 FROM parts q CROSS JOIN sources s ON s.id = q.source \
             CROSS JOIN events e ON e.source = q.source AND e.part = q.sequence WHERE q.guid = p.guid \
@@ -106,7 +113,9 @@ struct ConditionSQL {
             // A number is the same number however it is written; any other text cast to one would be 0.
             let isNumber = value.utf8.allSatisfy { "+-.0123456789eE".utf8.contains($0) } && Double(value) != nil
             let number = isNumber ? " OR (j.type IN ('integer', 'real') AND j.atom = CAST(\(text) AS NUMERIC))" : ""
-            conditions.append("((j.type = 'text' AND j.atom = \(text)) OR (j.type IN ('true', 'false') AND j.type = \(text))\(number))")
+            conditions.append(
+                "((j.type = 'text' AND j.atom = \(text)) OR (j.type IN ('true', 'false') AND j.type = \(text))\(number))"
+            )
         }
         return """
             (json_valid(p.opened_detail) AND EXISTS(SELECT 1 FROM json_each(p.opened_detail, '$.attributes') j \
@@ -114,7 +123,8 @@ struct ConditionSQL {
             """
     }
 
-    /// The text in the ID, the support code, a name, an attribute (its name, its value, or both as `sku=A1`), an error, or the host or path of an exchange.
+    /// The text in the ID, the support code, a name, an attribute (its name, its value, or both as `sku=A1`), an error,
+    /// or the host or path of an exchange.
     ///
     /// In any case as far as ASCII goes, which is SQLite's LIKE; other letters as they are.
     private mutating func mentionInTransaction(of text: String) -> String {
@@ -174,11 +184,13 @@ struct ConditionSQL {
     /// As people see it: scheme, host, port, path and query, as far as they are known.
     private static let url: String = {
         func detail(_ name: String) -> String { SQL.detail("l.opened_detail", name) }
-        return "(ifnull(\(detail("scheme")) || '://', '') || ifnull(l.host, '') || ifnull(':' || \(detail("port")), '') || l.path"
+        return
+            "(ifnull(\(detail("scheme")) || '://', '') || ifnull(l.host, '') || ifnull(':' || \(detail("port")), '') || l.path"
             + " || ifnull('?' || \(detail("query")), ''))"
     }()
 
-    /// The text in the method, URL, header fields, error or kept bodies, or in the ID or support code of its transaction; in any case as above.
+    /// The text in the method, URL, header fields, error or kept bodies, or in the ID or support code of its
+    /// transaction; in any case as above.
     private mutating func mentionInExchange(of text: String) -> String {
         let like = "LIKE \(argument(SQL.pattern(containing: text))) ESCAPE '\\'"
         func inDetail(_ column: String) -> String {
@@ -217,7 +229,8 @@ struct ErrorPattern {
         text = words.isEmpty ? nil : words
     }
 
-    /// Whether a code, and the domain or the text in a `DetailColumn`, are those of the pattern, whose parts are arguments of the statement.
+    /// Whether a code, and the domain or the text in a `DetailColumn`, are those of the pattern, whose parts are
+    /// arguments of the statement.
     static func sql(_ column: String, _ detail: String, code: String?, pattern: String?) -> String {
         var conditions = ["\(column) IS NOT NULL"]
         if let code { conditions.append("\(column) = \(code)") }

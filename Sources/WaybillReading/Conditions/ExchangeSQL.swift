@@ -1,7 +1,8 @@
 import WaybillCore
 import WaybillStore
 
-/// A filter of exchanges as conditions on `network_logs l`, `sources s` and `parts p`; times apart, since they go by each source's clock.
+/// A filter of exchanges as conditions on `network_logs l`, `sources s` and `parts p`; times apart, since they go by
+/// each source's clock.
 struct ExchangeSQL {
     private(set) var sql = "l.method IS NOT NULL"
     private var values = ConditionSQL(about: .exchanges)
@@ -19,7 +20,9 @@ struct ExchangeSQL {
     ///   - wall: Now, in microseconds since 1970: decides which transactions have timed out.
     init(_ filter: ExchangeFilter, isChosen: Bool, now wall: Int) {
         if isChosen { add("p.guid IN (SELECT guid FROM temp.chosen)") }
-        if filter.useCase != nil || !filter.outcomes.isEmpty { add(transaction(filter.useCase, filter.outcomes, now: wall)) }
+        if filter.useCase != nil || !filter.outcomes.isEmpty {
+            add(transaction(filter.useCase, filter.outcomes, now: wall))
+        }
         for condition in filter.terms { add(values.sql(of: condition)) }
     }
 

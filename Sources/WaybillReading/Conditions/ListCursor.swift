@@ -1,6 +1,7 @@
 package import WaybillCore
 
-/// Where a page of a list ended: lists go by time of beginning or by duration, and by the part's row where those are equal.
+/// Where a page of a list ended: lists go by time of beginning or by duration, and by the part's row where those are
+/// equal.
 package struct ListCursor: Hashable {
     package var order = TransactionFilter.Order.newest
     /// The time or the duration, in microseconds.
@@ -26,7 +27,8 @@ extension ListCursor: CustomStringConvertible {
         guard numbers.count == 3, let listed = numbers[0], Self.places.contains(listed), let source = numbers[1],
             let sequence = numbers[2]
         else {
-            throw WaybillError(.format, "The cursor is not one that a list gave. Leave it out to start with the newest transactions.")
+            throw WaybillError(
+                .format, "The cursor is not one that a list gave. Leave it out to start with the newest transactions.")
         }
         self.init(order: order ?? .newest, listed: listed, source: source, sequence: sequence)
     }
@@ -35,7 +37,8 @@ extension ListCursor: CustomStringConvertible {
     package init(_ text: String, of order: TransactionFilter.Order) throws(WaybillError) {
         try self.init(text)
         guard self.order == order else {
-            throw WaybillError(.format, "The cursor is of a list in another order. Leave it out to start at the beginning.")
+            throw WaybillError(
+                .format, "The cursor is of a list in another order. Leave it out to start at the beginning.")
         }
     }
 }

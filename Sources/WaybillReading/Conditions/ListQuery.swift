@@ -3,9 +3,11 @@ package import WaybillStore
 
 /// The statement that finds the transactions of a list, in their order.
 ///
-/// One arm for each stored outcome, each in the order of an index; SQLite merges them, so that a page costs what it shows.
+/// One arm for each stored outcome, each in the order of an index; SQLite merges them, so that a page costs what it
+/// shows.
 package struct ListQuery {
-    /// Where leading parts are looked for: among all, those of the transactions in the temporary table `changed`, or those of a few transactions.
+    /// Where leading parts are looked for: among all, those of the transactions in the temporary table `changed`, or
+    /// those of a few transactions.
     package enum Scope {
         case all, changed
         case few([GUID])
@@ -21,12 +23,16 @@ package struct ListQuery {
     ///   - end: Of the last one that may be found; nil: that of the list.
     ///   - skipped: How many are passed over.
     package init(
-        _ filter: TransactionFilter, limit: Int, after cursor: ListCursor?, through end: ListCursor? = nil, skipping skipped: Int = 0,
+        _ filter: TransactionFilter, limit: Int, after cursor: ListCursor?, through end: ListCursor? = nil,
+        skipping skipped: Int = 0,
         now wall: Int, in scope: Scope = .all
     ) {
-        let arms = arms(of: "p.source, p.sequence", isSorted: true, filter, after: cursor, through: end, now: wall, in: scope)
+        let arms = arms(
+            of: "p.source, p.sequence", isSorted: true, filter, after: cursor, through: end, now: wall, in: scope)
         let direction = filter.order.isDescending ? "DESC" : "ASC"
-        sql = arms + " ORDER BY 1 \(direction), 2 \(direction), 3 \(direction) LIMIT \(argument(limit)) OFFSET \(argument(skipped))"
+        sql =
+            arms
+            + " ORDER BY 1 \(direction), 2 \(direction), 3 \(direction) LIMIT \(argument(limit)) OFFSET \(argument(skipped))"
     }
 
     /// All that pass, in no order.
@@ -40,7 +46,8 @@ package struct ListQuery {
 
     /// - Parameter isSorted: Whether what they are sorted by comes before the columns.
     private mutating func arms(
-        of columns: String, isSorted: Bool, _ filter: TransactionFilter, after cursor: ListCursor?, through end: ListCursor?, now wall: Int,
+        of columns: String, isSorted: Bool, _ filter: TransactionFilter, after cursor: ListCursor?,
+        through end: ListCursor?, now wall: Int,
         in scope: Scope
     ) -> String {
         var conditions: [String] = []
@@ -82,7 +89,8 @@ package struct ListQuery {
         case .changed: return "temp.changed c CROSS JOIN parts p INDEXED BY parts_by_guid ON p.guid = c.guid"
         case .few(let transactions):
             let ids = transactions.map { "(\(argument($0)))" }.joined(separator: ", ")
-            return "(SELECT column1 AS guid FROM (VALUES \(ids))) c CROSS JOIN parts p INDEXED BY parts_by_guid ON p.guid = c.guid"
+            return
+                "(SELECT column1 AS guid FROM (VALUES \(ids))) c CROSS JOIN parts p INDEXED BY parts_by_guid ON p.guid = c.guid"
         }
     }
 
@@ -108,13 +116,18 @@ private struct Section {
 
     /// By duration, what has none comes last, and only what is open or was interrupted has none.
     ///
-    /// - Parameter earliest: The least that a list in this order may have; nil: any. SQLite takes one lower bound for an index, and `IS NOT NULL` would be
-    ///   one.
-    static func all(of stored: TransactionOutcome, in order: TransactionFilter.Order, from earliest: String?) -> [Section] {
+    /// - Parameter earliest: The least that a list in this order may have; nil: any. SQLite takes one lower bound for
+    ///   an index, and `IS NOT NULL` would be one.
+    static func all(of stored: TransactionOutcome, in order: TransactionFilter.Order, from earliest: String?)
+        -> [Section]
+    {
         func isSaid(_ column: String) -> String { earliest.map { "\(column) >= \($0)" } ?? "\(column) IS NOT NULL" }
-        guard order == .longest || order == .shortest else { return [Section(key: "p.listed_us", condition: isSaid("p.listed_us"))] }
+        guard order == .longest || order == .shortest else {
+            return [Section(key: "p.listed_us", condition: isSaid("p.listed_us"))]
+        }
         let closed = Section(
-            key: "p.duration_us", condition: "p.listed_us IS NOT NULL AND \(isSaid("p.duration_us"))", index: "parts_by_duration")
+            key: "p.duration_us", condition: "p.listed_us IS NOT NULL AND \(isSaid("p.duration_us"))",
+            index: "parts_by_duration")
         guard stored == .open || stored == .interrupted else { return [closed] }
         let last = order == .longest ? ListCursor.places.lowerBound : ListCursor.places.upperBound
         return [closed, Section(key: "\(last)", condition: "p.listed_us IS NOT NULL AND p.duration_us IS NULL")]

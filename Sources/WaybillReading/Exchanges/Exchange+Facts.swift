@@ -4,8 +4,8 @@ import WaybillStore
 extension TransactionRecord.Exchange {
     /// An exchange of its two facts.
     ///
-    /// All its times go by the clock anchor of its opening, so that its durations are those of the source's own clock, also where the wall clock was
-    /// set meanwhile.
+    /// All its times go by the clock anchor of its opening, so that its durations are those of the source's own clock,
+    /// also where the wall clock was set meanwhile.
     ///
     /// - Parameter closed: nil while it is in progress.
     /// - Returns: nil where the first is not the opening of an exchange.
@@ -16,11 +16,14 @@ extension TransactionRecord.Exchange {
         let offset = clock.wall(fact.atMicroseconds) - fact.atMicroseconds
         let wall = { (at: Int) in at + offset }
         self.init(
-            id: Fact.ID(source: source, sequence: fact.sequence), part: fact.part, role: opened.role, method: opened.method,
+            id: Fact.ID(source: source, sequence: fact.sequence), part: fact.part, role: opened.role,
+            method: opened.method,
             url: opened.url,
             state: closing?.state, status: closing?.status, openedMicroseconds: wall(fact.atMicroseconds),
-            firstByteMicroseconds: closing?.firstByteAtMicroseconds.map(wall), closedMicroseconds: closed.map { wall($0.atMicroseconds) },
-            sentByteCount: closing?.sentByteCount, receivedByteCount: closing?.receivedByteCount, requestHeaderFields: opened.headerFields,
+            firstByteMicroseconds: closing?.firstByteAtMicroseconds.map(wall),
+            closedMicroseconds: closed.map { wall($0.atMicroseconds) },
+            sentByteCount: closing?.sentByteCount, receivedByteCount: closing?.receivedByteCount,
+            requestHeaderFields: opened.headerFields,
             responseHeaderFields: closing?.headerFields ?? [], error: closing?.error,
             transfer: closing?.transfer.timed(by: wall) ?? Fact.Transfer())
     }
@@ -31,7 +34,9 @@ extension Fact.Transfer {
     package func timed(by clock: (Int) -> Int) -> Self {
         var transfer = self
         transfer.sentAtMicroseconds = sentAtMicroseconds.map(clock)
-        for index in redirects.indices { transfer.redirects[index].atMicroseconds = clock(redirects[index].atMicroseconds) }
+        for index in redirects.indices {
+            transfer.redirects[index].atMicroseconds = clock(redirects[index].atMicroseconds)
+        }
         return transfer
     }
 }

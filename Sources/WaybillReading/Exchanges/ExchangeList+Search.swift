@@ -4,10 +4,11 @@ import WaybillStore
 extension ExchangeList {
     /// The newest behind a cursor, as far as its budget goes.
     ///
-    /// Looked for in windows of time, the newest first, each with about a stretch of exchanges: all that is newer than a window's beginning is known
-    /// before anything older is looked at.
+    /// Looked for in windows of time, the newest first, each with about a stretch of exchanges: all that is newer than
+    /// a window's beginning is known before anything older is looked at.
     ///
-    /// - Returns: Also how many exchanges were looked at, and from when on; nil where that are all, or the limit was reached.
+    /// - Returns: Also how many exchanges were looked at, and from when on; nil where that are all, or the limit was
+    ///   reached.
     func keys(
         limit: Int, after cursor: ListCursor?, budget: SearchBudget
     ) throws(WaybillError) -> (keys: [ExchangeKey], lookedAt: (count: Int, from: Int)?) {
@@ -38,7 +39,8 @@ extension ExchangeList {
     /// A stretch ends behind so many sources, however little each of them has.
     private static func sourceCount(of stretch: Int) -> Int { max(1, stretch / 10) }
 
-    /// Has the last ones end with an exchange each, in order: a window that began where none was opened would be as small as can be, and the next one, too.
+    /// Has the last ones end with an exchange each, in order: a window that began where none was opened would be as
+    /// small as can be, and the next one, too.
     ///
     /// - Returns: Whether there is any left.
     private func settle(_ spans: inout [ExchangeSpan], count: Int) throws(WaybillError) -> Bool {
@@ -46,7 +48,8 @@ extension ExchangeList {
             var span = spans.remove(at: index)
             let newest = try connection.statement(
                 "SELECT max(at_us) FROM network_logs WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ?"
-            ).first(span.source, span.times.lowerBound, span.times.upperBound) { row in row.isNull(0) ? nil : row.int(0) }
+            ).first(span.source, span.times.lowerBound, span.times.upperBound) { row in row.isNull(0) ? nil : row.int(0)
+            }
             guard let newest = newest ?? nil else { continue }
             span.times = span.times.lowerBound..<newest + 1
             span.isExact = true
@@ -55,13 +58,16 @@ extension ExchangeList {
         return !spans.isEmpty
     }
 
-    /// Since 1970: behind a stretch of exchanges of the source with the newest, or behind so many sources; nil: there is less than that.
+    /// Since 1970: behind a stretch of exchanges of the source with the newest, or behind so many sources; nil: there
+    /// is less than that.
     private func beginning(of spans: [ExchangeSpan], stretch: Int) throws(WaybillError) -> Int? {
         guard let newest = spans.last else { return nil }
         let inSource = try connection.statement(
             "SELECT at_us FROM network_logs WHERE source = ? AND method IS NOT NULL AND at_us >= ? AND at_us < ? "
                 + "ORDER BY at_us DESC LIMIT 1 OFFSET ?"
-        ).first(newest.source, newest.times.lowerBound, newest.times.upperBound, stretch - 1) { row in row.int(0) + newest.offset }
+        ).first(newest.source, newest.times.lowerBound, newest.times.upperBound, stretch - 1) { row in
+            row.int(0) + newest.offset
+        }
         let amongSources = spans.dropLast(Self.sourceCount(of: stretch)).last?.newest
         return [inSource, amongSources].compactMap(\.self).max()
     }

@@ -3,9 +3,9 @@ package import WaybillStore
 
 /// Finds the exchanges of a list, within one read of the store.
 ///
-/// Exchanges carry their source's time, whose distance to the wall clock may be learned late. So nothing is stored in the order of a list: each
-/// source's newest are found by an index, those that can matter are asked, and what they have is merged. A page costs what it shows, and a look at
-/// each source.
+/// Exchanges carry their source's time, whose distance to the wall clock may be learned late. So nothing is stored in
+/// the order of a list: each source's newest are found by an index, those that can matter are asked, and what they have
+/// is merged. A page costs what it shows, and a look at each source.
 package struct ExchangeList {
     let connection: Connection
     let filter: ExchangeFilter
@@ -19,13 +19,15 @@ package struct ExchangeList {
     ///   - bodyLimit: Bytes of bodies that are looked through for words, the newest first. Default: all.
     /// - Throws: `.setting` where both filters say something about transactions.
     package init(
-        _ filter: ExchangeFilter, of transactions: TransactionFilter? = nil, now wall: Int, bodyLimit: Int = .max, _ connection: Connection
+        _ filter: ExchangeFilter, of transactions: TransactionFilter? = nil, now wall: Int, bodyLimit: Int = .max,
+        _ connection: Connection
     ) throws(WaybillError) {
         self.connection = connection
         self.filter = filter
         let ofTransactions = filter.conditions.filter(\.isOfTransaction)
         guard transactions == nil || (filter.useCase == nil && filter.outcomes.isEmpty && ofTransactions.isEmpty) else {
-            throw WaybillError(.setting, "What is said of transactions belongs to the filter of transactions, where there is one.")
+            throw WaybillError(
+                .setting, "What is said of transactions belongs to the filter of transactions, where there is one.")
         }
         var chosen = transactions
         if !ofTransactions.isEmpty {
@@ -44,7 +46,9 @@ package struct ExchangeList {
         var found: [ExchangeKey] = []
         for span in try spans(after: cursor) {
             if found.count == limit, let oldest = found.last, span.newest < oldest.opened { break }
-            found = Array((found + (try keys(in: span, limit: limit, after: cursor))).sorted(by: ExchangeKey.follows).prefix(limit))
+            found = Array(
+                (found + (try keys(in: span, limit: limit, after: cursor))).sorted(by: ExchangeKey.follows).prefix(
+                    limit))
         }
         return found
     }
@@ -92,7 +96,8 @@ package struct ExchangeList {
     func keys(in span: ExchangeSpan, limit: Int, after cursor: ListCursor?) throws(WaybillError) -> [ExchangeKey] {
         var conditions = conditions
         var sql = "\(conditions.sql) AND l.source = \(conditions.argument(span.source))"
-        sql += " AND l.at_us >= \(conditions.argument(span.times.lowerBound)) AND l.at_us < \(conditions.argument(span.times.upperBound))"
+        sql +=
+            " AND l.at_us >= \(conditions.argument(span.times.lowerBound)) AND l.at_us < \(conditions.argument(span.times.upperBound))"
         if let cursor {
             let place = (cursor.listed - span.offset, cursor.source, cursor.sequence)
             sql += " AND (l.at_us, l.source, l.sequence) < "
@@ -102,7 +107,9 @@ package struct ExchangeList {
         var keys: [ExchangeKey] = []
         try connection.statement("SELECT l.at_us, l.part, l.sequence FROM \(ExchangeSQL.tables) WHERE \(sql)")
             .forEachRow(arguments: conditions.arguments) { row in
-                keys.append(ExchangeKey(opened: row.int(0) + span.offset, source: span.source, part: row.int(1), sequence: row.int(2)))
+                keys.append(
+                    ExchangeKey(
+                        opened: row.int(0) + span.offset, source: span.source, part: row.int(1), sequence: row.int(2)))
             }
         return keys
     }

@@ -26,7 +26,9 @@ final class ExchangeRows {
     /// nil where the row is gone.
     func record(at key: ExchangeKey) throws(WaybillError) -> ExchangeRecord? {
         let clock = try clock(of: key.source)
-        return try connection.statement(Self.query).first(key.source, key.part, key.sequence) { row in Self.record(row, clock) } ?? nil
+        return try connection.statement(Self.query).first(key.source, key.part, key.sequence) { row in
+            Self.record(row, clock)
+        } ?? nil
     }
 
     private func clock(of source: Int) throws(WaybillError) -> WallClock {
@@ -47,16 +49,20 @@ final class ExchangeRows {
     private static func record(_ row: Row, _ clock: WallClock) -> ExchangeRecord? {
         let rest = row.dropFirst(19)
         let source = TransactionRecord.Source(
-            id: rest.guid(0), app: rest.text(1), appVersion: rest.text(2), device: rest.text(3), os: rest.text(4), osVersion: rest.text(5))
+            id: rest.guid(0), app: rest.text(1), appVersion: rest.text(2), device: rest.text(3), os: rest.text(4),
+            osVersion: rest.text(5))
         let closed = row.isNull(8) ? nil : FactRowReader.exchangeClosed(row.dropFirst(8))
-        guard let exchange = TransactionRecord.Exchange(FactRowReader.exchangeOpened(row), closed: closed, source: source.id, clock: clock)
+        guard
+            let exchange = TransactionRecord.Exchange(
+                FactRowReader.exchangeOpened(row), closed: closed, source: source.id, clock: clock)
         else {
             return nil
         }
         let transaction = rest.optionalGUID(7)
         return ExchangeRecord(
             exchange: exchange,
-            state: ExchangeRecord.State(exchange.state, isMocked: exchange.transfer.isMocked, hasSourceEnded: rest.bool(6)),
+            state: ExchangeRecord.State(
+                exchange.state, isMocked: exchange.transfer.isMocked, hasSourceEnded: rest.bool(6)),
             source: source, transaction: transaction, useCase: transaction.map { _ in rest.int(8) },
             useCaseName: transaction.map { _ in rest.text(9) })
     }

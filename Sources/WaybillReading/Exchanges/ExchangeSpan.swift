@@ -1,7 +1,8 @@
 import WaybillCore
 import WaybillStore
 
-/// A stretch of one source's time in which the wall clock stands at a fixed distance from it, so that both give the same order.
+/// A stretch of one source's time in which the wall clock stands at a fixed distance from it, so that both give the
+/// same order.
 struct ExchangeSpan {
     /// The `sources.id` of the source.
     var source: Int
@@ -24,7 +25,8 @@ struct ExchangeSpan {
             let end = min(newest + 1, index + 1 < anchors.count ? anchors[index + 1].atMicroseconds : .max)
             guard start < end else { return nil }
             return ExchangeSpan(
-                source: source, offset: anchors[index].offsetMicroseconds, times: start..<end, isExact: end == newest + 1)
+                source: source, offset: anchors[index].offsetMicroseconds, times: start..<end,
+                isExact: end == newest + 1)
         }
     }
 
@@ -33,7 +35,8 @@ struct ExchangeSpan {
         let start = since.map { max($0 - offset, times.lowerBound) } ?? times.lowerBound
         let end = until.map { min($0 - offset, times.upperBound) } ?? times.upperBound
         guard start < end else { return nil }
-        return ExchangeSpan(source: source, offset: offset, times: start..<end, isExact: isExact && end == times.upperBound)
+        return ExchangeSpan(
+            source: source, offset: offset, times: start..<end, isExact: isExact && end == times.upperBound)
     }
 }
 
@@ -56,7 +59,9 @@ extension ExchangeSpan {
                 if !isFirst { finish() }
                 (source, anchors, isFirst) = ((row.int(0), row.int(1)), [], false)
             }
-            if !row.isNull(2) { anchors.append(ClockAnchor(atMicroseconds: row.int(2), offsetMicroseconds: row.int(3))) }
+            if !row.isNull(2) {
+                anchors.append(ClockAnchor(atMicroseconds: row.int(2), offsetMicroseconds: row.int(3)))
+            }
         }
         if !isFirst { finish() }
         return spans

@@ -5,10 +5,12 @@ package import WaybillStore
 extension StoreReader {
     /// Exchanges that pass a filter, the newest first.
     ///
-    /// Text is looked for in the newest ``BodySearch/pageLimit`` bytes of kept bodies; the page's note says when there were more.
+    /// Text is looked for in the newest ``BodySearch/pageLimit`` bytes of kept bodies; the page's note says when there
+    /// were more.
     ///
     /// - Parameters:
-    ///   - cursor: ``RecordPage/next`` of the page before; nil for the first. Exchanges that arrive meanwhile do not shift the pages.
+    ///   - cursor: ``RecordPage/next`` of the page before; nil for the first. Exchanges that arrive meanwhile do not
+    ///     shift the pages.
     ///   - wall: Now, in microseconds since 1970: decides which transactions have timed out.
     /// - Throws: `.format` for a cursor that no list gave.
     package func exchanges(
@@ -55,7 +57,9 @@ extension StoreReader {
                 SELECT l.source, l.part FROM sources s CROSS JOIN network_logs l ON l.source = s.id \
                 WHERE s.uuid = ? AND l.sequence = ? AND l.method IS NOT NULL
                 """
-            ).first(id.source, id.sequence) { row in ExchangeKey(opened: 0, source: row.int(0), part: row.int(1), sequence: id.sequence) }
+            ).first(id.source, id.sequence) { row in
+                ExchangeKey(opened: 0, source: row.int(0), part: row.int(1), sequence: id.sequence)
+            }
             guard let key else { return nil }
             return try ExchangeRows(connection).record(at: key)
         }
@@ -63,11 +67,14 @@ extension StoreReader {
 
     /// The sources whose support code begins like this, in order; an empty prefix has none.
     ///
-    /// - Parameter prefix: Up to eight characters of the alphabet of ``SupportCode``, in either case, with or without the hyphen.
+    /// - Parameter prefix: Up to eight characters of the alphabet of ``SupportCode``, in either case, with or without
+    ///   the hyphen.
     package func sources(withCode prefix: some StringProtocol) throws(WaybillError) -> [GUID] {
         let digits = prefix.filter { $0 != "-" }
         // The code of the prefix, filled up, has the canonical letters.
-        guard (1...8).contains(digits.count), let filled = SupportCode(digits + String(repeating: "0", count: 8 - digits.count)) else {
+        guard (1...8).contains(digits.count),
+            let filled = SupportCode(digits + String(repeating: "0", count: 8 - digits.count))
+        else {
             return []
         }
         let canonical = filled.description.filter { $0 != "-" }.prefix(digits.count)
@@ -79,6 +86,8 @@ extension StoreReader {
     package func whyEmpty(_ filter: ExchangeFilter) throws(WaybillError) -> String {
         let count = try connection.integer("SELECT count(*) FROM network_logs WHERE method IS NOT NULL")
         guard count > 0 else { return "There is no exchange here." }
-        return count == 1 ? "The only exchange here does not pass the filter." : "None of the \(count) exchanges here passes the filter."
+        return count == 1
+            ? "The only exchange here does not pass the filter."
+            : "None of the \(count) exchanges here passes the filter."
     }
 }

@@ -34,7 +34,8 @@ package struct ExportSelector {
             for source in own {
                 let first = (cursor.recorded[source.id] ?? 0) + 1
                 guard first <= source.recorded else { continue }
-                selection.shares.append(ScannedShare(row: source.row, sequences: SequenceRanges([first...source.recorded])))
+                selection.shares.append(
+                    ScannedShare(row: source.row, sequences: SequenceRanges([first...source.recorded])))
             }
         case .since(let time):
             selection = ExportSelection(shares: try arrived("received_us >= ?", time))
@@ -50,7 +51,8 @@ package struct ExportSelector {
     }
 
     private func ownSources() throws(WaybillError) -> [(row: Int, id: GUID, recorded: Int)] {
-        try connection.statement("SELECT id, uuid, recorded FROM sources WHERE heard_us IS NULL ORDER BY id").rows { row in
+        try connection.statement("SELECT id, uuid, recorded FROM sources WHERE heard_us IS NULL ORDER BY id").rows {
+            row in
             (row.int(0), row.guid(1), row.int(2))
         }
     }
@@ -62,7 +64,9 @@ package struct ExportSelector {
     /// What came in the arrivals that a condition names.
     private func arrived(_ condition: String, _ value: Int) throws(WaybillError) -> [ScannedShare] {
         var ranges: [Int: SequenceRanges] = [:]
-        try connection.statement("SELECT source, first, last FROM arrivals WHERE \(condition) ORDER BY id").forEachRow(value) { row in
+        try connection.statement("SELECT source, first, last FROM arrivals WHERE \(condition) ORDER BY id").forEachRow(
+            value
+        ) { row in
             ranges[row.int(0), default: SequenceRanges()].insert(row.int(1)...max(row.int(1), row.int(2)))
         }
         return ranges.sorted { $0.key < $1.key }.map { ScannedShare(row: $0.key, sequences: $0.value) }
@@ -87,7 +91,9 @@ package struct ExportSelector {
     func choose(_ filter: TransactionFilter, now: Int) throws(WaybillError) {
         try chooseNone()
         let query = ListQuery(all: "p.guid", filter, now: now)
-        try connection.statement("INSERT OR IGNORE INTO temp.chosen \(query.sql)").forEachRow(arguments: query.arguments) { _ in }
+        try connection.statement("INSERT OR IGNORE INTO temp.chosen \(query.sql)").forEachRow(
+            arguments: query.arguments
+        ) { _ in }
     }
 
     private func choose(_ transaction: GUID) throws(WaybillError) {

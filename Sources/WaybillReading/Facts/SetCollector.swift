@@ -23,12 +23,17 @@ struct SetCollector: FactVisitor {
     mutating func enter(_ scanned: ScannedSource) throws(WaybillError) {
         let source = scanned.source
         var share = TransactionSet.Share(source: redactor.source(source), clocks: scanned.clock.anchors)
-        share.names = try connection.statement("SELECT use_case, event, name FROM names WHERE app = ? AND app_version = ?")
-            .rows(source.app, source.appVersion) { row in
-                RecordedName(useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: redactor.text(row.text(2)))
-            }
+        share.names = try connection.statement(
+            "SELECT use_case, event, name FROM names WHERE app = ? AND app_version = ?"
+        )
+        .rows(source.app, source.appVersion) { row in
+            RecordedName(
+                useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: redactor.text(row.text(2)))
+        }
         share.dropped = try RangeRows(connection: connection).dropped(of: scanned.share.row)
-        try connection.statement("SELECT ended, recorded, refused FROM sources WHERE id = ?").forEachRow(scanned.share.row) { row in
+        try connection.statement("SELECT ended, recorded, refused FROM sources WHERE id = ?").forEachRow(
+            scanned.share.row
+        ) { row in
             share.hasEnded = row.bool(0)
             share.ledger.recorded = row.int(1)
             share.ledger.refused = row.int(2)

@@ -10,7 +10,8 @@ public struct ExchangeFilter: ListFilter, Hashable, Sendable, Codable {
     public var outcomes: Set<TransactionOutcome> = []
     package var sinceMicroseconds: Int?
     package var untilMicroseconds: Int?
-    /// Found in any case in the method, host, path, query, header fields, error or kept bodies, or the ID or support code of its transaction.
+    /// Found in any case in the method, host, path, query, header fields, error or kept bodies, or the ID or support
+    /// code of its transaction.
     public var text: String?
     /// Any of these methods, in any case; empty: all.
     public var methods: Set<String> = []
@@ -33,7 +34,8 @@ extension ExchangeFilter {
 
     /// All that is asked of one exchange after the other.
     var terms: [FilterCondition] {
-        (methods.isEmpty ? [] : [.method(methods)]) + (statuses.map { [.status($0)] } ?? []) + (states.isEmpty ? [] : [.state(states)])
+        (methods.isEmpty ? [] : [.method(methods)]) + (statuses.map { [.status($0)] } ?? [])
+            + (states.isEmpty ? [] : [.state(states)])
             + textCondition + conditions.filter { !$0.isOfTransaction }
     }
 

@@ -6,8 +6,8 @@ public indirect enum FilterCondition: Hashable, Sendable {
     case useCase(Int)
     /// Any source recorded an event in the transaction that it calls so; one that has no name is `event 7`.
     case event(String)
-    /// It ended with such an error, or in a transaction an event or an exchange has it: `401` is its code, `LoginError` is found in its domain or
-    /// text in any case, `LoginError 401` is both, and `*` is any error.
+    /// It ended with such an error, or in a transaction an event or an exchange has it: `401` is its code, `LoginError`
+    /// is found in its domain or text in any case, `LoginError 401` is both, and `*` is any error.
     case error(String)
     /// The transaction was begun with an attribute of this name, and of this value as it is shown; nil: of any.
     case attribute(String, value: String?)
@@ -15,7 +15,8 @@ public indirect enum FilterCondition: Hashable, Sendable {
     case app(String), appVersion(String), device(String), osVersion(String)
     /// The same of the name of its operating system, `iOS`, or that with the beginning of its version, `iOS 18`.
     case os(String)
-    /// From opening to closing it took more, or less, than this, in whole microseconds; what has no closing did neither.
+    /// From opening to closing it took more, or less, than this, in whole microseconds; what has no closing did
+    /// neither.
     case tookMoreThan(Duration), tookLessThan(Duration)
     /// Found where the ``TransactionFilter/text`` of transactions looks, or the ``ExchangeFilter/text`` of exchanges.
     case text(String)
@@ -27,13 +28,15 @@ public indirect enum FilterCondition: Hashable, Sendable {
     case state(Set<ExchangeRecord.State>)
     /// The exchange went to this host or one below it, in any case: `example.com` lets `api.example.com` through.
     case host(String)
-    /// The exchange is of this path or one below it: `/orders`, or `orders`, lets `/orders/17` through, and not `/orders-of-today`.
+    /// The exchange is of this path or one below it: `/orders`, or `orders`, lets `/orders/17` through, and not
+    /// `/orders-of-today`.
     case path(String)
     /// The exchange has any of these methods, in any case.
     case method(Set<String>)
     /// The response's body had more, or fewer, than so many bytes; one whose size is not known had neither.
     case receivedMoreThan(Int), receivedLessThan(Int)
-    /// The condition does not hold; of what is said about an exchange's transaction: it is in one, and there it does not.
+    /// The condition does not hold; of what is said about an exchange's transaction: it is in one, and there it does
+    /// not.
     case not(FilterCondition)
 }
 
@@ -43,7 +46,8 @@ extension FilterCondition {
         switch self {
         case .useCase, .event, .attribute: true
         case .not(let condition): condition.isOfTransaction
-        case .error, .app, .appVersion, .device, .osVersion, .os, .tookMoreThan, .tookLessThan, .text, .status, .exchange, .state, .host,
+        case .error, .app, .appVersion, .device, .osVersion, .os, .tookMoreThan, .tookLessThan, .text, .status,
+            .exchange, .state, .host,
             .path,
             .method, .receivedMoreThan, .receivedLessThan:
             false
@@ -75,7 +79,8 @@ extension FilterCondition: Encodable, CustomStringConvertible {
         if let code = filter.useCase { filter.conditions.append(.useCase(code)) }
         filter.useCase = nil
         guard let condition = filter.conditions.first, filter.conditions.count == 1 else {
-            throw FilterMistake("“\(text)” is not one condition, as \(example) is.", at: 0, count: text.unicodeScalars.count)
+            throw FilterMistake(
+                "“\(text)” is not one condition, as \(example) is.", at: 0, count: text.unicodeScalars.count)
         }
         filter.conditions = []
         guard filter == Filter() else {

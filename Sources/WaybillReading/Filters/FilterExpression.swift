@@ -1,7 +1,9 @@
-/// A filter as people write it: `outcome:failed event:requestSent took>2s os:"iOS 18" since:24h -event:paid wrong password`.
+/// A filter as people write it:
+/// `outcome:failed event:requestSent took>2s os:"iOS 18" since:24h -event:paid wrong password`.
 ///
-/// Terms stand beside each other, and all must hold; a `-` before a term turns it round. A term is a key, a colon and a value, or a word that is
-/// found anywhere. What has spaces, or a word that has a colon, is put into double quotes, in which `\"` and `\\` stand for themselves.
+/// Terms stand beside each other, and all must hold; a `-` before a term turns it round. A term is a key, a colon and a
+/// value, or a word that is found anywhere. What has spaces, or a word that has a colon, is put into double quotes, in
+/// which `\"` and `\\` stand for themselves.
 ///
 /// About transactions:
 ///
@@ -126,7 +128,8 @@ extension FilterExpression {
     package enum Relation: String, Sendable { case equal = ":", less = "<", greater = ">" }
 
     package enum Key: String, Sendable, CaseIterable {
-        case useCase, outcome, event, error, attribute, status, exchange, app, version, device, os, osVersion, took, since, until, sort
+        case useCase, outcome, event, error, attribute, status, exchange, app, version, device, os, osVersion, took,
+            since, until, sort
         case host, path, method, state, size
 
         /// Whether it is a key of filters about this.
@@ -134,7 +137,8 @@ extension FilterExpression {
             switch self {
             case .exchange, .sort: subject == .transactions
             case .host, .path, .method, .state, .size: subject == .exchanges
-            case .useCase, .outcome, .event, .error, .attribute, .status, .app, .version, .device, .os, .osVersion, .took, .since, .until:
+            case .useCase, .outcome, .event, .error, .attribute, .status, .app, .version, .device, .os, .osVersion,
+                .took, .since, .until:
                 true
             }
         }

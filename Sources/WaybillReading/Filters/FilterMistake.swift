@@ -29,7 +29,8 @@ public struct FilterMistake: Error, Hashable, Sendable, CustomStringConvertible 
         // Inside of quotes, a scalar that is escaped takes two places.
         guard !isQuoted || !scalars[offset..<offset + count].contains("\\") else { return nil }
         let isWritable = FilterScanner.isWritable(suggestion, isWord: false)
-        let written = isQuoted ? suggestion.escaping(["\"", "\\"]) : isWritable ? suggestion : FilterScanner.quoted(suggestion)
+        let written =
+            isQuoted ? suggestion.escaping(["\"", "\\"]) : isWritable ? suggestion : FilterScanner.quoted(suggestion)
         var corrected = String.UnicodeScalarView(scalars[..<offset])
         corrected.append(contentsOf: written.unicodeScalars)
         corrected.append(contentsOf: scalars[(offset + count)...])

@@ -13,7 +13,9 @@ struct FilterScanner {
         self.subject = subject
     }
 
-    private static let relations: [Unicode.Scalar: FilterExpression.Relation] = [":": .equal, "<": .less, ">": .greater]
+    private static let relations: [Unicode.Scalar: FilterExpression.Relation] = [
+        ":": .equal, "<": .less, ">": .greater,
+    ]
 
     /// The next term and where it stands; nil at the end.
     mutating func next() throws(FilterMistake) -> (FilterExpression.Term, FilterExpression.Place)? {
@@ -40,7 +42,9 @@ struct FilterScanner {
             return (FilterExpression.Term(nil, .equal, word), start + 1)
         }
         while index < text.count, !text[index].properties.isWhitespace, Self.relations[text[index]] == nil {
-            if text[index] == "\"" { throw FilterMistake("Quotes stand around all of a word, or of a value behind “:”.", at: index) }
+            if text[index] == "\"" {
+                throw FilterMistake("Quotes stand around all of a word, or of a value behind “:”.", at: index)
+            }
             index += 1
         }
         let word = string(start..<index)
@@ -65,7 +69,8 @@ struct FilterScanner {
         }
         let names = keys.map(\.rawValue)
         // An attribute as it is shown, whose value has a colon.
-        let nearest = word.contains("=") ? "\(FilterExpression.Key.attribute.rawValue):\(word)" : word.nearest(among: names)
+        let nearest =
+            word.contains("=") ? "\(FilterExpression.Key.attribute.rawValue):\(word)" : word.nearest(among: names)
         let hint = nearest.map { "did you mean “\($0)”?" } ?? "there are \(names.joined(separator: ", "))."
         throw FilterMistake(
             "There is no key “\(word)”; \(hint) Put into quotes what is to be looked for with its colon.", at: start,
@@ -76,9 +81,12 @@ struct FilterScanner {
     private static func mistake(for key: FilterExpression.Key) -> String {
         switch key {
         case .sort: "Network exchanges come newest first; sort goes with transactions."
-        case .exchange: "An exchange is told by its own state: say state:failed. The key “exchange” goes with transactions."
-        case .state: "The key “state” goes with network exchanges; of a transaction say outcome:failed, or exchange:failed."
-        case .host, .path, .method, .size, .useCase, .outcome, .event, .error, .attribute, .status, .app, .version, .device, .os,
+        case .exchange:
+            "An exchange is told by its own state: say state:failed. The key “exchange” goes with transactions."
+        case .state:
+            "The key “state” goes with network exchanges; of a transaction say outcome:failed, or exchange:failed."
+        case .host, .path, .method, .size, .useCase, .outcome, .event, .error, .attribute, .status, .app, .version,
+            .device, .os,
             .osVersion,
             .took, .since, .until:
             "The key “\(key.rawValue)” goes with network exchanges, and this is about transactions."
@@ -88,7 +96,9 @@ struct FilterScanner {
     private mutating func plainValue() throws(FilterMistake) -> String {
         let start = index
         while index < text.count, !text[index].properties.isWhitespace {
-            if text[index] == "\"" { throw FilterMistake("Quotes stand around all of a word, or of a value behind “:”.", at: index) }
+            if text[index] == "\"" {
+                throw FilterMistake("Quotes stand around all of a word, or of a value behind “:”.", at: index)
+            }
             index += 1
         }
         return string(start..<index)
@@ -126,7 +136,9 @@ extension FilterScanner {
     /// Whether a value can stand without quotes.
     static func isWritable(_ value: String, isWord: Bool) -> Bool {
         let scalars = value.unicodeScalars
-        guard !scalars.isEmpty, !scalars.contains(where: { $0.properties.isWhitespace || $0 == "\"" }) else { return false }
+        guard !scalars.isEmpty, !scalars.contains(where: { $0.properties.isWhitespace || $0 == "\"" }) else {
+            return false
+        }
         return !isWord || (scalars.first != "-" && !scalars.contains { relations[$0] != nil })
     }
 

@@ -42,7 +42,8 @@ package enum StatusRange {
             return 100 * hundred...100 * hundred + 99
         }
         let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
-        guard (1...2).contains(ends.count), let first = ends.first ?? nil, let last = ends.last ?? nil, last <= 999, first >= 0,
+        guard (1...2).contains(ends.count), let first = ends.first ?? nil, let last = ends.last ?? nil, last <= 999,
+            first >= 0,
             first <= last
         else { return nil }
         return first...last
@@ -57,7 +58,9 @@ package enum StatusRange {
 /// Numbers with a unit, as they are written.
 struct Measure {
     /// `2s`, `1.5s`, `500ms`, in microseconds.
-    static let duration = Measure(units: [("us", 1), ("ms", 1_000), ("s", 1_000_000), ("m", 60_000_000), ("h", 3_600_000_000)])
+    static let duration = Measure(units: [
+        ("us", 1), ("ms", 1_000), ("s", 1_000_000), ("m", 60_000_000), ("h", 3_600_000_000),
+    ])
     /// `500B`, `100kB`, `1.5MB`, in bytes; the units in any case.
     static let size = Measure(
         units: [("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000)], options: .caseInsensitive)
@@ -69,7 +72,9 @@ struct Measure {
     func read(_ text: String) -> Int? {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let name = text.dropFirst(number.count)
-        guard let unit = units.first(where: { $0.name.compare(name, options: options) == .orderedSame }) else { return nil }
+        guard let unit = units.first(where: { $0.name.compare(name, options: options) == .orderedSame }) else {
+            return nil
+        }
         if let whole = Int(number) {
             let (count, isTooMuch) = whole.multipliedReportingOverflow(by: unit.count)
             return isTooMuch ? nil : count

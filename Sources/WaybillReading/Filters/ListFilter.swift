@@ -33,7 +33,9 @@ extension ListFilter {
         while !list.isAtEnd {
             let condition = try list.superDecoder()
             conditions.append(
-                try condition.filterText { (text) throws(FilterMistake) in try FilterCondition(text, about: Self.subject) })
+                try condition.filterText { (text) throws(FilterMistake) in
+                    try FilterCondition(text, about: Self.subject)
+                })
         }
     }
 

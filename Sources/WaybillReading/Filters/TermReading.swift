@@ -4,7 +4,8 @@ extension FilterExpression {
     /// The filter that is meant.
     ///
     /// - Parameters:
-    ///   - names: What is called how in the store that is asked; nil: names are not looked up, and a use case counts where it is a code.
+    ///   - names: What is called how in the store that is asked; nil: names are not looked up, and a use case counts
+    ///     where it is a code.
     ///   - now: Microseconds since 1970.
     /// - Throws: ``FilterMistake`` for the first term that cannot be meant.
     package func filter<Filter: ListFilter>(names: [RecordedName]?, now: Int) throws(FilterMistake) -> Filter {
@@ -60,7 +61,8 @@ private struct TermReading {
         case .device: add(.device(value), to: &filter)
         case .os: add(.os(value), to: &filter)
         case .osVersion: add(.osVersion(value), to: &filter)
-        case .took: add(term.relation == .greater ? .tookMoreThan(try duration()) : .tookLessThan(try duration()), to: &filter)
+        case .took:
+            add(term.relation == .greater ? .tookMoreThan(try duration()) : .tookLessThan(try duration()), to: &filter)
         case nil: add(.text(value), to: &filter)
         case .status: add(.status(try statuses()), to: &filter)
         case .exchange: add(.exchange(try state(value[...], at: place.valueStart)), to: &filter)
@@ -68,7 +70,10 @@ private struct TermReading {
         case .host: add(.host(value), to: &filter)
         case .path: add(.path(value), to: &filter)
         case .method: add(.method(try methods()), to: &filter)
-        case .size: add(term.relation == .greater ? .receivedMoreThan(try byteCount()) : .receivedLessThan(try byteCount()), to: &filter)
+        case .size:
+            add(
+                term.relation == .greater ? .receivedMoreThan(try byteCount()) : .receivedLessThan(try byteCount()),
+                to: &filter)
         }
     }
 
@@ -129,7 +134,8 @@ extension TermReading {
     }
 
     /// The words of the value, which commas part.
-    private func words<Word>(_ read: (Substring, Int) throws(FilterMistake) -> Word) throws(FilterMistake) -> Set<Word> {
+    private func words<Word>(_ read: (Substring, Int) throws(FilterMistake) -> Word) throws(FilterMistake) -> Set<Word>
+    {
         var words: Set<Word> = []
         var offset = place.valueStart
         for word in value.split(separator: ",", omittingEmptySubsequences: false) {
@@ -146,7 +152,9 @@ extension TermReading {
         if !known.isEmpty { outcomes.formIntersection(known) }
         // An empty set would let everything through.
         guard !outcomes.isEmpty else {
-            throw mistake("With this no outcome is left. Put a comma between outcomes of which any will do: outcome:failed,canceled.")
+            throw mistake(
+                "With this no outcome is left. Put a comma between outcomes of which any will do: outcome:failed,canceled."
+            )
         }
         return outcomes
     }
@@ -159,7 +167,8 @@ extension TermReading {
     private func unknown(_ word: Substring, _ what: String, among words: [String], at offset: Int) -> FilterMistake {
         let nearest = String(word).nearest(among: words)
         let hint = nearest.map { "did you mean “\($0)”?" } ?? "they are \(words.joined(separator: ", "))."
-        return FilterMistake("“\(word)” is \(what); \(hint)", at: offset, count: word.unicodeScalars.count, suggestion: nearest)
+        return FilterMistake(
+            "“\(word)” is \(what); \(hint)", at: offset, count: word.unicodeScalars.count, suggestion: nearest)
     }
 
     /// `variant=B`, in whose name `\=` and `\\` stand for themselves.
@@ -174,7 +183,9 @@ extension TermReading {
     }
 
     private func statuses() throws(FilterMistake) -> ClosedRange<Int> {
-        guard let range = StatusRange.read(value) else { throw mistake("“\(value)” is no status: give 404, 4xx or 400-499.") }
+        guard let range = StatusRange.read(value) else {
+            throw mistake("“\(value)” is no status: give 404, 4xx or 400-499.")
+        }
         return range
     }
 
@@ -185,12 +196,16 @@ extension TermReading {
 
     private func methods() throws(FilterMistake) -> Set<String> {
         let methods = Set(value.split(separator: ",").map(String.init))
-        guard !methods.isEmpty else { throw mistake("“\(value)” is no method: give GET, or several with commas between.") }
+        guard !methods.isEmpty else {
+            throw mistake("“\(value)” is no method: give GET, or several with commas between.")
+        }
         return methods
     }
 
     private func byteCount() throws(FilterMistake) -> Int {
-        guard let count = Measure.size.read(value) else { throw mistake("“\(value)” is no size: give 500B, 100kB, 1.5MB or 2GB.") }
+        guard let count = Measure.size.read(value) else {
+            throw mistake("“\(value)” is no size: give 500B, 100kB, 1.5MB or 2GB.")
+        }
         return count
     }
 

@@ -27,7 +27,9 @@ package enum TimeExpression {
     /// Microseconds of `30s`, `10m`, `24h`, `7d` or `2w`; nil for anything else.
     package static func length(_ text: String) -> Int? {
         let units = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
-        guard let unit = text.last.flatMap({ units[String($0)] }), let count = Int(text.dropLast()), count >= 0 else { return nil }
+        guard let unit = text.last.flatMap({ units[String($0)] }), let count = Int(text.dropLast()), count >= 0 else {
+            return nil
+        }
         let (seconds, isTooLong) = count.multipliedReportingOverflow(by: unit)
         let (microseconds, isFarTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)
         return isTooLong || isFarTooLong ? nil : microseconds
@@ -37,6 +39,8 @@ package enum TimeExpression {
         let styles: [Date.ISO8601FormatStyle] = [
             .iso8601, Date.ISO8601FormatStyle(includingFractionalSeconds: true), .iso8601.year().month().day(),
         ]
-        return styles.lazy.compactMap { try? $0.parse(text) }.first.map { Int(($0.timeIntervalSince1970 * 1_000_000).rounded()) }
+        return styles.lazy.compactMap { try? $0.parse(text) }.first.map {
+            Int(($0.timeIntervalSince1970 * 1_000_000).rounded())
+        }
     }
 }

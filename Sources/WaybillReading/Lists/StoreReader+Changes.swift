@@ -3,15 +3,18 @@ package import WaybillStore
 
 /// What a list has to show anew.
 extension StoreReader {
-    /// Transactions of which facts came behind a position, and that pass a filter: those that are new, and those that have changed.
+    /// Transactions of which facts came behind a position, and that pass a filter: those that are new, and those that
+    /// have changed.
     ///
     /// - Parameters:
-    ///   - position: ``RecordPage/position`` of the answer before; nil: there are no rows, and the page tells where changes begin.
+    ///   - position: ``RecordPage/position`` of the answer before; nil: there are no rows, and the page tells where
+    ///     changes begin.
     ///   - cursor: ``RecordPage/next`` of the page before, with the same position.
     ///   - wall: Now, in microseconds since 1970: decides what has timed out. That something times out is no change.
     /// - Throws: `.format` for a position of another store, or for a cursor that no list gave.
     package func changes(
-        after position: ExportCursor?, matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int
+        after position: ExportCursor?, matching filter: TransactionFilter, limit: Int, after cursor: String?,
+        now wall: Int
     ) throws(WaybillError) -> RecordPage<TransactionSummary> {
         try read { () throws(WaybillError) in
             let scope: ExportScope = position.map { .after($0) } ?? .everything
@@ -41,7 +44,9 @@ extension StoreReader {
             AND (l.sequence BETWEEN ?2 AND ?3 OR l.closed BETWEEN ?2 AND ?3)))
             """)
         for share in shares {
-            for range in share.sequences?.ranges ?? [] { try collect.run(share.row, range.lowerBound, range.upperBound) }
+            for range in share.sequences?.ranges ?? [] {
+                try collect.run(share.row, range.lowerBound, range.upperBound)
+            }
         }
     }
 }

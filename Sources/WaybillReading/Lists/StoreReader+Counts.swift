@@ -15,7 +15,8 @@ extension StoreReader {
                     AND \(SQL.lastActivity(guid: "p.guid")) + p.timeout_us >= ?
                     """, wall),
                 failed: try connection.integer(
-                    "SELECT count(*) FROM parts WHERE outcome = \(TransactionOutcome.failed.rawValue) AND listed_us IS NOT NULL"),
+                    "SELECT count(*) FROM parts WHERE outcome = \(TransactionOutcome.failed.rawValue) AND listed_us IS NOT NULL"
+                ),
                 pending: try connection.integer(SQL.pendingCount))
         }
     }

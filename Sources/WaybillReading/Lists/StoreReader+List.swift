@@ -6,7 +6,8 @@ extension StoreReader {
     /// Transactions that pass a filter, in its order.
     ///
     /// - Parameters:
-    ///   - cursor: ``RecordPage/next`` of the page before; nil for the first. Transactions that arrive meanwhile do not shift the pages.
+    ///   - cursor: ``RecordPage/next`` of the page before; nil for the first. Transactions that arrive meanwhile do not
+    ///     shift the pages.
     ///   - wall: Now, in microseconds since 1970: decides what has timed out.
     /// - Throws: `.format` for a cursor that no list gave, or one in another order.
     package func transactions(
@@ -60,10 +61,12 @@ extension StoreReader {
             let detail = DetailColumn(row.optionalText(8))
             return TransactionSummary(
                 id: row.guid(0), useCase: row.int(1), useCaseName: row.text(2),
-                outcome: TransactionOutcome(stored: row.int(3), lastActivity: row.int(14), timeout: row.int(4), now: wall),
+                outcome: TransactionOutcome(
+                    stored: row.int(3), lastActivity: row.int(14), timeout: row.int(4), now: wall),
                 begunMicroseconds: row.int(5),
                 durationMicroseconds: row.optionalInt(6), error: detail.error(code: row.optionalInt(7)),
-                attributes: DetailColumn(row.optionalText(9)).attributes, sourceCount: row.int(11), eventCount: row.int(12),
+                attributes: DetailColumn(row.optionalText(9)).attributes, sourceCount: row.int(11),
+                eventCount: row.int(12),
                 exchangeCount: row.int(13), isWaitingForBeginner: row.bool(10))
         }
     }

@@ -32,8 +32,10 @@ extension StoreReader {
         of transaction: GUID, now wall: Int
     ) throws(WaybillError) -> (before: TransactionSummary?, after: TransactionSummary?) {
         try read { () throws(WaybillError) in
-            let place = try connection.statement("SELECT source, sequence FROM parts WHERE guid = ? AND listed_us IS NOT NULL")
-                .first(transaction) { row in (source: row.int(0), sequence: row.int(1)) }
+            let place = try connection.statement(
+                "SELECT source, sequence FROM parts WHERE guid = ? AND listed_us IS NOT NULL"
+            )
+            .first(transaction) { row in (source: row.int(0), sequence: row.int(1)) }
             guard let place else { return (nil, nil) }
             func neighbor(_ condition: String) throws(WaybillError) -> TransactionSummary? {
                 let leader = try connection.statement(

@@ -15,10 +15,14 @@ extension StoreReader {
     package func transactions(
         matching filter: TransactionFilter, limit: Int, after cursor: String?, now wall: Int, budget: SearchBudget
     ) throws(WaybillError) -> (page: RecordPage<TransactionSummary>, progress: SearchProgress?) {
-        guard filter.isSearch else { return (try transactions(matching: filter, limit: limit, after: cursor, now: wall), nil) }
+        guard filter.isSearch else {
+            return (try transactions(matching: filter, limit: limit, after: cursor, now: wall), nil)
+        }
         let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text, of: filter.order) }
         return try read { () throws(WaybillError) in
-            if place == nil, let page = try transactionsByID(matching: filter, limit: limit, now: wall) { return (page, .foundByID) }
+            if place == nil, let page = try transactionsByID(matching: filter, limit: limit, now: wall) {
+                return (page, .foundByID)
+            }
             return try search(filter, limit: min(max(1, limit), Int(Int32.max)), after: place, now: wall, budget)
         }
     }
@@ -55,7 +59,8 @@ extension StoreReader {
         guard !named.isEmpty else { return nil }
         let found = try leaders(ListQuery(filter, limit: limit, after: nil, now: wall, in: .few(named)), filter.order)
         guard !found.isEmpty else { return nil }
-        return RecordPage(rows: try summaries(of: found, now: wall), next: ListCursor.beginning(of: filter.order).description)
+        return RecordPage(
+            rows: try summaries(of: found, now: wall), next: ListCursor.beginning(of: filter.order).description)
     }
 }
 
@@ -74,7 +79,8 @@ extension StoreReader {
         let place = try cursor.map { (text) throws(WaybillError) in try ListCursor(text) }
         let limit = min(max(1, limit), Int(Int32.max))
         return try read { () throws(WaybillError) in
-            let (found, lookedAt) = try ExchangeList(filter, now: wall, connection).keys(limit: limit + 1, after: place, budget: budget)
+            let (found, lookedAt) = try ExchangeList(filter, now: wall, connection).keys(
+                limit: limit + 1, after: place, budget: budget)
             let rows = ExchangeRows(connection)
             var records: [ExchangeRecord] = []
             for key in found.prefix(limit) { if let record = try rows.record(at: key) { records.append(record) } }
@@ -86,7 +92,9 @@ extension StoreReader {
             // Everything since then was looked at, of every source.
             let last = ListCursor.places.upperBound
             let next = lookedAt.map { ListCursor(listed: $0.from - 1, source: last, sequence: last).description }
-            return (RecordPage(rows: records, next: next), lookedAt.map { .lookedAt($0.count, through: .time($0.from)) })
+            return (
+                RecordPage(rows: records, next: next), lookedAt.map { .lookedAt($0.count, through: .time($0.from)) }
+            )
         }
     }
 }
@@ -109,14 +117,17 @@ extension TransactionFilter {
         return filter
     }
 
-    fileprivate var texts: [String] { terms.compactMap { condition in if case .text(let text) = condition { text } else { nil } } }
+    fileprivate var texts: [String] {
+        terms.compactMap { condition in if case .text(let text) = condition { text } else { nil } }
+    }
 }
 
 extension ListCursor {
     fileprivate var place: SearchProgress.Place {
         switch order {
         case .newest, .oldest: .time(listed)
-        case .longest, .shortest: .duration(Self.places.lowerBound < listed && listed < Self.places.upperBound ? listed : nil)
+        case .longest, .shortest:
+            .duration(Self.places.lowerBound < listed && listed < Self.places.upperBound ? listed : nil)
         }
     }
 

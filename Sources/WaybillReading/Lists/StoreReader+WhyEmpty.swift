@@ -10,8 +10,11 @@ extension StoreReader {
     ///
     /// - Parameters:
     ///   - wall: Now, in microseconds since 1970: decides what has timed out.
-    ///   - budget: Once it has run out, no condition is looked for any more, and the sentence names none; nil: there is time.
-    package func whyEmpty(_ filter: TransactionFilter, now wall: Int, budget: SearchBudget? = nil) throws(WaybillError) -> String {
+    ///   - budget: Once it has run out, no condition is looked for any more, and the sentence names none; nil: there is
+    ///     time.
+    package func whyEmpty(_ filter: TransactionFilter, now wall: Int, budget: SearchBudget? = nil) throws(WaybillError)
+        -> String
+    {
         try read { () throws(WaybillError) in
             var passed = TransactionFilter()
             var selection = "transaction"
@@ -24,7 +27,9 @@ extension StoreReader {
             if !filter.outcomes.isEmpty {
                 let before = passed
                 passed.outcomes = filter.outcomes
-                let words = filter.outcomes.sorted { $0.rawValue < $1.rawValue }.map { $0.name.replacing("_", with: " ") }
+                let words = filter.outcomes.sorted { $0.rawValue < $1.rawValue }.map {
+                    $0.name.replacing("_", with: " ")
+                }
                 let outcomes = words.joined(separator: " or ")
                 guard try isAny(passed, now: wall) else {
                     let found = try count(before, now: wall)
@@ -38,7 +43,9 @@ extension StoreReader {
                 let before = passed
                 passed.sinceMicroseconds = filter.sinceMicroseconds
                 passed.untilMicroseconds = filter.untilMicroseconds
-                guard try isAny(passed, now: wall) else { return try noneInTime(of: selection, before, passed, now: wall) }
+                guard try isAny(passed, now: wall) else {
+                    return try noneInTime(of: selection, before, passed, now: wall)
+                }
             }
             for condition in filter.terms {
                 if let budget, budget.isOver() { return "No \(selection) here passes the whole filter." }
@@ -46,8 +53,12 @@ extension StoreReader {
                 passed.conditions.append(condition)
                 guard try !isAny(passed, now: wall) else { continue }
                 let found = try count(before, now: wall)
-                let subject = found == 1 ? "The only \(selection) \(place) does not" : "None of the \(found.of(selection)) \(place)"
-                guard case .text(let text) = condition else { return "\(subject) \(found == 1 ? "pass" : "passes") \(condition)." }
+                let subject =
+                    found == 1
+                    ? "The only \(selection) \(place) does not" : "None of the \(found.of(selection)) \(place)"
+                guard case .text(let text) = condition else {
+                    return "\(subject) \(found == 1 ? "pass" : "passes") \(condition)."
+                }
                 return "\(subject) \(found == 1 ? "mention" : "mentions") “\(text)”."
             }
             return "\(try count(passed, now: wall).of(selection)) can be listed."
@@ -58,7 +69,9 @@ extension StoreReader {
     package func count(_ filter: TransactionFilter, now wall: Int) throws(WaybillError) -> Int {
         let query = ListQuery(all: "1", filter, now: wall)
         var count = 0
-        try connection.statement("SELECT count(*) FROM (\(query.sql))").forEachRow(arguments: query.arguments) { row in count = row.int(0) }
+        try connection.statement("SELECT count(*) FROM (\(query.sql))").forEachRow(arguments: query.arguments) { row in
+            count = row.int(0)
+        }
         return count
     }
 
@@ -68,8 +81,10 @@ extension StoreReader {
     }
 
     private func noSuchUseCase(_ code: Int) throws(WaybillError) -> String {
-        let codes = try connection.statement("SELECT DISTINCT use_case FROM parts WHERE listed_us IS NOT NULL ORDER BY use_case LIMIT 20")
-            .rows { row in row.int(0) }
+        let codes = try connection.statement(
+            "SELECT DISTINCT use_case FROM parts WHERE listed_us IS NOT NULL ORDER BY use_case LIMIT 20"
+        )
+        .rows { row in row.int(0) }
         var known: [String] = []
         for code in codes { known.append(try NameTable(connection).useCase(code)) }
         return "There is no transaction of use case \(code) here; there are some of \(known.joined(separator: ", "))."
@@ -80,7 +95,8 @@ extension StoreReader {
     ) throws(WaybillError) -> String {
         let found = try count(before, now: wall)
         let times = [
-            filter.sinceMicroseconds.map { "since \(Self.text($0))" }, filter.untilMicroseconds.map { "before \(Self.text($0))" },
+            filter.sinceMicroseconds.map { "since \(Self.text($0))" },
+            filter.untilMicroseconds.map { "before \(Self.text($0))" },
         ].compactMap(\.self).joined(separator: " and ")
         let query = ListQuery(before, limit: 1, after: nil, now: wall)
         var newest = 0
@@ -98,6 +114,7 @@ extension StoreReader {
 extension Int {
     /// `3 failed transactions of login`.
     fileprivate func of(_ selection: String) -> String {
-        "\(self) " + (self == 1 ? selection : selection.replacing("transaction", with: "transactions", maxReplacements: 1))
+        "\(self) "
+            + (self == 1 ? selection : selection.replacing("transaction", with: "transactions", maxReplacements: 1))
     }
 }

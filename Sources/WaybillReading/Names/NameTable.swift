@@ -12,7 +12,8 @@ package final class NameTable {
     package func event(_ code: Int, of useCase: Int, app: String, version: String) throws(WaybillError) -> String {
         let key = Key(useCase: useCase, event: code, app: app, version: version)
         if let name = known[key] { return name }
-        let sql = "SELECT \(SQL.name(useCase: "?1", event: "?2", app: "?3", version: "?4", otherwise: "'event ' || ?2"))"
+        let sql =
+            "SELECT \(SQL.name(useCase: "?1", event: "?2", app: "?3", version: "?4", otherwise: "'event ' || ?2"))"
         let name =
             try connection.statement(sql).first(useCase, code, app, version) { row in row.text(0) } ?? "event \(code)"
         known[key] = name
@@ -21,8 +22,10 @@ package final class NameTable {
 
     /// The least of all names of a use case, else `use case 7`: for what is said of runs of several versions.
     package func useCase(_ code: Int) throws(WaybillError) -> String {
-        try connection.statement("SELECT coalesce((SELECT min(name) FROM names WHERE use_case = ?1 AND event = -1), 'use case ' || ?1)")
-            .first(code) { row in row.text(0) } ?? "use case \(code)"
+        try connection.statement(
+            "SELECT coalesce((SELECT min(name) FROM names WHERE use_case = ?1 AND event = -1), 'use case ' || ?1)"
+        )
+        .first(code) { row in row.text(0) } ?? "use case \(code)"
     }
 
     private struct Key: Hashable {

@@ -6,7 +6,8 @@ package import WaybillStore
 extension StoreReader {
     /// The names of use cases and of events; each once, even where several apps call it so.
     package func names() throws(WaybillError) -> [RecordedName] {
-        try connection.statement("SELECT DISTINCT use_case, event, name FROM names ORDER BY use_case, event, name").rows { row in
+        try connection.statement("SELECT DISTINCT use_case, event, name FROM names ORDER BY use_case, event, name").rows
+        { row in
             RecordedName(useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: row.text(2))
         }
     }
@@ -18,7 +19,9 @@ extension StoreReader {
             SELECT use_case, event, app, name, app_version FROM names WHERE (use_case, event) IN \
             (SELECT use_case, event FROM names GROUP BY use_case, event HAVING count(DISTINCT name) > 1) ORDER BY use_case, event, app, name
             """
-        ).rows { row in (useCase: row.int(0), event: row.int(1), app: row.text(2), name: row.text(3), version: row.text(4)) }
+        ).rows { row in
+            (useCase: row.int(0), event: row.int(1), app: row.text(2), name: row.text(3), version: row.text(4))
+        }
         var conflicts: [NameConflict] = []
         for row in rows {
             let event = row.event < 0 ? nil : row.event
@@ -39,13 +42,15 @@ extension StoreReader {
             for use in conflict.names.indices { conflict.names[use].versions.sort(by: precedes) }
             // A history: who had the name first comes first.
             conflict.names.sort { left, right in
-                left.app == right.app ? precedes(left.versions.first ?? "", right.versions.first ?? "") : left.app < right.app
+                left.app == right.app
+                    ? precedes(left.versions.first ?? "", right.versions.first ?? "") : left.app < right.app
             }
             return conflict
         }
     }
 
-    /// When each version of each app was started first, in microseconds since 1970, as far as its sources are still here.
+    /// When each version of each app was started first, in microseconds since 1970, as far as its sources are still
+    /// here.
     package func firstStarts() throws(WaybillError) -> [AppVersion: Int] {
         let rows = try connection.statement(
             """
@@ -57,7 +62,9 @@ extension StoreReader {
     }
 
     /// `1.9` before `1.10`.
-    private func precedes(_ left: String, _ right: String) -> Bool { left.compare(right, options: .numeric) == .orderedAscending }
+    private func precedes(_ left: String, _ right: String) -> Bool {
+        left.compare(right, options: .numeric) == .orderedAscending
+    }
 }
 
 /// One version of one app.

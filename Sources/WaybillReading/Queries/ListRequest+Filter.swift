@@ -47,7 +47,8 @@ extension ListRequest {
     public func pageSize() throws(QueryFailure) -> Int {
         guard let limit = self[.limit] else { return Self.defaultLimit }
         guard let count = Int(limit), Self.limits.contains(count) else {
-            throw .parameter("limit", "“\(limit)” is not a number from \(Self.limits.lowerBound) to \(Self.limits.upperBound).")
+            throw .parameter(
+                "limit", "“\(limit)” is not a number from \(Self.limits.lowerBound) to \(Self.limits.upperBound).")
         }
         return count
     }
@@ -75,7 +76,9 @@ extension ListRequest {
             }
         }
         if let expression = try written(about: Filter.subject) {
-            do throws(FilterMistake) { try expression.add(to: &filter, names: names, now: now) } catch { throw .filter(error) }
+            do throws(FilterMistake) { try expression.add(to: &filter, names: names, now: now) } catch {
+                throw .filter(error)
+            }
         }
         return filter
     }
@@ -142,8 +145,10 @@ extension ListRequest {
         let terms = filter.conditions.map { FilterExpression.Term($0) } + sorting
         let outcomes = filter.outcomes.sorted { $0.rawValue < $1.rawValue }.map(\.name)
         self.init([
-            .useCase: filter.useCase.map(String.init), .outcome: outcomes.isEmpty ? nil : outcomes.joined(separator: ","),
-            .since: filter.sinceMicroseconds.map { "\(max(0, $0))" }, .until: filter.untilMicroseconds.map { "\(max(0, $0))" },
+            .useCase: filter.useCase.map(String.init),
+            .outcome: outcomes.isEmpty ? nil : outcomes.joined(separator: ","),
+            .since: filter.sinceMicroseconds.map { "\(max(0, $0))" },
+            .until: filter.untilMicroseconds.map { "\(max(0, $0))" },
             .text: filter.text, .filter: terms.isEmpty ? nil : FilterExpression(terms: terms).description,
             .limit: limit.map(String.init), .cursor: cursor,
         ])

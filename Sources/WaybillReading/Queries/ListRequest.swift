@@ -110,7 +110,8 @@ extension ListRequest {
             }
         }
 
-        /// The term of a filter that means the same; nil for an empty text or list, which is no condition, and for what has no such term.
+        /// The term of a filter that means the same; nil for an empty text or list, which is no condition, and for what
+        /// has no such term.
         func term(_ value: String) -> FilterExpression.Term? {
             let words = value.split(separator: ",").joined(separator: ",")
             return switch self {

@@ -2,11 +2,13 @@ public import WaybillCore
 
 /// Why a question has no answer, or not one.
 public enum QueryFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A parameter of a ``ListRequest``, or of another question, that cannot be read: its name in a URL, and a sentence.
+    /// A parameter of a ``ListRequest``, or of another question, that cannot be read: its name in a URL, and a
+    /// sentence.
     case parameter(String, String)
     /// The parameter `filter` cannot be read: what is wrong, and where.
     case filter(FilterMistake)
-    /// A question about many transactions that cannot be answered as it is asked: a name that nothing has, a use case that is not told.
+    /// A question about many transactions that cannot be answered as it is asked: a name that nothing has, a use case
+    /// that is not told.
     case question(String)
     /// What was asked for is no ID, no support code, or not there.
     case notFound(String)

@@ -2,12 +2,13 @@ public import WaybillCore
 
 /// How far the clocks of a transaction's sources are apart: what makes one picture of their times.
 ///
-/// The times of a ``TransactionRecord`` are raw: each source's, as its own clock said. ``aligning(_:)`` makes a record whose times go by one clock.
+/// The times of a ``TransactionRecord`` are raw: each source's, as its own clock said. ``aligning(_:)`` makes a record
+/// whose times go by one clock.
 public struct ClockAlignment: Hashable, Sendable, Codable {
     /// The source whose clock the others are compared with: the one of the leading part.
     public var reference: GUID
-    /// One for each other source of which something is known: whose part was caused by an exchange of the reference, or of another one here. Callers
-    /// before those whom they called.
+    /// One for each other source of which something is known: whose part was caused by an exchange of the reference, or
+    /// of another one here. Callers before those whom they called.
     public var offsets: [Offset]
 
     /// Makes an alignment.
@@ -24,7 +25,8 @@ public struct ClockAlignment: Hashable, Sendable, Codable {
         package var microseconds: Int
         /// Microseconds by which that may be too much or too little.
         package var uncertaintyMicroseconds: Int
-        /// How many other exchanges it was found by; 0: only the one that caused the part, so that its request and its response cannot be told apart.
+        /// How many other exchanges it was found by; 0: only the one that caused the part, so that its request and its
+        /// response cannot be told apart.
         public var sampleCount: Int
 
         /// Makes an offset.
@@ -44,7 +46,8 @@ public struct ClockAlignment: Hashable, Sendable, Codable {
 }
 
 extension ClockAlignment {
-    /// The offset of a source; nil for the reference, and where nothing is known of it, so that its times stay as they are.
+    /// The offset of a source; nil for the reference, and where nothing is known of it, so that its times stay as they
+    /// are.
     public subscript(source: GUID) -> Offset? { offsets.first { $0.source == source } }
 
     /// What has to be added to the times of a source to get those of another one; nil where nothing is known of either.
@@ -57,14 +60,16 @@ extension ClockAlignment {
     }
 
     private func place(of source: GUID) -> Offset? {
-        source == reference ? Offset(source: source, microseconds: 0, uncertaintyMicroseconds: 0, sampleCount: .max) : self[source]
+        source == reference
+            ? Offset(source: source, microseconds: 0, uncertaintyMicroseconds: 0, sampleCount: .max) : self[source]
     }
 
     /// The same record with aligned times.
     ///
-    /// All times of a source are moved by the same, so that it keeps its order and its durations; also a wall clock that was set meanwhile still
-    /// shows. The beginning in the record's summary is that of the reference and stays. What is left to be added to the times of the result
-    /// is 0, as uncertain as before: aligning it again changes nothing.
+    /// All times of a source are moved by the same, so that it keeps its order and its durations; also a wall clock
+    /// that was set meanwhile still shows. The beginning in the record's summary is that of the reference and stays.
+    /// What is left to be added to the times of the result is 0, as uncertain as before: aligning it again changes
+    /// nothing.
     public func aligning(_ record: TransactionRecord) -> TransactionRecord {
         var aligned = record
         for index in aligned.parts.indices {
@@ -77,7 +82,9 @@ extension ClockAlignment {
             aligned.exchanges[index].move(microseconds: offset.microseconds)
         }
         aligned.exchanges.sort {
-            ($0.openedMicroseconds, $0.id.source, $0.id.sequence) < ($1.openedMicroseconds, $1.id.source, $1.id.sequence)
+            ($0.openedMicroseconds, $0.id.source, $0.id.sequence) < (
+                $1.openedMicroseconds, $1.id.source, $1.id.sequence
+            )
         }
         for index in aligned.timeline.indices {
             aligned.timeline[index].timeMicroseconds += self[aligned.timeline[index].id.source]?.microseconds ?? 0
@@ -90,9 +97,11 @@ extension ClockAlignment {
 }
 
 extension TransactionRecord {
-    /// The same with aligned times: those of the source that began it, as far as the clocks of the others are known; see ``clocks``.
+    /// The same with aligned times: those of the source that began it, as far as the clocks of the others are known;
+    /// see ``clocks``.
     ///
-    /// Nothing changes its place among what one source saw. Where nothing is known of a source's clock, its times stay as they are.
+    /// Nothing changes its place among what one source saw. Where nothing is known of a source's clock, its times stay
+    /// as they are.
     ///
     /// ```swift
     /// guard let record = try await transactions.transaction(id) else { return }

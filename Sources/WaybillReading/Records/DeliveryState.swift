@@ -6,7 +6,8 @@ import WaybillStore
 public struct DeliveryState: Sendable {
     /// What was recorded into this very store; nil where nothing was.
     public var own: Own?
-    /// Facts that a collector rejected, together where source and reason are the same, the latest first; at most ``groupLimit``.
+    /// Facts that a collector rejected, together where source and reason are the same, the latest first; at most
+    /// ``groupLimit``.
     public var quarantine: [QuarantineGroup]
     /// All of them.
     public var quarantinedCount: Int
@@ -30,7 +31,8 @@ public struct DeliveryState: Sendable {
         public var sending: (set: GUID, factCount: Int)?
         /// The latest transaction of which nothing is pending; nil: there is none.
         public var settled: TransactionSummary?
-        /// The pause that holds, or has held since the last success, as the store was told last; nil: delivery works, or was never tried.
+        /// The pause that holds, or has held since the last success, as the store was told last; nil: delivery works,
+        /// or was never tried.
         public var pause: DeliveryPause?
         /// What is left of launches that have ended, by app.
         public var totals: [AppTotal]
@@ -63,7 +65,8 @@ public struct DeliveryState: Sendable {
         public var sample: Fact?
 
         package init(
-            source: GUID, app: String, reason: String, count: Int, first: Int, last: Int, firstMicroseconds: Int, lastMicroseconds: Int,
+            source: GUID, app: String, reason: String, count: Int, first: Int, last: Int, firstMicroseconds: Int,
+            lastMicroseconds: Int,
             sample: Fact?
         ) {
             (self.source, self.app, self.reason, self.count) = (source, app, reason, count)
@@ -73,11 +76,14 @@ public struct DeliveryState: Sendable {
 
         /// Makes a group; the first and the last of it, and when they were rejected.
         public init(
-            source: GUID, app: String, reason: String, count: Int, sequences: ClosedRange<Int>, rejected: ClosedRange<Date>, sample: Fact?
+            source: GUID, app: String, reason: String, count: Int, sequences: ClosedRange<Int>,
+            rejected: ClosedRange<Date>, sample: Fact?
         ) {
             self.init(
-                source: source, app: app, reason: reason, count: count, first: sequences.lowerBound, last: sequences.upperBound,
-                firstMicroseconds: rejected.lowerBound.microseconds, lastMicroseconds: rejected.upperBound.microseconds, sample: sample)
+                source: source, app: app, reason: reason, count: count, first: sequences.lowerBound,
+                last: sequences.upperBound,
+                firstMicroseconds: rejected.lowerBound.microseconds, lastMicroseconds: rejected.upperBound.microseconds,
+                sample: sample)
         }
     }
 

@@ -10,7 +10,8 @@ public struct ExchangeRecord: Hashable, Sendable, Codable, Identifiable {
     public var state: State
     /// Who recorded it.
     public var source: TransactionRecord.Source
-    /// The transaction that it belongs to; nil outside any transaction, and where the opening of its part has not arrived.
+    /// The transaction that it belongs to; nil outside any transaction, and where the opening of its part has not
+    /// arrived.
     public var transaction: GUID?
     /// The code of that transaction's use case.
     public var useCase: Int?
@@ -22,7 +23,8 @@ public struct ExchangeRecord: Hashable, Sendable, Codable, Identifiable {
 
     /// Makes a record.
     public init(
-        exchange: TransactionRecord.Exchange, state: State, source: TransactionRecord.Source, transaction: GUID?, useCase: Int?,
+        exchange: TransactionRecord.Exchange, state: State, source: TransactionRecord.Source, transaction: GUID?,
+        useCase: Int?,
         useCaseName: String?
     ) {
         self.exchange = exchange
@@ -66,7 +68,9 @@ public struct ExchangeRecord: Hashable, Sendable, Codable, Identifiable {
 extension ExchangeRecord.State {
     public init?(codingKey: some CodingKey) {
         let name = codingKey.stringValue
-        guard let state = Self.allCases.first(where: { $0.rawValue == name || RecordKey.camelCase($0.rawValue) == name }) else {
+        guard
+            let state = Self.allCases.first(where: { $0.rawValue == name || RecordKey.camelCase($0.rawValue) == name })
+        else {
             return nil
         }
         self = state

@@ -1,19 +1,19 @@
 import WaybillCore
 
-/// A path in which IDs are folded, so that requests for different things of one kind count together: `/users/123/orders/9f3c21d7` is
-/// `/users/{id}/orders/{id}`.
+/// A path in which IDs are folded, so that requests for different things of one kind count together:
+/// `/users/123/orders/9f3c21d7` is `/users/{id}/orders/{id}`.
 ///
-/// Segments are judged one by one, and a query is no part of it. A segment becomes `{date}` when it is a calendar date of ISO 8601, with or without a
-/// time: `2026-03-01`, `2026-03`, `2026-03-01T12:00:00Z`. It becomes `{id}` when it is
+/// Segments are judged one by one, and a query is no part of it. A segment becomes `{date}` when it is a calendar date
+/// of ISO 8601, with or without a time: `2026-03-01`, `2026-03`, `2026-03-01T12:00:00Z`. It becomes `{id}` when it is
 /// - a number: decimal digits only, perhaps behind a minus;
 /// - a UUID (RFC 9562), in either case;
 /// - hexadecimal: at least 8 such digits, of which one is decimal;
-/// - a token, as base64 (RFC 4648), ULID, nanoid and the like write them: at least 8 characters, with a word that changes between letters and digits at
-///   least three times, or a word of at least 20 with a digit, a capital and a small letter. Words are divided by anything but letters, digits
-///   and percent-encoded bytes.
+/// - a token, as base64 (RFC 4648), ULID, nanoid and the like write them: at least 8 characters, with a word that
+///   changes between letters and digits at least three times, or a word of at least 20 with a digit, a capital and a
+///   small letter. Words are divided by anything but letters, digits and percent-encoded bytes.
 ///
-/// An extension stays: `/images/9f3c21d7.jpg` is `/images/{id}.jpg`. Where these rules say nothing a segment stays as it is, e.g. `v1`, `1.1`, `oauth2`
-/// and the titles of articles.
+/// An extension stays: `/images/9f3c21d7.jpg` is `/images/{id}.jpg`. Where these rules say nothing a segment stays as
+/// it is, e.g. `v1`, `1.1`, `oauth2` and the titles of articles.
 package struct PathTemplate: Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
@@ -25,7 +25,8 @@ package struct PathTemplate: Hashable, Sendable, CustomStringConvertible {
             description = String(path)
             return
         }
-        description = path.split(separator: "/", omittingEmptySubsequences: false).map { Self.folding($0) }.joined(separator: "/")
+        description = path.split(separator: "/", omittingEmptySubsequences: false).map { Self.folding($0) }.joined(
+            separator: "/")
     }
 
     private static func folding(_ segment: some StringProtocol) -> String {
@@ -58,7 +59,9 @@ private struct PathSegment {
     /// `8-4-4-4-12` hexadecimal digits.
     var isUUID: Bool { has(shape: "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh") && bytes.count == 36 }
 
-    var isHexadecimal: Bool { bytes.count >= 8 && bytes.contains(where: \.isDigit) && bytes.allSatisfy { $0.hexadecimalValue != nil } }
+    var isHexadecimal: Bool {
+        bytes.count >= 8 && bytes.contains(where: \.isDigit) && bytes.allSatisfy { $0.hexadecimalValue != nil }
+    }
 
     var isDate: Bool {
         let day = "dddd-dd-dd"
@@ -95,7 +98,13 @@ private struct PathSegment {
             length += 1
             if let lastIsDigit, lastIsDigit != byte.isDigit { changes += 1 }
             lastIsDigit = byte.isDigit
-            if byte.isDigit { hasDigit = true } else if byte.isSmallLetter { hasSmall = true } else { hasCapital = true }
+            if byte.isDigit {
+                hasDigit = true
+            } else if byte.isSmallLetter {
+                hasSmall = true
+            } else {
+                hasCapital = true
+            }
         }
     }
 

@@ -12,12 +12,14 @@ extension TransactionSummary {
     /// Makes a summary.
     public init(
         id: GUID, useCase: Int, useCaseName: String, outcome: TransactionOutcome, begun: Date, duration: Duration?,
-        error: RecordedError? = nil, attributes: Attributes = [:], sourceCount: Int, eventCount: Int, exchangeCount: Int,
+        error: RecordedError? = nil, attributes: Attributes = [:], sourceCount: Int, eventCount: Int,
+        exchangeCount: Int,
         isWaitingForBeginner: Bool = false
     ) {
         self.init(
             id: id, useCase: useCase, useCaseName: useCaseName, outcome: outcome, begunMicroseconds: begun.microseconds,
-            durationMicroseconds: duration?.microseconds, error: error, attributes: attributes, sourceCount: sourceCount,
+            durationMicroseconds: duration?.microseconds, error: error, attributes: attributes,
+            sourceCount: sourceCount,
             eventCount: eventCount, exchangeCount: exchangeCount, isWaitingForBeginner: isWaitingForBeginner)
     }
 }
@@ -34,7 +36,8 @@ extension TransactionRecord.Part {
         error: RecordedError? = nil, attributes: Attributes = [:]
     ) {
         self.init(
-            id: id, isJoined: isJoined, cause: cause, openedMicroseconds: opened.microseconds, closedMicroseconds: closed?.microseconds,
+            id: id, isJoined: isJoined, cause: cause, openedMicroseconds: opened.microseconds,
+            closedMicroseconds: closed?.microseconds,
             outcome: outcome, error: error, attributes: attributes)
     }
 }
@@ -45,7 +48,8 @@ extension TransactionRecord.Entry {
 
     /// Makes an entry.
     public init(
-        id: Fact.ID, kind: TransactionRecord.Kind, part: Int, time: Date, label: String, code: Int? = nil, error: RecordedError? = nil,
+        id: Fact.ID, kind: TransactionRecord.Kind, part: Int, time: Date, label: String, code: Int? = nil,
+        error: RecordedError? = nil,
         attributes: Attributes = [:], exchange: Fact.ID? = nil, isLate: Bool = false
     ) {
         self.init(
@@ -66,16 +70,20 @@ extension TransactionRecord.Exchange {
 
     /// Makes an exchange.
     public init(
-        id: Fact.ID, part: Int, role: Fact.Role, method: String, url: String, state: Fact.ExchangeState?, status: Int?, opened: Date,
+        id: Fact.ID, part: Int, role: Fact.Role, method: String, url: String, state: Fact.ExchangeState?, status: Int?,
+        opened: Date,
         firstByte: Date? = nil, closed: Date?, sentByteCount: Int? = nil, receivedByteCount: Int? = nil,
-        requestHeaderFields: [Fact.HeaderField] = [], responseHeaderFields: [Fact.HeaderField] = [], error: RecordedError? = nil,
+        requestHeaderFields: [Fact.HeaderField] = [], responseHeaderFields: [Fact.HeaderField] = [],
+        error: RecordedError? = nil,
         transfer: Fact.Transfer = Fact.Transfer()
     ) {
         self.init(
             id: id, part: part, role: role, method: method, url: url, state: state, status: status,
             openedMicroseconds: opened.microseconds, firstByteMicroseconds: firstByte?.microseconds,
-            closedMicroseconds: closed?.microseconds, sentByteCount: sentByteCount, receivedByteCount: receivedByteCount,
-            requestHeaderFields: requestHeaderFields, responseHeaderFields: responseHeaderFields, error: error, transfer: transfer)
+            closedMicroseconds: closed?.microseconds, sentByteCount: sentByteCount,
+            receivedByteCount: receivedByteCount,
+            requestHeaderFields: requestHeaderFields, responseHeaderFields: responseHeaderFields, error: error,
+            transfer: transfer)
     }
 }
 
@@ -87,11 +95,13 @@ extension SourceRecord {
 
     /// Makes a record.
     public init(
-        id: GUID, installation: GUID? = nil, app: String, appVersion: String, device: String, os: String, osVersion: String,
+        id: GUID, installation: GUID? = nil, app: String, appVersion: String, device: String, os: String,
+        osVersion: String,
         attributes: Attributes = [:], started: Date?, heard: Date?, hasEnded: Bool, ledger: Ledger, gaps: [Gap] = []
     ) {
         self.init(
-            id: id, installation: installation, app: app, appVersion: appVersion, device: device, os: os, osVersion: osVersion,
+            id: id, installation: installation, app: app, appVersion: appVersion, device: device, os: os,
+            osVersion: osVersion,
             attributes: attributes, startedMicroseconds: started?.microseconds, heardMicroseconds: heard?.microseconds,
             hasEnded: hasEnded, ledger: ledger, gaps: gaps)
     }

@@ -58,7 +58,8 @@ extension ExchangeBody: Redactable {
 extension TransactionRecord.Source: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
         Self(
-            id: id, app: redactor.text(app), appVersion: redactor.text(appVersion), device: redactor.text(device), os: redactor.text(os),
+            id: id, app: redactor.text(app), appVersion: redactor.text(appVersion), device: redactor.text(device),
+            os: redactor.text(os),
             osVersion: redactor.text(osVersion))
     }
 }
@@ -117,7 +118,9 @@ extension NameConflict: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
         var conflict = self
         conflict.names = names.map { use in
-            Use(name: redactor.text(use.name), app: redactor.text(use.app), versions: use.versions.redacted(by: redactor))
+            Use(
+                name: redactor.text(use.name), app: redactor.text(use.app),
+                versions: use.versions.redacted(by: redactor))
         }
         return conflict
     }

@@ -26,7 +26,8 @@ public struct SourceRecord: Hashable, Sendable, Codable, Identifiable {
     public var hasEnded: Bool
     /// At a collector, `delivered` is what has arrived and `pending` what has not (yet).
     public var ledger: Ledger
-    /// Sequences that were recorded and have not arrived, although later ones have; empty for a source of this very store.
+    /// Sequences that were recorded and have not arrived, although later ones have; empty for a source of this very
+    /// store.
     public var gaps: [Gap]
 
     /// First and last sequence, both inside.
@@ -46,7 +47,8 @@ public struct SourceRecord: Hashable, Sendable, Codable, Identifiable {
     /// Makes a record.
     package init(
         id: GUID, installation: GUID?, app: String, appVersion: String, device: String, os: String, osVersion: String,
-        attributes: Attributes, startedMicroseconds: Int?, heardMicroseconds: Int?, hasEnded: Bool, ledger: Ledger, gaps: [Gap]
+        attributes: Attributes, startedMicroseconds: Int?, heardMicroseconds: Int?, hasEnded: Bool, ledger: Ledger,
+        gaps: [Gap]
     ) {
         self.id = id
         self.installation = installation

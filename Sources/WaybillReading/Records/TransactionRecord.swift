@@ -10,12 +10,13 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
     public var sources: [Source]
     /// The beginner's part first, then the joined ones by time.
     public var parts: [Part]
-    /// Everything that happened, in one order: by sequence within a source, always; across sources by wall time as far as that allows;
-    /// ties by (source, sequence).
+    /// Everything that happened, in one order: by sequence within a source, always; across sources by wall time as far
+    /// as that allows; ties by (source, sequence).
     public var timeline: [Entry]
     /// The network exchanges, by time of opening.
     public var exchanges: [Exchange]
-    /// What is to be added to the times of each source to get those of one clock; nil where a single source took part. See ``aligned``.
+    /// What is to be added to the times of each source to get those of one clock; nil where a single source took part.
+    /// See ``aligned``.
     public var clocks: ClockAlignment?
 
     /// Makes a record.
@@ -78,7 +79,8 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
 
         /// Makes a part.
         package init(
-            id: Fact.ID, isJoined: Bool, cause: Fact.ID?, openedMicroseconds: Int, closedMicroseconds: Int?, outcome: TransactionOutcome,
+            id: Fact.ID, isJoined: Bool, cause: Fact.ID?, openedMicroseconds: Int, closedMicroseconds: Int?,
+            outcome: TransactionOutcome,
             error: RecordedError?, attributes: Attributes
         ) {
             self.id = id
@@ -131,7 +133,8 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
 
         /// Makes an entry.
         package init(
-            id: Fact.ID, kind: Kind, part: Int, timeMicroseconds: Int, label: String, code: Int? = nil, error: RecordedError? = nil,
+            id: Fact.ID, kind: Kind, part: Int, timeMicroseconds: Int, label: String, code: Int? = nil,
+            error: RecordedError? = nil,
             attributes: Attributes = [:], exchange: Fact.ID? = nil, isLate: Bool = false
         ) {
             self.id = id
@@ -184,8 +187,10 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
 
         /// Makes an exchange.
         package init(
-            id: Fact.ID, part: Int, role: Fact.Role, method: String, url: String, state: Fact.ExchangeState?, status: Int?,
-            openedMicroseconds: Int, firstByteMicroseconds: Int?, closedMicroseconds: Int?, sentByteCount: Int?, receivedByteCount: Int?,
+            id: Fact.ID, part: Int, role: Fact.Role, method: String, url: String, state: Fact.ExchangeState?,
+            status: Int?,
+            openedMicroseconds: Int, firstByteMicroseconds: Int?, closedMicroseconds: Int?, sentByteCount: Int?,
+            receivedByteCount: Int?,
             requestHeaderFields: [Fact.HeaderField], responseHeaderFields: [Fact.HeaderField], error: RecordedError?,
             transfer: Fact.Transfer = Fact.Transfer()
         ) {

@@ -2,7 +2,8 @@ public import WaybillCore
 
 /// A transaction as a line of a list.
 ///
-/// It stands for the part that began it; a part that was joined and whose beginner is not known yet stands in until it is.
+/// It stands for the part that began it; a part that was joined and whose beginner is not known yet stands in until it
+/// is.
 public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
     /// The transaction's ID.
     public var id: GUID
@@ -31,8 +32,10 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
 
     /// Makes a summary.
     package init(
-        id: GUID, useCase: Int, useCaseName: String, outcome: TransactionOutcome, begunMicroseconds: Int, durationMicroseconds: Int?,
-        error: RecordedError?, attributes: Attributes, sourceCount: Int, eventCount: Int, exchangeCount: Int, isWaitingForBeginner: Bool
+        id: GUID, useCase: Int, useCaseName: String, outcome: TransactionOutcome, begunMicroseconds: Int,
+        durationMicroseconds: Int?,
+        error: RecordedError?, attributes: Attributes, sourceCount: Int, eventCount: Int, exchangeCount: Int,
+        isWaitingForBeginner: Bool
     ) {
         self.id = id
         self.useCase = useCase

@@ -53,7 +53,9 @@ package final class SetWriter: Sendable {
     /// Books what no commit can share, after what was asked for before.
     ///
     /// - Parameter body: Given the store, and the facts that one transaction may have.
-    package func add(_ body: @escaping @Sendable (Store, Int?) throws(WaybillError) -> Receipt) async throws(WaybillError) -> Receipt {
+    package func add(_ body: @escaping @Sendable (Store, Int?) throws(WaybillError) -> Receipt)
+        async throws(WaybillError) -> Receipt
+    {
         let limit = factsPerTransaction
         let receipt = try await run { store throws(WaybillError) in try body(store, limit) }
         committed([.success(receipt)])

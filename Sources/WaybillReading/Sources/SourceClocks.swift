@@ -39,7 +39,8 @@ public struct SourceClocks: Hashable, Sendable {
         package var byMicroseconds: Int
     }
 
-    /// Two anchors that are nearer to each other than this were written because a day had passed, and tell of drift; see `AnchorKeeper`.
+    /// Two anchors that are nearer to each other than this were written because a day had passed, and tell of drift;
+    /// see `AnchorKeeper`.
     package static let leastChangeMicroseconds = 100_000
 
     /// In order of time.
@@ -55,7 +56,8 @@ public struct SourceClocks: Hashable, Sendable {
 extension StoreReader {
     /// Transactions of a source that are looked at for others, the latest: a server has had to do with many.
     private static let transactionLimit = 200
-    /// Alignments are tried so many times for each source that is wanted: a part that no request caused tells nothing of clocks.
+    /// Alignments are tried so many times for each source that is wanted: a part that no request caused tells nothing
+    /// of clocks.
     private static let tries = 3
 
     /// A source's clocks; nil where there is no such source.
@@ -63,10 +65,14 @@ extension StoreReader {
     /// - Parameter limit: Of other sources.
     package func clocks(of id: GUID, others limit: Int) throws(WaybillError) -> SourceClocks? {
         try read { () throws(WaybillError) in
-            guard let row = try connection.statement("SELECT id FROM sources WHERE uuid = ?").first(id, transform: { $0.int(0) }) else {
+            guard
+                let row = try connection.statement("SELECT id FROM sources WHERE uuid = ?").first(
+                    id, transform: { $0.int(0) })
+            else {
                 return nil
             }
-            return SourceClocks(anchors: try WallClock(of: row, connection).anchors, others: try others(of: row, id, limit: limit))
+            return SourceClocks(
+                anchors: try WallClock(of: row, connection).anchors, others: try others(of: row, id, limit: limit))
         }
     }
 
@@ -79,7 +85,8 @@ extension StoreReader {
             """
         ).rows(row, Self.transactionLimit) { row in
             let source = TransactionRecord.Source(
-                id: row.guid(1), app: row.text(2), appVersion: row.text(3), device: row.text(4), os: row.text(5), osVersion: row.text(6))
+                id: row.guid(1), app: row.text(2), appVersion: row.text(3), device: row.text(4), os: row.text(5),
+                osVersion: row.text(6))
             return (transaction: row.guid(0), source: source)
         }
         var found: [SourceClocks.Other] = []
@@ -87,7 +94,8 @@ extension StoreReader {
         var alignments: [GUID: ClockAlignment] = [:]
         for (transaction, source) in met {
             guard found.count < limit, alignments.count < limit * Self.tries else { break }
-            guard tries[source.id, default: 0] < Self.tries, !found.contains(where: { $0.source.id == source.id }) else { continue }
+            guard tries[source.id, default: 0] < Self.tries, !found.contains(where: { $0.source.id == source.id })
+            else { continue }
             tries[source.id, default: 0] += 1
             if alignments[transaction] == nil { alignments[transaction] = try clockAlignment(of: transaction) }
             guard let offset = alignments[transaction]?.offset(of: source.id, beside: id) else { continue }

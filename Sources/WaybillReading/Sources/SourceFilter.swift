@@ -2,7 +2,8 @@
 public struct SourceFilter: Hashable, Sendable {
     /// The app's or service's name; nil: any.
     public var app: String?
-    /// Words, each found in any case in the app, its version, the device, the system, its version or the source's ID; nil: any.
+    /// Words, each found in any case in the app, its version, the device, the system, its version or the source's ID;
+    /// nil: any.
     public var text: String?
     /// Which one is in front. Default: the one that was heard first.
     public var order = Order.oldest
@@ -11,7 +12,8 @@ public struct SourceFilter: Hashable, Sendable {
     public enum Order: String, Sendable, CaseIterable {
         /// The one that was heard first in front.
         case oldest
-        /// The one that was heard last in front; those that record into this very store come before all others, the latest first.
+        /// The one that was heard last in front; those that record into this very store come before all others, the
+        /// latest first.
         case newest
     }
 

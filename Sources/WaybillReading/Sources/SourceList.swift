@@ -3,8 +3,8 @@ import WaybillStore
 
 /// A page of a list of sources as a condition and an order on the table `sources`.
 ///
-/// Stores have a row for each launch, and nothing is kept in the order of when they were heard last: the newest are found by looking at all rows, which
-/// takes some ten milliseconds for a hundred thousand.
+/// Stores have a row for each launch, and nothing is kept in the order of when they were heard last: the newest are
+/// found by looking at all rows, which takes some ten milliseconds for a hundred thousand.
 struct SourceList {
     private(set) var sql: String
     private(set) var arguments: [any SQLValue] = []
@@ -32,7 +32,9 @@ struct SourceList {
             if let cursor { conditions.append("id > \(argument(cursor.row))") }
             sql = "WHERE \(conditions.joined(separator: " AND ")) ORDER BY id"
         case .newest:
-            if let cursor { conditions.append("(\(Self.heard), id) < (\(argument(cursor.heard ?? .max)), \(argument(cursor.row)))") }
+            if let cursor {
+                conditions.append("(\(Self.heard), id) < (\(argument(cursor.heard ?? .max)), \(argument(cursor.row)))")
+            }
             sql = "WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(Self.heard) DESC, id DESC"
         }
         sql += " LIMIT \(argument(limit))"
@@ -54,8 +56,12 @@ struct SourceList {
         /// - Throws: `.format` for a cursor that no list in that order gave.
         init(_ text: String, _ order: SourceFilter.Order) throws(WaybillError) {
             let numbers = text.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
-            guard let row = numbers[0], row >= 0, numbers.count == (order == .oldest ? 1 : 2), let last = numbers[numbers.count - 1] else {
-                throw WaybillError(.format, "The cursor is not one that a list in this order gave. Leave it out to start at the beginning.")
+            guard let row = numbers[0], row >= 0, numbers.count == (order == .oldest ? 1 : 2),
+                let last = numbers[numbers.count - 1]
+            else {
+                throw WaybillError(
+                    .format,
+                    "The cursor is not one that a list in this order gave. Leave it out to start at the beginning.")
             }
             self.init(row: row, heard: last)
         }

@@ -15,15 +15,18 @@ extension StoreReader {
         try read { () throws(WaybillError) in
             var state = DeliveryState(
                 own: try own(now: wall), quarantine: try quarantineGroups(),
-                quarantinedCount: try connection.integer("SELECT count(*) FROM quarantine"), hours: try hours(hourCount, now: wall))
-            (state.legacyQuarantine, state.legacyQuarantinedCount) = try legacyQuarantine(limit: DeliveryState.groupLimit)
+                quarantinedCount: try connection.integer("SELECT count(*) FROM quarantine"),
+                hours: try hours(hourCount, now: wall))
+            (state.legacyQuarantine, state.legacyQuarantinedCount) = try legacyQuarantine(
+                limit: DeliveryState.groupLimit)
             return state
         }
     }
 
     private func own(now wall: Int) throws(WaybillError) -> DeliveryState.Own? {
         let totals = try Totals(connection: connection).all()
-        guard try connection.integer("SELECT count(*) FROM sources WHERE heard_us IS NULL") > 0 || !totals.isEmpty else { return nil }
+        guard try connection.integer("SELECT count(*) FROM sources WHERE heard_us IS NULL") > 0 || !totals.isEmpty
+        else { return nil }
         let settled = try connection.statement(
             """
             SELECT p.source, p.sequence FROM sources s CROSS JOIN parts p ON p.source = s.id WHERE s.heard_us IS NULL AND s.delivered > 0 \
@@ -51,7 +54,8 @@ extension StoreReader {
             """
         ).rows(DeliveryState.groupLimit) { row in
             let group = DeliveryState.QuarantineGroup(
-                source: row.guid(0), app: row.text(1), reason: row.text(2), count: row.int(3), first: row.int(4), last: row.int(5),
+                source: row.guid(0), app: row.text(1), reason: row.text(2), count: row.int(3), first: row.int(4),
+                last: row.int(5),
                 firstMicroseconds: row.int(6), lastMicroseconds: row.int(7), sample: nil)
             return (row: row.int(8), group: group)
         }
@@ -67,7 +71,9 @@ extension StoreReader {
         guard try connection.integer("SELECT count(*) FROM (SELECT 1 FROM arrivals LIMIT 1)") > 0 else { return [] }
         let current = wall / Self.hour
         let earliest = current - count + 1
-        var hours = (earliest...current).map { DeliveryState.Hour(beginMicroseconds: $0 * Self.hour, setCount: 0, factCount: 0) }
+        var hours = (earliest...current).map {
+            DeliveryState.Hour(beginMicroseconds: $0 * Self.hour, setCount: 0, factCount: 0)
+        }
         // Sets that came in one commit carry times of their own, so that they can be counted by them.
         try connection.statement(
             """

@@ -4,15 +4,19 @@ package import WaybillStore
 
 /// What is asked of one source besides its record.
 extension StoreReader {
-    /// When the facts in the gaps of a source were recorded, as far as their neighbors in the same part and the next part tell.
-    package func times(of gaps: some Sequence<SourceRecord.Gap>, in source: GUID) throws(WaybillError) -> [SourceDetails.GapTime] {
+    /// When the facts in the gaps of a source were recorded, as far as their neighbors in the same part and the next
+    /// part tell.
+    package func times(of gaps: some Sequence<SourceRecord.Gap>, in source: GUID) throws(WaybillError) -> [SourceDetails
+        .GapTime]
+    {
         try read { () throws(WaybillError) in
             guard let row = try row(of: source) else { return [] }
             let clock = try WallClock(of: row, connection)
             let statement = try connection.statement(Self.around)
             var times: [SourceDetails.GapTime] = []
             for gap in gaps {
-                let around = try statement.first(row, gap.first, gap.last) { row in (after: row.optionalInt(0), before: row.optionalInt(1))
+                let around = try statement.first(row, gap.first, gap.last) { row in
+                    (after: row.optionalInt(0), before: row.optionalInt(1))
                 }
                 times.append(
                     SourceDetails.GapTime(
@@ -23,7 +27,8 @@ extension StoreReader {
         }
     }
 
-    /// `?2` and `?3` are the first and the last that is missing; the part before is the one in which it most likely was.
+    /// `?2` and `?3` are the first and the last that is missing; the part before is the one in which it most likely
+    /// was.
     private static let around = """
         WITH part AS (SELECT sequence AS s, at_us, closed, closed_at_us FROM parts \
         WHERE source = ?1 AND sequence < ?2 AND at_us IS NOT NULL ORDER BY sequence DESC LIMIT 1) \
@@ -40,7 +45,8 @@ extension StoreReader {
         \(Int.max))
         """
 
-    /// Microseconds since 1970 of a source's latest fact, as far as its latest parts and exchanges tell; nil where there is none.
+    /// Microseconds since 1970 of a source's latest fact, as far as its latest parts and exchanges tell; nil where
+    /// there is none.
     package func latestFact(of source: GUID) throws(WaybillError) -> Int? {
         try read { () throws(WaybillError) in
             guard let row = try row(of: source) else { return nil }
@@ -58,14 +64,18 @@ extension StoreReader {
     /// Microseconds since 1970 when the first set of a source brought facts; nil for a source of this very store.
     package func firstArrival(of source: GUID) throws(WaybillError) -> Int? {
         guard let row = try row(of: source) else { return nil }
-        return try connection.statement("SELECT min(received_us) FROM arrivals WHERE source = ?").first(row) { row in row.optionalInt(0) }
+        return try connection.statement("SELECT min(received_us) FROM arrivals WHERE source = ?").first(row) { row in
+            row.optionalInt(0)
+        }
             ?? nil
     }
 
     /// The transactions that a source took part in last, the latest first.
     ///
     /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
-    package func latestTransactions(of source: GUID, limit: Int, now wall: Int) throws(WaybillError) -> [TransactionSummary] {
+    package func latestTransactions(of source: GUID, limit: Int, now wall: Int) throws(WaybillError)
+        -> [TransactionSummary]
+    {
         try read { () throws(WaybillError) in
             guard let row = try row(of: source) else { return [] }
             let leaders = try connection.statement(
@@ -77,7 +87,9 @@ extension StoreReader {
             ).rows(row, limit) { row in (source: row.int(0), sequence: row.int(1)) }
             var summaries: [TransactionSummary] = []
             for leader in leaders {
-                if let summary = try summary(leader: leader.sequence, of: leader.source, now: wall) { summaries.append(summary) }
+                if let summary = try summary(leader: leader.sequence, of: leader.source, now: wall) {
+                    summaries.append(summary)
+                }
             }
             return summaries
         }

@@ -12,7 +12,8 @@ extension StoreReader {
     ///
     /// - Parameter cursor: ``RecordPage/next`` of the page before; nil for the first.
     /// - Throws: `.format` for a cursor that no list in that order gave.
-    package func sources(matching filter: SourceFilter, limit: Int, after cursor: String?) throws(WaybillError) -> RecordPage<SourceRecord>
+    package func sources(matching filter: SourceFilter, limit: Int, after cursor: String?) throws(WaybillError)
+        -> RecordPage<SourceRecord>
     {
         var place: SourceList.Cursor?
         if let cursor { place = try SourceList.Cursor(cursor, filter.order) }
@@ -21,7 +22,9 @@ extension StoreReader {
             let found = try records(SourceList(filter, after: place, limit: limit + 1))
             let shown = found.prefix(limit)
             let last = found.count > limit ? shown.last : nil
-            let next = last.map { SourceList.Cursor(row: $0.row, heard: $0.record.heardMicroseconds).text(filter.order) }
+            let next = last.map {
+                SourceList.Cursor(row: $0.row, heard: $0.record.heardMicroseconds).text(filter.order)
+            }
             return RecordPage(rows: try counted(shown), next: next)
         }
     }
@@ -30,12 +33,15 @@ extension StoreReader {
     package func whyEmpty(_ filter: SourceFilter) throws(WaybillError) -> String {
         let count = try connection.integer("SELECT count(*) FROM sources")
         guard count > 0 else { return "There is no source here: the store is empty." }
-        return count == 1 ? "The only source here does not pass the filter." : "None of the \(count) sources here passes the filter."
+        return count == 1
+            ? "The only source here does not pass the filter." : "None of the \(count) sources here passes the filter."
     }
 
     /// The names of the apps that have sources here, in order.
     package func apps(limit: Int) throws(WaybillError) -> [String] {
-        try connection.statement("SELECT DISTINCT app FROM sources WHERE app <> '' ORDER BY app LIMIT ?").rows(limit) { row in row.text(0) }
+        try connection.statement("SELECT DISTINCT app FROM sources WHERE app <> '' ORDER BY app LIMIT ?").rows(limit) {
+            row in row.text(0)
+        }
     }
 
     /// One source; nil where there is none.
@@ -53,7 +59,9 @@ extension StoreReader {
     }
 
     /// Those of a condition on `sources`, without ledgers and gaps.
-    private func records(_ condition: String, _ arguments: [any SQLValue]) throws(WaybillError) -> [(row: Int, record: SourceRecord)] {
+    private func records(_ condition: String, _ arguments: [any SQLValue]) throws(WaybillError) -> [(
+        row: Int, record: SourceRecord
+    )] {
         var found: [(row: Int, record: SourceRecord)] = []
         try connection.statement(
             """
@@ -62,7 +70,8 @@ extension StoreReader {
             """
         ).forEachRow(arguments: arguments) { row in
             let record = SourceRecord(
-                id: row.guid(1), installation: row.optionalGUID(2), app: row.text(3), appVersion: row.text(4), device: row.text(5),
+                id: row.guid(1), installation: row.optionalGUID(2), app: row.text(3), appVersion: row.text(4),
+                device: row.text(5),
                 os: row.text(6), osVersion: row.text(7), attributes: Attributes(columnText: row.optionalText(8)),
                 startedMicroseconds: row.optionalInt(9), heardMicroseconds: row.optionalInt(10), hasEnded: row.bool(11),
                 ledger: Ledger(), gaps: [])

@@ -16,9 +16,12 @@ extension StoreReader {
             let sorted = shares.sorted(by: PartShare.precedes)
             let timeline = Timeline(sorted, names: NameTable(connection))
             var sources: [TransactionRecord.Source] = []
-            for share in sorted where !sources.contains(where: { $0.id == share.source.id }) { sources.append(share.source) }
+            for share in sorted where !sources.contains(where: { $0.id == share.source.id }) {
+                sources.append(share.source)
+            }
             return TransactionRecord(
-                summary: summary, sources: sources, parts: sorted.map { $0.record(lastActivity: lastActivity, now: wall) },
+                summary: summary, sources: sources,
+                parts: sorted.map { $0.record(lastActivity: lastActivity, now: wall) },
                 timeline: try timeline.entries(), exchanges: timeline.exchanges(),
                 clocks: sources.count > 1 ? try clockAlignment(of: id) : nil)
         }
@@ -32,14 +35,17 @@ extension StoreReader {
             """
         ).rows(transaction) { row in
             let source = TransactionRecord.Source(
-                id: row.guid(4), app: row.text(5), appVersion: row.text(6), device: row.text(7), os: row.text(8), osVersion: row.text(9))
+                id: row.guid(4), app: row.text(5), appVersion: row.text(6), device: row.text(7), os: row.text(8),
+                osVersion: row.text(9))
             return PartShare(
-                row: row.int(0), id: Fact.ID(source: source.id, sequence: row.int(1)), isLeader: row.bool(2), storedOutcome: row.int(3),
+                row: row.int(0), id: Fact.ID(source: source.id, sequence: row.int(1)), isLeader: row.bool(2),
+                storedOutcome: row.int(3),
                 source: source)
         }
         for index in shares.indices {
             shares[index].clock = try WallClock(of: shares[index].row, connection)
-            shares[index].facts = try PartFacts(connection: connection).facts(of: shares[index].id.sequence, in: shares[index].row)
+            shares[index].facts = try PartFacts(connection: connection).facts(
+                of: shares[index].id.sequence, in: shares[index].row)
         }
         return shares
     }

@@ -11,7 +11,8 @@ struct Timeline {
         self.names = names
     }
 
-    /// By sequence within a source, always; across sources by wall time as far as that allows; ties by (source, sequence).
+    /// By sequence within a source, always; across sources by wall time as far as that allows; ties by (source,
+    /// sequence).
     func entries() throws(WaybillError) -> [TransactionRecord.Entry] {
         var places: [Place] = []
         for (_, ofSource) in Dictionary(grouping: shares, by: \.id.source) {
@@ -30,7 +31,9 @@ struct Timeline {
     /// By time of opening; those whose opening has not arrived are left out.
     func exchanges() -> [TransactionRecord.Exchange] {
         shares.flatMap(exchanges).sorted {
-            ($0.openedMicroseconds, $0.id.source, $0.id.sequence) < ($1.openedMicroseconds, $1.id.source, $1.id.sequence)
+            ($0.openedMicroseconds, $0.id.source, $0.id.sequence) < (
+                $1.openedMicroseconds, $1.id.source, $1.id.sequence
+            )
         }
     }
 
@@ -39,7 +42,9 @@ struct Timeline {
         var entry: TransactionRecord.Entry
 
         static func precedes(_ left: Place, _ right: Place) -> Bool {
-            (left.time, left.entry.id.source, left.entry.id.sequence) < (right.time, right.entry.id.source, right.entry.id.sequence)
+            (left.time, left.entry.id.source, left.entry.id.sequence) < (
+                right.time, right.entry.id.source, right.entry.id.sequence
+            )
         }
     }
 
@@ -68,7 +73,8 @@ struct Timeline {
             entry.attributes = content.attributes
         case .event(let content):
             entry.kind = .event
-            entry.label = try names.event(content.code, of: frame.useCase, app: share.source.app, version: share.source.appVersion)
+            entry.label = try names.event(
+                content.code, of: frame.useCase, app: share.source.app, version: share.source.appVersion)
             entry.code = content.code
             entry.error = content.error
             entry.attributes = content.attributes
@@ -92,9 +98,12 @@ struct Timeline {
 
     private func exchanges(of share: PartShare) -> [TransactionRecord.Exchange] {
         var closings: [Int: Fact] = [:]
-        for fact in share.facts { if case .exchangeClosed(let content) = fact.content { closings[content.exchange] = fact } }
+        for fact in share.facts {
+            if case .exchangeClosed(let content) = fact.content { closings[content.exchange] = fact }
+        }
         return share.facts.compactMap { fact in
-            TransactionRecord.Exchange(fact, closed: closings[fact.sequence], source: share.id.source, clock: share.clock)
+            TransactionRecord.Exchange(
+                fact, closed: closings[fact.sequence], source: share.id.source, clock: share.clock)
         }
     }
 }

@@ -4,7 +4,8 @@ import WaybillStore
 
 /// Copies a store's file, or all that a collector's folder holds, while others write to it: whole or not at all.
 ///
-/// Everything is made under a hidden name beside its own, is checked and synced, and then renamed. Nothing is overwritten.
+/// Everything is made under a hidden name beside its own, is checked and synced, and then renamed. Nothing is
+/// overwritten.
 package struct StoreBackup: Sendable {
     /// A store that was copied.
     package struct Copy: Sendable {
@@ -20,7 +21,8 @@ package struct StoreBackup: Sendable {
     /// Makes it.
     ///
     /// - Returns: Also what the readers had to say, e.g. that a WAL is missing.
-    /// - Throws: `.notFound` where there is no store, `.setting` where the target exists, cannot be written, or is being written.
+    /// - Throws: `.notFound` where there is no store, `.setting` where the target exists, cannot be written, or is
+    ///   being written.
     package static func run(of source: URL, to target: URL) async throws -> (copies: [Copy], warnings: [String]) {
         try await StoreThread(label: "waybill.backup") { () }.run { _ in
             var backup = StoreBackup(of: source, to: target)
@@ -36,14 +38,16 @@ package struct StoreBackup: Sendable {
     /// Blocks until it is done.
     private mutating func run() throws -> [Copy] {
         guard !FileManager.default.fileExists(atPath: target.path(percentEncoded: false)) else {
-            throw WaybillError(.setting, "\(target.path(percentEncoded: false)) exists already. Name a backup that does not.")
+            throw WaybillError(
+                .setting, "\(target.path(percentEncoded: false)) exists already. Name a backup that does not.")
         }
         // Holds the name against another backup.
         let partial = try PartialFile(target)
         let work = PartialFile.partial(of: target).appendingPathExtension("d")
         try? FileManager.default.removeItem(at: work)
         defer { try? FileManager.default.removeItem(at: work) }
-        try FileManager.default.createDirectory(at: work, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        try FileManager.default.createDirectory(
+            at: work, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         guard case .folder(let folder) = ResolvedLocation(path: source.path(percentEncoded: false)) else {
             let file = work.appending(path: target.lastPathComponent)
             let copy = try copy(source, to: file)
@@ -65,7 +69,9 @@ package struct StoreBackup: Sendable {
         // Before the stores, since a cursor that is ahead of its store is none.
         for name in names where name == "tokens" || name.hasSuffix(".otlp-cursor") {
             let bytes = try Array(Data(contentsOf: folder.appending(path: name)))
-            try DurableFile.withDescriptor(of: work.appending(path: name).path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL) {
+            try DurableFile.withDescriptor(
+                of: work.appending(path: name).path(percentEncoded: false), O_WRONLY | O_CREAT | O_EXCL
+            ) {
                 try DurableFile.write(bytes, to: $0)
                 try DurableFile.sync($0)
             }
@@ -79,6 +85,7 @@ package struct StoreBackup: Sendable {
         let verification = try reader.backUp(to: file)
         let attributes = try? FileManager.default.attributesOfItem(atPath: file.path(percentEncoded: false))
         return Copy(
-            name: store.lastPathComponent, factCount: verification.factCount, byteCount: attributes?[.size] as? Int ?? 0)
+            name: store.lastPathComponent, factCount: verification.factCount, byteCount: attributes?[.size] as? Int ?? 0
+        )
     }
 }

@@ -3,8 +3,8 @@ package import WaybillCore
 package import WaybillStore
 
 extension StoreReader {
-    /// Makes a copy of one file, as the store is at this moment, while others may write to it; bodies stay where they are. It is synced and checked
-    /// whole before this returns.
+    /// Makes a copy of one file, as the store is at this moment, while others may write to it; bodies stay where they
+    /// are. It is synced and checked whole before this returns.
     ///
     /// - Returns: What the check has found, which is no problem.
     /// - Throws: `.damaged` where the copy is not sound; also when there is a file already, or no room.

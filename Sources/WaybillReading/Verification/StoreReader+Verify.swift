@@ -8,7 +8,8 @@ extension StoreReader {
     /// - Throws: Where the store cannot be read at all; what can be read and is wrong is among the problems.
     package func verify() throws(WaybillError) -> StoreVerification {
         try read { () throws(WaybillError) in
-            var result = StoreVerification(problems: [], remarks: warnings, transactionCount: 0, factCount: 0, sources: [])
+            var result = StoreVerification(
+                problems: [], remarks: warnings, transactionCount: 0, factCount: 0, sources: [])
             let integrity = try connection.statement("PRAGMA integrity_check(20)").rows { row in row.text(0) }
             if integrity != ["ok"] { result.problems += integrity.map { "The file is damaged: \($0)." } }
             for source in try sourceRecords() { try check(source, &result) }
@@ -41,28 +42,34 @@ extension StoreReader {
         result.sources.append(balance)
         let name = "Source \(source.id)"
         if !ledger.isBalanced {
-            result.problems.append("\(name) does not balance: \(ledger.recorded) recorded, \(ledger.accountedFor) accounted for.")
+            result.problems.append(
+                "\(name) does not balance: \(ledger.recorded) recorded, \(ledger.accountedFor) accounted for.")
         }
         if ledger.delivered + ledger.quarantined != booked {
             result.problems.append(
-                "\(name): \(ledger.delivered + ledger.quarantined) facts were booked one by one, and \(booked) stand in the ranges.")
+                "\(name): \(ledger.delivered + ledger.quarantined) facts were booked one by one, and \(booked) stand in the ranges."
+            )
         }
         if source.heardMicroseconds == nil {
             // What is settled may have been erased.
             if rows.others != ledger.pending {
-                result.problems.append("\(name): \(ledger.pending) pending facts should be there, and \(rows.others) are.")
+                result.problems.append(
+                    "\(name): \(ledger.pending) pending facts should be there, and \(rows.others) are.")
             }
         } else if rows.booked != booked - retired.count || rows.others != 0 {
-            result.problems.append("\(name): \(booked - retired.count) facts should be there, and \(rows.booked + rows.others) are.")
+            result.problems.append(
+                "\(name): \(booked - retired.count) facts should be there, and \(rows.booked + rows.others) are.")
         }
         if !retired.isEmpty {
             result.remarks.append("\(name): \(retired.count) facts were retired, to keep the store within its limits.")
         }
         if !source.gaps.isEmpty {
-            let list = source.gaps.prefix(5).map { $0.first == $0.last ? "\($0.first)" : "\($0.first) to \($0.last)" }.joined(
-                separator: ", ")
+            let list = source.gaps.prefix(5).map { $0.first == $0.last ? "\($0.first)" : "\($0.first) to \($0.last)" }
+                .joined(
+                    separator: ", ")
             result.remarks.append(
-                "\(name): facts \(list)\(source.gaps.count > 5 ? " and others" : "") have not arrived, although later ones have.")
+                "\(name): facts \(list)\(source.gaps.count > 5 ? " and others" : "") have not arrived, although later ones have."
+            )
         }
     }
 
@@ -83,7 +90,8 @@ extension StoreReader {
         return (inside, outside)
     }
 
-    /// sqlite.org/dbstat.html: an option of SQLite's that Debian and macOS have switched on; without it there is no way to tell but to read the file.
+    /// sqlite.org/dbstat.html: an option of SQLite's that Debian and macOS have switched on; without it there is no way
+    /// to tell but to read the file.
     private func tableSizes() throws(WaybillError) -> [StoreVerification.TableSize] {
         let eventCount = try connection.integer("SELECT count(*) FROM events")
         let sizes = try? connection.statement(
@@ -119,17 +127,20 @@ extension StoreReader {
     }
 
     private func checkOrphans(_ result: inout StoreVerification) throws(WaybillError) {
-        let present = Set(try connection.statement("SELECT name FROM sqlite_schema WHERE type = 'table'").rows { row in row.text(0) })
+        let present = Set(
+            try connection.statement("SELECT name FROM sqlite_schema WHERE type = 'table'").rows { row in row.text(0) })
         // A store that was written by an older version lacks some.
         for table in Tables.bySource where present.contains(table) {
-            let count = try connection.integer("SELECT count(*) FROM \(table) WHERE source NOT IN (SELECT id FROM sources)")
+            let count = try connection.integer(
+                "SELECT count(*) FROM \(table) WHERE source NOT IN (SELECT id FROM sources)")
             if count > 0 { result.problems.append("\(count) rows of `\(table)` belong to no source.") }
         }
     }
 
     private func checkLeaders(_ result: inout StoreVerification) throws(WaybillError) {
         let count = try connection.integer(
-            "SELECT count(*) FROM (SELECT 1 FROM parts WHERE guid IS NOT NULL GROUP BY guid HAVING count(listed_us) <> 1)")
+            "SELECT count(*) FROM (SELECT 1 FROM parts WHERE guid IS NOT NULL GROUP BY guid HAVING count(listed_us) <> 1)"
+        )
         if count > 0 { result.problems.append("\(count) transactions have no leading part, or several.") }
     }
 }

@@ -9,13 +9,15 @@ public struct StoreVerification: Hashable, Sendable, Codable {
     public var remarks: [String]
     /// Transactions; nil where they cannot be counted, as over HTTP.
     public var transactionCount: Int?
-    /// Facts, counted in their rows; where that cannot be done, those that the ledgers call delivered, also what was retired since.
+    /// Facts, counted in their rows; where that cannot be done, those that the ledgers call delivered, also what was
+    /// retired since.
     public var factCount: Int
     /// Each source as it was recounted.
     public var sources: [SourceBalance]
     /// Own sources that have ended and of which nothing but sums is left, by app.
     public var totals: [AppTotal] = []
-    /// How large each table is with its indexes, the largest first; empty where this SQLite cannot tell (it lacks `dbstat`).
+    /// How large each table is with its indexes, the largest first; empty where this SQLite cannot tell (it lacks
+    /// `dbstat`).
     public var tables: [TableSize] = []
 
     /// Whether there is no problem.
@@ -38,7 +40,9 @@ public struct StoreVerification: Hashable, Sendable, Codable {
         public init(
             id: GUID, rowCount: Int? = nil, bookedCount: Int? = nil, ledger: Ledger, gaps: [SourceRecord.Gap]
         ) {
-            (self.id, self.rowCount, self.bookedCount, self.ledger, self.gaps) = (id, rowCount, bookedCount, ledger, gaps)
+            (self.id, self.rowCount, self.bookedCount, self.ledger, self.gaps) = (
+                id, rowCount, bookedCount, ledger, gaps
+            )
         }
     }
 
@@ -48,7 +52,8 @@ public struct StoreVerification: Hashable, Sendable, Codable {
         public var name: String
         /// With its indexes.
         public var byteCount: Int
-        /// Its bytes for each row of the table of events, so that the sum over all tables is what an event costs, everything included; nil without any.
+        /// Its bytes for each row of the table of events, so that the sum over all tables is what an event costs,
+        /// everything included; nil without any.
         public var bytesPerEvent: Double?
 
         /// Makes a size.
@@ -59,10 +64,13 @@ public struct StoreVerification: Hashable, Sendable, Codable {
 
     /// Makes a finding.
     public init(
-        problems: [String], remarks: [String] = [], transactionCount: Int, factCount: Int, sources: [SourceBalance] = [],
+        problems: [String], remarks: [String] = [], transactionCount: Int, factCount: Int,
+        sources: [SourceBalance] = [],
         totals: [AppTotal] = [], tables: [TableSize] = []
     ) {
-        (self.problems, self.remarks, self.transactionCount, self.factCount) = (problems, remarks, transactionCount, factCount)
+        (self.problems, self.remarks, self.transactionCount, self.factCount) = (
+            problems, remarks, transactionCount, factCount
+        )
         (self.sources, self.totals, self.tables) = (sources, totals, tables)
     }
 }

@@ -8,7 +8,9 @@ extension StoreReader {
     package func body(of exchange: Fact.ID, _ direction: BodyDirection) throws(WaybillError) -> ExchangeBody? {
         try read { () throws(WaybillError) in
             // An older store has no such table.
-            guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'bodies'") != 0 else { return nil }
+            guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'bodies'") != 0 else {
+                return nil
+            }
             var body: ExchangeBody?
             var pieceCount = 0
             try connection.statement(

@@ -1,7 +1,8 @@
 import CZlib
 import WaybillCore
 
-/// Bytes in the format of RFC 1950, which the functions of SQLite's own shell read: `sqlar_uncompress(bytes, kept_bytes)`.
+/// Bytes in the format of RFC 1950, which the functions of SQLite's own shell read:
+/// `sqlar_uncompress(bytes, kept_bytes)`.
 package enum Zlib {
     /// - Throws: Where there is no memory for it.
     static func compressed(_ bytes: [UInt8]) throws(WaybillError) -> [UInt8] {

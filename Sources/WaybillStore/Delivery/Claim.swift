@@ -30,7 +30,8 @@ struct Claim {
             Candidate(
                 id: row.int(0), recorded: row.int(1), hasEnded: row.bool(2),
                 source: RecordedSource(
-                    id: row.guid(3), installation: row.optionalGUID(4), app: row.text(5), appVersion: row.text(6), device: row.text(7),
+                    id: row.guid(3), installation: row.optionalGUID(4), app: row.text(5), appVersion: row.text(6),
+                    device: row.text(7),
                     os: row.text(8), osVersion: row.text(9), attributes: Attributes(columnText: row.optionalText(10))))
         }
         var shares: [TransactionSet.Share] = []
@@ -55,14 +56,17 @@ struct Claim {
         guard !facts.isEmpty || hasNews else { return nil }
         try connection.statement("UPDATE sources SET news = 2 WHERE id = ? AND news <> 0").run(candidate.id)
         let share = TransactionSet.Share(
-            source: candidate.source, clocks: try WallClock(of: candidate.id, connection).anchors, hasEnded: candidate.hasEnded,
-            names: try names(of: candidate.source), ledger: try Ledgers(connection: connection).ledger(of: candidate.id), dropped: dropped,
+            source: candidate.source, clocks: try WallClock(of: candidate.id, connection).anchors,
+            hasEnded: candidate.hasEnded,
+            names: try names(of: candidate.source),
+            ledger: try Ledgers(connection: connection).ledger(of: candidate.id), dropped: dropped,
             facts: facts)
         bytesLeft -= share.envelopeByteCount
         return share
     }
 
-    /// Claims the first pending facts. What has no row, though it was recorded, is booked as damaged: it must not be waited for.
+    /// Claims the first pending facts. What has no row, though it was recorded, is booked as damaged: it must not be
+    /// waited for.
     private mutating func claimFacts(of candidate: Candidate) throws(WaybillError) -> [Fact] {
         guard candidate.recorded > 0 else { return [] }
         var pending = SequenceRanges([1...candidate.recorded])
@@ -123,7 +127,8 @@ extension Fact {
         case .closed(let content): 70 + content.attributes.estimatedByteCount + content.error.estimatedByteCount
         case .exchangeOpened(let content):
             150 + content.path.utf8.count + (content.query?.utf8.count ?? 0) + content.headerFields.estimatedByteCount
-        case .exchangeClosed(let content): 150 + content.headerFields.estimatedByteCount + content.error.estimatedByteCount
+        case .exchangeClosed(let content):
+            150 + content.headerFields.estimatedByteCount + content.error.estimatedByteCount
         }
     }
 }

@@ -20,7 +20,8 @@ extension DeliveryPause {
         // No pause is longer than a day: a damaged one must not stop delivery for good.
         guard kept.untilMicroseconds <= now + 86_400_000_000 else { return nil }
         self.init(
-            failureCount: max(0, kept.failures), remainingMicroseconds: max(0, kept.untilMicroseconds - now), wasAskedFor: kept.asked)
+            failureCount: max(0, kept.failures), remainingMicroseconds: max(0, kept.untilMicroseconds - now),
+            wasAskedFor: kept.asked)
     }
 
     fileprivate func text(now: Int) -> String? {
@@ -32,7 +33,9 @@ extension DeliveryPause {
 extension StoreReader {
     /// The pause as the store was told of it last; nil: none.
     package func deliveryPause() throws(WaybillError) -> DeliveryPause? {
-        let text = try connection.statement("SELECT value FROM settings WHERE key = ?").first(Store.pauseKey) { row in row.text(0) }
+        let text = try connection.statement("SELECT value FROM settings WHERE key = ?").first(Store.pauseKey) { row in
+            row.text(0)
+        }
         guard let text, let time = try DeviceTime(connection) else { return nil }
         return DeliveryPause(text, now: time.now)
     }

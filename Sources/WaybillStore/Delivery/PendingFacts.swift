@@ -2,8 +2,8 @@ import WaybillCore
 
 /// Reads an own source's facts by sequence, of the parts that are not settled.
 ///
-/// Facts are clustered by part. The index of unsettled parts says which of them can have a fact in a range, so that a batch costs what it holds,
-/// however much is pending behind it and however much is settled.
+/// Facts are clustered by part. The index of unsettled parts says which of them can have a fact in a range, so that a
+/// batch costs what it holds, however much is pending behind it and however much is settled.
 struct PendingFacts {
     let connection: Connection
 
@@ -11,7 +11,9 @@ struct PendingFacts {
     func facts(of source: Int, in range: ClosedRange<Int>) throws(WaybillError) -> [Fact] {
         var facts: [Fact] = []
         for (sql, fact) in Self.queries {
-            try connection.statement(sql).forEachRow(source, range.lowerBound, range.upperBound) { row in facts.append(fact(row)) }
+            try connection.statement(sql).forEachRow(source, range.lowerBound, range.upperBound) { row in
+                facts.append(fact(row))
+            }
         }
         return facts.sorted { $0.sequence < $1.sequence }
     }

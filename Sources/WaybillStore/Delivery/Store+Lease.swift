@@ -11,13 +11,16 @@ extension Store {
     ///   - uptime: Now, in microseconds of the device's uptime.
     ///   - expiresIn: Microseconds after which the lease ends without a verdict.
     ///   - isAlive: Whether the owner of another lease still runs.
-    /// - Returns: nil when there is nothing to deliver, or when another live owner is delivering: one flush per store at a time.
+    /// - Returns: nil when there is nothing to deliver, or when another live owner is delivering: one flush per store
+    ///   at a time.
     package func lease(
         owner: GUID, now uptime: Int, expiresIn: Int, limit: LeaseLimit = LeaseLimit(), isAlive: (GUID) -> Bool
     ) throws(WaybillError) -> TransactionSet? {
         guard try hasNews() else { return nil }
         return try write { () throws(WaybillError) in
-            guard try endStaleLeases(owner: owner, now: uptime, expiresIn: expiresIn, isAlive: isAlive) else { return nil }
+            guard try endStaleLeases(owner: owner, now: uptime, expiresIn: expiresIn, isAlive: isAlive) else {
+                return nil
+            }
             var claim = Claim(set: GUID(), limit: limit, connection)
             let shares = try claim.shares()
             guard !shares.isEmpty else { return nil }
@@ -54,14 +57,16 @@ extension Store {
     }
 
     /// Ends what died with its owner or has expired; whether there is no lease left.
-    private func endStaleLeases(owner: GUID, now uptime: Int, expiresIn: Int, isAlive: (GUID) -> Bool) throws(WaybillError) -> Bool {
+    private func endStaleLeases(owner: GUID, now uptime: Int, expiresIn: Int, isAlive: (GUID) -> Bool)
+        throws(WaybillError) -> Bool
+    {
         let leases = try connection.statement("SELECT set_id, owner, expires_us FROM leases").rows { row in
             (set: row.guid(0), owner: row.guid(1), expires: row.int(2))
         }
         var isFree = true
         for lease in leases {
-            // Much further ahead than a new lease would reach: of an earlier boot, whose uptime was higher. A little further, and another process
-            // leased while this one, which had read its clock before, waited for the lock.
+            // Much further ahead than a new lease would reach: of an earlier boot, whose uptime was higher. A little
+            // further, and another process leased while this one, which had read its clock before, waited for the lock.
             let hasExpired = lease.expires <= uptime || lease.expires > uptime + 2 * expiresIn
             if lease.owner == owner || hasExpired || !isAlive(lease.owner) {
                 try LeaseRows(connection: connection).end(lease.set)

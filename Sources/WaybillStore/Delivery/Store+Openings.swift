@@ -15,7 +15,9 @@ extension Store {
                     WHERE s.uuid = ? AND p.sequence = ? AND p.guid IS NOT NULL
                     """
                 ).first(share.source.id, part) { row in FactRowReader.opened(row) }
-                if case .opened(let opened) = fact?.content { openings[Fact.ID(source: share.source.id, sequence: part)] = opened }
+                if case .opened(let opened) = fact?.content {
+                    openings[Fact.ID(source: share.source.id, sequence: part)] = opened
+                }
             }
         }
         return openings
@@ -28,7 +30,11 @@ extension TransactionSet.Share {
         var (opened, earlier): (Set<Int>, Set<Int>) = ([], [])
         for fact in facts where fact.part > 0 {
             // In order of sequence an opening stands before all else of its part.
-            if fact.part == fact.sequence { opened.insert(fact.part) } else if !opened.contains(fact.part) { earlier.insert(fact.part) }
+            if fact.part == fact.sequence {
+                opened.insert(fact.part)
+            } else if !opened.contains(fact.part) {
+                earlier.insert(fact.part)
+            }
         }
         return earlier
     }

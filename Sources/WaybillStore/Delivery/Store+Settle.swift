@@ -2,13 +2,17 @@ package import WaybillCore
 
 /// The collector's verdicts are booked.
 extension Store {
-    /// Settles the facts of a set: those that were rejected go into quarantine with the reason, all others are delivered.
+    /// Settles the facts of a set: those that were rejected go into quarantine with the reason, all others are
+    /// delivered.
     ///
     /// - Parameter wall: Now, in microseconds since 1970.
-    /// - Returns: false when the lease is gone, because it expired or its facts were erased: then nothing is booked, and the same facts go out again.
+    /// - Returns: false when the lease is gone, because it expired or its facts were erased: then nothing is booked,
+    ///   and the same facts go out again.
     package func settle(_ set: GUID, rejections: [Rejection], at wall: Int) throws(WaybillError) -> Bool {
         try write { () throws(WaybillError) in
-            guard try connection.integer("SELECT EXISTS(SELECT 1 FROM leases WHERE set_id = ?)", set) != 0 else { return false }
+            guard try connection.integer("SELECT EXISTS(SELECT 1 FROM leases WHERE set_id = ?)", set) != 0 else {
+                return false
+            }
             let claimed = try connection.statement(
                 "SELECT r.source, s.uuid, s.recorded, r.first, r.last FROM ranges r JOIN sources s ON s.id = r.source WHERE r.lease = ?"
             ).rows(set) { row in
@@ -18,7 +22,8 @@ extension Store {
             for (id, ranges) in Dictionary(grouping: claimed, by: \.id) {
                 guard let source = ranges.first else { continue }
                 try settle(
-                    SequenceRanges(ranges.lazy.map(\.range)), of: id, recorded: source.recorded, rejections: byReason[source.source] ?? [],
+                    SequenceRanges(ranges.lazy.map(\.range)), of: id, recorded: source.recorded,
+                    rejections: byReason[source.source] ?? [],
                     at: wall, in: set)
             }
             try connection.statement("UPDATE sources SET news = 0 WHERE news = 2").run()
@@ -32,8 +37,10 @@ extension Store {
     ) throws(WaybillError) {
         var quarantined: Set<Int> = []
         for rejection in rejections {
-            // A fact whose sequence the collector could not read is known by its place in the list, which was in order of sequence.
-            guard let sequence = rejection.sequence ?? claimed.element(at: rejection.index), claimed.contains(sequence) else { continue }
+            // A fact whose sequence the collector could not read is known by its place in the list, which was in order
+            // of sequence.
+            guard let sequence = rejection.sequence ?? claimed.element(at: rejection.index), claimed.contains(sequence)
+            else { continue }
             try connection.statement(
                 """
                 INSERT INTO quarantine(source, sequence, reason, at_us) VALUES (?, ?, ?, ?) \
@@ -42,7 +49,8 @@ extension Store {
             ).run(source, sequence, rejection.reason, wall)
             quarantined.insert(sequence)
         }
-        try connection.statement("UPDATE sources SET delivered = delivered + ? WHERE id = ?").run(claimed.count - quarantined.count, source)
+        try connection.statement("UPDATE sources SET delivered = delivered + ? WHERE id = ?").run(
+            claimed.count - quarantined.count, source)
         try connection.statement("DELETE FROM ranges WHERE source = ? AND lease = ?").run(source, set)
         let rows = RangeRows(connection: connection)
         let before = try rows.booked(of: source)

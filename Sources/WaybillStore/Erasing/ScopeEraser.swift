@@ -32,15 +32,19 @@ struct ScopeEraser {
             let time = date.microseconds
             try find(try guids("SELECT guid FROM parts WHERE listed_us < ?", time))
             try find(
-                "SELECT l.source, l.sequence FROM network_logs l WHERE l.part = 0 AND \(SQL.wall("l.at_us", source: "l.source")) < ?", time)
+                "SELECT l.source, l.sequence FROM network_logs l WHERE l.part = 0 AND \(SQL.wall("l.at_us", source: "l.source")) < ?",
+                time)
             try LegacyQuarantine(connection: connection).erase(before: time)
         case .installation(let id):
             try tombstones.bury([id])
-            let its = try connection.statement("SELECT id, heard_us IS NULL FROM sources WHERE installation = ?").rows(id) { row in
+            let its = try connection.statement("SELECT id, heard_us IS NULL FROM sources WHERE installation = ?").rows(
+                id
+            ) { row in
                 (id: row.int(0), isOwn: row.bool(1))
             }
             for source in its {
-                try find(try guids("SELECT guid FROM parts WHERE source = ? AND guid IS NOT NULL AND joined = 0", source.id))
+                try find(
+                    try guids("SELECT guid FROM parts WHERE source = ? AND guid IS NOT NULL AND joined = 0", source.id))
                 try find("SELECT source, sequence FROM parts WHERE source = ? AND sequence > 0", source.id)
                 try find("SELECT source, sequence FROM network_logs WHERE source = ? AND part = 0", source.id)
             }
@@ -52,13 +56,15 @@ struct ScopeEraser {
         try eraseFound()
     }
 
-    private func guids<each Value: SQLValue>(_ sql: String, _ values: repeat each Value) throws(WaybillError) -> [GUID] {
+    private func guids<each Value: SQLValue>(_ sql: String, _ values: repeat each Value) throws(WaybillError) -> [GUID]
+    {
         try connection.statement(sql).rows(repeat each values) { row in row.guid(0) }
     }
 
     /// Openings, by a statement that gives their sources and sequences.
     private mutating func find<each Value: SQLValue>(_ sql: String, _ values: repeat each Value) throws(WaybillError) {
-        for root in try connection.statement(sql).rows(repeat each values, transform: { row in (source: row.int(0), sequence: row.int(1)) })
+        for root in try connection.statement(sql).rows(
+            repeat each values, transform: { row in (source: row.int(0), sequence: row.int(1)) })
         {
             roots[root.source, default: []].append(root.sequence)
         }
@@ -74,9 +80,11 @@ struct ScopeEraser {
     /// Transactions with a pending fact; and what has one and belongs to none, or to one whose opening is not here.
     private mutating func findPending() throws(WaybillError) {
         var transactions: Set<GUID> = []
-        for source in try connection.statement("SELECT id, recorded FROM sources WHERE heard_us IS NULL").rows(transform: { row in
-            (id: row.int(0), recorded: row.int(1))
-        }) {
+        for source in try connection.statement("SELECT id, recorded FROM sources WHERE heard_us IS NULL").rows(
+            transform: { row in
+                (id: row.int(0), recorded: row.int(1))
+            })
+        {
             let pending = try RangeRows(connection: connection).pending(of: source.id, recorded: source.recorded)
             guard !pending.isEmpty else { continue }
             var found: Set<Int> = []

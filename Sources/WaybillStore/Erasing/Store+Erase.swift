@@ -4,9 +4,9 @@ package import WaybillCore
 extension Store {
     /// Erases facts from the rows, and their bytes from the files.
     ///
-    /// Of what was recorded here, pending facts are booked as dropped, `erased`; leases that hold one of them end, so that their verdicts settle
-    /// nothing. What is settled stays settled. Of what was received, all is booked as `erased`; the installation and the transactions are
-    /// remembered, so that what comes of them later is refused.
+    /// Of what was recorded here, pending facts are booked as dropped, `erased`; leases that hold one of them end, so
+    /// that their verdicts settle nothing. What is settled stays settled. Of what was received, all is booked as
+    /// `erased`; the installation and the transactions are remembered, so that what comes of them later is refused.
     ///
     /// - Parameter wall: Now, in microseconds since 1970.
     /// - Throws: Also where the rows are gone and a reader keeps the WAL, and with it the bytes: then erase once more.

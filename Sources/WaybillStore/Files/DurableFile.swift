@@ -24,7 +24,8 @@ package enum DurableFile {
         try check(fsync(descriptor))
     }
 
-    /// Gives a complete file that is on the disk its name, in place of one of that name. A rename is on the disk when the folder is.
+    /// Gives a complete file that is on the disk its name, in place of one of that name. A rename is on the disk when
+    /// the folder is.
     package static func rename(_ temporary: String, to file: URL) throws {
         try check(Foundation.rename(temporary, file.path(percentEncoded: false)))
         try syncFolder(file.deletingLastPathComponent())

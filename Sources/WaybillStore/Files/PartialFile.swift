@@ -1,9 +1,11 @@
 package import Foundation
 package import WaybillCore
 
-/// A file that appears whole or not at all: written under a hidden name beside its own, synced, and renamed when it is complete.
+/// A file that appears whole or not at all: written under a hidden name beside its own, synced, and renamed when it is
+/// complete.
 ///
-/// Let go of before that, it leaves nothing. What a process that was killed leaves is hidden, and taken over by the next that writes the same file.
+/// Let go of before that, it leaves nothing. What a process that was killed leaves is hidden, and taken over by the
+/// next that writes the same file.
 package final class PartialFile {
     package let file: URL
     /// Bytes written so far.
@@ -20,7 +22,8 @@ package final class PartialFile {
 
     /// Begins the file, which only its owner may read.
     ///
-    /// - Throws: Where the folder is missing or cannot be written, a folder has the name, or another process is writing the same file.
+    /// - Throws: Where the folder is missing or cannot be written, a folder has the name, or another process is writing
+    ///   the same file.
     package init(_ file: URL) throws(WaybillError) {
         self.file = file
         path = Self.partial(of: file).path(percentEncoded: false)
@@ -38,7 +41,9 @@ package final class PartialFile {
             close(descriptor)
             isOver = true
             throw WaybillError(
-                .setting, "\(file.path(percentEncoded: false)) is being written by another process. Try again when it has finished.")
+                .setting,
+                "\(file.path(percentEncoded: false)) is being written by another process. Try again when it has finished."
+            )
         }
     }
 

@@ -2,10 +2,11 @@ import CJournal
 import Synchronization
 import WaybillCore
 
-/// Takes records from any thread without a lock, an allocation or a system call, and gives them to one reader in the order of their sequence.
+/// Takes records from any thread without a lock, an allocation or a system call, and gives them to one reader in the
+/// order of their sequence.
 ///
-/// A record is reserved by one compare-and-swap, copied, and published by its first word with release order. The reader stops at what is not
-/// published yet. A segment is used again only when everything in it was read, stored and synced.
+/// A record is reserved by one compare-and-swap, copied, and published by its first word with release order. The reader
+/// stops at what is not published yet. A segment is used again only when everything in it was read, stored and synced.
 final class Journal: @unchecked Sendable {  // right because each word has one writer, and is read once it is published
     private let file: JournalFile
     private let layout: JournalLayout
@@ -54,7 +55,8 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         limit = Atomic(file.layout.segmentWordCount * file.layout.segmentCount)
         self.openCount = Atomic(openCount)
         refused = Atomic(refusedCount)
-        reading = Locked(ReadingState(stored: start, taken: start, lastSequence: lastSequence, takenSequence: lastSequence))
+        reading = Locked(
+            ReadingState(stored: start, taken: start, lastSequence: lastSequence, takenSequence: lastSequence))
         beginSegment(turn: 0, base: lastSequence)
         noteDrained(lastSequence)
     }
@@ -99,7 +101,9 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     private func appendCounted(_ content: Fact.Content, part: Int, atMicroseconds: Int, isOpening: Bool) -> Appended {
         var counter = JournalWordCounter()
         content.write(to: &counter)
-        return append(content.journalKind, counter.count, part: part, atMicroseconds: atMicroseconds, isOpening: isOpening) {
+        return append(
+            content.journalKind, counter.count, part: part, atMicroseconds: atMicroseconds, isOpening: isOpening
+        ) {
             content.write(to: &$0)
         }
     }
@@ -134,7 +138,9 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
         while true {
             let position = Int(truncatingIfNeeded: old & Self.positionMask)
             let offset = layout.offset(of: position)
-            guard position &+ wordCount &+ kept <= limit.load(ordering: .acquiring), wordCount <= layout.largestRecordWordCount else {
+            guard position &+ wordCount &+ kept <= limit.load(ordering: .acquiring),
+                wordCount <= layout.largestRecordWordCount
+            else {
                 if isFact { refused.add(1, ordering: .relaxed) }
                 return .refused
             }
@@ -184,7 +190,8 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
                 let base = Int((words + layout.index(of: turn * layout.segmentWordCount))[1]) + Int(old >> 44)
                 beginSegment(turn: turn + 1, base: base)
                 let start = UInt64(next + JournalLayout.segmentHeaderWordCount)
-                guard head.compareExchange(expected: old, desired: start, ordering: .acquiringAndReleasing).exchanged else { continue }
+                guard head.compareExchange(expected: old, desired: start, ordering: .acquiringAndReleasing).exchanged
+                else { continue }
                 if current < next { fill(from: current, wordCount: next - current) }
                 return true
             }
@@ -232,7 +239,9 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     }
 
     /// Whether something is there that was not handed out: not yet published, when it was looked at.
-    var hasMore: Bool { reading.withLock { $0.taken } < Int(head.load(ordering: .sequentiallyConsistent) & Self.positionMask) }
+    var hasMore: Bool {
+        reading.withLock { $0.taken } < Int(head.load(ordering: .sequentiallyConsistent) & Self.positionMask)
+    }
 
     /// Why the file cannot be written; nil when it can.
     var problem: WaybillError? { file.problem }
@@ -268,7 +277,8 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     /// What was stored until now is on the disk: its segments are free.
     func confirmSync() {
         reading.withLock { state in
-            // The segment of the last word that is stored stays, also when that word is its last: the next one takes its base from there.
+            // The segment of the last word that is stored stays, also when that word is its last: the next one takes
+            // its base from there.
             let turn = (state.stored - 1) / layout.segmentWordCount
             while state.freedTurn < turn {
                 let index = layout.index(of: state.freedTurn * layout.segmentWordCount)
@@ -285,7 +295,8 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     func scrub() {
         confirmSync()
         reading.withLock { state in
-            let start = max(state.scrubbed, state.freedTurn * layout.segmentWordCount + JournalLayout.segmentHeaderWordCount)
+            let start = max(
+                state.scrubbed, state.freedTurn * layout.segmentWordCount + JournalLayout.segmentHeaderWordCount)
             guard state.stored > start else { return }
             let index = layout.index(of: start)
             (words + index).update(repeating: 0, count: state.stored - start)
@@ -306,7 +317,8 @@ extension Fact.Content {
     fileprivate var bare: Fact.Content {
         switch self {
         case .closed(let content): .closed(Fact.Closed(outcome: content.outcome))
-        case .exchangeClosed(let content): .exchangeClosed(Fact.ExchangeClosed(exchange: content.exchange, state: content.state))
+        case .exchangeClosed(let content):
+            .exchangeClosed(Fact.ExchangeClosed(exchange: content.exchange, state: content.state))
         default: self
         }
     }
@@ -323,7 +335,9 @@ extension RecordedName {
     init?(_ record: UnsafeBufferPointer<UInt64>) {
         guard record.count > JournalRecord.prefixWordCount else { return nil }
         var reader = JournalWordReader(UnsafeBufferPointer(rebasing: record[JournalRecord.prefixWordCount...]))
-        guard let useCase = reader.integer(), let event = reader.optionalInteger(), let name = reader.text() else { return nil }
+        guard let useCase = reader.integer(), let event = reader.optionalInteger(), let name = reader.text() else {
+            return nil
+        }
         self.init(useCase: useCase, event: event, name: name)
     }
 }
@@ -335,9 +349,13 @@ extension Fact {
         guard wordCount > prefix,
             let content = Content(kind, UnsafeBufferPointer(start: record + prefix, count: wordCount - prefix))
         else { return nil }
-        let numbers = (Int(truncatingIfNeeded: record[1]), Int(truncatingIfNeeded: record[3]), Int(truncatingIfNeeded: record[2]))
+        let numbers = (
+            Int(truncatingIfNeeded: record[1]), Int(truncatingIfNeeded: record[3]), Int(truncatingIfNeeded: record[2])
+        )
         let range = 0...Limits.largestInteger
-        guard numbers.0 > 0, range.contains(numbers.0), range.contains(numbers.1), range.contains(numbers.2) else { return nil }
+        guard numbers.0 > 0, range.contains(numbers.0), range.contains(numbers.1), range.contains(numbers.2) else {
+            return nil
+        }
         self.init(sequence: numbers.0, part: numbers.1, atMicroseconds: numbers.2, content: content)
     }
 }

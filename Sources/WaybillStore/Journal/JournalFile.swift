@@ -5,9 +5,10 @@ import WaybillCore
 
 /// The file of a journal, locked for as long as its source runs, and its words in memory.
 ///
-/// Mapped where a mapped write cannot fail once the file's room is allocated; elsewhere the words are this process's own, and each record is written
-/// to the file besides. Either way it outlives the process.
-final class JournalFile: @unchecked Sendable {  // right because `words` is only used as `Journal` says, and everything else is immutable
+/// Mapped where a mapped write cannot fail once the file's room is allocated; elsewhere the words are this process's
+/// own, and each record is written to the file besides. Either way it outlives the process.
+// right because `words` is only used as `Journal` says, and everything else is immutable
+final class JournalFile: @unchecked Sendable {
     let layout: JournalLayout
     let words: UnsafeMutablePointer<UInt64>
     /// Whether records reach the file by themselves.
@@ -24,7 +25,8 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
     ///   - description: What recovery has to know of the source.
     /// - Throws: Where there is no room for it.
     init(
-        _ file: LockedJournalFile, description: [UInt8], startMicroseconds: Int, salt: UInt64 = .random(in: .min ... .max),
+        _ file: LockedJournalFile, description: [UInt8], startMicroseconds: Int,
+        salt: UInt64 = .random(in: .min ... .max),
         size: JournalSize = JournalSize()
     ) throws(WaybillError) {
         let headerBytes = (JournalLayout.HeaderWord.count + JournalWordCounter.words(description.count)) * 8
@@ -33,19 +35,22 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
             headerWordCount: (headerBytes + pageBytes - 1) / pageBytes * JournalLayout.pageWordCount,
             segmentWordCount: size.segmentByteCount / 8, segmentCount: size.segmentCount, salt: salt)
         guard let layout else {
-            throw WaybillError(.store, "\(size.segmentCount) segments of \(size.segmentByteCount) bytes: both must be powers of two.")
+            throw WaybillError(
+                .store, "\(size.segmentCount) segments of \(size.segmentByteCount) bytes: both must be powers of two.")
         }
         self.layout = layout
         self.file = file
         let byteCount = layout.wordCount * 8
         guard file.allocate(byteCount) else {
             throw WaybillError(
-                .store, "There is no room for the journal \(file.path) of \(byteCount / 1024) KiB; what is recorded waits in memory.",
+                .store,
+                "There is no room for the journal \(file.path) of \(byteCount / 1024) KiB; what is recorded waits in memory.",
                 cause: String(cString: strerror(errno)))
         }
         isMapped = size.isMapped ?? file.canBeMapped
         let (flags, descriptor) = isMapped ? (MAP_SHARED, file.descriptor) : (MAP_PRIVATE | MAP_ANON, -1)
-        guard let memory = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, descriptor, 0), memory != MAP_FAILED else {
+        guard let memory = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, descriptor, 0), memory != MAP_FAILED
+        else {
             throw WaybillError(
                 .store, "The journal \(file.path) cannot be mapped; what is recorded waits in memory.",
                 cause: String(cString: strerror(errno)))
@@ -57,7 +62,8 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
 
     deinit { munmap(words, layout.wordCount * 8) }
 
-    /// Waits until the file is on the disk under its name, with its header: what is lost of the records can then be counted.
+    /// Waits until the file is on the disk under its name, with its header: what is lost of the records can then be
+    /// counted.
     func sync() throws {
         try DurableFile.sync(file.descriptor)
         try DurableFile.syncFolder(URL(filePath: file.path).deletingLastPathComponent())
@@ -75,13 +81,17 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
     /// Takes the file away: everything in it is in the store.
     func remove() { unlink(file.path) }
 
-    /// Brings words to the file, where they do not get there by themselves; false where that fails, as ``problem`` says.
+    /// Brings words to the file, where they do not get there by themselves; false where that fails, as ``problem``
+    /// says.
     ///
-    /// A journal that can no longer be written is still drained from memory, and what is missing in the file reads as room that was never used.
+    /// A journal that can no longer be written is still drained from memory, and what is missing in the file reads as
+    /// room that was never used.
     @discardableResult
     func write(_ range: Range<Int>) -> Bool {
         if isMapped { return isWrittenByItself }
-        let isWritten = pwrite(file.descriptor, words + range.lowerBound, range.count * 8, off_t(range.lowerBound * 8)) == range.count * 8
+        let isWritten =
+            pwrite(file.descriptor, words + range.lowerBound, range.count * 8, off_t(range.lowerBound * 8)) == range
+            .count * 8
         failure.store(isWritten ? 0 : errno, ordering: .relaxed)
         return isWritten && !isDeleted.load(ordering: .relaxed)
     }
@@ -99,12 +109,14 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
     /// Why the last write failed; nil when it did not.
     var problem: WaybillError? {
         if isDeleted.load(ordering: .relaxed) {
-            return WaybillError(.store, "The journal \(file.path) was deleted; what is recorded waits in memory until the next launch.")
+            return WaybillError(
+                .store, "The journal \(file.path) was deleted; what is recorded waits in memory until the next launch.")
         }
         let code = failure.load(ordering: .relaxed)
         guard code != 0 else { return nil }
         return WaybillError(
-            .store, "The journal \(file.path) cannot be written; what is recorded waits in memory.", cause: String(cString: strerror(code)))
+            .store, "The journal \(file.path) cannot be written; what is recorded waits in memory.",
+            cause: String(cString: strerror(code)))
     }
 
     /// Sets one of the header's words that change.
@@ -132,7 +144,9 @@ final class JournalFile: @unchecked Sendable {  // right because `words` is only
     static func headerChecksum(_ words: UnsafePointer<UInt64>, _ count: Int) -> UInt64 {
         typealias Word = JournalLayout.HeaderWord
         var sum = JournalLayout.magic
-        for index in 0..<count where index < Word.checksum || index >= Word.count { sum = JournalChecksum.mix(sum, words[index]) }
+        for index in 0..<count where index < Word.checksum || index >= Word.count {
+            sum = JournalChecksum.mix(sum, words[index])
+        }
         return sum
     }
 }

@@ -2,8 +2,8 @@ import WaybillCore
 
 /// Where things lie in a journal: a header, then segments that are used in turn, again and again.
 ///
-/// Positions are counted in words of 8 bytes from the first record ever written, and never repeat; the segment of a position is used for the
-/// `position / segmentWordCount`-th time round.
+/// Positions are counted in words of 8 bytes from the first record ever written, and never repeat; the segment of a
+/// position is used for the `position / segmentWordCount`-th time round.
 struct JournalLayout: Hashable {
     /// `WBILJRNL`, read as a little-endian word.
     static let magic: UInt64 = 0x4C4E_524A_4C49_4257
@@ -16,9 +16,11 @@ struct JournalLayout: Hashable {
 
     /// Where words of the header stand. What follows is a description of the source, as JSON.
     enum HeaderWord {
-        static let magic = 0, version = 1, wordCount = 2, salt = 3, segmentWordCount = 4, segmentCount = 5, startMicroseconds = 6
+        static let magic = 0, version = 1, wordCount = 2, salt = 3, segmentWordCount = 4, segmentCount = 5,
+            startMicroseconds = 6
         static let descriptionByteCount = 7, checksum = 8
-        /// The highest sequence that was drained, sealed: outside SQLite, so that a database that is rolled back cannot balance by forgetting.
+        /// The highest sequence that was drained, sealed: outside SQLite, so that a database that is rolled back cannot
+        /// balance by forgetting.
         static let drained = 9
         /// Facts refused so far, when it was last drained; sealed.
         static let refused = 10
@@ -37,7 +39,8 @@ struct JournalLayout: Hashable {
 
     /// - Returns: nil where a number of segments, or of their words, is not a power of two.
     init?(headerWordCount: Int, segmentWordCount: Int, segmentCount: Int, salt: UInt64) {
-        guard segmentWordCount > Self.segmentHeaderWordCount, segmentWordCount.nonzeroBitCount == 1, segmentCount.nonzeroBitCount == 1,
+        guard segmentWordCount > Self.segmentHeaderWordCount, segmentWordCount.nonzeroBitCount == 1,
+            segmentCount.nonzeroBitCount == 1,
             segmentCount > 0
         else { return nil }
         self.headerWordCount = headerWordCount
@@ -76,21 +79,27 @@ struct JournalLayout: Hashable {
     func offset(of position: Int) -> Int { position & (segmentWordCount &- 1) }
 
     /// Checks what a segment's first words say of it.
-    func checksum(ofTurn turn: Int, base: UInt64) -> UInt64 { JournalChecksum.mix(JournalChecksum.mix(salt, UInt64(turn) &+ 1), base) }
+    func checksum(ofTurn turn: Int, base: UInt64) -> UInt64 {
+        JournalChecksum.mix(JournalChecksum.mix(salt, UInt64(turn) &+ 1), base)
+    }
 }
 
 /// The checksum of records: 32 bits that depend on the words, the file's salt and the position.
 ///
-/// Against torn and stale records, not against forgery. Made of full multiplications, folded: the mixing step of wyhash and similar functions.
+/// Against torn and stale records, not against forgery. Made of full multiplications, folded: the mixing step of wyhash
+/// and similar functions.
 enum JournalChecksum {
     @inline(__always)
     static func mix(_ sum: UInt64, _ word: UInt64) -> UInt64 {
         fold((sum ^ word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93))
     }
 
-    /// Of a record's kind and of the words after the heading: two for each multiplication, which do not wait for one another.
+    /// Of a record's kind and of the words after the heading: two for each multiplication, which do not wait for one
+    /// another.
     @inline(__always)
-    static func sum(_ kind: JournalRecord.Kind, _ words: UnsafePointer<UInt64>, count: Int, salt: UInt64, position: Int) -> UInt32 {
+    static func sum(_ kind: JournalRecord.Kind, _ words: UnsafePointer<UInt64>, count: Int, salt: UInt64, position: Int)
+        -> UInt32
+    {
         var seed = salt &+ UInt64(truncatingIfNeeded: position) &* 0xA076_1D64_78BD_642F
         var sum = UInt64(truncatingIfNeeded: count) &<< 8 | UInt64(kind.rawValue)
         var index = 1

@@ -20,7 +20,8 @@ extension Fact.Content {
 
 extension JournalWordReader {
     fileprivate mutating func opened() -> Fact.Opened? {
-        guard let high = word(), let low = word(), let useCase = integer(), let joined = integer(), let timeout = integer(),
+        guard let high = word(), let low = word(), let useCase = integer(), let joined = integer(),
+            let timeout = integer(),
             let hasCause = word()
         else { return nil }
         var cause: Fact.ID?
@@ -30,7 +31,8 @@ extension JournalWordReader {
         }
         guard let detail = detail() else { return nil }
         return Fact.Opened(
-            transaction: GUID(high: high, low: low), useCase: useCase, isJoined: joined == 1, timeoutMicroseconds: timeout, cause: cause,
+            transaction: GUID(high: high, low: low), useCase: useCase, isJoined: joined == 1,
+            timeoutMicroseconds: timeout, cause: cause,
             attributes: detail.attributes)
     }
 
@@ -42,22 +44,28 @@ extension JournalWordReader {
     }
 
     fileprivate mutating func closed() -> Fact.Closed? {
-        guard let outcome = integer().flatMap({ TransactionOutcome(rawValue: $0) }), let detail = detail() else { return nil }
+        guard let outcome = integer().flatMap({ TransactionOutcome(rawValue: $0) }), let detail = detail() else {
+            return nil
+        }
         return Fact.Closed(outcome: outcome, error: detail.error, attributes: detail.attributes)
     }
 
     fileprivate mutating func exchangeOpened() -> Fact.ExchangeOpened? {
-        guard let role = integer().flatMap({ Fact.Role(rawValue: $0) }), let method = text(), let scheme = optionalText(),
+        guard let role = integer().flatMap({ Fact.Role(rawValue: $0) }), let method = text(),
+            let scheme = optionalText(),
             let host = optionalText(), let port = optionalInteger(), let path = text(), let query = optionalText(),
             let fields = headerFields()
         else { return nil }
         return Fact.ExchangeOpened(
-            role: role, method: method, scheme: scheme, host: host, port: port, path: path, query: query, headerFields: fields)
+            role: role, method: method, scheme: scheme, host: host, port: port, path: path, query: query,
+            headerFields: fields)
     }
 
     fileprivate mutating func exchangeClosed() -> Fact.ExchangeClosed? {
-        guard let exchange = integer(), let state = integer().flatMap({ Fact.ExchangeState(rawValue: $0) }), let status = optionalInteger(),
-            let firstByte = optionalInteger(), let sent = optionalInteger(), let received = optionalInteger(), let fields = headerFields(),
+        guard let exchange = integer(), let state = integer().flatMap({ Fact.ExchangeState(rawValue: $0) }),
+            let status = optionalInteger(),
+            let firstByte = optionalInteger(), let sent = optionalInteger(), let received = optionalInteger(),
+            let fields = headerFields(),
             let detail = detail(), let transfer = isAtEnd ? Fact.Transfer() : transfer()
         else { return nil }
         return Fact.ExchangeClosed(
@@ -68,7 +76,8 @@ extension JournalWordReader {
     private mutating func transfer() -> Fact.Transfer? {
         guard let version = optionalText(), let received = optionalInteger(), let sentAt = optionalInteger(),
             let lookup = optionalInteger(),
-            let connect = optionalInteger(), let secure = optionalInteger(), let isReused = optionalInteger(), let redirects = redirects(),
+            let connect = optionalInteger(), let secure = optionalInteger(), let isReused = optionalInteger(),
+            let redirects = redirects(),
             let isMocked = integer(), let rule = optionalText()
         else { return nil }
         return Fact.Transfer(

@@ -2,8 +2,8 @@ import WaybillCore
 
 /// What one record of a journal holds, and how it lies in words.
 ///
-/// The first word is the record's heading (``JournalHeading``), written last; then sequence, time, part, and what the kind needs. Integers are in the
-/// machine's byte order: a journal never leaves its device.
+/// The first word is the record's heading (``JournalHeading``), written last; then sequence, time, part, and what the
+/// kind needs. Integers are in the machine's byte order: a journal never leaves its device.
 enum JournalRecord {
     /// The first byte of the heading that is not its size; 0 is no kind, so that zeroed room is not a record.
     enum Kind: UInt8 {

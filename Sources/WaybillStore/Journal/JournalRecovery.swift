@@ -1,14 +1,16 @@
 import Foundation
 import WaybillCore
 
-/// What a journal still holds whose process is gone: read a batch at a time, so that memory does not grow with what is left.
+/// What a journal still holds whose process is gone: read a batch at a time, so that memory does not grow with what is
+/// left.
 struct RecoveredJournal {
     var source: RecordedSource
     let clocks: [ClockAnchor]
     let refused: Int
     /// Those that were passed so far.
     var names: [RecordedName] = []
-    /// How far the source had come at least: as the header and what was passed so far say, also where a record is damaged.
+    /// How far the source had come at least: as the header and what was passed so far say, also where a record is
+    /// damaged.
     private(set) var recorded: Int
     /// Places where something was damaged, so far: one record, or several in a row.
     private(set) var damagedCount: Int
@@ -53,7 +55,8 @@ struct RecoveredJournal {
         self.layout = layout
     }
 
-    /// The next facts, in order of sequence; fewer than `limit` when there are no more. Some may be in the store already.
+    /// The next facts, in order of sequence; fewer than `limit` when there are no more. Some may be in the store
+    /// already.
     ///
     /// What was reserved and not published, or does not pass its checksum, is stepped over.
     mutating func next(limit: Int) -> [Fact] {
@@ -91,7 +94,9 @@ struct RecoveredJournal {
             if let name = RecordedName(record) { names.append(name) }
             return nil
         default:
-            guard let start = record.baseAddress, let fact = Fact(kind, start, wordCount: record.count) else { return nil }
+            guard let start = record.baseAddress, let fact = Fact(kind, start, wordCount: record.count) else {
+                return nil
+            }
             // In a segment whose own count is damaged, checksums may lead to an older round.
             guard fact.sequence > latest else { return nil }
             (latest, lastInSegment) = (fact.sequence, fact.sequence)
@@ -125,15 +130,19 @@ extension JournalLayout {
         guard words.count > Word.magic, words[Word.magic] != 0 else { throw .empty }
         guard words.count > Word.count, words[Word.magic] == Self.magic else { throw .damaged }
         guard words[Word.version] <= Self.version else { throw .newer }
-        let numbers = [Word.wordCount, Word.segmentWordCount, Word.segmentCount, Word.descriptionByteCount].map { words[$0] }
+        let numbers = [Word.wordCount, Word.segmentWordCount, Word.segmentCount, Word.descriptionByteCount].map {
+            words[$0]
+        }
         guard numbers.allSatisfy({ $0 > 0 && $0 < 1 << 32 }) else { throw .damaged }
         guard
             let layout = Self(
-                headerWordCount: Int(numbers[0]), segmentWordCount: Int(numbers[1]), segmentCount: Int(numbers[2]), salt: words[Word.salt])
+                headerWordCount: Int(numbers[0]), segmentWordCount: Int(numbers[1]), segmentCount: Int(numbers[2]),
+                salt: words[Word.salt])
         else { throw .damaged }
         self = layout
         guard headerWordCount <= words.count,
-            segmentWordCount.multipliedReportingOverflow(by: segmentCount).partialValue == words.count - headerWordCount,
+            segmentWordCount.multipliedReportingOverflow(by: segmentCount).partialValue == words.count
+                - headerWordCount,
             Int(numbers[3]) <= (headerWordCount - Word.count) * 8,
             words.withUnsafeBufferPointer({ $0.baseAddress.map { JournalFile.headerChecksum($0, headerWordCount) } })
                 == words[Word.checksum]
@@ -147,8 +156,12 @@ extension JournalLayout {
         for number in 0..<segmentCount {
             let index = headerWordCount + number * segmentWordCount
             let turn = words[index] < 1 << 40 ? Int(words[index]) - 1 : -1
-            if turn >= 0, turn % segmentCount == number, words[index + 2] == checksum(ofTurn: turn, base: words[index + 1]) {
-                segments.append(JournalSegment(turn: turn, index: index, base: Int(truncatingIfNeeded: words[index + 1]), isWhole: true))
+            if turn >= 0, turn % segmentCount == number,
+                words[index + 2] == checksum(ofTurn: turn, base: words[index + 1])
+            {
+                segments.append(
+                    JournalSegment(
+                        turn: turn, index: index, base: Int(truncatingIfNeeded: words[index + 1]), isWhole: true))
             } else if words[index..<index + Self.segmentHeaderWordCount].contains(where: { $0 != 0 }) {
                 damaged.append(number)
             }
@@ -160,7 +173,8 @@ extension JournalLayout {
         return segments.sorted { $0.turn < $1.turn }
     }
 
-    /// A segment whose own words about it are damaged: its turn is the one for which the checksum of a record in it is right.
+    /// A segment whose own words about it are damaged: its turn is the one for which the checksum of a record in it is
+    /// right.
     private func segment(_ number: Int, latest: Int?, _ words: UnsafeBufferPointer<UInt64>) -> JournalSegment? {
         // All segments that are in use are of the last round or the one before; of a single one nothing is known.
         let rounds = latest.map { max(0, $0 / segmentCount - 1)...($0 / segmentCount + 1) } ?? 0...1_000
@@ -173,12 +187,15 @@ extension JournalLayout {
         return nil
     }
 
-    /// The record that begins at an offset in a segment; nil where there is none, or it is damaged. A filler has no checksum, but reaches to the end.
+    /// The record that begins at an offset in a segment; nil where there is none, or it is damaged. A filler has no
+    /// checksum, but reaches to the end.
     fileprivate func record(
         at offset: Int, in segment: JournalSegment, _ words: UnsafeBufferPointer<UInt64>
     ) -> (kind: JournalRecord.Kind, UnsafeBufferPointer<UInt64>)? {
         let heading = JournalHeading(word: words[segment.index + offset])
-        guard let kind = heading.kind, heading.wordCount > 0, heading.wordCount <= segmentWordCount - offset else { return nil }
+        guard let kind = heading.kind, heading.wordCount > 0, heading.wordCount <= segmentWordCount - offset else {
+            return nil
+        }
         let start = segment.index + offset
         let record = UnsafeBufferPointer(rebasing: words[start..<start + heading.wordCount])
         if kind == .filler { return heading.wordCount == segmentWordCount - offset ? (kind, record) : nil }

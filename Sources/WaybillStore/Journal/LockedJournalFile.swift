@@ -10,7 +10,8 @@ final class LockedJournalFile {
     let descriptor: Int32
     let path: String
 
-    /// Locks the file of a source; the lock goes with the process. Waits for those who are just looking whether it is locked.
+    /// Locks the file of a source; the lock goes with the process. Waits for those who are just looking whether it is
+    /// locked.
     convenience init(of source: GUID, in folder: URL) throws(WaybillError) {
         try self.init(path: Self.path(of: source, in: folder), waits: true)
     }
@@ -23,7 +24,8 @@ final class LockedJournalFile {
         descriptor = Self.lock(path, waits: waits)
         guard descriptor >= 0 else {
             throw WaybillError(
-                .store, "\(path) cannot be made and locked. Check the permissions of its folder.", cause: String(cString: strerror(errno)))
+                .store, "\(path) cannot be made and locked. Check the permissions of its folder.",
+                cause: String(cString: strerror(errno)))
         }
     }
 
@@ -34,7 +36,9 @@ final class LockedJournalFile {
             guard descriptor >= 0 else { return -1 }
             let status = flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB)
             var (mine, named) = (stat(), stat())
-            if status == 0, fstat(descriptor, &mine) == 0, stat(path, &named) == 0, mine.st_ino == named.st_ino { return descriptor }
+            if status == 0, fstat(descriptor, &mine) == 0, stat(path, &named) == 0, mine.st_ino == named.st_ino {
+                return descriptor
+            }
             let reason = errno
             close(descriptor)
             errno = reason
@@ -73,7 +77,8 @@ final class LockedJournalFile {
         #endif
     }
 
-    /// Whether a write to a mapped page whose room is allocated cannot fail: on file systems that do not move a page when it is written again.
+    /// Whether a write to a mapped page whose room is allocated cannot fail: on file systems that do not move a page
+    /// when it is written again.
     ///
     /// ext4, XFS and tmpfs were tested with a full disk; btrfs raises SIGBUS (linux/magic.h has the numbers).
     var canBeMapped: Bool {

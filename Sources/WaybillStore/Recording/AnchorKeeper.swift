@@ -29,7 +29,8 @@ final class AnchorKeeper: Sendable {
 
     /// The anchor that holds now, recorded or due.
     func current() -> ClockAnchor {
-        due().first ?? latest.withLock { $0 } ?? ClockAnchor(atMicroseconds: 0, offsetMicroseconds: clock.wallMicroseconds())
+        due().first ?? latest.withLock { $0 }
+            ?? ClockAnchor(atMicroseconds: 0, offsetMicroseconds: clock.wallMicroseconds())
     }
 
     /// The store has no anchor any more.

@@ -108,10 +108,13 @@ package final class BufferedRecorder: Sendable {
 
     /// Gives everything that waits to a journal, which takes over from then on; callers wait meanwhile.
     ///
-    /// - Parameter takeOver: Gets the facts, the last sequence, what is open, and what was refused; whether it takes over.
+    /// - Parameter takeOver: Gets the facts, the last sequence, what is open, and what was refused; whether it takes
+    ///   over.
     func handOver(to takeOver: (_ facts: [Fact], _ lastSequence: Int, _ openCount: Int, _ refusedCount: Int) -> Bool) {
         state.withLock { state in
-            guard takeOver(state.batch + state.waiting, state.lastSequence, state.openCount, state.refusedCount) else { return }
+            guard takeOver(state.batch + state.waiting, state.lastSequence, state.openCount, state.refusedCount) else {
+                return
+            }
             (state.batch, state.waiting) = ([], [])
             state.isHandedOver = true
         }

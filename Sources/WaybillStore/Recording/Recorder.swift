@@ -1,7 +1,8 @@
 import Synchronization
 package import WaybillCore
 
-/// Takes facts on the caller's thread and gives each its sequence and its time; never blocks on the store, never throws.
+/// Takes facts on the caller's thread and gives each its sequence and its time; never blocks on the store, never
+/// throws.
 ///
 /// Into a journal as soon as there is one, into memory until then.
 ///
@@ -13,14 +14,16 @@ package final class Recorder: Sendable {
     private let startMicroseconds: Int
     private let memory: BufferedRecorder
     private let wake: @Sendable (_ batchIsFull: Bool) -> Void
-    /// The address of the journal, 0 while there is none. ``owned`` keeps it alive, so that no caller has to count references.
+    /// The address of the journal, 0 while there is none. ``owned`` keeps it alive, so that no caller has to count
+    /// references.
     private let journal = Atomic<UInt>(0)
     private let owned = Locked<Journal?>(nil)
     /// Whether the writer knows that there is something to store.
     private let isAwake = Atomic(false)
 
     package init(
-        clock: any TransactionClock, startMicroseconds: Int, capacity: Int, wake: @escaping @Sendable (_ batchIsFull: Bool) -> Void
+        clock: any TransactionClock, startMicroseconds: Int, capacity: Int,
+        wake: @escaping @Sendable (_ batchIsFull: Bool) -> Void
     ) {
         self.clock = clock
         isSystemClock = clock is SystemClock
@@ -30,7 +33,9 @@ package final class Recorder: Sendable {
     }
 
     package func record(_ content: Fact.Content, part: Int) -> Recorded {
-        if let pointer = journalPointer { return record(in: pointer) { $0.append(content, part: part, atMicroseconds: $1) } }
+        if let pointer = journalPointer {
+            return record(in: pointer) { $0.append(content, part: part, atMicroseconds: $1) }
+        }
         if let recorded = memory.recordUnlessHandedOver(content, part: part) { return recorded }
         guard let pointer = journalPointer else { return .refused }
         return record(in: pointer) { $0.append(content, part: part, atMicroseconds: $1) }
@@ -44,7 +49,9 @@ package final class Recorder: Sendable {
     private var journalPointer: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: journal.load(ordering: .acquiring)) }
 
     @inline(__always)
-    private func record(in pointer: UnsafeRawPointer, _ append: (Journal, _ atMicroseconds: Int) -> Journal.Appended) -> Recorded {
+    private func record(in pointer: UnsafeRawPointer, _ append: (Journal, _ atMicroseconds: Int) -> Journal.Appended)
+        -> Recorded
+    {
         Unmanaged<Journal>.fromOpaque(pointer)._withUnsafeGuaranteedRef { journal in
             // Asked by its own type, the clock costs no call through a table.
             let uptime = isSystemClock ? SystemClock().uptimeMicroseconds() : clock.uptimeMicroseconds()
@@ -82,7 +89,9 @@ package final class Recorder: Sendable {
             let made = Journal(file, lastSequence: first - 1, openCount: isOpenBefore, refusedCount: refusedCount)
             for name in names { made.append(name) }
             for fact in facts {
-                if case .refused = made.append(fact.content, part: fact.part, atMicroseconds: fact.atMicroseconds) { return false }
+                if case .refused = made.append(fact.content, part: fact.part, atMicroseconds: fact.atMicroseconds) {
+                    return false
+                }
             }
             owned.withLock { $0 = made }
             journal.store(UInt(bitPattern: Unmanaged.passUnretained(made).toOpaque()), ordering: .releasing)

@@ -1,8 +1,8 @@
 import Foundation
 package import WaybillCore
 
-/// Remembers, beside a store, whether recording was turned on or off: an empty file whose name says it, so that a launch learns it by one
-/// `access(2)`, and which is renamed, so that it never says both.
+/// Remembers, beside a store, whether recording was turned on or off: an empty file whose name says it, so that a
+/// launch learns it by one `access(2)`, and which is renamed, so that it never says both.
 package struct RecordingMark: Sendable {
     private let folder: URL
 
@@ -22,7 +22,8 @@ package struct RecordingMark: Sendable {
         let descriptor = open(path(isOn), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw WaybillError(
-                .store, "It cannot be remembered that recording is \(isOn ? "on" : "off"): \(path(isOn)) cannot be made.",
+                .store,
+                "It cannot be remembered that recording is \(isOn ? "on" : "off"): \(path(isOn)) cannot be made.",
                 cause: String(cString: strerror(errno)))
         }
         close(descriptor)

@@ -2,11 +2,12 @@ package import WaybillCore
 
 /// The journal's life on the store's thread: made after the first fact, synced and freed while it is used.
 extension SourceWriter {
-    /// How long what is stored may stay unsynced, and in the journal. A power cut costs five seconds at most: a batch waits before it is stored, and
-    /// a sync takes its time.
+    /// How long what is stored may stay unsynced, and in the journal. A power cut costs five seconds at most: a batch
+    /// waits before it is stored, and a sync takes its time.
     private static let syncAge = Duration.milliseconds(4_500)
 
-    /// Has the journal made, as soon as there is something to record; asked again by a later batch where that was not possible.
+    /// Has the journal made, as soon as there is something to record; asked again by a later batch where that was not
+    /// possible.
     func askForJournal() {
         let isFirst = state.withLock { state in
             defer { state.isJournalAskedFor = true }
@@ -18,7 +19,8 @@ extension SourceWriter {
 
     private func makeJournal(_ store: StoreSession) {
         do throws(WaybillError) {
-            guard let file = try store.makeJournal(anchor: anchors.current(), startMicroseconds: startMicroseconds) else {
+            guard let file = try store.makeJournal(anchor: anchors.current(), startMicroseconds: startMicroseconds)
+            else {
                 state.withLock { $0.isJournalAskedFor = !store.hasFallenBack }
                 return
             }
@@ -80,7 +82,8 @@ extension SourceWriter {
         }
     }
 
-    /// Erases facts from the store, and everything that was drained from this source's journal; to be called on the store's thread.
+    /// Erases facts from the store, and everything that was drained from this source's journal; to be called on the
+    /// store's thread.
     ///
     /// - Parameter wall: Now, in microseconds since 1970.
     /// - Throws: What `Store.erase` throws, or that the store could not be synced: then nothing is erased.

@@ -3,8 +3,8 @@ package import WaybillCore
 
 /// The one writer of a source: moves what its recorder took into the store, in batches, on the store's own thread.
 ///
-/// A batch that cannot be written goes back to the recorder and is tried again. That shows in ``problem``, and never reaches the caller who
-/// recorded.
+/// A batch that cannot be written goes back to the recorder and is tried again. That shows in ``problem``, and never
+/// reaches the caller who recorded.
 package final class SourceWriter: Sendable {
     /// How old a fact may get before it is written.
     private static let batchAge = Duration.milliseconds(250)
@@ -57,7 +57,8 @@ package final class SourceWriter: Sendable {
     ///   - timer: Calls the store's thread when a batch or a sync is due.
     ///   - writesByItself: false in tests: facts are then written when they are read.
     package init(
-        source: RecordedSource, place: ResolvedLocation, clock: any TransactionClock, capacity: Int, retention: Retention = Retention(),
+        source: RecordedSource, place: ResolvedLocation, clock: any TransactionClock, capacity: Int,
+        retention: Retention = Retention(),
         bodyLimit: Int = 0, changes: ChangeFeed = ChangeFeed(), timer: any StoreTimer = SystemTimer(),
         journalSize: JournalSize = JournalSize(),
         tell: @escaping @Sendable (WaybillError) -> Void = { _ in }, writesByItself: Bool = true
@@ -73,7 +74,8 @@ package final class SourceWriter: Sendable {
         recorder = Recorder(clock: clock, startMicroseconds: start, capacity: capacity) { waker.wake?($0) }
         anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
         thread = StoreThread(label: "waybill.store", timer: timer) {  // opened when first needed
-            StoreSession(source: source, place: place, clock: clock, retention: retention, journalSize: journalSize, tell: tell)
+            StoreSession(
+                source: source, place: place, clock: clock, retention: retention, journalSize: journalSize, tell: tell)
         }
         waker.wake = { [weak self] batchIsFull in
             self?.askForJournal()
@@ -92,7 +94,9 @@ package final class SourceWriter: Sendable {
             do {
                 if !facts.isEmpty {
                     try store.opened().append(
-                        RecordedBatch(source: source, facts: facts, names: names, clocks: anchors.due(), refused: recorder.refusedCount))
+                        RecordedBatch(
+                            source: source, facts: facts, names: names, clocks: anchors.due(),
+                            refused: recorder.refusedCount))
                 }
                 recorder.confirmBatch()
                 if !pieces.isEmpty { _ = try store.opened().append(pieces, of: source, limit: bodyLimit) }
@@ -108,7 +112,8 @@ package final class SourceWriter: Sendable {
 
     private func problem(of store: StoreSession) -> WaybillError? {
         _ = try? store.opened()
-        return state.withLock { $0.writeProblem ?? $0.syncProblem ?? $0.journalProblem ?? $0.bodyProblem } ?? recorder.problem
+        return state.withLock { $0.writeProblem ?? $0.syncProblem ?? $0.journalProblem ?? $0.bodyProblem } ?? recorder
+            .problem
             ?? store.problem
     }
 
@@ -127,7 +132,9 @@ package final class SourceWriter: Sendable {
     /// Runs on the store's thread after everything recorded so far was written: callers read their own writes.
     ///
     /// - Throws: What `body` throws, or that there is no store.
-    package func run<Result: Sendable>(_ body: @escaping @Sendable (StoreSession, Store) throws -> Result) async throws -> Result {
+    package func run<Result: Sendable>(_ body: @escaping @Sendable (StoreSession, Store) throws -> Result) async throws
+        -> Result
+    {
         try await thread.run { [self] store in
             drain(into: store)
             return try noticing(store) { try body(store, try store.opened()) }
@@ -135,7 +142,8 @@ package final class SourceWriter: Sendable {
     }
 
     /// As ``run(_:)``, for callers without async; waits for the store's thread.
-    package func runAndWait<Result: Sendable>(_ body: @Sendable (StoreSession, Store) throws -> Result) throws -> Result {
+    package func runAndWait<Result: Sendable>(_ body: @Sendable (StoreSession, Store) throws -> Result) throws -> Result
+    {
         try thread.sync { store in
             drain(into: store)
             return try noticing(store) { try body(store, try store.opened()) }
@@ -166,11 +174,15 @@ package final class SourceWriter: Sendable {
         }
     }
 
-    /// Runs on a thread of its own, with a reader that sees everything recorded so far; what takes long there holds up no writing.
+    /// Runs on a thread of its own, with a reader that sees everything recorded so far; what takes long there holds up
+    /// no writing.
     ///
-    /// - Parameter body: On the reader's thread; in memory, where a reader and a writer would exclude each other, on the store's.
+    /// - Parameter body: On the reader's thread; in memory, where a reader and a writer would exclude each other, on
+    ///   the store's.
     /// - Throws: What `body` throws, or that there is no store.
-    package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Result) async throws -> Result {
+    package func read<Result: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Result) async throws
+        -> Result
+    {
         let place = try await run { opened, _ in opened.place }
         if case .memory = place { return try await run { opened, _ in try body(opened.reader()) } }
         do {
@@ -193,8 +205,8 @@ package final class SourceWriter: Sendable {
     func scheduleDrain(batchIsFull: Bool) {
         let isNeeded = state.withLock { state in
             state.hasTakenFacts = true
-            // One of each at a time: each drain has the next fact ask for another, also one that comes before its time. A fact that is refused
-            // asks as well, and they would queue up before all who wait for the thread.
+            // One of each at a time: each drain has the next fact ask for another, also one that comes before its time.
+            // A fact that is refused asks as well, and they would queue up before all who wait for the thread.
             if batchIsFull {
                 // What could not be written is tried again when its time has come.
                 guard state.writeProblem == nil || !state.isRetryScheduled else { return false }
@@ -262,7 +274,9 @@ package final class SourceWriter: Sendable {
                 return (state.newNames, refused != state.storedRefusedCount)
             }
             let clocks = anchors.due()
-            guard !(facts.isEmpty && names.isEmpty && clocks.isEmpty && !isRefusedNews) else { return lookAgainIfNeeded() }
+            guard !(facts.isEmpty && names.isEmpty && clocks.isEmpty && !isRefusedNews) else {
+                return lookAgainIfNeeded()
+            }
             do {
                 try opened.opened().append(
                     RecordedBatch(source: source, facts: facts, names: names, clocks: clocks, refused: refused))
@@ -276,7 +290,8 @@ package final class SourceWriter: Sendable {
                     state.writeProblem = nil
                     state.storedRefusedCount = refused
                 }
-                // What came while this was written is for the next drain: taken along now, a busy app would have a commit for every few facts.
+                // What came while this was written is for the next drain: taken along now, a busy app would have a
+                // commit for every few facts.
                 if facts.count < Self.batchLimit { return lookAgainIfNeeded() }
             } catch {
                 opened.notice(error)

@@ -14,7 +14,9 @@ extension Store {
             // It is the only source there.
             for table in Tables.bySource where table != "arrivals" {
                 // Computed columns are not among them.
-                let names = try connection.statement("SELECT name FROM pragma_table_info(?)").rows(table) { row in row.text(0) }
+                let names = try connection.statement("SELECT name FROM pragma_table_info(?)").rows(table) { row in
+                    row.text(0)
+                }
                 let columns = names.joined(separator: ", ")
                 try connection.execute(
                     """

@@ -5,15 +5,18 @@ import WaybillCore
 extension Store {
     /// Stores what is left in the journals of a folder whose sources no longer run, and takes those journals away.
     ///
-    /// Of a journal that is damaged here and there, what can be read is stored, and the rest is booked as damaged. One of which nothing can be read is
-    /// set aside under a name that says so, or stays as it is where it cannot be renamed; it is never deleted.
+    /// Of a journal that is damaged here and there, what can be read is stored, and the rest is booked as damaged. One
+    /// of which nothing can be read is set aside under a name that says so, or stays as it is where it cannot be
+    /// renamed; it is never deleted.
     ///
     /// - Parameter installation: Of the sources that died before the store knew them.
     /// - Returns: Sentences about what could not be read.
     func recoverJournals(in folder: URL, installation: GUID?) throws(WaybillError) -> [WaybillError] {
-        let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []).sorted()
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? [])
+            .sorted()
         var problems: [WaybillError] = []
-        for name in names where name.hasPrefix(LockedJournalFile.prefix) && GUID(name.dropFirst(LockedJournalFile.prefix.count)) != nil {
+        for name in names
+        where name.hasPrefix(LockedJournalFile.prefix) && GUID(name.dropFirst(LockedJournalFile.prefix.count)) != nil {
             let path = folder.appending(path: name).path(percentEncoded: false)
             // Locked: its source runs, or it is being recovered already.
             guard let lockedFile = try? LockedJournalFile(path: path) else { continue }
@@ -77,7 +80,9 @@ extension Store {
 
     private static func damage(in count: Int, of path: String) -> WaybillError {
         WaybillError(
-            .store, "The journal \(path) was damaged in \(count) places; the facts that could not be read are booked as damaged.")
+            .store,
+            "The journal \(path) was damaged in \(count) places; the facts that could not be read are booked as damaged."
+        )
     }
 
     private func setAside(_ path: String, _ failure: RecoveredJournal.Failure) -> [WaybillError] {
@@ -93,7 +98,8 @@ extension Store {
         guard rename(path, aside) == 0 else {
             return [
                 WaybillError(
-                    .store, "The journal \(path) \(reason), and could not be renamed to \(aside). Check the permissions of its folder.",
+                    .store,
+                    "The journal \(path) \(reason), and could not be renamed to \(aside). Check the permissions of its folder.",
                     cause: String(cString: strerror(errno)))
             ]
         }

@@ -1,7 +1,8 @@
 import Foundation
 package import WaybillCore
 
-/// A store as one running source uses it: opened when first needed, registered in, and marked as alive for as long as the source runs.
+/// A store as one running source uses it: opened when first needed, registered in, and marked as alive for as long as
+/// the source runs.
 ///
 /// Confined to the store's thread.
 package final class StoreSession {
@@ -38,7 +39,8 @@ package final class StoreSession {
     private let journalSize: JournalSize
 
     init(
-        source: RecordedSource, place: ResolvedLocation, clock: any TransactionClock, retention: Retention, journalSize: JournalSize,
+        source: RecordedSource, place: ResolvedLocation, clock: any TransactionClock, retention: Retention,
+        journalSize: JournalSize,
         tell: @escaping @Sendable (WaybillError) -> Void
     ) {
         self.source = source
@@ -53,7 +55,8 @@ package final class StoreSession {
     /// Whether the store is in memory because it cannot be where it was asked for.
     var hasFallenBack: Bool { place != wanted }
 
-    /// The store; or one in memory, while the one that was asked for cannot be opened: recording goes on, and ``problem`` says what happened.
+    /// The store; or one in memory, while the one that was asked for cannot be opened: recording goes on, and
+    /// ``problem`` says what happened.
     ///
     /// Where the files were deleted, a new store is made; what was only in them is booked as damaged.
     ///
@@ -75,9 +78,12 @@ package final class StoreSession {
         }
     }
 
-    /// Takes notice of what went wrong: where the store's file is damaged or gone, it is made anew when it is needed next.
+    /// Takes notice of what went wrong: where the store's file is damaged or gone, it is made anew when it is needed
+    /// next.
     func notice(_ error: any Error) {
-        guard let error = error as? WaybillError, error.code == .damaged, case .folder = place, damaged == nil else { return }
+        guard let error = error as? WaybillError, error.code == .damaged, case .folder = place, damaged == nil else {
+            return
+        }
         damaged = store?.identity
         (store, storeReader) = (nil, nil)
     }
@@ -87,7 +93,9 @@ package final class StoreSession {
         do throws(WaybillError) {
             return try open()
         } catch {
-            guard error.code == .damaged || place.path.map({ HeaderRepair.isNeeded(for: $0) }) == true else { throw error }
+            guard error.code == .damaged || place.path.map({ HeaderRepair.isNeeded(for: $0) }) == true else {
+                throw error
+            }
             (store, storeReader) = (nil, nil)
             damaged = place.path.flatMap { StoreFile(path: $0).identity }
             try salvage()
@@ -149,7 +157,8 @@ package final class StoreSession {
         let description = TransactionSet(
             id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], facts: [])])
         return try JournalFile(
-            lockedJournalFile(in: folder), description: description.encoded(), startMicroseconds: startMicroseconds, size: journalSize)
+            lockedJournalFile(in: folder), description: description.encoded(), startMicroseconds: startMicroseconds,
+            size: journalSize)
     }
 
     private func lockedJournalFile(in folder: URL) throws(WaybillError) -> LockedJournalFile {
@@ -171,7 +180,9 @@ package final class StoreSession {
     package func retain(afterWriting count: Int = 0, wasSettled: Bool = false) -> Set<GUID> {
         if wasSettled { keeper.checkAgeSoon() }
         do throws(WaybillError) {
-            let gone = try keeper.step(try opened(), at: Moment(clock), budget: max(2_000, 2 * count)) { hasJournal($0) }
+            let gone = try keeper.step(try opened(), at: Moment(clock), budget: max(2_000, 2 * count)) {
+                hasJournal($0)
+            }
             retentionProblem = nil
             return gone
         } catch {
@@ -188,7 +199,8 @@ package final class StoreSession {
 
     private func open() throws(WaybillError) -> Store {
         let store = try Store(place, clock: clock)
-        // Before the source can be seen in the store: others take a source without a locked file for one that has ended.
+        // Before the source can be seen in the store: others take a source without a locked file for one that has
+        // ended.
         if case .folder(let folder) = place { _ = try lockedJournalFile(in: folder) }
         try keeper.look(at: Moment(clock), in: store)
         if let known = try store.setting("installation").flatMap({ GUID($0) }) {
@@ -202,7 +214,8 @@ package final class StoreSession {
         }
         try store.register(source)
         if case .folder(let folder) = place {
-            recoveryProblem = try store.recoverJournals(in: folder, installation: source.installation).first ?? recoveryProblem
+            recoveryProblem =
+                try store.recoverJournals(in: folder, installation: source.installation).first ?? recoveryProblem
         }
         _ = try store.endSources(isAlive: { isAlive($0) })
         self.store = store

@@ -1,7 +1,7 @@
 import WaybillCore
 
-/// One step of keeping what was received within its limits, inside one SQLite transaction: whole transactions of which nothing came since a time,
-/// and exchanges outside of one, those that came first before all others.
+/// One step of keeping what was received within its limits, inside one SQLite transaction: whole transactions of which
+/// nothing came since a time, and exchanges outside of one, those that came first before all others.
 struct ReceivedSweep {
     /// Facts that went.
     private(set) var factCount = 0
@@ -22,7 +22,8 @@ struct ReceivedSweep {
         self.budget = budget
         retired = RetiredRows(connection: connection)
         var fresh: [Int: SequenceRanges] = [:]
-        try connection.statement("SELECT source, first, last FROM arrivals WHERE received_us >= ?").forEachRow(cutoff) { row in
+        try connection.statement("SELECT source, first, last FROM arrivals WHERE received_us >= ?").forEachRow(cutoff) {
+            row in
             fresh[row.int(0), default: SequenceRanges()].insert(row.int(1)...max(row.int(1), row.int(2)))
         }
         self.fresh = fresh
@@ -40,7 +41,8 @@ struct ReceivedSweep {
         factCount = eraser.count
         try LegacyQuarantine(connection: connection).erase(before: cutoff)
         // An arrival of which nothing is left has nothing more to export.
-        for arrival in old where SequenceRanges([arrival.range]).subtracting(try retired.sequences(of: arrival.source)).isEmpty {
+        for arrival in old
+        where SequenceRanges([arrival.range]).subtracting(try retired.sequences(of: arrival.source)).isEmpty {
             try connection.statement("DELETE FROM arrivals WHERE id = ?").run(arrival.id)
         }
     }
@@ -89,19 +91,28 @@ struct ReceivedSweep {
         let parts = try connection.statement(
             "SELECT guid, sequence, last FROM parts WHERE source = ? AND sequence BETWEEN ? AND ? AND sequence > 0"
         ).rows(source, first, last) { row in
-            (guid: row.optionalGUID(0), root: Root(source: source, sequence: row.int(1), last: row.int(2), isOwn: false))
+            (
+                guid: row.optionalGUID(0),
+                root: Root(source: source, sequence: row.int(1), last: row.int(2), isOwn: false)
+            )
         }
-        for part in parts { units.append(try part.guid.map { guid throws(WaybillError) in try self.parts(of: guid) } ?? [part.root]) }
+        for part in parts {
+            units.append(try part.guid.map { guid throws(WaybillError) in try self.parts(of: guid) } ?? [part.root])
+        }
         units += try connection.statement(
             "SELECT sequence, ifnull(closed, sequence) FROM network_logs WHERE source = ? AND part = 0 AND sequence BETWEEN ? AND ?"
-        ).rows(source, first, last) { row in [Root(source: source, sequence: row.int(0), last: row.int(1), isOwn: false)] }
+        ).rows(source, first, last) { row in
+            [Root(source: source, sequence: row.int(0), last: row.int(1), isOwn: false)]
+        }
         return units
     }
 
     private func parts(of transaction: GUID) throws(WaybillError) -> [Root] {
         try connection.statement(
             "SELECT p.source, p.sequence, p.last, s.heard_us IS NULL FROM parts p JOIN sources s ON s.id = p.source WHERE p.guid = ?"
-        ).rows(transaction) { row in Root(source: row.int(0), sequence: row.int(1), last: row.int(2), isOwn: row.bool(3)) }
+        ).rows(transaction) { row in
+            Root(source: row.int(0), sequence: row.int(1), last: row.int(2), isOwn: row.bool(3))
+        }
     }
 
     private func isOld(_ unit: [Root]) throws(WaybillError) -> Bool {
@@ -111,7 +122,9 @@ struct ReceivedSweep {
 
     private func isOld(_ root: Root) throws(WaybillError) -> Bool {
         guard !root.isOwn else { return false }
-        guard let fresh = fresh[root.source], fresh.meets(root.sequence...max(root.sequence, root.last)) else { return true }
+        guard let fresh = fresh[root.source], fresh.meets(root.sequence...max(root.sequence, root.last)) else {
+            return true
+        }
         // What came lately may belong to others that were under way at the same time.
         var isOld = true
         try connection.statement(Self.facts).forRows(root.source, root.sequence) { row throws(WaybillError) in

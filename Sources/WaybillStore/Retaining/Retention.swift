@@ -1,7 +1,8 @@
 /// How much of what was recorded a device keeps, and for how long.
 ///
-/// Whole transactions go, the oldest first: those that were delivered before those that were not, and open ones last. What was not delivered is
-/// counted and told to the collector as dropped. What is being delivered stays until the collector has answered.
+/// Whole transactions go, the oldest first: those that were delivered before those that were not, and open ones last.
+/// What was not delivered is counted and told to the collector as dropped. What is being delivered stays until the
+/// collector has answered.
 public struct Retention: Sendable, Hashable {
     /// Bytes that the store's rows and indexes may take; its file stops growing there. Default: 64 MiB, at least 1 MiB.
     public var maximumBytes = 64 << 20
@@ -13,7 +14,8 @@ public struct Retention: Sendable, Hashable {
     public var maximumAge: Duration = .seconds(30 * 86_400)
     /// Whether transactions of earlier launches go as soon as they are delivered. Default: false.
     ///
-    /// Those that are not delivered stay until they are, or until bytes or age say otherwise: what led to a crash is worth the most.
+    /// Those that are not delivered stay until they are, or until bytes or age say otherwise: what led to a crash is
+    /// worth the most.
     public var isForThisLaunchOnly = false
 
     /// Below this the tables alone would not fit.

@@ -35,7 +35,9 @@ struct RetentionKeeper {
     ) throws(WaybillError) -> Set<GUID> {
         var now = device ?? DeviceTime(moment)
         now.pass(to: moment)
-        if device == nil || now.now - (device?.now ?? 0) >= Self.minuteMicroseconds || now.bootBegan != device?.bootBegan {
+        if device == nil || now.now - (device?.now ?? 0) >= Self.minuteMicroseconds
+            || now.bootBegan != device?.bootBegan
+        {
             try look(at: moment, in: store)
         }
         let connection = store.connection

@@ -22,7 +22,8 @@ struct RetentionOwner {
             """
         ).rows { row in
             (
-                row: SourceRow(id: row.int(0), isOwn: true, hasEnded: row.bool(1), recorded: row.int(2)), born: row.int(3),
+                row: SourceRow(id: row.int(0), isOwn: true, hasEnded: row.bool(1), recorded: row.int(2)),
+                born: row.int(3),
                 wall: row.optionalInt(4)
             )
         }
@@ -32,7 +33,8 @@ struct RetentionOwner {
             let pending = try ranges.pending(of: id, recorded: source.row.recorded)
             owners.append(
                 RetentionOwner(
-                    row: source.row, born: source.born, firstPending: pending.ranges.first?.lowerBound ?? source.row.recorded + 1,
+                    row: source.row, born: source.born,
+                    firstPending: pending.ranges.first?.lowerBound ?? source.row.recorded + 1,
                     leased: try ranges.taken(of: id).subtracting(try ranges.booked(of: id)), wallOffset: source.wall))
         }
         return owners

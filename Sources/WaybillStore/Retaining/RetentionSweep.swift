@@ -1,6 +1,7 @@
 import WaybillCore
 
-/// One step of keeping a store within its limits, inside one SQLite transaction: whole transactions go, and exchanges outside of one.
+/// One step of keeping a store within its limits, inside one SQLite transaction: whole transactions go, and exchanges
+/// outside of one.
 ///
 /// Of a transaction the parts of this store's own sources count.
 struct RetentionSweep {
@@ -41,7 +42,9 @@ struct RetentionSweep {
     /// Takes away what is too old.
     mutating func removeOld(_ retention: Retention, device: DeviceTime, wall: Int) throws(WaybillError) {
         for order in Class.allCases {
-            let cutoffs = owners.mapValues { $0.cutoff(retention, isSettled: order == .settled, device: device, wall: wall) }
+            let cutoffs = owners.mapValues {
+                $0.cutoff(retention, isSettled: order == .settled, device: device, wall: wall)
+            }
             try remove(order, because: .age, while: { true }, before: cutoffs)
         }
     }
@@ -57,11 +60,14 @@ struct RetentionSweep {
     }
 
     private mutating func remove(
-        _ order: Class, because reason: DropReason, while isNeeded: () throws(WaybillError) -> Bool, before cutoffs: [Int: Int]
+        _ order: Class, because reason: DropReason, while isNeeded: () throws(WaybillError) -> Bool,
+        before cutoffs: [Int: Int]
     ) throws(WaybillError) {
         var fronts: [Int: Front] = [:]
         for id in owners.keys { fronts[id] = try front(order, of: id, before: cutoffs) }
-        while !isExhausted, let (id, front) = fronts.min(by: { ($0.value.began, $0.key) < ($1.value.began, $1.key) }), try isNeeded() {
+        while !isExhausted, let (id, front) = fronts.min(by: { ($0.value.began, $0.key) < ($1.value.began, $1.key) }),
+            try isNeeded()
+        {
             var eraser = FactEraser(connection, because: reason)
             for (source, sequences) in front.roots {
                 guard let owner = owners[source] else { continue }
@@ -89,12 +95,15 @@ struct RetentionSweep {
         guard let owner = owners[id], let cutoff = cutoffs[id] else { return nil }
         var front: Front?
         var count = 0
-        try connection.statement(Self.query(order)).forRows(id, owner.firstPending, owner.row.hasEnded) { row throws(WaybillError) in
+        try connection.statement(Self.query(order)).forRows(id, owner.firstPending, owner.row.hasEnded) {
+            row throws(WaybillError) in
             // Openings are in order of time, so that none behind this one is too old either.
             if let began = row.optionalInt(2), began >= cutoff { return false }
             let root = Root(source: id, sequence: row.int(0), last: row.int(3), lastAt: row.int(4), order: order)
             let unit = try row.optionalGUID(1).map { guid throws(WaybillError) in try parts(of: guid) } ?? [root]
-            guard unit.allSatisfy({ $0.order <= order && isFree($0) && $0.lastAt < cutoffs[$0.source] ?? .min }) else { return true }
+            guard unit.allSatisfy({ $0.order <= order && isFree($0) && $0.lastAt < cutoffs[$0.source] ?? .min }) else {
+                return true
+            }
             var found = front ?? Front(began: owner.born + (row.optionalInt(2) ?? root.lastAt))
             for part in unit { found.roots[part.source, default: []].insert(part.sequence) }
             front = found
@@ -119,17 +128,21 @@ struct RetentionSweep {
 
     /// A transaction's parts in own sources.
     private func parts(of transaction: GUID) throws(WaybillError) -> [Root] {
-        try connection.statement("SELECT source, sequence, last, last_at_us, settled, outcome FROM parts WHERE guid = ?").rows(transaction)
-        {
+        try connection.statement(
+            "SELECT source, sequence, last, last_at_us, settled, outcome FROM parts WHERE guid = ?"
+        ).rows(transaction) {
             row in
-            let order: Class = row.int(5) == TransactionOutcome.open.rawValue ? .open : row.bool(4) ? .settled : .pending
+            let order: Class =
+                row.int(5) == TransactionOutcome.open.rawValue ? .open : row.bool(4) ? .settled : .pending
             return Root(source: row.int(0), sequence: row.int(1), last: row.int(2), lastAt: row.int(3), order: order)
         }.filter { owners[$0.source] != nil }
     }
 
-    /// Sequence, transaction, beginning, last sequence and last time of a source's parts, and of its exchanges outside of one; in order of sequence.
+    /// Sequence, transaction, beginning, last sequence and last time of a source's parts, and of its exchanges outside
+    /// of one; in order of sequence.
     ///
-    /// Facts are settled in order, so that nothing behind the first pending one is looked at in vain for what is settled.
+    /// Facts are settled in order, so that nothing behind the first pending one is looked at in vain for what is
+    /// settled.
     private static func query(_ order: Class) -> String {
         let (part, exchange) =
             switch order {
@@ -138,7 +151,8 @@ struct RetentionSweep {
                     "sequence < ?2 AND settled = 1 AND outcome <> 0",
                     "sequence < ?2 AND ifnull(closed, sequence) < ?2 AND (closed IS NOT NULL OR ?3)"
                 )
-            case .pending: ("settled = 0 AND outcome <> 0", "ifnull(closed, sequence) >= ?2 AND (closed IS NOT NULL OR ?3)")
+            case .pending:
+                ("settled = 0 AND outcome <> 0", "ifnull(closed, sequence) >= ?2 AND (closed IS NOT NULL OR ?3)")
             case .open: ("outcome = 0", "closed IS NULL AND NOT ?3")
             }
         return """

@@ -17,7 +17,8 @@ extension Store {
 
     /// One step: takes away the transactions that were received first, where the store is larger than it may be.
     ///
-    /// - Parameter byteCount: Of rows and indexes; a file does not shrink, but what is free in it is used before it grows.
+    /// - Parameter byteCount: Of rows and indexes; a file does not shrink, but what is free in it is used before it
+    ///   grows.
     /// - Returns: How many facts went; 0: it is small enough, or nothing may go.
     package func retire(beyond byteCount: Int, budget: Int = retirementBudget) throws(WaybillError) -> Int {
         try write { () throws(WaybillError) in

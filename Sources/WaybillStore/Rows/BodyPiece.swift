@@ -27,7 +27,9 @@ package struct BodyPiece: Sendable {
     package var bytes: [UInt8]
     package var end: End?
 
-    package init(part: Int, exchange: Int, direction: BodyDirection, number: Int, contentType: String?, bytes: [UInt8], end: End?) {
+    package init(
+        part: Int, exchange: Int, direction: BodyDirection, number: Int, contentType: String?, bytes: [UInt8], end: End?
+    ) {
         self.part = part
         self.exchange = exchange
         self.direction = direction

@@ -41,7 +41,8 @@ struct BodyRows {
     /// Deletes the oldest, as long as a piece of so many bytes is to go; gives whether any did.
     private func removeOldest(while isNeeded: (Int) -> Bool) throws(WaybillError) -> Bool {
         var oldest: [(source: Int, exchange: Int, direction: Int)] = []
-        try connection.statement("SELECT source, exchange, direction, length(bytes) FROM bodies ORDER BY id").forRows { row in
+        try connection.statement("SELECT source, exchange, direction, length(bytes) FROM bodies ORDER BY id").forRows {
+            row in
             guard isNeeded(row.int(3)) else { return false }
             oldest.append((row.int(0), row.int(1), row.int(2)))
             return true
@@ -53,7 +54,9 @@ struct BodyRows {
     }
 
     /// Bytes that all bodies take, but for what belongs to their rows.
-    func byteCount() throws(WaybillError) -> Int { try connection.integer("SELECT ifnull(sum(length(bytes)), 0) FROM bodies") }
+    func byteCount() throws(WaybillError) -> Int {
+        try connection.integer("SELECT ifnull(sum(length(bytes)), 0) FROM bodies")
+    }
 
     // MARK: The key
 
@@ -69,8 +72,12 @@ struct BodyRows {
     }
 
     private func key() throws(WaybillError) -> SipHash.Value {
-        let known = try connection.statement("SELECT value FROM settings WHERE key = ?").first(Self.keySetting) { row in row.text(0) }
-        if let known, let first = UInt64(known.prefix(16), radix: 16), let second = UInt64(known.dropFirst(16), radix: 16) {
+        let known = try connection.statement("SELECT value FROM settings WHERE key = ?").first(Self.keySetting) { row in
+            row.text(0)
+        }
+        if let known, let first = UInt64(known.prefix(16), radix: 16),
+            let second = UInt64(known.dropFirst(16), radix: 16)
+        {
             return (first, second)
         }
         let key = (UInt64.random(in: 0...(.max)), UInt64.random(in: 0...(.max)))
@@ -78,7 +85,8 @@ struct BodyRows {
             let digits = String(word, radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
         }
-        try connection.statement("INSERT OR REPLACE INTO settings(key, value) VALUES (?, ?)").run(Self.keySetting, digits.joined())
+        try connection.statement("INSERT OR REPLACE INTO settings(key, value) VALUES (?, ?)").run(
+            Self.keySetting, digits.joined())
         return key
     }
 

@@ -16,7 +16,8 @@ package struct DetailColumn {
     /// nil where there is nothing to say: most events have no detail.
     package var text: String? {
         guard
-            !attributes.isEmpty || !errorDomain.isEmpty || errorCode != nil || errorText != nil || scheme != nil || port != nil
+            !attributes.isEmpty || !errorDomain.isEmpty || errorCode != nil || errorText != nil || scheme != nil
+                || port != nil
                 || query != nil
                 || !headerFields.isEmpty || !transfer.isEmpty
         else { return nil }

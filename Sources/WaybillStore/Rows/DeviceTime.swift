@@ -2,8 +2,8 @@ import WaybillCore
 
 /// How long the device was seen running since the store was made: what age goes by, because it cannot be set.
 ///
-/// Within a boot it passes as the uptime does. Over boots only what the uptime proves is added, not what lay between the last look and the end of
-/// that boot: it is never ahead of the time that has really passed.
+/// Within a boot it passes as the uptime does. Over boots only what the uptime proves is added, not what lay between
+/// the last look and the end of that boot: it is never ahead of the time that has really passed.
 struct DeviceTime: Equatable {
     /// Microseconds until now.
     private(set) var now = 0

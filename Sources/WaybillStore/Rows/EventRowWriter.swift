@@ -35,7 +35,9 @@ struct EventRowWriter {
             text = detail.text
         }
         events.append(
-            Event(part: fact.part, sequence: fact.sequence, atMicroseconds: fact.atMicroseconds, code: content.code, detail: text))
+            Event(
+                part: fact.part, sequence: fact.sequence, atMicroseconds: fact.atMicroseconds, code: content.code,
+                detail: text))
     }
 
     /// Writes what was added; what is there already stays as it is.

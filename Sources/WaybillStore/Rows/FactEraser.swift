@@ -2,7 +2,8 @@ import WaybillCore
 
 /// Takes facts out of their rows and books those that were not delivered as dropped.
 ///
-/// A fact is erased with what it belongs to: its part or, outside of one, its exchange. The sequence of that opening is its root.
+/// A fact is erased with what it belongs to: its part or, outside of one, its exchange. The sequence of that opening is
+/// its root.
 struct FactEraser {
     /// Transactions of which something was erased.
     private(set) var transactions: Set<GUID> = []
@@ -26,8 +27,11 @@ struct FactEraser {
 
     /// Erases the facts of these sequences, and all that belong to them.
     ///
-    /// - Parameter includesSingles: Whether there may be facts among them that are no roots; to find those costs a look at every fact of the source.
-    mutating func erase(_ sequences: SequenceRanges, includesSingles: Bool = false, of source: SourceRow) throws(WaybillError) {
+    /// - Parameter includesSingles: Whether there may be facts among them that are no roots; to find those costs a look
+    ///   at every fact of the source.
+    mutating func erase(_ sequences: SequenceRanges, includesSingles: Bool = false, of source: SourceRow)
+        throws(WaybillError)
+    {
         var erased: [Int] = []
         for range in sequences.ranges {
             try removeRoots(range, of: source.id, into: &erased)
@@ -46,12 +50,15 @@ struct FactEraser {
 
     // MARK: Rows
 
-    private mutating func removeRoots(_ range: ClosedRange<Int>, of source: Int, into erased: inout [Int]) throws(WaybillError) {
+    private mutating func removeRoots(_ range: ClosedRange<Int>, of source: Int, into erased: inout [Int])
+        throws(WaybillError)
+    {
         let (first, last) = (range.lowerBound, range.upperBound)
         var isOutsideTouched = false
         try connection.statement("DELETE FROM events WHERE source = ? AND part BETWEEN ? AND ? RETURNING sequence")
             .forEachRow(source, first, last) { row in erased.append(row.int(0)) }
-        // Not `method IS NOT NULL`: by a partial index that says so, SQLite 3.40 takes it for true of every row that DELETE returns.
+        // Not `method IS NOT NULL`: by a partial index that says so, SQLite 3.40 takes it for true of every row that
+        // DELETE returns.
         for place in ["part BETWEEN ? AND ?", "part = 0 AND sequence BETWEEN ? AND ?"] {
             try connection.statement(
                 "DELETE FROM network_logs WHERE source = ? AND \(place) RETURNING part, method, sequence, closed"
@@ -62,27 +69,33 @@ struct FactEraser {
                 if let closed = row.optionalInt(3) { erased.append(closed) }
             }
         }
-        try connection.statement("DELETE FROM parts WHERE source = ? AND sequence BETWEEN ? AND ? RETURNING guid, sequence, closed")
-            .forEachRow(source, first, last) { row in
-                if let guid = row.optionalGUID(0) {
-                    erased.append(row.int(1))
-                    transactions.insert(guid)
-                    undecided.insert(guid)
-                }
-                if let closed = row.optionalInt(2) { erased.append(closed) }
+        try connection.statement(
+            "DELETE FROM parts WHERE source = ? AND sequence BETWEEN ? AND ? RETURNING guid, sequence, closed"
+        )
+        .forEachRow(source, first, last) { row in
+            if let guid = row.optionalGUID(0) {
+                erased.append(row.int(1))
+                transactions.insert(guid)
+                undecided.insert(guid)
             }
+            if let closed = row.optionalInt(2) { erased.append(closed) }
+        }
         if isOutsideTouched { try refresh(0, of: source) }
     }
 
     /// Facts in parts that stay. An exchange goes whole with its opening.
-    private mutating func removeSingles(_ range: ClosedRange<Int>, of source: SourceRow, into erased: inout [Int]) throws(WaybillError) {
+    private mutating func removeSingles(_ range: ClosedRange<Int>, of source: SourceRow, into erased: inout [Int])
+        throws(WaybillError)
+    {
         let (first, last) = (range.lowerBound, range.upperBound)
         var touched: Set<Int> = []
-        try connection.statement("DELETE FROM events WHERE source = ? AND sequence BETWEEN ? AND ? RETURNING part, sequence")
-            .forEachRow(source.id, first, last) { row in
-                touched.insert(row.int(0))
-                erased.append(row.int(1))
-            }
+        try connection.statement(
+            "DELETE FROM events WHERE source = ? AND sequence BETWEEN ? AND ? RETURNING part, sequence"
+        )
+        .forEachRow(source.id, first, last) { row in
+            touched.insert(row.int(0))
+            erased.append(row.int(1))
+        }
         try connection.statement(
             "DELETE FROM network_logs WHERE source = ? AND sequence BETWEEN ? AND ? RETURNING part, method, sequence, closed"
         )
@@ -96,7 +109,9 @@ struct FactEraser {
             SELECT 0, part, sequence, closed FROM network_logs WHERE source = ?1 AND closed BETWEEN ?2 AND ?3 \
             UNION ALL SELECT 1, sequence, sequence, closed FROM parts WHERE source = ?1 AND closed BETWEEN ?2 AND ?3
             """
-        ).rows(source.id, first, last) { row in (isPart: row.bool(0), part: row.int(1), sequence: row.int(2), closed: row.int(3)) }
+        ).rows(source.id, first, last) { row in
+            (isPart: row.bool(0), part: row.int(1), sequence: row.int(2), closed: row.int(3))
+        }
         for closing in closings {
             touched.insert(closing.part)
             erased.append(closing.closed)
@@ -115,8 +130,10 @@ struct FactEraser {
                     sent_bytes = NULL, received_bytes = NULL, error_code = NULL, closed_detail = NULL WHERE source = ? AND part = ? AND sequence = ?
                     """
                 ).run(source.id, closing.part, closing.sequence)
-                try connection.statement("DELETE FROM network_logs WHERE source = ? AND part = ? AND sequence = ? AND method IS NULL")
-                    .run(source.id, closing.part, closing.sequence)
+                try connection.statement(
+                    "DELETE FROM network_logs WHERE source = ? AND part = ? AND sequence = ? AND method IS NULL"
+                )
+                .run(source.id, closing.part, closing.sequence)
             }
         }
         for part in touched { try refresh(part, of: source.id) }
@@ -155,31 +172,38 @@ struct FactEraser {
         }
         var after = before
         if source.isOwn {
-            for set in try connection.statement("SELECT lease, first, last FROM ranges WHERE source = ? AND lease IS NOT NULL").rows(
+            for set in try connection.statement(
+                "SELECT lease, first, last FROM ranges WHERE source = ? AND lease IS NOT NULL"
+            ).rows(
                 source.id, transform: { row in (id: row.guid(0), claimed: SequenceRanges([row.int(1)...row.int(2)])) })
             where set.claimed.subtracting(erased) != set.claimed { try LeaseRows(connection: connection).end(set.id) }
             // What the collector said of a fact may repeat a piece of it.
             for range in erased.ranges where reason == .erased {
-                try connection.statement("UPDATE quarantine SET reason = 'erased' WHERE source = ? AND sequence BETWEEN ? AND ?")
-                    .run(source.id, range.lowerBound, range.upperBound)
+                try connection.statement(
+                    "UPDATE quarantine SET reason = 'erased' WHERE source = ? AND sequence BETWEEN ? AND ?"
+                )
+                .run(source.id, range.lowerBound, range.upperBound)
             }
         } else {
             after = before.subtracting(erased)
             try ranges.replace(before, with: after, of: source.id)
             let gone = try retired.sequences(of: source.id)
             if !gone.isEmpty { try retired.replace(with: gone.subtracting(erased), of: source.id) }
-            try connection.statement("UPDATE sources SET delivered = delivered - ? WHERE id = ?").run(before.count - after.count, source.id)
+            try connection.statement("UPDATE sources SET delivered = delivered - ? WHERE id = ?").run(
+                before.count - after.count, source.id)
         }
         // What was given up for another reason stays so; only an erasure is said of it, too.
         let given = reason == .erased ? SequenceRanges() : try ranges.dropped(of: source.id).sequences
-        guard try ranges.drop(erased.subtracting(given).dropped(reason), except: after, of: source.id), source.isOwn else { return }
+        guard try ranges.drop(erased.subtracting(given).dropped(reason), except: after, of: source.id), source.isOwn
+        else { return }
         try SourceRows(connection: connection).announce(source.id)
         try ranges.settleParts(of: source.id, recorded: source.recorded)
     }
 }
 
 extension Fact {
-    /// Whether it was given up for that reason, or goes with what was. What is left of something that was damaged stays.
+    /// Whether it was given up for that reason, or goes with what was. What is left of something that was damaged
+    /// stays.
     func isAmong(_ dropped: SequenceRanges, because reason: DropReason) -> Bool {
         reason == .damaged ? dropped.contains(sequence) : isAmong(dropped)
     }

@@ -11,7 +11,8 @@ package enum FactRowReader {
             sequence: row.int(0), part: row.int(0), atMicroseconds: row.int(1),
             content: .opened(
                 Fact.Opened(
-                    transaction: row.guid(2), useCase: row.int(3), isJoined: row.bool(4), timeoutMicroseconds: row.int(5), cause: cause,
+                    transaction: row.guid(2), useCase: row.int(3), isJoined: row.bool(4),
+                    timeoutMicroseconds: row.int(5), cause: cause,
                     attributes: DetailColumn(row.optionalText(8)).attributes)))
     }
 
@@ -23,7 +24,8 @@ package enum FactRowReader {
             sequence: row.int(0), part: row.int(1), atMicroseconds: row.int(2),
             content: .closed(
                 Fact.Closed(
-                    outcome: TransactionOutcome(rawValue: row.int(3)) ?? .failed, error: detail.error(code: row.optionalInt(4)),
+                    outcome: TransactionOutcome(rawValue: row.int(3)) ?? .failed,
+                    error: detail.error(code: row.optionalInt(4)),
                     attributes: detail.attributes)))
     }
 
@@ -33,10 +35,13 @@ package enum FactRowReader {
         let detail = DetailColumn(row.optionalText(4))
         return Fact(
             sequence: row.int(0), part: row.int(1), atMicroseconds: row.int(2),
-            content: .event(Fact.Event(code: row.int(3), error: detail.error(code: detail.errorCode), attributes: detail.attributes)))
+            content: .event(
+                Fact.Event(code: row.int(3), error: detail.error(code: detail.errorCode), attributes: detail.attributes)
+            ))
     }
 
-    package static let exchangeOpenedColumns = "l.sequence, l.part, l.at_us, l.role, l.method, l.host, l.path, l.opened_detail"
+    package static let exchangeOpenedColumns =
+        "l.sequence, l.part, l.at_us, l.role, l.method, l.host, l.path, l.opened_detail"
 
     package static func exchangeOpened(_ row: Row) -> Fact {
         let detail = DetailColumn(row.optionalText(7))
@@ -44,7 +49,8 @@ package enum FactRowReader {
             sequence: row.int(0), part: row.int(1), atMicroseconds: row.int(2),
             content: .exchangeOpened(
                 Fact.ExchangeOpened(
-                    role: Fact.Role(rawValue: row.int(3)) ?? .client, method: row.text(4), scheme: detail.scheme, host: row.optionalText(5),
+                    role: Fact.Role(rawValue: row.int(3)) ?? .client, method: row.text(4), scheme: detail.scheme,
+                    host: row.optionalText(5),
                     port: detail.port, path: row.text(6), query: detail.query, headerFields: detail.headerFields)))
     }
 
@@ -57,8 +63,11 @@ package enum FactRowReader {
             sequence: row.int(0), part: row.int(1), atMicroseconds: row.int(2),
             content: .exchangeClosed(
                 Fact.ExchangeClosed(
-                    exchange: row.int(3), state: Fact.ExchangeState(rawValue: row.int(4)) ?? .failed, status: row.optionalInt(5),
-                    firstByteAtMicroseconds: row.optionalInt(6), sentByteCount: row.optionalInt(7), receivedByteCount: row.optionalInt(8),
-                    headerFields: detail.headerFields, error: detail.error(code: row.optionalInt(9)), transfer: detail.transfer)))
+                    exchange: row.int(3), state: Fact.ExchangeState(rawValue: row.int(4)) ?? .failed,
+                    status: row.optionalInt(5),
+                    firstByteAtMicroseconds: row.optionalInt(6), sentByteCount: row.optionalInt(7),
+                    receivedByteCount: row.optionalInt(8),
+                    headerFields: detail.headerFields, error: detail.error(code: row.optionalInt(9)),
+                    transfer: detail.transfer)))
     }
 }

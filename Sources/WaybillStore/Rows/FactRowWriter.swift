@@ -1,6 +1,7 @@
 import WaybillCore
 
-/// Writes facts of one source into their rows; a batch at a time, inside a SQLite transaction. Done when ``finish()`` has returned.
+/// Writes facts of one source into their rows; a batch at a time, inside a SQLite transaction. Done when ``finish()``
+/// has returned.
 ///
 /// An opening and its closing share a row, and either may come first. Writing a fact again changes nothing.
 struct FactRowWriter {
@@ -39,8 +40,10 @@ struct FactRowWriter {
             let isFirst = try !leaders.hasPart(content.transaction)
             if !isFirst { shared.insert(content.transaction) }
             try opened.run(
-                source.id, fact.sequence, content.transaction, content.useCase, content.isJoined, ownTimeout(of: content),
-                fact.atMicroseconds, content.cause?.source, content.cause?.sequence, DetailColumn(attributes: content.attributes).text,
+                source.id, fact.sequence, content.transaction, content.useCase, content.isJoined,
+                ownTimeout(of: content),
+                fact.atMicroseconds, content.cause?.source, content.cause?.sequence,
+                DetailColumn(attributes: content.attributes).text,
                 outcomeOfOpen, isFirst ? clock.wall(fact.atMicroseconds) : nil, !source.isOwn)
             return nil
         case .event(let content):
@@ -49,7 +52,8 @@ struct FactRowWriter {
         case .closed(let content):
             try closed.run(
                 source.id, fact.part, fact.sequence, fact.atMicroseconds, content.error?.code,
-                DetailColumn(attributes: content.attributes, error: content.error).text, content.outcome.rawValue, !source.isOwn)
+                DetailColumn(attributes: content.attributes, error: content.error).text, content.outcome.rawValue,
+                !source.isOwn)
             guard connection.changeCount > 0 else { return "the part is closed already by another fact" }
             closings[fact.part] = fact.latest
             return nil
@@ -60,7 +64,8 @@ struct FactRowWriter {
             detail.query = content.query
             detail.headerFields = content.headerFields
             try exchangeOpened.run(
-                source.id, fact.part, fact.sequence, fact.atMicroseconds, content.role.rawValue, content.method, content.host, content.path,
+                source.id, fact.part, fact.sequence, fact.atMicroseconds, content.role.rawValue, content.method,
+                content.host, content.path,
                 detail.text)
             touch(fact.part, fact.latest)
             return nil
@@ -69,8 +74,10 @@ struct FactRowWriter {
             detail.headerFields = content.headerFields
             detail.transfer = content.transfer
             try exchangeClosed.run(
-                source.id, fact.part, content.exchange, fact.sequence, fact.atMicroseconds, content.state.rawValue, content.status,
-                content.firstByteAtMicroseconds, content.sentByteCount, content.receivedByteCount, content.error?.code, detail.text)
+                source.id, fact.part, content.exchange, fact.sequence, fact.atMicroseconds, content.state.rawValue,
+                content.status,
+                content.firstByteAtMicroseconds, content.sentByteCount, content.receivedByteCount, content.error?.code,
+                detail.text)
             guard connection.changeCount > 0 else { return "the exchange is closed already by another fact" }
             touch(fact.part, fact.latest)
             return nil

@@ -12,10 +12,11 @@ package protocol FactVisitor {
     var isFull: Bool { get }
 }
 
-/// Reads facts in the order of their rows, which is that of the primary keys: nothing is sorted and nothing is kept, however much there is.
+/// Reads facts in the order of their rows, which is that of the primary keys: nothing is sorted and nothing is kept,
+/// however much there is.
 ///
-/// By source, then by part: its opening, its events, its exchanges (each with its closing), its closing. It can stop after any row and go on from
-/// there, also on a later state of the store, since facts do not change.
+/// By source, then by part: its opening, its events, its exchanges (each with its closing), its closing. It can stop
+/// after any row and go on from there, also on a later state of the store, since facts do not change.
 package struct FactScan {
     private enum Stage: Comparable { case opening, events, exchanges, closing }
 
@@ -58,7 +59,8 @@ package struct FactScan {
     }
 
     /// Whether to go on with the next part.
-    private mutating func scan(_ part: ScannedPart, of source: ScannedSource, _ visitor: inout some FactVisitor) throws(WaybillError)
+    private mutating func scan(_ part: ScannedPart, of source: ScannedSource, _ visitor: inout some FactVisitor)
+        throws(WaybillError)
         -> Bool
     {
         if part.sequence != self.part { begin(part: part.sequence) }
@@ -93,7 +95,9 @@ package struct FactScan {
             })
     }
 
-    private mutating func scanExchanges(of source: ScannedSource, _ visitor: inout some FactVisitor) throws(WaybillError) {
+    private mutating func scanExchanges(of source: ScannedSource, _ visitor: inout some FactVisitor)
+        throws(WaybillError)
+    {
         let window = source.share.window
         try exchanges.forRows(
             source.share.row, part, sequence, window.upperBound, window.lowerBound,

@@ -2,8 +2,8 @@ import WaybillCore
 
 /// Decides which part stands for a transaction in lists: the one that has `listed_us`.
 ///
-/// The part that began it, of several the least by (source, sequence); without any, the joined part that began first. So the rows do not depend on
-/// the order of arrival.
+/// The part that began it, of several the least by (source, sequence); without any, the joined part that began first.
+/// So the rows do not depend on the order of arrival.
 struct Leaders {
     let connection: Connection
 
@@ -38,8 +38,11 @@ struct Leaders {
     func decideAfterAnchor(at microseconds: Int, of source: Int) throws(WaybillError) {
         // Times before the first anchor go by the first.
         let isFirst = try connection.integer("SELECT min(at_us) FROM clocks WHERE source = ?", source) >= microseconds
-        let statement = try connection.statement("SELECT DISTINCT guid FROM parts WHERE source = ? AND guid IS NOT NULL AND at_us >= ?")
-        for transaction in try statement.rows(source, isFirst ? Int.min : microseconds, transform: { row in row.guid(0) }) {
+        let statement = try connection.statement(
+            "SELECT DISTINCT guid FROM parts WHERE source = ? AND guid IS NOT NULL AND at_us >= ?")
+        for transaction in try statement.rows(
+            source, isFirst ? Int.min : microseconds, transform: { row in row.guid(0) })
+        {
             try decide(transaction)
         }
     }

@@ -6,7 +6,8 @@ package struct Ledgers {
 
     package init(connection: Connection) { self.connection = connection }
 
-    /// Counted from two sides: what is settled or received by its ranges, what was delivered by the counter that each verdict is booked in.
+    /// Counted from two sides: what is settled or received by its ranges, what was delivered by the counter that each
+    /// verdict is booked in.
     package func ledger(of source: Int) throws(WaybillError) -> Ledger {
         let ranges = RangeRows(connection: connection)
         let counters = try connection.statement(

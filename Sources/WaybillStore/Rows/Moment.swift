@@ -17,9 +17,12 @@ struct Moment: Sendable {
     }
 
     /// Now.
-    init(_ clock: any TransactionClock) { self.init(uptime: clock.uptimeMicroseconds(), wall: clock.wallMicroseconds()) }
+    init(_ clock: any TransactionClock) {
+        self.init(uptime: clock.uptimeMicroseconds(), wall: clock.wallMicroseconds())
+    }
 
-    /// The boot that this process runs in; empty where the system does not say, and then a boot is known by an uptime that went back.
+    /// The boot that this process runs in; empty where the system does not say, and then a boot is known by an uptime
+    /// that went back.
     static let thisBoot: String = {
         #if canImport(Darwin)
         var bytes = [UInt8](repeating: 0, count: 64)

@@ -9,7 +9,8 @@ package struct QuarantineRows {
     /// Which facts of which source, by `sources.id`.
     package func shares() throws(WaybillError) -> [ScannedShare] {
         var ranges: [Int: SequenceRanges] = [:]
-        try connection.statement("SELECT source, sequence FROM quarantine ORDER BY source, sequence").forEachRow { row in
+        try connection.statement("SELECT source, sequence FROM quarantine ORDER BY source, sequence").forEachRow {
+            row in
             ranges[row.int(0), default: SequenceRanges()].insert(row.int(1)...row.int(1))
         }
         return ranges.sorted { $0.key < $1.key }.map { ScannedShare(row: $0.key, sequences: $0.value) }
@@ -46,14 +47,16 @@ extension StoreReader {
                 (
                     source: row.int(0),
                     entry: QuarantinedFact(
-                        id: Fact.ID(source: row.guid(1), sequence: row.int(2)), reason: row.text(3), rejectedAtMicroseconds: row.int(4))
+                        id: Fact.ID(source: row.guid(1), sequence: row.int(2)), reason: row.text(3),
+                        rejectedAtMicroseconds: row.int(4))
                 )
             }
             var result = rows.map(\.entry)
             let sequences = Dictionary(grouping: rows.indices, by: { rows[$0].source })
             for (source, indices) in sequences {
                 let ranges = SequenceRanges(indices.lazy.map { result[$0].id.sequence...result[$0].id.sequence })
-                let facts = try QuarantineRows(connection: connection).facts(of: ScannedShare(row: source, sequences: ranges))
+                let facts = try QuarantineRows(connection: connection).facts(
+                    of: ScannedShare(row: source, sequences: ranges))
                 let bySequence = Dictionary(facts.map { ($0.sequence, $0) }, uniquingKeysWith: { first, _ in first })
                 for index in indices { result[index].fact = bySequence[result[index].id.sequence] }
             }
@@ -73,15 +76,19 @@ extension Store {
             let ranges = RangeRows(connection: connection)
             var count = 0
             for share in try quarantine.shares() {
-                let uuid = try connection.statement("SELECT uuid FROM sources WHERE id = ?").first(share.row) { row in row.guid(0) }
+                let uuid = try connection.statement("SELECT uuid FROM sources WHERE id = ?").first(share.row) { row in
+                    row.guid(0)
+                }
                 guard let uuid else { continue }
                 let facts = try quarantine.facts(of: share)
                     .filter { wanted?.contains(Fact.ID(source: uuid, sequence: $0.sequence)) ?? true }
                 for fact in facts {
-                    try connection.statement("DELETE FROM quarantine WHERE source = ? AND sequence = ?").run(share.row, fact.sequence)
+                    try connection.statement("DELETE FROM quarantine WHERE source = ? AND sequence = ?").run(
+                        share.row, fact.sequence)
                 }
                 for part in Set(facts.map(\.part)) {
-                    try connection.statement("UPDATE parts SET settled = 0 WHERE source = ? AND sequence = ?").run(share.row, part)
+                    try connection.statement("UPDATE parts SET settled = 0 WHERE source = ? AND sequence = ?").run(
+                        share.row, part)
                 }
                 let before = try ranges.booked(of: share.row)
                 let freed = SequenceRanges(facts.lazy.map { $0.sequence...$0.sequence })

@@ -10,9 +10,12 @@ package struct RetiredRows {
 
     /// What is retired of a source; nothing in a store from before there was any.
     package func sequences(of source: Int) throws(WaybillError) -> SequenceRanges {
-        guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'retired'") != 0 else { return SequenceRanges() }
+        guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'retired'") != 0 else {
+            return SequenceRanges()
+        }
         return SequenceRanges(
-            try connection.statement("SELECT first, last FROM retired WHERE source = ? ORDER BY first").rows(source) { row in
+            try connection.statement("SELECT first, last FROM retired WHERE source = ? ORDER BY first").rows(source) {
+                row in
                 row.int(0)...max(row.int(0), row.int(1))
             })
     }

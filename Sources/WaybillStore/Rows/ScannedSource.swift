@@ -17,7 +17,9 @@ package struct ScannedShare: Sendable {
 
     /// No fact of a sequence outside is exported.
     package var window: ClosedRange<Int> {
-        guard let ranges = sequences?.ranges, let first = ranges.first, let last = ranges.last else { return 0...Int.max }
+        guard let ranges = sequences?.ranges, let first = ranges.first, let last = ranges.last else {
+            return 0...Int.max
+        }
         return first.lowerBound...last.upperBound
     }
 }
@@ -51,7 +53,8 @@ extension ScannedSource {
             "SELECT uuid, installation, app, app_version, device, os, os_version, attributes FROM sources WHERE id = ?"
         ).first(share.row) { row in
             RecordedSource(
-                id: row.guid(0), installation: row.optionalGUID(1), app: row.text(2), appVersion: row.text(3), device: row.text(4),
+                id: row.guid(0), installation: row.optionalGUID(1), app: row.text(2), appVersion: row.text(3),
+                device: row.text(4),
                 os: row.text(5), osVersion: row.text(6), attributes: Attributes(columnText: row.optionalText(7)))
         }
         guard let source else { return nil }

@@ -17,14 +17,17 @@ package struct SourceRows {
 
     /// The row of a source; nil where there is none.
     package func find(_ source: GUID) throws(WaybillError) -> SourceRow? {
-        try connection.statement("SELECT id, heard_us IS NULL, ended, recorded FROM sources WHERE uuid = ?").first(source) { row in
+        try connection.statement("SELECT id, heard_us IS NULL, ended, recorded FROM sources WHERE uuid = ?").first(
+            source
+        ) { row in
             SourceRow(id: row.int(0), isOwn: row.bool(1), hasEnded: row.bool(2), recorded: row.int(3))
         }
     }
 
     /// The row of that number; nil where there is none.
     package func find(_ id: Int) throws(WaybillError) -> SourceRow? {
-        try connection.statement("SELECT id, heard_us IS NULL, ended, recorded FROM sources WHERE id = ?").first(id) { row in
+        try connection.statement("SELECT id, heard_us IS NULL, ended, recorded FROM sources WHERE id = ?").first(id) {
+            row in
             SourceRow(id: row.int(0), isOwn: row.bool(1), hasEnded: row.bool(2), recorded: row.int(3))
         }
     }

@@ -2,8 +2,8 @@ package import WaybillCore
 
 /// Installations and transactions of which nothing more is taken in.
 ///
-/// Kept where facts of others come in, so that the order of erasing and arriving does not matter; never in a store that holds its own
-/// recordings only, which has nothing to refuse and must not remember what was erased.
+/// Kept where facts of others come in, so that the order of erasing and arriving does not matter; never in a store that
+/// holds its own recordings only, which has nothing to refuse and must not remember what was erased.
 package struct Tombstones {
     private let connection: Connection
     private let wall: Int

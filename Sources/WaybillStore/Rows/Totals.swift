@@ -15,7 +15,8 @@ package struct Totals {
 
     /// Folds the ledgers of sources that have ended and have neither rows nor pending facts.
     ///
-    /// - Parameter hasJournal: Whether there is a journal of a source still, which would bring it back with all its facts.
+    /// - Parameter hasJournal: Whether there is a journal of a source still, which would bring it back with all its
+    ///   facts.
     package func fold(hasJournal: (GUID) -> Bool) throws(WaybillError) {
         let empty = try connection.statement(
             """
@@ -48,7 +49,8 @@ package struct Totals {
             erased = erased + excluded.erased, damaged = damaged + excluded.damaged
             """
         ).run(
-            app, ledger.recorded, ledger.refused, ledger.delivered, ledger.quarantined, dropped(.quota), dropped(.age), dropped(.erased),
+            app, ledger.recorded, ledger.refused, ledger.delivered, ledger.quarantined, dropped(.quota), dropped(.age),
+            dropped(.erased),
             dropped(.damaged))
     }
 
@@ -58,8 +60,10 @@ package struct Totals {
         return try connection.statement(
             "SELECT app, sources, recorded, refused, delivered, quarantined, quota, age, erased, damaged FROM totals ORDER BY app"
         ).rows { row in
-            var ledger = Ledger(recorded: row.int(2), delivered: row.int(4), quarantined: row.int(5), refused: row.int(3))
-            for (column, reason) in [(6, DropReason.quota), (7, .age), (8, .erased), (9, .damaged)] where row.int(Int32(column)) != 0 {
+            var ledger = Ledger(
+                recorded: row.int(2), delivered: row.int(4), quarantined: row.int(5), refused: row.int(3))
+            for (column, reason) in [(6, DropReason.quota), (7, .age), (8, .erased), (9, .damaged)]
+            where row.int(Int32(column)) != 0 {
                 ledger.dropped[reason.rawValue] = row.int(Int32(column))
             }
             return AppTotal(app: row.text(0), sourceCount: row.int(1), ledger: ledger)

@@ -18,6 +18,8 @@ extension WallClock {
     /// Reads those of a source.
     package init(of source: Int, _ connection: Connection) throws(WaybillError) {
         let statement = try connection.statement("SELECT at_us, offset_us FROM clocks WHERE source = ? ORDER BY at_us")
-        anchors = try statement.rows(source) { row in ClockAnchor(atMicroseconds: row.int(0), offsetMicroseconds: row.int(1)) }
+        anchors = try statement.rows(source) { row in
+            ClockAnchor(atMicroseconds: row.int(0), offsetMicroseconds: row.int(1))
+        }
     }
 }

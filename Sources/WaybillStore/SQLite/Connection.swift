@@ -3,8 +3,9 @@ package import WaybillCore
 
 /// One connection to an SQLite database, confined to one thread at a time.
 ///
-/// With ``Statement`` and ``SQLValue`` the only place where SQLite's functions are called. It never checkpoints by itself, neither after a commit
-/// nor when it closes, and leaves the WAL file in place: a WAL-mode file without its WAL is a copy that lacks the latest facts.
+/// With ``Statement`` and ``SQLValue`` the only place where SQLite's functions are called. It never checkpoints by
+/// itself, neither after a commit nor when it closes, and leaves the WAL file in place: a WAL-mode file without its WAL
+/// is a copy that lacks the latest facts.
 package final class Connection {
     /// For the sentences of errors: the file's path.
     package let place: String
@@ -28,7 +29,8 @@ package final class Connection {
             }
         var opened: OpaquePointer?
         // NOMUTEX: SQLite takes no lock of its own, since one thread at a time uses the connection.
-        let code = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        let code = sqlite3_open_v2(
+            name, &opened, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
         guard code == SQLITE_OK, let opened else {
             let error = SQLiteError.error(code, on: opened, at: place)
             sqlite3_close_v2(opened)
@@ -99,7 +101,8 @@ package final class Connection {
             try statement("COMMIT").run()
             return result
         } catch {
-            // Some errors have rolled back already: sqlite.org/lang_transaction.html, "Response To Errors Within A Transaction".
+            // Some errors have rolled back already: sqlite.org/lang_transaction.html, "Response To Errors Within A
+            // Transaction".
             if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
             throw error
         }
@@ -112,7 +115,9 @@ package final class Connection {
     ///
     /// - Returns: What `body` has thrown, after it was rolled back and where the transaction can go on.
     /// - Throws: What `body` has thrown, where SQLite has rolled back the whole transaction.
-    package func savepoint<Value>(_ body: () throws(WaybillError) -> Value) throws(WaybillError) -> Result<Value, WaybillError> {
+    package func savepoint<Value>(_ body: () throws(WaybillError) -> Value) throws(WaybillError) -> Result<
+        Value, WaybillError
+    > {
         try statement("SAVEPOINT one").run()
         do throws(WaybillError) {
             let value = try body()
@@ -130,7 +135,8 @@ package final class Connection {
 
     package enum CheckpointMode { case passive, truncate }
 
-    /// Moves pages from the WAL into the database: as many as readers allow (passive), or all, leaving the WAL empty (truncate).
+    /// Moves pages from the WAL into the database: as many as readers allow (passive), or all, leaving the WAL empty
+    /// (truncate).
     package func checkpoint(_ mode: CheckpointMode) throws(WaybillError) {
         let code = sqlite3_wal_checkpoint_v2(
             handle, nil, mode == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
@@ -140,7 +146,8 @@ package final class Connection {
 
     /// Whether the file says of itself that it has a WAL.
     ///
-    /// Read through SQLite's own descriptor: opening and closing another one would drop SQLite's locks (sqlite.org/howtocorrupt.html, 2.2).
+    /// Read through SQLite's own descriptor: opening and closing another one would drop SQLite's locks
+    /// (sqlite.org/howtocorrupt.html, 2.2).
     package var isWriteAheadLogged: Bool {
         var file: UnsafeMutablePointer<sqlite3_file>?
         guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
@@ -154,7 +161,8 @@ package final class Connection {
     /// A number that is another one after every commit of another connection
     /// (sqlite.org/pragma.html#pragma_data_version); means nothing to other connections.
     ///
-    /// Within a SQLite transaction it is that of the state which the transaction sees, and has seen from its first read on.
+    /// Within a SQLite transaction it is that of the state which the transaction sees, and has seen from its first read
+    /// on.
     package func dataVersion() throws(WaybillError) -> Int { try integer("PRAGMA data_version") }
 
     /// Work done by all statements so far, in steps of SQLite's virtual machine.

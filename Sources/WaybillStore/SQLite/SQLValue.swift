@@ -8,11 +8,15 @@ package protocol SQLValue {
 }
 
 extension Int: SQLValue {
-    package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 { sqlite3_bind_int64(statement, index, Int64(self)) }
+    package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        sqlite3_bind_int64(statement, index, Int64(self))
+    }
 }
 
 extension Bool: SQLValue {
-    package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 { sqlite3_bind_int(statement, index, self ? 1 : 0) }
+    package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        sqlite3_bind_int(statement, index, self ? 1 : 0)
+    }
 }
 
 extension String: SQLValue {

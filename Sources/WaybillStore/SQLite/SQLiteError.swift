@@ -3,7 +3,8 @@ package import WaybillCore
 
 /// Turns SQLite's result codes into sentences that say what to do.
 ///
-/// Neither sentence nor cause holds an argument of a statement: SQLite's messages name tables and columns, never values.
+/// Neither sentence nor cause holds an argument of a statement: SQLite's messages name tables and columns, never
+/// values.
 package enum SQLiteError {
     /// What a code means for the store at `place`.
     package static func error(_ code: Int32, on connection: OpaquePointer?, at place: String) -> WaybillError {
@@ -16,10 +17,12 @@ package enum SQLiteError {
     private static func sentence(for code: Int32, at place: String) -> String {
         switch code {
         case SQLITE_FULL: "The disk is full, so the store at \(place) cannot grow. Free some space and try again."
-        case SQLITE_BUSY, SQLITE_LOCKED: "The store at \(place) is locked by another connection. Try again when it has finished."
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            "The store at \(place) is locked by another connection. Try again when it has finished."
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
             "The store at \(place) cannot be written. Check the permissions of the file and of its folder."
-        case SQLITE_CANTOPEN: "The store at \(place) cannot be opened. Check that the path is right and its permissions."
+        case SQLITE_CANTOPEN:
+            "The store at \(place) cannot be opened. Check that the path is right and its permissions."
         case SQLITE_IOERR:
             "The disk reports an error for the store at \(place). Check the disk; a copy of the folder may still be readable."
         case SQLITE_CORRUPT: "The store at \(place) is damaged. Move it away; `waybill verify` says what is left of it."

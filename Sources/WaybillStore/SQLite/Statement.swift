@@ -20,7 +20,8 @@ package final class Statement {
         while try step() {}
     }
 
-    /// Runs it to its end, with the arguments that `bind` appends: for a statement that takes the values of several rows.
+    /// Runs it to its end, with the arguments that `bind` appends: for a statement that takes the values of several
+    /// rows.
     package func run(_ bind: (inout Arguments) -> Void) throws(WaybillError) {
         var arguments = Arguments(handle)
         bind(&arguments)
@@ -76,13 +77,15 @@ package final class Statement {
     }
 
     /// The same, until `body` returns false.
-    package func forRows(arguments: [any SQLValue], while body: (Row) throws(WaybillError) -> Bool) throws(WaybillError) {
+    package func forRows(arguments: [any SQLValue], while body: (Row) throws(WaybillError) -> Bool) throws(WaybillError)
+    {
         bind(arguments)
         defer { reset() }
         while try step(), try body(Row(handle)) {}
     }
 
-    /// Begins with these arguments; ``next()`` gives the rows one at a time, beside those of other statements, until ``stop()``.
+    /// Begins with these arguments; ``next()`` gives the rows one at a time, beside those of other statements, until
+    /// ``stop()``.
     package func start<each Value: SQLValue>(_ values: repeat each Value) {
         reset()
         bind(repeat each values)
@@ -191,7 +194,8 @@ package struct Row {
         case SQLITE_TEXT: return .text(text(column))
         case SQLITE_BLOB:
             guard let start = sqlite3_column_blob(handle, first + column) else { return .blob([]) }
-            return .blob(Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, first + column)))))
+            return .blob(
+                Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, first + column)))))
         default: return .null
         }
     }
@@ -199,7 +203,8 @@ package struct Row {
     /// nil for NULL, and for anything but 16 bytes.
     package func optionalGUID(_ column: Int32) -> GUID? {
         guard let start = sqlite3_column_blob(handle, first + column) else { return nil }
-        return GUID(bytes: UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, first + column))))
+        return GUID(
+            bytes: UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, first + column))))
     }
     /// All zeros for anything but 16 bytes, which only a damaged store has in a column that must hold an ID.
     package func guid(_ column: Int32) -> GUID { optionalGUID(column) ?? GUID(high: 0, low: 0) }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A database whose header is as SQLite needs it: the file itself, or a copy of it where bytes that are the same in every store were not.
+/// A database whose header is as SQLite needs it: the file itself, or a copy of it where bytes that are the same in
+/// every store were not.
 ///
 /// sqlite.org/fileformat2.html, 1.3. Without them SQLite reads nothing at all, although every page may be whole.
 struct HeaderRepair {
@@ -12,7 +13,8 @@ struct HeaderRepair {
 
     init(_ original: String) {
         let copy = original + "-repaired"
-        guard let header = Self.header(of: original), let repaired = Self.repaired(header), Self.copy(original, to: copy),
+        guard let header = Self.header(of: original), let repaired = Self.repaired(header),
+            Self.copy(original, to: copy),
             (try? DurableFile.withDescriptor(
                 of: copy, O_WRONLY, { descriptor in try DurableFile.write(repaired, to: descriptor) })) != nil
         else {
@@ -22,7 +24,8 @@ struct HeaderRepair {
         (path, isCopy) = (copy, true)
     }
 
-    /// Whether a file that says that it is a store could not be one with such a header: SQLite finds other words than damage for some of it.
+    /// Whether a file that says that it is a store could not be one with such a header: SQLite finds other words than
+    /// damage for some of it.
     static func isNeeded(for path: String) -> Bool {
         guard let header = header(of: path), repaired(header) != nil else { return false }
         return Array(header[68..<72]) == withUnsafeBytes(of: UInt32(Schema.applicationID).bigEndian, Array.init)
@@ -35,7 +38,8 @@ struct HeaderRepair {
     }
 
     private static func header(of path: String) -> [UInt8]? {
-        guard let file = FileHandle(forReadingAtPath: path), let bytes = try? file.read(upToCount: byteCount), bytes.count == byteCount
+        guard let file = FileHandle(forReadingAtPath: path), let bytes = try? file.read(upToCount: byteCount),
+            bytes.count == byteCount
         else {
             return nil
         }
@@ -62,7 +66,9 @@ struct HeaderRepair {
         for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) }
         do {
             try FileManager.default.copyItem(atPath: original, toPath: copy)
-            if access(original + "-wal", F_OK) == 0 { try FileManager.default.copyItem(atPath: original + "-wal", toPath: copy + "-wal") }
+            if access(original + "-wal", F_OK) == 0 {
+                try FileManager.default.copyItem(atPath: original + "-wal", toPath: copy + "-wal")
+            }
             return true
         } catch {
             return false

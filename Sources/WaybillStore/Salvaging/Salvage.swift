@@ -12,12 +12,15 @@ struct Salvage {
 
     private let file: StoreFile
 
-    /// Replaces a store's file, if it is still the one that was found to be damaged: another process may have been faster.
+    /// Replaces a store's file, if it is still the one that was found to be damaged: another process may have been
+    /// faster.
     ///
     /// To be called with no connection to it open in this process.
     ///
     /// - Returns: What to tell about it; nil when there was nothing to do.
-    static func replace(_ file: StoreFile, damaged: StoreFile.Identity?, at wall: Int) throws(WaybillError) -> WaybillError? {
+    static func replace(_ file: StoreFile, damaged: StoreFile.Identity?, at wall: Int) throws(WaybillError)
+        -> WaybillError?
+    {
         let lock = try FileLock(of: file.path)
         try lock.acquire()
         defer { lock.release() }
@@ -45,7 +48,9 @@ struct Salvage {
             try connection.execute("PRAGMA synchronous = FULL")
             _ = try connection.transaction { () throws(WaybillError) in try Schema.migrate(connection) }
             // Where it cannot even be opened, the new store is empty.
-            if let damaged = try? Connection("file:" + ResolvedLocation.escaped(repaired.path), .readWrite, at: file.path) {
+            if let damaged = try? Connection(
+                "file:" + ResolvedLocation.escaped(repaired.path), .readWrite, at: file.path)
+            {
                 try connection.transaction { () throws(WaybillError) in
                     try SalvagedRows(from: damaged, into: connection).copy()
                     var books = SalvagedBooks(connection)
@@ -58,7 +63,8 @@ struct Salvage {
             try DurableFile.rename(file.draft, to: URL(filePath: file.successor))
         } catch {
             throw WaybillError(
-                .store, "The new store cannot be made beside the damaged \(file.path). Check the permissions of its folder.",
+                .store,
+                "The new store cannot be made beside the damaged \(file.path). Check the permissions of its folder.",
                 cause: error.localizedDescription)
         }
     }

@@ -1,6 +1,7 @@
 import WaybillCore
 
-/// Makes the books balance after rows were lost: of own sources, what was pending and has no row any more is booked as damaged.
+/// Makes the books balance after rows were lost: of own sources, what was pending and has no row any more is booked as
+/// damaged.
 struct SalvagedBooks {
     /// Facts that have a row.
     private(set) var factCount = 0
@@ -19,8 +20,12 @@ struct SalvagedBooks {
         try connection.statement(Self.addMissingParts).run()
         try connection.statement(Self.removeLostBodies).run()
         try connection.statement("UPDATE sources SET news = 1 WHERE news = 2").run()
-        for table in ["ranges", "dropped"] { try connection.statement("DELETE FROM \(table) WHERE first < 1 OR last < first").run() }
-        for source in try connection.statement("SELECT id FROM sources WHERE heard_us IS NULL").rows(transform: { row in row.int(0) }) {
+        for table in ["ranges", "dropped"] {
+            try connection.statement("DELETE FROM \(table) WHERE first < 1 OR last < first").run()
+        }
+        for source in try connection.statement("SELECT id FROM sources WHERE heard_us IS NULL").rows(transform: { row in
+            row.int(0)
+        }) {
             try balance(source)
         }
         try electLeaders()
@@ -30,7 +35,8 @@ struct SalvagedBooks {
         let found = SequenceRanges(
             try connection.statement(Self.sequences).rows(source) { row in row.int(0)...row.int(0) })
         let booked = SequenceRanges(
-            try connection.statement("SELECT first, last FROM ranges WHERE source = ? ORDER BY first").rows(source) { row in
+            try connection.statement("SELECT first, last FROM ranges WHERE source = ? ORDER BY first").rows(source) {
+                row in
                 row.int(0)...row.int(1)
             })
         try connection.statement("DELETE FROM ranges WHERE source = ?").run(source)
@@ -54,15 +60,18 @@ struct SalvagedBooks {
     /// Every settled fact that is not in quarantine was delivered.
     private func settle(_ source: Int, _ booked: SequenceRanges) throws(WaybillError) {
         var quarantined = 0
-        for sequence in try connection.statement("SELECT sequence FROM quarantine WHERE source = ?").rows(source, transform: { $0.int(0) })
+        for sequence in try connection.statement("SELECT sequence FROM quarantine WHERE source = ?").rows(
+            source, transform: { $0.int(0) })
         {
             if booked.contains(sequence) {
                 quarantined += 1
             } else {
-                try connection.statement("DELETE FROM quarantine WHERE source = ? AND sequence = ?").run(source, sequence)
+                try connection.statement("DELETE FROM quarantine WHERE source = ? AND sequence = ?").run(
+                    source, sequence)
             }
         }
-        try connection.statement("UPDATE sources SET delivered = ? WHERE id = ?").run(booked.count - quarantined, source)
+        try connection.statement("UPDATE sources SET delivered = ? WHERE id = ?").run(
+            booked.count - quarantined, source)
     }
 
     private func electLeaders() throws(WaybillError) {

@@ -8,9 +8,12 @@ struct SalvagedRows {
     /// Tables by the columns of their keys, sources first: no row is taken over whose source is unknown.
     private static let tables: [(name: String, keys: [String], condition: String)] = [
         ("sources", ["id"], "1"), ("settings", ["key"], "1"), ("device_time", ["id"], "1"), ("totals", ["app"], "1"),
-        ("erased", ["guid"], "1"), ("names", ["use_case", "event", "app", "app_version", "name"], "1"), ("arrivals", ["id"], "1"),
-        ("clocks", ["source", "at_us"], "1"), ("parts", ["source", "sequence"], "1"), ("events", ["source", "part", "after"], "1"),
-        ("network_logs", ["source", "part", "sequence"], "1"), ("bodies", ["id"], "1"), ("dropped", ["source", "first"], "1"),
+        ("erased", ["guid"], "1"), ("names", ["use_case", "event", "app", "app_version", "name"], "1"),
+        ("arrivals", ["id"], "1"),
+        ("clocks", ["source", "at_us"], "1"), ("parts", ["source", "sequence"], "1"),
+        ("events", ["source", "part", "after"], "1"),
+        ("network_logs", ["source", "part", "sequence"], "1"), ("bodies", ["id"], "1"),
+        ("dropped", ["source", "first"], "1"),
         ("retired", ["source", "first"], "1"),
         ("quarantine", ["source", "sequence"], "1"), ("legacy_quarantine", ["id"], "1"),
         // What is being delivered goes out again: the lease is gone.
@@ -29,7 +32,8 @@ struct SalvagedRows {
             guard !columns.isEmpty else { continue }
             let table = Table(name: name, columns: columns, condition: condition)
             if keys.first == "source" {
-                for source in try connection.statement("SELECT id FROM sources").rows(transform: { row in row.int(0) }) {
+                for source in try connection.statement("SELECT id FROM sources").rows(transform: { row in row.int(0) })
+                {
                     try copy(table, of: source, by: Array(keys.dropFirst()))
                 }
             } else {

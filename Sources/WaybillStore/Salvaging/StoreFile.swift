@@ -15,7 +15,8 @@ struct StoreFile {
     var identity: Identity? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
-        return Identity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(truncatingIfNeeded: status.st_ino))
+        return Identity(
+            device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(truncatingIfNeeded: status.st_ino))
     }
 
     /// Where the new file is made, and where it waits for its name once it is complete.
@@ -25,7 +26,8 @@ struct StoreFile {
     /// What a damaged file is called, before its time in seconds since 1970.
     static let asideMark = ".damaged-"
 
-    /// Gives the complete successor the name of the damaged file, which is kept under another, with its WAL; does nothing without a successor.
+    /// Gives the complete successor the name of the damaged file, which is kept under another, with its WAL; does
+    /// nothing without a successor.
     ///
     /// Interrupted anywhere, it can be done again.
     ///

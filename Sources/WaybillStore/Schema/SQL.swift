@@ -1,6 +1,7 @@
 /// Expressions that several statements and views share.
 package enum SQL {
-    /// Microseconds since 1970 of a time in a source, by its latest clock anchor before, else by its first; a source without any starts in 1970.
+    /// Microseconds since 1970 of a time in a source, by its latest clock anchor before, else by its first; a source
+    /// without any starts in 1970.
     package static func wall(_ time: String, source: String) -> String {
         let anchors = "SELECT c.offset_us FROM clocks c WHERE c.source = \(source)"
         return
@@ -26,7 +27,8 @@ package enum SQL {
         return "(\(groups.joined(separator: " || '-' || ")))"
     }
 
-    /// A transaction's `SupportCode`: its GUID's last 40 bits in base 32, where four digits say what five hexadecimal ones do.
+    /// A transaction's `SupportCode`: its GUID's last 40 bits in base 32, where four digits say what five hexadecimal
+    /// ones do.
     static func supportCode(guid: String) -> String {
         func bits(_ place: Int) -> String { "(instr('0123456789ABCDEF', substr(hex(\(guid)), \(place), 1)) - 1)" }
         func half(_ first: Int) -> String {
@@ -60,7 +62,8 @@ package enum SQL {
     }
 
     /// A name: as that version of that app says, else as any does, else the code.
-    package static func name(useCase: String, event: String, app: String, version: String, otherwise: String) -> String {
+    package static func name(useCase: String, event: String, app: String, version: String, otherwise: String) -> String
+    {
         let named = "SELECT min(n.name) FROM names n WHERE n.use_case = \(useCase) AND n.event = \(event)"
         return "coalesce((\(named) AND n.app = \(app) AND n.app_version = \(version)), (\(named)), \(otherwise))"
     }

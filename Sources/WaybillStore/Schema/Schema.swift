@@ -11,7 +11,8 @@ package enum Schema {
         var script: String
     }
 
-    /// In order; the version of a store (`PRAGMA user_version`) is how many of them it has. Only ever appended to: a released one never changes.
+    /// In order; the version of a store (`PRAGMA user_version`) is how many of them it has. Only ever appended to: a
+    /// released one never changes.
     static let migrations = [
         Migration(name: "facts, ranges and leases", script: Tables.script + Views.script),
         Migration(name: "retention", script: Tables.retention),
@@ -34,7 +35,9 @@ package enum Schema {
         let version = try connection.integer("PRAGMA user_version")
         if version == 0 {
             // Another program's database must not get our tables.
-            guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else { throw try notAStore(connection) }
+            guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
+                throw try notAStore(connection)
+            }
             try connection.execute("PRAGMA application_id = \(applicationID)")
         } else {
             try check(connection)
@@ -78,9 +81,11 @@ package enum Schema {
 
     private static func notAStore(_ connection: Connection) throws(WaybillError) -> WaybillError {
         let tables = try connection.integer(
-            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('sources', 'parts', 'network_logs', 'ranges')")
+            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('sources', 'parts', 'network_logs', 'ranges')"
+        )
         // All of ours: then it is only the header that says otherwise.
         return WaybillError(
-            tables == 4 ? .damaged : .store, "\(connection.place) is not a Waybill store: it is an SQLite database of something else.")
+            tables == 4 ? .damaged : .store,
+            "\(connection.place) is not a Waybill store: it is an SQLite database of something else.")
     }
 }

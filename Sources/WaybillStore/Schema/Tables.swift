@@ -1,10 +1,13 @@
 /// The tables. A fact's row is the fact; what is derived from others can be rebuilt from them.
 ///
 /// Columns with `AS` take no room: they are computed when they are read.
-/// Every integer that ends in `_us` is microseconds: since the source started inside facts, since 1970-01-01T00:00:00Z where it says so.
+/// Every integer that ends in `_us` is microseconds: since the source started inside facts, since 1970-01-01T00:00:00Z
+/// where it says so.
 package enum Tables {
     /// Those whose rows belong to a source.
-    package static let bySource = ["clocks", "parts", "events", "network_logs", "ranges", "dropped", "arrivals", "quarantine", "retired"]
+    package static let bySource = [
+        "clocks", "parts", "events", "network_logs", "ranges", "dropped", "arrivals", "quarantine", "retired",
+    ]
 
     /// What was kept of the bodies of exchanges.
     static let bodies = """

@@ -1,12 +1,14 @@
 import WaybillCore
 
-/// The views: the tables as a person wants them in the `sqlite3` shell, with names beside codes and dates beside numbers.
+/// The views: the tables as a person wants them in the `sqlite3` shell, with names beside codes and dates beside
+/// numbers.
 enum Views {
     static let script = transactions() + timeline + exchanges + ledgers
 
     /// As version 9 has it: with the code that people read out.
     static let transactionsWithSupportCode =
-        "DROP VIEW transactions;\n" + transactions(",\n  \(SQL.supportCode(guid: "guid")) AS support_code", from: "p.guid, ")
+        "DROP VIEW transactions;\n"
+        + transactions(",\n  \(SQL.supportCode(guid: "guid")) AS support_code", from: "p.guid, ")
 
     /// One row for each transaction: its leading part.
     ///

@@ -16,7 +16,9 @@ package struct Ingestion {
     private let ranges: RangeRows
     private let tombstones: Tombstones
 
-    package init(_ share: TransactionSet.Share, unread: Set<Int>, at wall: Int, _ connection: Connection) throws(WaybillError) {
+    package init(_ share: TransactionSet.Share, unread: Set<Int>, at wall: Int, _ connection: Connection)
+        throws(WaybillError)
+    {
         self.share = share
         self.unread = unread
         self.connection = connection
@@ -90,13 +92,16 @@ package struct Ingestion {
         try ranges.drop(told + erased.dropped(.erased), except: received, of: source.id)
     }
 
-    /// Erases what has arrived of facts that are refused from now on, or that the source has erased while they were on their way.
+    /// Erases what has arrived of facts that are refused from now on, or that the source has erased while they were on
+    /// their way.
     ///
     /// - Returns: All that is booked as erased.
     private func erase(_ told: [DroppedRange], of source: SourceRow) throws(WaybillError) -> SequenceRanges {
         let before = try ranges.erased(of: source.id)
         var toldErased = SequenceRanges()
-        for range in told where range.reason == .erased && range.first <= range.last { toldErased.insert(range.first...range.last) }
+        for range in told where range.reason == .erased && range.first <= range.last {
+            toldErased.insert(range.first...range.last)
+        }
         var news = toldErased
         for fact in share.facts {
             if case .opened(let content) = fact.content, try tombstones.contains(content.transaction) {
@@ -130,7 +135,9 @@ package struct Ingestion {
     }
 
     /// Hands over each fact with its place in the list as it was sent.
-    private mutating func forEachFact<Failure>(_ body: (Fact, Int, inout Ingestion) throws(Failure) -> Void) throws(Failure) {
+    private mutating func forEachFact<Failure>(_ body: (Fact, Int, inout Ingestion) throws(Failure) -> Void)
+        throws(Failure)
+    {
         var index = 0
         for fact in share.facts {
             while unread.contains(index) { index += 1 }
@@ -141,7 +148,8 @@ package struct Ingestion {
 
     /// Keeps when facts came.
     private func note(_ arrived: SequenceRanges, of source: Int, at wall: Int) throws(WaybillError) {
-        let statement = try connection.statement("INSERT INTO arrivals(source, first, last, received_us) VALUES (?, ?, ?, ?)")
+        let statement = try connection.statement(
+            "INSERT INTO arrivals(source, first, last, received_us) VALUES (?, ?, ?, ?)")
         for range in arrived.ranges { try statement.run(source, range.lowerBound, range.upperBound, wall) }
     }
 
@@ -151,7 +159,8 @@ package struct Ingestion {
             if fact.sequence <= source.recorded {
                 ingestion.knownCount += 1
             } else {
-                ingestion.reject(fact, at: index, because: "the source records into this very store, and has not recorded this fact")
+                ingestion.reject(
+                    fact, at: index, because: "the source records into this very store, and has not recorded this fact")
             }
         }
     }

@@ -2,17 +2,20 @@ package import WaybillCore
 
 /// Sets of other processes and devices come in.
 extension Store {
-    /// Books a set in one SQLite transaction: what is new is stored, what is known is counted, what cannot be is rejected with its reason.
+    /// Books a set in one SQLite transaction: what is new is stored, what is known is counted, what cannot be is
+    /// rejected with its reason.
     ///
     /// The rows that result do not depend on the order in which sets come, nor on repetitions.
     ///
     /// - Parameter wall: Now, in microseconds since 1970.
-    /// - Returns: The verdicts, also on the facts that could not be read; right to be sent once this has returned and commits are synced.
+    /// - Returns: The verdicts, also on the facts that could not be read; right to be sent once this has returned and
+    ///   commits are synced.
     package func ingest(_ decoded: DecodedSet, receivedAt wall: Int) throws(WaybillError) -> Receipt {
         try write { () throws(WaybillError) in try book(decoded, at: wall, factsPerTransaction: nil) }
     }
 
-    /// Books several sets in one SQLite transaction, so that they share its sync; one that fails leaves nothing behind, and the others go on.
+    /// Books several sets in one SQLite transaction, so that they share its sync; one that fails leaves nothing behind,
+    /// and the others go on.
     ///
     /// - Parameter factsPerTransaction: Facts of a transaction beyond so many are rejected; nil: however many come.
     /// - Returns: For each set its receipt, or what was in the way.

@@ -15,7 +15,9 @@ extension Store {
             let rows = SourceRows(connection: connection)
             if let row = try rows.find(source.id) { return OwnSource(id: row.id, latest: nil) }
             let id = try rows.insert(source, heard: nil).id
-            try connection.statement("UPDATE sources SET born_us = ifnull((SELECT seen_us FROM device_time), 0) WHERE id = ?").run(id)
+            try connection.statement(
+                "UPDATE sources SET born_us = ifnull((SELECT seen_us FROM device_time), 0) WHERE id = ?"
+            ).run(id)
             return OwnSource(id: id, latest: 0)
         }
     }
@@ -27,15 +29,20 @@ extension Store {
         let latest = try write { () throws(WaybillError) in
             let rows = SourceRows(connection: connection)
             guard let source = try rows.find(batch.source), source.isOwn else {
-                throw WaybillError(.store, "The source \(batch.source) was not registered with the store at \(connection.place).")
+                throw WaybillError(
+                    .store, "The source \(batch.source) was not registered with the store at \(connection.place).")
             }
             try rows.add(batch.names, of: source.id)
-            if let anchor = try rows.add(batch.clocks, to: source.id), anchor <= ownSources[batch.source]?.latest ?? .max {
+            if let anchor = try rows.add(batch.clocks, to: source.id),
+                anchor <= ownSources[batch.source]?.latest ?? .max
+            {
                 try Leaders(connection: connection).decideAfterAnchor(at: anchor, of: source.id)
             }
             let recorded = max(batch.facts.lazy.map(\.sequence).max() ?? 0, batch.dropped.lazy.map(\.last).max() ?? 0)
-            try connection.statement("UPDATE sources SET recorded = max(recorded, ?), refused = max(refused, ?) WHERE id = ?")
-                .run(recorded, batch.refused, source.id)
+            try connection.statement(
+                "UPDATE sources SET recorded = max(recorded, ?), refused = max(refused, ?) WHERE id = ?"
+            )
+            .run(recorded, batch.refused, source.id)
             try write(batch.facts, dropped: batch.dropped, of: source)
             return batch.facts.lazy.map(\.atMicroseconds).max() ?? 0
         }
@@ -44,7 +51,8 @@ extension Store {
 
     private func write(_ facts: [Fact], dropped: [DroppedRange], of source: SourceRow) throws(WaybillError) {
         let ranges = RangeRows(connection: connection)
-        // A batch may come again after it was written; what of it was delivered may have been erased since, and must not come back.
+        // A batch may come again after it was written; what of it was delivered may have been erased since, and must
+        // not come back.
         let settled = try ranges.booked(of: source.id)
         let given = try ranges.droppedByReason(of: source.id)
         var late: [DropReason: SequenceRanges] = [:]
@@ -71,9 +79,10 @@ extension Store {
     package func endSources(isAlive: (GUID) -> Bool) throws(WaybillError) -> [GUID] {
         try write { () throws(WaybillError) in
             let rows = SourceRows(connection: connection)
-            let running = try connection.statement("SELECT id, uuid FROM sources WHERE heard_us IS NULL AND ended = 0").rows { row in
-                (id: row.int(0), source: row.guid(1))
-            }
+            let running = try connection.statement("SELECT id, uuid FROM sources WHERE heard_us IS NULL AND ended = 0")
+                .rows { row in
+                    (id: row.int(0), source: row.guid(1))
+                }
             let dead = running.filter { !isAlive($0.source) }
             for (id, source) in dead {
                 try rows.end(id)

@@ -22,7 +22,8 @@ struct TransactionRoom {
         var count: Int
         /// Otherwise it has at least this much.
         var isExact = false
-        /// Of those that have taken room, what is written at the end of the batch only, and not to be found in a row before.
+        /// Of those that have taken room, what is written at the end of the batch only, and not to be found in a row
+        /// before.
         var eventCount = 0
     }
 
@@ -39,7 +40,9 @@ struct TransactionRoom {
         if case .opened = fact.content, case .transaction(let guid) = owner {
             let partCount = try connection.integer(
                 "SELECT count(*) FROM (SELECT 1 FROM parts WHERE guid = ? LIMIT \(Self.partLimit))", guid)
-            guard partCount < Self.partLimit else { return "the transaction has \(Self.partLimit) parts, and takes no more" }
+            guard partCount < Self.partLimit else {
+                return "the transaction has \(Self.partLimit) parts, and takes no more"
+            }
         }
         var room: Room
         if let known = rooms[owner] { room = known } else { room = Room(count: limit - (try mostFacts(of: owner))) }
@@ -60,14 +63,17 @@ struct TransactionRoom {
             return .transaction(content.transaction)
         }
         if let owner = owners[fact.part] { return owner }
-        let guid = try connection.statement("SELECT guid FROM parts WHERE source = ? AND sequence = ? AND guid IS NOT NULL")
-            .first(source, fact.part) { row in row.guid(0) }
+        let guid = try connection.statement(
+            "SELECT guid FROM parts WHERE source = ? AND sequence = ? AND guid IS NOT NULL"
+        )
+        .first(source, fact.part) { row in row.guid(0) }
         let owner = guid.map(Owner.transaction) ?? .part(fact.part)
         owners[fact.part] = owner
         return owner
     }
 
-    /// As many as fit between the first sequence and the last of each part: seldom that many, and told without counting them.
+    /// As many as fit between the first sequence and the last of each part: seldom that many, and told without counting
+    /// them.
     private func mostFacts(of owner: Owner) throws(WaybillError) -> Int {
         let span = "SELECT ifnull(sum(ifnull(last, sequence) - sequence + 1), 0) FROM parts"
         return switch owner {

@@ -62,7 +62,9 @@ struct StoreScript {
         let some = [transactions.randomElement(using: &random), random.guid()].compactMap(\.self)
         switch Int.random(in: 0..<8, using: &random) {
         case 0: return .erase(.all)
-        case 1, 2: return .erase(.begunBefore(Date(microseconds: 1_700_000_000_000_000 + Int.random(in: 0...100_000, using: &random))))
+        case 1, 2:
+            return .erase(
+                .begunBefore(Date(microseconds: 1_700_000_000_000_000 + Int.random(in: 0...100_000, using: &random))))
         case 3, 4:
             return .erase(
                 .installation(

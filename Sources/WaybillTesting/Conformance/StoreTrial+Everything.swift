@@ -133,7 +133,9 @@ extension StoreTrial {
     }
 
     /// The rows of all pages.
-    private func rows<Row: Redactable & Codable>(_ page: (String?) async throws -> RecordPage<Row>) async throws -> [Row] {
+    private func rows<Row: Redactable & Codable>(_ page: (String?) async throws -> RecordPage<Row>) async throws
+        -> [Row]
+    {
         var rows: [Row] = []
         var cursor: String?
         for _ in 0..<10_000 {
@@ -152,7 +154,7 @@ extension StoreTrial {
     {
         var exports = filters.map { ExportedFacts.of(ListRequest(matching: $0)) }
         exports.append(.transaction(known.runs.map(\.id).min() ?? GUID(high: 1, low: 2)))
-        exports.append(.since(script.time(of: step / 2)))
+        exports.append(.since(Date(microseconds: script.time(of: step / 2))))
         for facts in exports {
             try await compare("export of \(facts)") { try await Exported($0.export(facts, as: .ndjson)) }
         }
@@ -213,7 +215,8 @@ private struct Listed<Row: Equatable>: Equatable {
     var keys: [Int]
     var rows: [Row]
 
-    init<ID: Comparable, Other: Comparable>(_ rows: [Row], id: (Row) -> ID, _ other: (Row) -> Other, key: (Row) -> Int) {
+    init<ID: Comparable, Other: Comparable>(_ rows: [Row], id: (Row) -> ID, _ other: (Row) -> Other, key: (Row) -> Int)
+    {
         keys = rows.map(key)
         self.rows = rows.sorted { (id($0), other($0)) < (id($1), other($1)) }
     }

@@ -24,8 +24,8 @@ package struct SourceHistory: Sendable {
     }
 }
 
-/// Makes random histories: transactions begun here and joined there, parts closed, left open or used after they were closed, exchanges in and
-/// outside of them.
+/// Makes random histories: transactions begun here and joined there, parts closed, left open or used after they were
+/// closed, exchanges in and outside of them.
 package struct HistoryMaker {
     package var random: RandomNumbers
     private let transactions: [GUID]

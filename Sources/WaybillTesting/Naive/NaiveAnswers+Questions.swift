@@ -125,7 +125,9 @@ extension NaiveAnswers {
         }
     }
 
-    package func durations(_ query: DurationQuestion, _ runs: [Run]) -> (durations: [Int], withoutEnd: Int, reversed: Int) {
+    package func durations(_ query: DurationQuestion, _ runs: [Run]) -> (
+        durations: [Int], withoutEnd: Int, reversed: Int
+    ) {
         var result: (durations: [Int], withoutEnd: Int, reversed: Int) = ([], 0, 0)
         for run in runs {
             guard let from = choose(occurrences(query.from, run), first: query.occurrence == .first) else { continue }

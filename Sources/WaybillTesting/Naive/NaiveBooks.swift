@@ -48,7 +48,9 @@ struct NaiveBooks: Sendable {
     /// Those that came at a time or later.
     func facts(since time: Int) -> Set<Fact.ID> { arrived { $0.time >= time } }
 
-    private func arrived(_ isMeant: ((number: Int, source: GUID, sequences: Set<Int>, time: Int)) -> Bool) -> Set<Fact.ID> {
+    private func arrived(_ isMeant: ((number: Int, source: GUID, sequences: Set<Int>, time: Int)) -> Bool) -> Set<
+        Fact.ID
+    > {
         Set(
             arrivals.filter(isMeant).flatMap { arrival in
                 arrival.sequences.map { Fact.ID(source: arrival.source, sequence: $0) }

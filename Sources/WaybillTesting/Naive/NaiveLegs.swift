@@ -65,7 +65,8 @@ package struct NaiveLegs {
 
     private func drift(_ microseconds: Int) -> Int { microseconds / 10_000 + 1 }
 
-    /// By all other exchanges of the two, from the nearest to the last that does not contradict one nearer; and by itself.
+    /// By all other exchanges of the two, from the nearest to the last that does not contradict one nearer; and by
+    /// itself.
     func offsets(_ exchange: Exchange, _ all: [Exchange]) -> (range: ClosedRange<Int>, sampleCount: Int)? {
         guard let server = exchange.server else { return nil }
         let earlier = all.filter { ($0.opened, $0.sequence) < (exchange.opened, exchange.sequence) }

@@ -48,7 +48,8 @@ public final class NaiveStore: AnsweringStore, ExportingStore {
 
     // MARK: Transactions
 
-    public func transactions(_ request: ListRequest, within budget: Duration?) throws -> RecordPage<TransactionSummary> {
+    public func transactions(_ request: ListRequest, within budget: Duration?) throws -> RecordPage<TransactionSummary>
+    {
         let (books, answers) = (state, everything)
         let filter: TransactionFilter = try request.filter(names: names(), now: answers.now)
         func list(_ runs: [NaiveAnswers.Run]) throws -> RecordPage<TransactionSummary> {
@@ -113,10 +114,10 @@ public final class NaiveStore: AnsweringStore, ExportingStore {
 
     func source(_ id: GUID) throws -> SourceRecord { try found(state.entries.first { $0.id == id }?.record) }
 
-    /// When each version of an app was first started, in microseconds since 1970.
-    var firstStarts: [AppVersion: Int] {
+    /// When each version of an app was first started.
+    var firstStarts: [AppVersion: Date] {
         Dictionary(grouping: state.entries.map(\.record)) { AppVersion(app: $0.app, version: $0.appVersion) }
-            .compactMapValues { $0.compactMap(\.startedMicroseconds).min() }
+            .compactMapValues { $0.compactMap(\.started).min() }
     }
 
     private func found<Record>(_ record: Record?) throws(QueryFailure) -> Record {
@@ -196,7 +197,7 @@ public final class NaiveStore: AnsweringStore, ExportingStore {
             chosen = filter == TransactionFilter() ? books.facts : Set(passing.flatMap(\.facts))
         case .transaction(let id): chosen = Set(answers.runs.filter { $0.id == id }.flatMap(\.facts))
         case .after(let cursor): chosen = try books.facts(after: cursor)
-        case .since(let time): chosen = books.facts(since: time)
+        case .since(let time): chosen = books.facts(since: time.microseconds)
         }
         let piece = Locked<[UInt8]?>(try answers.lines(of: chosen))
         return ExportStream(cursor: "\(books.lastArrival)") {

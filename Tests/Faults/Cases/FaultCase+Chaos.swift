@@ -4,8 +4,8 @@ import Foundation
 
 /// Everything between clients and collector goes wrong at once.
 extension FaultCase {
-    /// Many clients record and deliver over a network that drops, delays, doubles and truncates, to a collector that is killed again and again; then
-    /// both are left alone.
+    /// Many clients record and deliver over a network that drops, delays, doubles and truncates, to a collector that is
+    /// killed again and again; then both are left alone.
     static let chaos = FaultCase(name: "chaos") { setting in
         var chance = setting.chance
         let harness = try Harness(clientCount: setting.clients)
@@ -32,7 +32,8 @@ extension FaultCase {
         return counts
     }
 
-    /// Whether the counting would tell: of a collector that loses what it has acknowledged, and of one that has a fact twice.
+    /// Whether the counting would tell: of a collector that loses what it has acknowledged, and of one that has a fact
+    /// twice.
     static let control = FaultCase(name: "control") { _ in
         let harness = try Harness(clientCount: 2)
         let workers = try harness.clients.indices.map { try harness.worker("--delivers", of: $0) }

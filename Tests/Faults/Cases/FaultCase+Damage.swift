@@ -12,7 +12,8 @@ extension FaultCase {
             var counts = FaultCounts()
             var (setAsideCount, missingCount) = (0, 0)
             let runs = setting.share(0.04)
-            // Sometimes all was drained when the worker was killed: then there is nothing to damage, and another one is tried.
+            // Sometimes all was drained when the worker was killed: then there is nothing to damage, and another one is
+            // tried.
             for _ in 0..<runs * 20 where counts.runs < runs {
                 let harness = try Harness()
                 let worker = try harness.worker("--pause", "500")

@@ -4,8 +4,8 @@ import WaybillReading
 import WaybillStore
 
 extension FaultCase {
-    /// A bit flips somewhere in the database of a process that has died. What is promised is that nobody crashes, and that what is found is said:
-    /// a flipped byte inside a value is another value, which SQLite cannot see.
+    /// A bit flips somewhere in the database of a process that has died. What is promised is that nobody crashes, and
+    /// that what is found is said: a flipped byte inside a value is another value, which SQLite cannot see.
     static let database = FaultCase(name: "database") { setting in
         var chance = setting.chance
         var counts = FaultCounts()

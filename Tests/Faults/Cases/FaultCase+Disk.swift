@@ -50,7 +50,8 @@ extension FaultCase {
             // Facts past the end of a megabyte, so that the journal of two does not fit either, but in every other run.
             let limit = run % 2 == 0 ? 3_000 : 1_000
             let worker = try harness.worker(
-                "--pause", "300", "--padding", "200", by: ["/bin/bash", "-c", "trap '' XFSZ; ulimit -S -f \(limit); exec \"$0\" \"$@\""])
+                "--pause", "300", "--padding", "200",
+                by: ["/bin/bash", "-c", "trap '' XFSZ; ulimit -S -f \(limit); exec \"$0\" \"$@\""])
             try worker.wait(untilIs: "ill")
             try command("prlimit", "--pid", "\(worker.processID)", "--fsize=unlimited")
             try worker.wait(untilIs: "well")
@@ -81,13 +82,15 @@ extension FaultCase {
         }
     }
 
-    /// The permissions of folder and files are revoked, under a process that runs and before one that starts, and given back.
+    /// The permissions of folder and files are revoked, under a process that runs and before one that starts, and given
+    /// back.
     static let permissions = FaultCase(name: "permissions") { setting in
         let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
         guard getuid() == 0 else { throw Skipped(reason: "only root can start a process as somebody else") }
         guard
             try command(
-                nobody[0], nobody[1], nobody[2], nobody[3], ChildProcess.folder.appending(path: "Faults").path(), "worker", "--folder",
+                nobody[0], nobody[1], nobody[2], nobody[3], ChildProcess.folder.appending(path: "Faults").path(),
+                "worker", "--folder",
                 "/dev/null", "--first", "1", "--facts", "0"
             ).status == 0
         else { throw Skipped(reason: "another user cannot run what was built in \(ChildProcess.folder.path())") }
@@ -138,7 +141,9 @@ extension FaultCase {
     }
 
     private static func change(_ folder: URL, files: mode_t, folder mode: mode_t) throws {
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path()) { chmod(folder.appending(path: name).path(), files) }
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path()) {
+            chmod(folder.appending(path: name).path(), files)
+        }
         chmod(folder.path(), mode)
     }
 

@@ -38,7 +38,8 @@ extension FaultCase {
         return try harness.count(runs: kills)
     }
 
-    /// The collector has committed, and its answer never arrives: the client is killed, or the collector, or the connection is cut.
+    /// The collector has committed, and its answer never arrives: the client is killed, or the collector, or the
+    /// connection is cut.
     static let answer = FaultCase(name: "answer") { setting in
         var chance = setting.chance
         let harness = try Harness()
@@ -80,7 +81,9 @@ final class Moment: Sendable {
     }
 
     func wait(seconds: Double = 60) throws {
-        guard hasCome.wait(timeout: .now() + seconds) == .success else { throw Trouble("Nothing was delivered for \(seconds) s.") }
+        guard hasCome.wait(timeout: .now() + seconds) == .success else {
+            throw Trouble("Nothing was delivered for \(seconds) s.")
+        }
     }
 }
 #endif

@@ -5,10 +5,11 @@ import TestSupport
 
 /// The power goes.
 extension FaultCase {
-    /// A device and a collector record and deliver on one recorded disk; what a power cut at any moment can have left of it is opened.
+    /// A device and a collector record and deliver on one recorded disk; what a power cut at any moment can have left
+    /// of it is opened.
     ///
-    /// In this process, whose death would take less than a power cut does. A run is a cut: a seed has three lives, four cuts are tried on each, and
-    /// the next goes on with what the last of them has left.
+    /// In this process, whose death would take less than a power cut does. A run is a cut: a seed has three lives, four
+    /// cuts are tried on each, and the next goes on with what the last of them has left.
     static let power = FaultCase(name: "power") { setting in
         #if os(Linux)
         var chance = setting.chance
@@ -21,7 +22,8 @@ extension FaultCase {
             counts =
                 counts
                 + FaultCounts(
-                    runs: result.cutCount, journaled: result.neededCount, delivered: result.deliveredCount, lost: result.lostCount,
+                    runs: result.cutCount, journaled: result.neededCount, delivered: result.deliveredCount,
+                    lost: result.lostCount,
                     doubled: result.doubledCount, problems: result.problems.map { "seed \(seed), \($0)" })
         }
         counts.remark = "journaled: what had to survive, synced or five seconds old"

@@ -43,7 +43,9 @@ struct Accounts {
             UNION ALL SELECT ifnull(-use_case, 0) FROM parts WHERE closed IS NOT NULL \
             UNION ALL SELECT code FROM events
             """
-        guard sqlite3_open_v2(folder.appending(path: "waybill.sqlite").path(), &database, SQLITE_OPEN_READONLY, nil) == SQLITE_OK,
+        guard
+            sqlite3_open_v2(folder.appending(path: "waybill.sqlite").path(), &database, SQLITE_OPEN_READONLY, nil)
+                == SQLITE_OK,
             sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK
         else { throw Trouble("The collector's store cannot be read: \(String(cString: sqlite3_errmsg(database)))") }
         var numbers: [Int] = []
@@ -51,13 +53,16 @@ struct Accounts {
         return numbers
     }
 
-    /// What client and collector say of each source must be the same; a client that has lost its store may have heard of less than was delivered.
+    /// What client and collector say of each source must be the same; a client that has lost its store may have heard
+    /// of less than was delivered.
     private mutating func compare(mayDrop: Bool) {
         let received = Dictionary(collector.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         for source in client {
             let ledger = source.ledger
             if !ledger.isBalanced { problems.append("client: the ledger of \(source.id) does not balance: \(ledger)") }
-            if ledger.pending > 0 { problems.append("client: \(ledger.pending) facts of \(source.id) are still pending.") }
+            if ledger.pending > 0 {
+                problems.append("client: \(ledger.pending) facts of \(source.id) are still pending.")
+            }
             guard ledger.recorded > 0 else { continue }
             guard let other = received[source.id] else {
                 problems.append("collector: \(source.id) is not known, which has recorded \(ledger.recorded) facts.")
@@ -68,7 +73,9 @@ struct Accounts {
                     "\(source.id): \(ledger.delivered) facts are settled at the client, \(other.ledger.delivered) received at the collector."
                 )
             }
-            if !other.gaps.isEmpty { problems.append("collector: facts of \(source.id) are missing: \(other.gaps.prefix(3))") }
+            if !other.gaps.isEmpty {
+                problems.append("collector: facts of \(source.id) are missing: \(other.gaps.prefix(3))")
+            }
         }
     }
 

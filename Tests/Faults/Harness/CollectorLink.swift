@@ -58,7 +58,8 @@ final class CollectorLink: Sendable {
             status: answer.status, headers: [("Content-Type", answer.header("Content-Type") ?? "")], body: answer.body)
     }
 
-    /// Of requests that are sent at the same time; nil for one where nobody was there, or the collector was killed before it had answered.
+    /// Of requests that are sent at the same time; nil for one where nobody was there, or the collector was killed
+    /// before it had answered.
     private func answers(to requests: [LoopbackServer.Request]) -> [RawClient.Response?] {
         guard let port = address.withLock({ $0?.port }) else { return requests.map { _ in nil } }
         let answers = Locked([RawClient.Response?](repeating: nil, count: requests.count))
@@ -81,7 +82,8 @@ final class CollectorLink: Sendable {
         let isDone = DispatchSemaphore(value: 0)
         Task {
             let client = try? RawClient(port: port)
-            let head = RawClient.head(request.method, request.path, headers: Self.fields(of: request), length: request.body.count)
+            let head = RawClient.head(
+                request.method, request.path, headers: Self.fields(of: request), length: request.body.count)
             try? await client?.send(head + request.body.prefix(request.body.count / 2))
             isDone.signal()
         }

@@ -28,7 +28,8 @@ final class CollectorProcess: Sendable {
 
     private func start() throws {
         let process = try ChildProcess("waybill-cli", ["serve", folder.path(), "--port", "0", "--insecure"])
-        guard let line = process.line(), let url = line.split(separator: " ").last.flatMap({ URL(string: String($0)) }) else {
+        guard let line = process.line(), let url = line.split(separator: " ").last.flatMap({ URL(string: String($0)) })
+        else {
             throw Trouble("The collector did not start.")
         }
         self.process.withLock { $0 = process }

@@ -26,13 +26,16 @@ final class Harness: Sendable {
     /// - Parameter clientCount: So many stores are beside the collector's.
     convenience init(clientCount: Int = 1) throws {
         let directory = try TemporaryDirectory()
-        try self.init(directory, (0..<clientCount).map { directory.url.appending(path: "client-\($0)", directoryHint: .isDirectory) })
+        try self.init(
+            directory,
+            (0..<clientCount).map { directory.url.appending(path: "client-\($0)", directoryHint: .isDirectory) })
     }
 
     private init(_ directory: TemporaryDirectory, _ clients: [URL]) throws {
         self.directory = directory
         self.clients = clients
-        collector = try CollectorProcess(folder: directory.url.appending(path: "collector", directoryHint: .isDirectory))
+        collector = try CollectorProcess(
+            folder: directory.url.appending(path: "collector", directoryHint: .isDirectory))
     }
 
     /// The folder of the first client's store.
@@ -48,7 +51,8 @@ final class Harness: Sendable {
         }
         let delivery = isReachable ? ["--collector", collector.address.absoluteString] : []
         return try WorkerProcess(
-            ["--folder", clients[client].path(), "--first", String(index * Self.numbersPerWorker)] + delivery + options, by: prefix)
+            ["--folder", clients[client].path(), "--first", String(index * Self.numbersPerWorker)] + delivery + options,
+            by: prefix)
     }
 
     /// Kills a worker and keeps what it had called journaled.

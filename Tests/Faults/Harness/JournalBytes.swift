@@ -18,7 +18,8 @@ struct JournalBytes {
     private let file: URL
     private var data: Data
     private let headerByteCount: Int
-    /// Where the records lie that hold facts which were called journaled: byte offsets. Those before them waited in memory for the journal.
+    /// Where the records lie that hold facts which were called journaled: byte offsets. Those before them waited in
+    /// memory for the journal.
     private var records: [Range<Int>] = []
 
     /// The journal in a folder; nil where everything in it was drained.

@@ -9,7 +9,8 @@ final class Mount: Sendable {
     init(size: String, at folder: URL) throws {
         self.folder = folder
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let (status, words) = try command("mount", "-t", "tmpfs", "-o", "mode=700,size=\(size)", "waybill-faults", folder.path())
+        let (status, words) = try command(
+            "mount", "-t", "tmpfs", "-o", "mode=700,size=\(size)", "waybill-faults", folder.path())
         guard status == 0 else { throw Skipped(reason: "a tmpfs cannot be mounted here: \(words)") }
     }
 

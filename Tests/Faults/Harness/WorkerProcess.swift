@@ -101,7 +101,8 @@ final class WorkerProcess: @unchecked Sendable {  // right because everything th
         }
     }
 
-    /// SIGKILL; returns when it is gone and everything it had said is read, after a minute at the latest, which is said.
+    /// SIGKILL; returns when it is gone and everything it had said is read, after a minute at the latest, which is
+    /// said.
     func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
         let limit = Date(timeIntervalSinceNow: 60)

@@ -5,9 +5,9 @@ import WaybillCore
 
 /// Records numbered facts in several transactions at once, as one thread of a worker.
 ///
-/// A number is the use case of an opening and the code of an event, so that it can be read in the store's columns; a closing is told by the number of
-/// its opening, negative. What `begin` and `finish` do not say, whether their fact was journaled, the next event says: once there is a journal,
-/// everything goes there.
+/// A number is the use case of an opening and the code of an event, so that it can be read in the store's columns; a
+/// closing is told by the number of its opening, negative. What `begin` and `finish` do not say, whether their fact was
+/// journaled, the next event says: once there is a journal, everything goes there.
 struct FactWriter {
     private let transactions: TransactionManager
     private var next: Int
@@ -60,7 +60,8 @@ struct FactWriter {
         let number = number()
         // Each another one: the store keeps a text that comes again once.
         let attributes: Attributes =
-            padding > 0 ? ["padding": .string("\(number)".padding(toLength: padding, withPad: "x", startingAt: 0))] : [:]
+            padding > 0
+            ? ["padding": .string("\(number)".padding(toLength: padding, withPad: "x", startingAt: 0))] : [:]
         let result = transaction.log(number, attributes: attributes)
         if result == .journaled {
             for number in isJournaling ? unconfirmed : [] { Output.line(String(number)) }

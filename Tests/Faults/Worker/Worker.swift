@@ -7,11 +7,14 @@ import Waybill
 import WaybillCore
 
 extension Faults {
-    /// The process that is killed: records numbered facts, and says of each on its standard output that it was journaled, once `log()` has said so.
+    /// The process that is killed: records numbered facts, and says of each on its standard output that it was
+    /// journaled, once `log()` has said so.
     ///
-    /// Its lines: a number, for a fact that was journaled; `ready`; `well` or `ill SENTENCE` when its health changes; `end PENDING`, the last one.
+    /// Its lines: a number, for a fact that was journaled; `ready`; `well` or `ill SENTENCE` when its health changes;
+    /// `end PENDING`, the last one.
     struct Worker: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Record, until killed; SIGTERM: deliver everything and end.")
+        static let configuration = CommandConfiguration(
+            abstract: "Record, until killed; SIGTERM: deliver everything and end.")
 
         @Option(help: "The store's folder.")
         var folder: String
@@ -27,7 +30,9 @@ extension Faults {
         var pause: UInt32 = 3_000
         @Option(help: "How much longer than usual facts are, in bytes.")
         var padding = 0
-        @Option(help: "How the wall clock jumps while facts are recorded, in seconds, one jump after the other.", transform: Self.jumps)
+        @Option(
+            help: "How the wall clock jumps while facts are recorded, in seconds, one jump after the other.",
+            transform: Self.jumps)
         var jumps: [Int] = []
         @Option(help: "Pause between deliveries, in milliseconds.")
         var flushPause = 5
@@ -42,7 +47,8 @@ extension Faults {
             options.app = "faults"
             options.clock = clock
             let transactions = TransactionManager(
-                store: .directory(URL(filePath: folder)), delivery: collector.flatMap { URL(string: $0) }.map { .collector($0) },
+                store: .directory(URL(filePath: folder)),
+                delivery: collector.flatMap { URL(string: $0) }.map { .collector($0) },
                 options: options)
             EndSignal.watch()
             signal(SIGPIPE, SIG_DFL)
@@ -64,7 +70,8 @@ extension Faults {
             await clocks.value
             delivery.cancel()
             await delivery.value
-            // As often as it takes a collector that is killed now and then; who waits for the end has a limit of its own.
+            // As often as it takes a collector that is killed now and then; who waits for the end has a limit of its
+            // own.
             var report = await transactions.flush()
             while collector != nil, !report.isComplete {
                 try? await Task.sleep(for: .milliseconds(50))
@@ -82,7 +89,8 @@ extension Faults {
                 group.enter()
                 Thread.detachNewThread {
                     var writer = FactWriter(
-                        transactions, next: first + thread, step: threads, chance: Chance(seed: UInt64(first + thread)), padding: padding)
+                        transactions, next: first + thread, step: threads, chance: Chance(seed: UInt64(first + thread)),
+                        padding: padding)
                     while !EndSignal.hasCome, facts.map({ writer.count < $0 }) ?? true {
                         writer.writeBurst()
                         usleep(.random(in: 0...max(1, pause), using: &writer.chance))
@@ -109,7 +117,8 @@ extension Faults {
     }
 }
 
-/// Lines to the parent, each whole: a write to a pipe of less than 4,096 bytes is not torn (POSIX.1-2017, write, `PIPE_BUF`).
+/// Lines to the parent, each whole: a write to a pipe of less than 4,096 bytes is not torn (POSIX.1-2017, write,
+/// `PIPE_BUF`).
 enum Output {
     static func line(_ text: String) {
         let bytes = Array((text.replacing("\n", with: " ").prefix(2_000) + "\n").utf8)
@@ -121,7 +130,8 @@ enum Output {
 private enum EndSignal {
     private static let come = Atomic(false)
 
-    /// Watches from now on: a dispatch source would be registered some time later, and a signal that comes before is lost.
+    /// Watches from now on: a dispatch source would be registered some time later, and a signal that comes before is
+    /// lost.
     static func watch() {
         come.store(false, ordering: .relaxed)  // made here, not in the handler
         signal(SIGTERM) { _ in EndSignal.come.store(true, ordering: .relaxed) }

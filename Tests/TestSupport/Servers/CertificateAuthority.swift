@@ -18,7 +18,10 @@ public final class CertificateAuthority: Sendable {
         let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
         try openssl(
             ["req", "-x509"] + key
-                + ["-subj", "/CN=Authority of a test", "-keyout", folder.file("authority.key").path, "-out", certificate.path])
+                + [
+                    "-subj", "/CN=Authority of a test", "-keyout", folder.file("authority.key").path, "-out",
+                    certificate.path,
+                ])
         try openssl(
             ["req", "-x509"] + key + [
                 "-CA", certificate.path, "-CAkey", folder.file("authority.key").path, "-subj", "/CN=127.0.0.1",
@@ -30,8 +33,8 @@ public final class CertificateAuthority: Sendable {
     #if os(Linux)
     /// The environment of a process that trusts this authority, and nobody else.
     ///
-    /// libcurl, which URLSession sends by there, has the place of its certificates compiled in. So what it loads them with is answered by a
-    /// library in between; everything else about TLS stays as it is.
+    /// libcurl, which URLSession sends by there, has the place of its certificates compiled in. So what it loads them
+    /// with is answered by a library in between; everything else about TLS stays as it is.
     public func trusted() throws -> [String: String] {
         let source = """
             #define _GNU_SOURCE
@@ -47,7 +50,9 @@ public final class CertificateAuthority: Sendable {
             """
         let library = folder.file("trust.so")
         try source.write(to: folder.file("trust.c"), atomically: false, encoding: .utf8)
-        let (status, _) = try InstalledProgram("clang").run(["-shared", "-fPIC", "-o", library.path, folder.file("trust.c").path, "-ldl"])
+        let (status, _) = try InstalledProgram("clang").run([
+            "-shared", "-fPIC", "-o", library.path, folder.file("trust.c").path, "-ldl",
+        ])
         guard status == 0 else { throw CocoaError(.executableLoad) }
         return ["LD_PRELOAD": library.path, "WAYBILL_TEST_AUTHORITY": certificate.path]
     }

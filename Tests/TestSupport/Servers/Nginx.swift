@@ -2,7 +2,8 @@ public import Foundation
 
 /// nginx, as Debian has it, in the foreground on 127.0.0.1: a server that nobody here wrote.
 ///
-/// It serves a folder, sends `/moved` on to `/hello.txt`, takes whatever is posted to `/upload`, and logs each request as one line.
+/// It serves a folder, sends `/moved` on to `/hello.txt`, takes whatever is posted to `/upload`, and logs each request
+/// as one line.
 public final class Nginx: RealServer {
     public let port: Int
     private let process = Process()
@@ -16,15 +17,17 @@ public final class Nginx: RealServer {
         let program = try InstalledProgram("nginx")
         folder = try TemporaryDirectory()
         self.authority = authority
-        // It is given the socket, as in an upgrade of itself: so the port cannot be taken in between, and callers wait in its queue until
-        // it is up.
+        // It is given the socket, as in an upgrade of itself: so the port cannot be taken in between, and callers wait
+        // in its queue until it is up.
         let (socket, port) = try Socket.boundToLoopback()
         guard listen(socket.descriptor, 128) == 0 else { throw POSIXError.current }
         self.port = port
         try Self.configuration(port: port, root: root, folder: folder, authority: authority)
             .write(to: folder.file("nginx.conf"), atomically: false, encoding: .utf8)
         process.executableURL = program.url
-        process.arguments = ["-p", folder.url.path, "-c", folder.file("nginx.conf").path, "-e", folder.file("error.log").path]
+        process.arguments = [
+            "-p", folder.url.path, "-c", folder.file("nginx.conf").path, "-e", folder.file("error.log").path,
+        ]
         process.standardInput = FileHandle(fileDescriptor: socket.descriptor, closeOnDealloc: false)
         process.environment = ["NGINX": "0;"]
         process.standardError = FileHandle.nullDevice
@@ -38,14 +41,19 @@ public final class Nginx: RealServer {
     public func stop() throws -> [String] {
         kill(process.processIdentifier, SIGQUIT)
         process.waitUntilExit()
-        return try String(contentsOf: folder.file("access.log"), encoding: .utf8).split(separator: "\n").map(String.init)
+        return try String(contentsOf: folder.file("access.log"), encoding: .utf8).split(separator: "\n").map(
+            String.init)
     }
 
-    private static func configuration(port: Int, root: URL, folder: TemporaryDirectory, authority: CertificateAuthority?) -> String {
+    private static func configuration(
+        port: Int, root: URL, folder: TemporaryDirectory, authority: CertificateAuthority?
+    ) -> String {
         let certificate = authority.map {
             "ssl_certificate \($0.serverCertificate.path); ssl_certificate_key \($0.serverKey.path);"
         }
-        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder.url.path)/\($0);" }
+        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
+            "\($0)_temp_path \(folder.url.path)/\($0);"
+        }
         return """
             daemon off; worker_processes 1; \(getuid() == 0 ? "user root;" : "") pid \(folder.file("pid").path);
             events {}

@@ -14,13 +14,17 @@ public final class PythonServer: RealServer {
         self.authority = authority
         process.executableURL = try InstalledProgram("python3").url
         process.currentDirectoryURL = root
-        process.arguments = ["-u", "-c", Self.program] + [authority?.serverCertificate.path, authority?.serverKey.path].compactMap { $0 }
+        process.arguments =
+            ["-u", "-c", Self.program]
+            + [authority?.serverCertificate.path, authority?.serverKey.path].compactMap { $0 }
         process.standardInput = FileHandle.nullDevice
         process.standardError = log
         let output = Pipe()
         process.standardOutput = output
         try process.run()
-        guard let line = String(bytes: output.fileHandleForReading.availableData, encoding: .utf8), let port = Int(line.dropLast()) else {
+        guard let line = String(bytes: output.fileHandleForReading.availableData, encoding: .utf8),
+            let port = Int(line.dropLast())
+        else {
             kill(process.processIdentifier, SIGKILL)
             throw CocoaError(.executableLoad)
         }
@@ -33,7 +37,8 @@ public final class PythonServer: RealServer {
         // It logs a request before it answers, and the threads of a test pass on that they do not listen to SIGTERM.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
-        return String(decoding: log.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).split(separator: "\n").map(String.init)
+        return String(decoding: log.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).split(separator: "\n")
+            .map(String.init)
     }
 
     /// What `python3 -m http.server` does, on any free port and, if asked, over TLS.

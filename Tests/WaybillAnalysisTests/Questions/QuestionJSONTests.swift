@@ -31,20 +31,29 @@ import Testing
 
     static var questions: [(AnyQuestion, String)] {
         [
-            (.summary(SummaryQuestion(filter: logins, step: .microseconds(7))), #"{\#(filter),"question":"summary","step_us":7}"#),
+            (
+                .summary(SummaryQuestion(filter: logins, step: .microseconds(7))),
+                #"{\#(filter),"question":"summary","step_us":7}"#
+            ),
             (
                 .duration(
                     DurationQuestion(
-                        filter: logins, from: .event("sent"), to: .finished, occurrence: .last, segmentation: .attribute("app"))),
+                        filter: logins, from: .event("sent"), to: .finished, occurrence: .last,
+                        segmentation: .attribute("app"))),
                 #"{\#(filter),"from":"sent","occurrence":"last","question":"duration","segmentation":"attribute.app","to":"$"}"#
             ),
             (.transitions(TransitionsQuestion(filter: logins)), #"{\#(filter),"question":"transitions"}"#),
             (
-                .funnel(FunnelQuestion(filter: logins, steps: [.begun, .event("sent")], window: .microseconds(9), isStrict: true)),
+                .funnel(
+                    FunnelQuestion(
+                        filter: logins, steps: [.begun, .event("sent")], window: .microseconds(9), isStrict: true)),
                 #"{\#(filter),"is_strict":true,"question":"funnel","steps":["^","sent"],"window_us":9}"#
             ),
             (.dropOff(DropOffQuestion(filter: logins)), #"{\#(filter),"question":"dropoff"}"#),
-            (.legs(LegsQuestion(filter: logins, segmentation: .os)), #"{\#(filter),"question":"legs","segmentation":"os"}"#),
+            (
+                .legs(LegsQuestion(filter: logins, segmentation: .os)),
+                #"{\#(filter),"question":"legs","segmentation":"os"}"#
+            ),
             (
                 .network(NetworkQuestion(filter: failed, grouping: .method, exampleCount: 1)),
                 #"{"example_count":1,"filter":{"conditions":["-host:example.com"],"methods":["GET"],"outcomes":[],"states":["in_progress"],"statuses":[400,499]},"#
@@ -55,7 +64,9 @@ import Testing
                 #"{\#(filter),"from":"^","groups":{"b":"2.0","segmentation":"version"},"occurrence":"first","question":"compare","to":"$"}"#
             ),
             (
-                .compare(CompareQuestion(filter: logins, groups: .windows(Range(microseconds: 1..<2), Range(microseconds: 3..<4)))),
+                .compare(
+                    CompareQuestion(
+                        filter: logins, groups: .windows(Range(microseconds: 1..<2), Range(microseconds: 3..<4)))),
                 #"{\#(filter),"from":"^","groups":{"a_since_us":1,"a_until_us":2,"b_since_us":3,"b_until_us":4},"occurrence":"first","#
                     + #""question":"compare","to":"$"}"#
             ),
@@ -71,7 +82,10 @@ import Testing
         (#"{"question":"summary"}"#, AnyQuestion.summary(SummaryQuestion())),
         (#"{"question":"duration"}"#, .duration(DurationQuestion(filter: TransactionFilter()))),
         (#"{"question":"transitions","filter":{}}"#, .transitions(TransitionsQuestion(filter: TransactionFilter()))),
-        (#"{"question":"funnel","steps":["^"]}"#, .funnel(FunnelQuestion(filter: TransactionFilter(), steps: [.begun]))),
+        (
+            #"{"question":"funnel","steps":["^"]}"#,
+            .funnel(FunnelQuestion(filter: TransactionFilter(), steps: [.begun]))
+        ),
         (#"{"question":"dropoff"}"#, .dropOff(DropOffQuestion(filter: TransactionFilter()))),
         (#"{"question":"legs"}"#, .legs(LegsQuestion(filter: TransactionFilter()))),
         (#"{"question":"network","filter":{}}"#, .network(NetworkQuestion())),
@@ -93,8 +107,10 @@ import Testing
 
     static var answers: [(AnyAnswer, String)] {
         let useCase = UseCaseSummary(
-            useCase: 0, name: "login", runs: 2, outcomes: [.failed: 1, .timedOut: 1], errors: [.init(domain: "E", code: 3, count: 1)],
-            installations: 1, rates: [.init(start: Date(microseconds: 5), outcomes: [.failed: 1, .timedOut: 1])], duration: statistics)
+            useCase: 0, name: "login", runs: 2, outcomes: [.failed: 1, .timedOut: 1],
+            errors: [.init(domain: "E", code: 3, count: 1)],
+            installations: 1, rates: [.init(start: Date(microseconds: 5), outcomes: [.failed: 1, .timedOut: 1])],
+            duration: statistics)
         let segment = DurationSegment(
             value: "B", statistics: statistics, withoutEnd: 1, reversed: 0,
             histogram: [.init(from: .microseconds(1), to: .microseconds(2), count: 3)])
@@ -104,7 +120,8 @@ import Testing
             value: nil, transactions: 4, steps: [.init(point: .finished, reached: 3, lost: 1, statistics: statistics)])
         let stepsJSON = #"{"steps":[{"lost":1,"point":"$","reached":3,"statistics":\#(numbers)}],"transactions":4}"#
         let legs = LegsSegment(
-            value: nil, legs: [.init(leg: .clientBefore, total: .microseconds(6), statistics: statistics)], duration: statistics,
+            value: nil, legs: [.init(leg: .clientBefore, total: .microseconds(6), statistics: statistics)],
+            duration: statistics,
             withoutEnd: 1, withoutExchange: 2, withoutServer: 3, withoutSplit: 4, uncertainty: statistics)
         let legsJSON =
             #"{"duration":\#(numbers),"legs":[{"leg":"client_before","statistics":\#(numbers),"total_us":6}],"uncertainty":\#(numbers),"#
@@ -115,7 +132,8 @@ import Testing
             rates: [
                 RateComparison(
                     measure: .failed, aCount: 1, bCount: 2, a: Estimate(value: 0.25, low: 0.125, high: 0.5),
-                    b: Estimate(value: 0.5, low: 0.25, high: 0.75), difference: Estimate(value: 0.25, low: -0.5, high: 0.5),
+                    b: Estimate(value: 0.5, low: 0.25, high: 0.75),
+                    difference: Estimate(value: 0.25, low: -0.5, high: 0.5),
                     verdict: .noise,
                     sentence: "As often.")
             ],
@@ -123,7 +141,8 @@ import Testing
                 QuantileComparison(
                     percent: 50, aMicroseconds: Estimate(value: 2, low: 1, high: nil),
                     bMicroseconds: Estimate(value: 3, low: nil, high: nil),
-                    differenceMicroseconds: Estimate(value: 1, low: nil, high: nil), verdict: .tooFew, sentence: "Too few.")
+                    differenceMicroseconds: Estimate(value: 1, low: nil, high: nil), verdict: .tooFew,
+                    sentence: "Too few.")
             ])
         let comparedJSON =
             #""a":{"ended":3,"statistics":\#(numbers),"transactions":4,"value":"A"},"b":{"ended":3,"statistics":\#(numbers),"transactions":3},"#
@@ -134,7 +153,10 @@ import Testing
         let all = TransactionFilter()
         return [
             (
-                .compare(CompareQuestion(filter: all, groups: .windows(Range(microseconds: 1..<2), Range(microseconds: 3..<4))), compared),
+                .compare(
+                    CompareQuestion(
+                        filter: all, groups: .windows(Range(microseconds: 1..<2), Range(microseconds: 3..<4))), compared
+                ),
                 "{\(comparedJSON)}"
             ),
             (
@@ -153,7 +175,8 @@ import Testing
             ),
             (
                 .transitions(
-                    TransitionsQuestion(filter: all), TransitionsAnswer(transitions: [.init(from: "a", to: "b", statistics: statistics)])),
+                    TransitionsQuestion(filter: all),
+                    TransitionsAnswer(transitions: [.init(from: "a", to: "b", statistics: statistics)])),
                 #"{"question":"transitions","transitions":[{"from":"a","statistics":\#(numbers),"to":"b"}]}"#
             ),
             (
@@ -190,7 +213,8 @@ import Testing
         #expect(funnel.windowMicroseconds == nil)
         let now = 1_760_000_000_000_001
         let example = NetworkGroup.Example(
-            id: Fact.ID(source: GUID(), sequence: 1), transaction: nil, opened: Date(microseconds: now), duration: .microseconds(3),
+            id: Fact.ID(source: GUID(), sequence: 1), transaction: nil, opened: Date(microseconds: now),
+            duration: .microseconds(3),
             status: nil, error: nil)
         #expect((example.openedMicroseconds, example.durationMicroseconds) == (now, 3))
         #expect((example.opened, example.duration) == (Date(microseconds: now), .microseconds(3)))
@@ -224,11 +248,15 @@ import Testing
         #"{"question":"duration","occurrence":"middle"}"#, #"{"question":"network","filter":{"statuses":[499,400]}}"#,
     ])
     func whatIsNoQuestionIsAnError(json: String) {
-        #expect(throws: DecodingError.self) { try JSONDecoder.waybill().decode(AnyQuestion.self, from: Data(json.utf8)) }
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder.waybill().decode(AnyQuestion.self, from: Data(json.utf8))
+        }
     }
 
     @Test func theAnswerToAnotherQuestionIsAnError() throws {
         let json = try JSONEncoder.waybill().encode(AnyAnswer.summary(SummaryQuestion(), SummaryAnswer(useCases: [])))
-        #expect(throws: WaybillError.self) { try AnyQuestion.dropOff(DropOffQuestion(filter: TransactionFilter())).answer(json: json) }
+        #expect(throws: WaybillError.self) {
+            try AnyQuestion.dropOff(DropOffQuestion(filter: TransactionFilter())).answer(json: json)
+        }
     }
 }

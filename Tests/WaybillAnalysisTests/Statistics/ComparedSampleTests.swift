@@ -6,7 +6,9 @@ import WaybillTesting
 
 /// A verdict is what people act on, and its sentence what they read.
 @Suite(.timeLimit(.minutes(5))) struct ComparedSampleTests {
-    private func sample(_ value: String?, _ outcomes: [TransactionOutcome: Int], durations: [Int] = []) -> ComparedSample {
+    private func sample(_ value: String?, _ outcomes: [TransactionOutcome: Int], durations: [Int] = [])
+        -> ComparedSample
+    {
         var sample = ComparedSample(value: value)
         var durations = durations[...]
         for (outcome, count) in outcomes { for _ in 0..<count { sample.add(outcome, duration: durations.popFirst()) } }
@@ -46,18 +48,22 @@ import WaybillTesting
         let answer = CompareAnswer(sample("A", [.open: 7, .succeeded: 1]), sample("B", [.open: 9]))
         #expect(answer.a.transactions == 8 && answer.a.ended == 1 && answer.rates[0].a.value == 1)
         #expect(answer.b.ended == 0 && answer.rates[0].b.value == nil && answer.rates[0].verdict == .tooFew)
-        #expect(answer.rates[1].sentence == "No transaction of “B” is over, so nothing can be said about how often it failed.")
+        #expect(
+            answer.rates[1].sentence
+                == "No transaction of “B” is over, so nothing can be said about how often it failed.")
         #expect(answer.quantiles[0].sentence == "There is no duration of “A”, so nothing can be said about the p50.")
     }
 
     @Test func whoeverDidNotFinishCountsAsAbandoned() {
         let answer = CompareAnswer(
-            sample("A", [.abandoned: 1, .interrupted: 2, .timedOut: 3, .canceled: 4]), sample("B", [.succeeded: 1, .canceled: 1]))
+            sample("A", [.abandoned: 1, .interrupted: 2, .timedOut: 3, .canceled: 4]),
+            sample("B", [.succeeded: 1, .canceled: 1]))
         #expect(answer.rates.map(\.aCount) == [0, 0, 6] && answer.rates.map(\.bCount) == [1, 0, 0])
         #expect(answer.rates[2].a.value == 0.6)
     }
 
-    /// Of two groups that do not differ a measure is taken for different at most once in twenty times; of two that do, nearly always.
+    /// Of two groups that do not differ a measure is taken for different at most once in twenty times; of two that do,
+    /// nearly always.
     @Test func noiseIsTakenForADifferenceSeldomAndADifferenceForNoiseAsWell() {
         var random = RandomNumbers(seed: 7)
         func sample(failing: Double, slower: Int) -> ComparedSample {

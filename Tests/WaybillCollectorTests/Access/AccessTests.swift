@@ -33,7 +33,8 @@ import WaybillTesting
         try await serving { server in
             let path = route.path.replacing("{id}", with: "\(login.transaction)")
             let isLetIn = ![401, 403].contains(
-                try await RawClient.send(route.method.rawValue, path, to: server.port, headers: header, body: Data()).status)
+                try await RawClient.send(route.method.rawValue, path, to: server.port, headers: header, body: Data())
+                    .status)
             #expect(isLetIn == (route.role == nil || route.role == role || role == .admin))
         }
     }
@@ -47,7 +48,9 @@ import WaybillTesting
             guard route.role != nil else { return #expect(none.text == #"{"status":"ok"}"#) }
             none.expectProblem(401, "Unauthorized")
             #expect(none.header("WWW-Authenticate") == "Bearer")
-            for field in ["Bearer 0123456789abcdef", "Basic MDEyMzQ1Njc4OWFiY2RlZg==", "Bearer \(AccessToken.columns)", ""] {
+            for field in [
+                "Bearer 0123456789abcdef", "Basic MDEyMzQ1Njc4OWFiY2RlZg==", "Bearer \(AccessToken.columns)", "",
+            ] {
                 let wrong = try await RawClient.send(
                     route.method.rawValue, path, to: server.port, headers: ["Authorization": field], body: Data())
                 wrong.expectProblem(401, "Unauthorized")
@@ -72,8 +75,10 @@ import WaybillTesting
         try await serving { server in
             let body = Data(login.clientSet().encoded())
             #expect(try await server.post(body, headers: ours).status == 200)
-            for path in ["/v1/transactions", "/v1/sources", "/v1/names", "/v1/export", "/v1/transactions/\(login.transaction)", "/metrics"]
-            {
+            for path in [
+                "/v1/transactions", "/v1/sources", "/v1/names", "/v1/export", "/v1/transactions/\(login.transaction)",
+                "/metrics",
+            ] {
                 let answer = try await server.get(path, headers: theirs)
                 #expect(!answer.text.contains("\(login.transaction)") || answer.status == 404)
                 #expect(!answer.text.contains("\(login.client.id)"))
@@ -82,7 +87,8 @@ import WaybillTesting
             // Not even that it has been received: the same facts are new to the other project.
             let receipt = try Receipt.decode(Array(try await server.post(body, headers: theirs).body))
             #expect(receipt.acceptedCount == 6)
-            let erased = try await RawClient.send("DELETE", "/v1/transactions?id=\(login.transaction)", to: server.port, headers: theirs)
+            let erased = try await RawClient.send(
+                "DELETE", "/v1/transactions?id=\(login.transaction)", to: server.port, headers: theirs)
             #expect(erased.text == #"{"fact_count":6,"transaction_count":1}"#)
             #expect(try await server.get("/v1/transactions/\(login.transaction)", headers: ours).status == 200)
         }
@@ -94,11 +100,15 @@ import WaybillTesting
         try await serving { server in
             let second = try file.add(role: .read, project: .standard)
             for token in [first, second] {
-                #expect(try await server.get("/v1/sources", headers: ["Authorization": token.secret.fieldValue]).status == 200)
+                #expect(
+                    try await server.get("/v1/sources", headers: ["Authorization": token.secret.fieldValue]).status
+                        == 200)
             }
             try file.revoke(first.token.id)
-            #expect(try await server.get("/v1/sources", headers: ["Authorization": first.secret.fieldValue]).status == 401)
-            #expect(try await server.get("/v1/sources", headers: ["Authorization": second.secret.fieldValue]).status == 200)
+            #expect(
+                try await server.get("/v1/sources", headers: ["Authorization": first.secret.fieldValue]).status == 401)
+            #expect(
+                try await server.get("/v1/sources", headers: ["Authorization": second.secret.fieldValue]).status == 200)
         }
     }
 

@@ -13,7 +13,10 @@ import WaybillCore
         #expect(BearerToken(fieldValue: field)?.text == text)
     }
 
-    @Test(arguments: ["", "Bearer", "Bearer ", "0123456789abcdef", "Basic 0123456789abcdef", "Bearer  0123456789abcdef", "Bearer a b c"])
+    @Test(arguments: [
+        "", "Bearer", "Bearer ", "0123456789abcdef", "Basic 0123456789abcdef", "Bearer  0123456789abcdef",
+        "Bearer a b c",
+    ])
     func nothingElseIsRead(field: String) {
         #expect(BearerToken(fieldValue: field) == nil)
     }

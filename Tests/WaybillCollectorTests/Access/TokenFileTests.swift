@@ -56,7 +56,10 @@ import WaybillCore
         #expect(try watch.token(fieldValue: added.secret.fieldValue) == nil)
     }
 
-    @Test(arguments: ["x", "a b c d e", "1 read waybill 2026-03-01 00", "1 owner waybill 2026-03-01 \(String(repeating: "0", count: 64))"])
+    @Test(arguments: [
+        "x", "a b c d e", "1 read waybill 2026-03-01 00",
+        "1 owner waybill 2026-03-01 \(String(repeating: "0", count: 64))",
+    ])
     func aLineThatIsNoneIsToldWithItsNumber(line: String) throws {
         try Data("# tokens\n\(line)\n".utf8).write(to: file.url)
         #expect { try file.tokens() } throws: { error in

@@ -49,7 +49,8 @@ import WaybillReading
             #expect(record.parts.map(\.isJoined) == [false, true])
             #expect(
                 record.timeline.map(\.label) == [
-                    "begun", "requestSent", "POST /login", "joined", "serverRejected", "succeeded", "401", "event 2", "failed",
+                    "begun", "requestSent", "POST /login", "joined", "serverRejected", "succeeded", "401", "event 2",
+                    "failed",
                 ])
         }
     }
@@ -72,7 +73,9 @@ import WaybillReading
             #expect(receipt.rejections.map(\.source) == [login.client.id])
 
             let again = try await server.post(login.clientSet())
-            #expect(again == Receipt(set: again.set, acceptedCount: 1, knownCount: 5), "What was rejected can be sent again, put right.")
+            #expect(
+                again == Receipt(set: again.set, acceptedCount: 1, knownCount: 5),
+                "What was rejected can be sent again, put right.")
         }
     }
 

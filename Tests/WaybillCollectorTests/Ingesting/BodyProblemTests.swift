@@ -21,7 +21,8 @@ import WaybillReading
 
     @Test(arguments: [
         ("empty", Data()), ("cut off", Data(#"{"id": "01890a5d"#.utf8)), ("two documents", Data("{} {}".utf8)),
-        ("not UTF-8", Data([0x7B, 0x22, 0xFF, 0xFE, 0x22, 0x7D])), ("UTF-16", Data([0xFE, 0xFF, 0x00, 0x7B, 0x00, 0x7D])),
+        ("not UTF-8", Data([0x7B, 0x22, 0xFF, 0xFE, 0x22, 0x7D])),
+        ("UTF-16", Data([0xFE, 0xFF, 0x00, 0x7B, 0x00, 0x7D])),
         ("deeply nested", Data(String(repeating: "[", count: 4000).utf8)), ("no JSON", Data("set=1&facts=2".utf8)),
     ])
     func malformedBodiesAreA400(name: String, body: Data) async throws {
@@ -50,7 +51,8 @@ import WaybillReading
     @Test func aStatedLengthBeyondTheLimitIsA413BeforeAnyByteOfIt() async throws {
         try await CollectorServer.run(collector) { server async throws in
             let client = try RawClient(port: server.port)
-            try await client.send(RawClient.head("POST", "/v1/sets", headers: ["Content-Type": TransactionSet.mediaType], length: 4097))
+            try await client.send(
+                RawClient.head("POST", "/v1/sets", headers: ["Content-Type": TransactionSet.mediaType], length: 4097))
             let response = try await client.response()
             response.expectProblem(413, "Content Too Large")
             #expect(response.json?["limit"] as? Int == 4096)

@@ -45,7 +45,8 @@ import WaybillTesting
             let transport = LossyTransport(try #require(URL(string: "http://127.0.0.1:\(server.port)")), losing: 1)
             let tx = TransactionManager.testing(delivery: .transport(transport))
             tx.perform(Login.self) { $0.log(.requestSent) }
-            #expect(await tx.flush() == FlushReport(pending: 3, error: WaybillError(.transport, "The answer was lost.")))
+            #expect(
+                await tx.flush() == FlushReport(pending: 3, error: WaybillError(.transport, "The answer was lost.")))
             tx.perform(Login.self) { $0.log(.requestSent) }
             #expect(await tx.flush() == FlushReport(delivered: 6))
 

@@ -23,7 +23,9 @@ import WaybillTesting
         try await CollectorServer.run(try Collector(folder: folder.url, access: .tokens)) { server async throws in
             let address = try #require(URL(string: "http://127.0.0.1:\(server.port)/v1/sets"))
             let tx = TransactionManager.testing(
-                delivery: .collector(address, token: token, format: .v0_0_1(prefix: "vnd.fp.", scheme: "fp-auth", parameter: "fp-token")))
+                delivery: .collector(
+                    address, token: token, format: .v0_0_1(prefix: "vnd.fp.", scheme: "fp-auth", parameter: "fp-token"))
+            )
             let login = tx.begin(Login.self)
             login.log(.requestSent)
             #expect(await tx.flush() == FlushReport(delivered: 2))
@@ -35,7 +37,10 @@ import WaybillTesting
             let record = try JSONDecoder.waybill().decode(TransactionRecord.self, from: answer.body)
             #expect(record.summary.useCase == 17 && record.summary.eventCount == 2)
             #expect(record.parts.count == 2, "a part for each set")
-            #expect(record.parts.allSatisfy { $0.attributes["possibleDuplicate"] == nil && $0.attributes["unreadableTimestamp"] == nil })
+            #expect(
+                record.parts.allSatisfy {
+                    $0.attributes["possibleDuplicate"] == nil && $0.attributes["unreadableTimestamp"] == nil
+                })
             #expect(record.timeline.compactMap(\.error) == [RecordedError(code: 401)])
             #expect(try await tx.quarantined().map(\.id.sequence) == [4])
         }

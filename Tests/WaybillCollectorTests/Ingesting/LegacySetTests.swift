@@ -15,7 +15,8 @@ import WaybillStore
     init() throws { folder = try TemporaryDirectory() }
 
     private func example(_ path: String) throws -> Data {
-        let examples = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Schemas/examples").standardizedFileURL
+        let examples = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Schemas/examples")
+            .standardizedFileURL
         return try Data(contentsOf: examples.appending(path: path))
     }
 
@@ -37,7 +38,8 @@ import WaybillStore
             _ = try await server.post(try example("legacy/login.json"), type: Self.type)
         }
         try await CollectorServer.run(try Collector(folder: folder.url)) { server async throws in
-            let record: TransactionRecord = try await server.value("/v1/transactions/586ab00b-f16e-4ae6-8a91-0210264925c7")
+            let record: TransactionRecord = try await server.value(
+                "/v1/transactions/586ab00b-f16e-4ae6-8a91-0210264925c7")
             #expect(record.timeline.map(\.label) == ["begun", "event 0", "event 3"])
             #expect(record.timeline.map(\.timeMicroseconds) == Array(repeating: 1_423_202_367_000_000, count: 3))
             #expect(record.timeline.last?.error == RecordedError(code: -1001, text: "The request timed out."))
@@ -50,7 +52,8 @@ import WaybillStore
     @Test func whatNobodyCanStoreIsRefused() async throws {
         try await CollectorServer.run(try Collector(folder: folder.url)) { server async throws in
             #expect(try await server.post(Data("{".utf8), type: Self.type).status == 400)
-            #expect(try await server.post(try example("legacy-invalid/list-missing.json"), type: Self.type).status == 422)
+            #expect(
+                try await server.post(try example("legacy-invalid/list-missing.json"), type: Self.type).status == 422)
             let newer = "application/vnd.fp.apptxnset-v0.0.2+json"
             #expect(try await server.post(try example("legacy/login.json"), type: newer).status == 415)
         }
@@ -76,7 +79,8 @@ import WaybillStore
             #expect(page.rows.map(\.eventCount) == [2])
             let delivery = try await server.get("/delivery").text
             #expect(delivery.contains("1 transaction of sets 0.0.1 that could not be read"))
-            #expect(delivery.contains("/apptxns/0/apptxn~1id: an ID like TXN17-586AB00B") && !delivery.contains("<b>\""))
+            #expect(
+                delivery.contains("/apptxns/0/apptxn~1id: an ID like TXN17-586AB00B") && !delivery.contains("<b>\""))
         }
         let remarks = try StoreReader(.folder(folder.url)).verify().remarks
         #expect(remarks.count == 1 && remarks[0].contains("/apptxns/0/apptxn~1id"))
@@ -87,10 +91,12 @@ import WaybillStore
         try await CollectorServer.run(try Collector(folder: folder.url, access: .tokens)) { server async throws in
             let body = try example("legacy/login.json")
             for (field, status) in [
-                ("fp-auth fp-token=\"\(token)\"", 202), ("fp-auth fp-token=\"\(token)x\"", 401), ("fp-auth fp-token=\(token)", 401),
+                ("fp-auth fp-token=\"\(token)\"", 202), ("fp-auth fp-token=\"\(token)x\"", 401),
+                ("fp-auth fp-token=\(token)", 401),
                 ("fp-auth \(token)", 401), ("Bearer \(token)", 202),
             ] {
-                #expect(try await server.post(body, type: Self.type, headers: ["Authorization": field]).status == status)
+                #expect(
+                    try await server.post(body, type: Self.type, headers: ["Authorization": field]).status == status)
             }
         }
     }

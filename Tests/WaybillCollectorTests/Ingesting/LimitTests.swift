@@ -86,7 +86,8 @@ import WaybillTesting
         let length = set.encoded().count
         let collector = try Collector(folder: folder.url, limits: limits { $0.pendingByteCount = length + length / 4 })
         try await CollectorServer.run(collector) { server async throws in
-            // Takes half of the room, and keeps it: its body does not end. Another set, of a few bytes more or less, finds too little.
+            // Takes half of the room, and keeps it: its body does not end. Another set, of a few bytes more or less,
+            // finds too little.
             let slow = try RawClient(port: server.port)
             try await slow.send(
                 RawClient.head("POST", "/v1/sets", headers: ["Content-Type": TransactionSet.mediaType], length: length)
@@ -118,7 +119,9 @@ import WaybillTesting
             #expect(try await collector.retire() == 6)
             #expect(try await server.value("/v1/transactions", as: RecordPage<TransactionSummary>.self).rows.count == 1)
             #expect(try await server.post(set).knownCount == 6)
-            #expect(try await server.value("/v1/sources", as: RecordPage<SourceRecord>.self).rows.map(\.ledger.delivered) == [6, 6])
+            #expect(
+                try await server.value("/v1/sources", as: RecordPage<SourceRecord>.self).rows.map(\.ledger.delivered)
+                    == [6, 6])
         }
     }
 

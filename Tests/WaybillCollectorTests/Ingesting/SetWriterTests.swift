@@ -27,7 +27,8 @@ import WaybillCore
                 group.addTask { [writer] in
                     try await writer.add(
                         ReceivedSet(
-                            set: Redactor().redacted(DecodedSet(set: LoginHistory().clientSet())), atMicroseconds: LoginHistory.begun))
+                            set: Redactor().redacted(DecodedSet(set: LoginHistory().clientSet())),
+                            atMicroseconds: LoginHistory.begun))
                 }
             }
             do {

@@ -19,7 +19,9 @@ import WaybillReading
         try await CollectorServer.run(try Collector(folder: folder.url)) { server in
             _ = try await server.post(login.clientSet())
             var set = login.serverSet()
-            set.sources[0].clocks = [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: LoginHistory.begun + 300_000_000)]
+            set.sources[0].clocks = [
+                ClockAnchor(atMicroseconds: 0, offsetMicroseconds: LoginHistory.begun + 300_000_000)
+            ]
             _ = try await server.post(set)
             try await body(server)
         }
@@ -28,18 +30,23 @@ import WaybillReading
     /// A login of the same client, so many seconds after the other; without an outcome it is open.
     private func other(after seconds: Int, useCase: Int = 0, _ outcome: TransactionOutcome?) -> (GUID, TransactionSet) {
         let id = GUID()
-        let source = RecordedSource(id: GUID(), app: "app", appVersion: "1.3", device: "iPhone17,1", os: "iOS", osVersion: "18.1")
+        let source = RecordedSource(
+            id: GUID(), app: "app", appVersion: "1.3", device: "iPhone17,1", os: "iOS", osVersion: "18.1")
         var facts = [
-            Fact(sequence: 1, part: 1, atMicroseconds: 0, content: .opened(Fact.Opened(transaction: id, useCase: useCase))),
+            Fact(
+                sequence: 1, part: 1, atMicroseconds: 0,
+                content: .opened(Fact.Opened(transaction: id, useCase: useCase))),
             Fact(sequence: 2, part: 1, atMicroseconds: 300, content: .event(Fact.Event(code: 1))),
         ]
         if let outcome {
-            facts.append(Fact(sequence: 3, part: 1, atMicroseconds: 9000, content: .closed(Fact.Closed(outcome: outcome))))
+            facts.append(
+                Fact(sequence: 3, part: 1, atMicroseconds: 9000, content: .closed(Fact.Closed(outcome: outcome))))
         }
         let clock = ClockAnchor(atMicroseconds: 0, offsetMicroseconds: LoginHistory.begun + seconds * 1_000_000)
         let names = [RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 1, name: "purchase")]
         let share = TransactionSet.Share(
-            source: source, clocks: [clock], names: names, ledger: Ledger(recorded: facts.count, pending: facts.count), facts: facts)
+            source: source, clocks: [clock], names: names, ledger: Ledger(recorded: facts.count, pending: facts.count),
+            facts: facts)
         return (id, TransactionSet(id: GUID(), sources: [share]))
     }
 
@@ -96,7 +103,9 @@ import WaybillReading
             #expect(page.text.contains("variant=B"), "An attribute that one has not is told.")
             let turned = try await server.get("/beside?a=\(id)&b=\(login.transaction)&clocks=raw").text
             #expect(turned.contains("only in the second") && turned.contains("Times are raw"))
-            #expect(turned.contains("clocks=aligned") || turned.contains("href=\"beside?a=\(id)&amp;b=\(login.transaction)\""))
+            #expect(
+                turned.contains("clocks=aligned")
+                    || turned.contains("href=\"beside?a=\(id)&amp;b=\(login.transaction)\""))
         }
     }
 
@@ -128,7 +137,8 @@ import WaybillReading
             _ = try await server.post(set)
             let foreign = try await server.get("/beside?a=\(login.transaction)&b=\(id)").text
             #expect(foreign.contains("These are of different use cases, login and purchase"))
-            #expect(try await server.get("/beside?a=\(id)&b=\(id)").text.contains("This is the same transaction twice."))
+            #expect(
+                try await server.get("/beside?a=\(id)&b=\(id)").text.contains("This is the same transaction twice."))
             let unknown = try await server.get("/beside?a=\(id)&b=0000-0000")
             #expect(unknown.status == 404)
             #expect(unknown.text.contains("There is no transaction with the support code 0000-0000 here."))

@@ -10,7 +10,10 @@ import WaybillInspector
 /// Bodies in the store of the device that recorded them.
 @Suite(.timeLimit(.minutes(5))) struct InspectorBodyTests {
     private static let png: [UInt8] =
-        [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 1, 0x40, 0, 0, 0, 0xC8, 8, 6, 0, 0, 0]
+        [
+            0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 1, 0x40, 0, 0, 0,
+            0xC8, 8, 6, 0, 0, 0,
+        ]
 
     private let folder: TemporaryDirectory
     private let transactions: TransactionManager
@@ -26,7 +29,8 @@ import WaybillInspector
     private func record(_ bytes: [UInt8], _ type: String) async throws -> String {
         let url = try #require(URL(string: "https://api.example.com/file"))
         let exchange = transactions.openExchange(ExchangeRequest(url: url))
-        exchange.responded(ExchangeResponse(status: 200, headerFields: [Fact.HeaderField(name: "Content-Type", value: type)]))
+        exchange.responded(
+            ExchangeResponse(status: 200, headerFields: [Fact.HeaderField(name: "Content-Type", value: type)]))
         exchange.received(Data(bytes))
         exchange.finish()
         let id = try #require(try await transactions.exchanges().rows.first?.id)
@@ -52,7 +56,8 @@ import WaybillInspector
     }
 
     @Test(arguments: [
-        ("<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"/>", "image/svg+xml"), ("<script>alert(1)</script>", "text/html"),
+        ("<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"/>", "image/svg+xml"),
+        ("<script>alert(1)</script>", "text/html"),
         ("<script>alert(1)</script>", "image/png"), ("GIF89", "image/gif"),
     ])
     func whatBrowsersCouldRunIsAFileOfBytes(text: String, type: String) async throws {
@@ -99,7 +104,9 @@ import WaybillInspector
             #expect(none.status == 200 && none.text.contains("No requests"))
             let mistaken = try await server.get("/network?filter=shoes%20state:faild")
             #expect(mistaken.status == 400)
-            #expect(mistaken.text.contains("Character 13 of the filter: “faild” is no state of an exchange; did you mean “failed”?"))
+            #expect(
+                mistaken.text.contains(
+                    "Character 13 of the filter: “faild” is no state of an exchange; did you mean “failed”?"))
         }
     }
 }

@@ -33,7 +33,8 @@ import WaybillInspector
         _ = try tokens.add(role: .read, project: .standard)
         try await run { server in
             let asked = [
-                "/transactions": "login?to=transactions", "/transactions?text=a%20b": "login?to=transactions%3Ftext%3Da%2520b",
+                "/transactions": "login?to=transactions",
+                "/transactions?text=a%20b": "login?to=transactions%3Ftext%3Da%2520b",
                 "/transactions/K7QD-3M2X": "../login?to=transactions%2FK7QD-3M2X", "/network": "login?to=network",
             ]
             for (path, login) in asked {
@@ -62,7 +63,9 @@ import WaybillInspector
             #expect(!cookie.contains("Path"), "It holds for the folder of the login alone.")
             let sent = String(cookie.prefix { $0 != ";" })
             #expect(try await server.get("/transactions", headers: ["Cookie": sent]).status == 200)
-            #expect(try await server.get("/v1/transactions", headers: ["Cookie": sent]).status == 401, "The API takes no cookie.")
+            #expect(
+                try await server.get("/v1/transactions", headers: ["Cookie": sent]).status == 401,
+                "The API takes no cookie.")
         }
     }
 
@@ -100,11 +103,13 @@ import WaybillInspector
         let login = LoginHistory()
         let other = try #require(ProjectName("other"))
         let (ingest, mine) = (
-            try tokens.add(role: .ingest, project: .standard).secret, try tokens.add(role: .read, project: .standard).secret
+            try tokens.add(role: .ingest, project: .standard).secret,
+            try tokens.add(role: .read, project: .standard).secret
         )
         let others = try tokens.add(role: .read, project: other).secret
         try await run { server in
-            let sent = try await server.post(Data(login.clientSet().encoded()), headers: ["Authorization": ingest.fieldValue])
+            let sent = try await server.post(
+                Data(login.clientSet().encoded()), headers: ["Authorization": ingest.fieldValue])
             #expect(sent.status == 200)
             let path = "/transactions/\(login.transaction)"
             #expect(try await server.get(path, headers: ["Cookie": "waybill_token=\(mine.text)"]).status == 200)
@@ -113,7 +118,8 @@ import WaybillInspector
     }
 
     @Test(arguments: [
-        ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"], ["Origin": "https://evil.example"], ["Origin": "null"],
+        ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"], ["Origin": "https://evil.example"],
+        ["Origin": "null"],
     ])
     func aFormOfAnotherSiteIsRefused(headers: [String: String]) async throws {
         let token = try tokens.add(role: .read, project: .standard).secret
@@ -126,10 +132,14 @@ import WaybillInspector
     }
 
     @Test(arguments: [
-        "https://evil.example/", "//evil.example", "/\\evil.example", "transactions:evil", "javascript:alert(1)", "network/../../evil",
-        "transactions/a\r\nX: y", "", "\\\\evil.example", "\\evil.example", "%2F%2Fevil.example", "%5C%5Cevil.example", "/%2F/evil.example",
-        "/transactions", "transactions//evil.example", "transactions/..//evil.example", "http:transactions", " transactions",
-        "\t//evil.example", "transactions@evil.example", "login?to=//evil.example", "v1/transactions", "metrics", "logout",
+        "https://evil.example/", "//evil.example", "/\\evil.example", "transactions:evil", "javascript:alert(1)",
+        "network/../../evil",
+        "transactions/a\r\nX: y", "", "\\\\evil.example", "\\evil.example", "%2F%2Fevil.example", "%5C%5Cevil.example",
+        "/%2F/evil.example",
+        "/transactions", "transactions//evil.example", "transactions/..//evil.example", "http:transactions",
+        " transactions",
+        "\t//evil.example", "transactions@evil.example", "login?to=//evil.example", "v1/transactions", "metrics",
+        "logout",
     ])
     func aLoginLeadsNowhereElse(to: String) async throws {
         let token = try tokens.add(role: .read, project: .standard).secret
@@ -144,7 +154,8 @@ import WaybillInspector
     @Test func loggingOutTakesTheCookieAway() async throws {
         _ = try tokens.add(role: .read, project: .standard)
         try await run { server in
-            let response = try await RawClient.send("POST", "/logout", to: server.port, headers: ["Sec-Fetch-Site": "same-origin"])
+            let response = try await RawClient.send(
+                "POST", "/logout", to: server.port, headers: ["Sec-Fetch-Site": "same-origin"])
             #expect(response.status == 303)
             let cookie = try #require(response.header("Set-Cookie"))
             #expect(cookie.hasPrefix("waybill_token=;"))
@@ -154,7 +165,9 @@ import WaybillInspector
 
     @Test func aStoreInOneFileIsShownToThisMachineAlone() async throws {
         let login = LoginHistory()
-        try await CollectorServer.run(try Collector(folder: folder.url)) { server in _ = try await server.post(login.clientSet()) }
+        try await CollectorServer.run(try Collector(folder: folder.url)) { server in
+            _ = try await server.post(login.clientSet())
+        }
         let inspector = try Inspector(file: folder.url.appending(path: "waybill.sqlite"))
         try await CollectorServer.run(inspector.router()) { server in
             #expect(try await server.get("/transactions/\(login.transaction)").status == 200)

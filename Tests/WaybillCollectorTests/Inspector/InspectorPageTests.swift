@@ -32,7 +32,8 @@ import WaybillReading
         try await run { server in
             let transaction = "/transactions/\(login.transaction)"
             for path in [
-                "/transactions", "/network", "/login", "/transactions/x", "/transactions?outcome=x", "/", "/assets/x", transaction,
+                "/transactions", "/network", "/login", "/transactions/x", "/transactions?outcome=x", "/", "/assets/x",
+                transaction,
                 "\(transaction)/json", "\(transaction)/har", "\(transaction)/otlp", "/network/\(login.client.id):3",
             ] {
                 let response = try await server.get(path)
@@ -55,7 +56,9 @@ import WaybillReading
     @Test func aBrowserIsToldThatThereIsNothingOnAPage() async throws {
         try await run { server in
             let browser = ["Accept": "text/html,application/xhtml+xml,*/*;q=0.8"]
-            for (path, root) in [("/nothing", ""), ("/nothing/at/all", "../../"), ("/nothing/", "../"), ("/v1/%3Cscript%3E", "../")] {
+            for (path, root) in [
+                ("/nothing", ""), ("/nothing/at/all", "../../"), ("/nothing/", "../"), ("/v1/%3Cscript%3E", "../"),
+            ] {
                 let page = try await server.get(path, headers: browser)
                 #expect(page.status == 404)
                 #expect(page.header("Content-Type") == "text/html; charset=utf-8")
@@ -66,10 +69,12 @@ import WaybillReading
                 #expect(!page.text.contains("<script>"))
                 let document = try await server.get(path, headers: ["Accept": "*/*"])
                 #expect(
-                    document.status == 404 && document.header("Content-Type") == "application/problem+json", "A program gets a document.")
+                    document.status == 404 && document.header("Content-Type") == "application/problem+json",
+                    "A program gets a document.")
             }
             let known = try await server.get("/v1/transactions/x", headers: browser)
-            #expect(known.header("Content-Type") == "application/problem+json", "The API answers as it says, whoever asks.")
+            #expect(
+                known.header("Content-Type") == "application/problem+json", "The API answers as it says, whoever asks.")
         }
         let file = folder.url.appending(path: "waybill.sqlite")
         try await CollectorServer.run(try Inspector(file: file).router()) { server in
@@ -82,7 +87,8 @@ import WaybillReading
         try await run { server in
             let page = try await server.get("/transactions").text
             for text in [
-                "href=\"transactions/\(login.transaction)\"", "<b>login</b>", "<em>failed</em>", "LoginError 3 · variant=B", "2 sources",
+                "href=\"transactions/\(login.transaction)\"", "<b>login</b>", "<em>failed</em>",
+                "LoginError 3 · variant=B", "2 sources",
                 "1 request", "1 error", "<data>15.0 ms</data>", SupportCode(login.transaction).description,
             ] { #expect(page.contains(text), "\(text)") }
             #expect(!page.contains("style="), "The policy refuses styles of elements.")
@@ -99,7 +105,8 @@ import WaybillReading
             #expect(none.text.contains("name=\"outcome\" value=\"succeeded\""))
             let found = try await server.get("/transactions?outcome=failed&text=K%22%3E")
             #expect(found.text.contains("value=\"K&quot;&gt;\""))
-            #expect(try await server.get("/transactions?outcome=failed").text.contains("transactions/\(login.transaction)"))
+            #expect(
+                try await server.get("/transactions?outcome=failed").text.contains("transactions/\(login.transaction)"))
             let mistaken = try await server.get("/transactions?filter=login%20outcome:lost")
             #expect(mistaken.status == 400)
             #expect(mistaken.text.contains("Character 15 of the filter: "))
@@ -114,7 +121,8 @@ import WaybillReading
             for _ in 0..<2 { _ = try await server.post(LoginHistory().clientSet()) }
             let first = try await server.get("/transactions?limit=2").text
             #expect(first.contains("data-live"))
-            let next = try #require(first.firstMatch(of: #/rel=next href="(\?[^"]+)"/#)?.1).replacing("&amp;", with: "&")
+            let next = try #require(first.firstMatch(of: #/rel=next href="(\?[^"]+)"/#)?.1).replacing(
+                "&amp;", with: "&")
             let second = try await server.get("/transactions\(next)").text
             #expect(second.matches(of: #/<li id="t-/#).count == 1)
             #expect(!second.contains("data-live"), "Only the first page is live.")
@@ -128,7 +136,8 @@ import WaybillReading
             let page = try await server.get("/transactions/\(SupportCode(login.transaction))").text
             #expect(page.contains("<li class=\"x d1\"><span><a href=\"#x0-3\">POST /login</a>"))
             #expect(
-                page.contains("<li class=\"p l1 d2\"><span>server</span>"), "The server's part stands inside the request that caused it.")
+                page.contains("<li class=\"p l1 d2\"><span>server</span>"),
+                "The server's part stands inside the request that caused it.")
             #expect(page.contains("<details id=\"x0-3\">"))
             #expect(page.contains("server 9.00 ms"))
             let request = try await server.get("/network/\(Fact.ID(source: login.client.id, sequence: 3))").text
@@ -140,7 +149,8 @@ import WaybillReading
     @Test func whatIsNotThereIsAPageThatSaysSo() async throws {
         try await run { server in
             for path in [
-                "/transactions/\(GUID())", "/transactions/nonsense", "/network/nonsense", "/transactions/\(login.transaction)/zip",
+                "/transactions/\(GUID())", "/transactions/nonsense", "/network/nonsense",
+                "/transactions/\(login.transaction)/zip",
             ] {
                 let response = try await server.get(path)
                 #expect(response.status == 404)
@@ -161,7 +171,9 @@ import WaybillReading
             let har = try await server.get("\(path)/har")
             let log = try #require(har.json?["log"] as? [String: Any])
             #expect((log["entries"] as? [Any])?.count == 1)
-            #expect(har.header("Content-Disposition") == "attachment; filename=\"waybill-\(SupportCode(login.transaction)).har\"")
+            #expect(
+                har.header("Content-Disposition")
+                    == "attachment; filename=\"waybill-\(SupportCode(login.transaction)).har\"")
             let otlp = try await server.get("\(path)/otlp").text
             #expect(otlp.matches(of: #/"spanId"/#).count == 3, "Two parts and a request.")
         }
@@ -178,14 +190,18 @@ import WaybillReading
             let clock = ClockAnchor(atMicroseconds: 0, offsetMicroseconds: LoginHistory.begun)
             let ledger = Ledger(recorded: 8, pending: 8)
             return TransactionSet(
-                id: GUID(), sources: [TransactionSet.Share(source: source, clocks: [clock], names: [], ledger: ledger, facts: facts)])
+                id: GUID(),
+                sources: [
+                    TransactionSet.Share(source: source, clocks: [clock], names: [], ledger: ledger, facts: facts)
+                ])
         }
         let (second, third) = (GUID(), GUID())
         try await run { server in
             _ = try await server.post(share([second, third]))
             let page = try await server.get("/transactions/\(second)").text
             #expect(page.contains("<a rel=prev class=failed href=\"\(login.transaction)\">"))
-            #expect(page.matches(of: #/<a rel=next class=\w+ href="([^"]+)"/#).map { String($0.1) } == [third.description])
+            #expect(
+                page.matches(of: #/<a rel=next class=\w+ href="([^"]+)"/#).map { String($0.1) } == [third.description])
             #expect(try await server.get("/transactions/\(third)").text.contains("nothing after"))
         }
     }

@@ -23,20 +23,24 @@ import WaybillTesting
         case .home: ["/"]
         case .listTransactions:
             [
-                "/transactions", "/transactions?outcome=succeeded", "/transactions?text=a+b%22%3E&since=", "/transactions?limit=1",
+                "/transactions", "/transactions?outcome=succeeded", "/transactions?text=a+b%22%3E&since=",
+                "/transactions?limit=1",
                 "/transactions?outcome=lost", "/transactions?filter=login%20outcome:lost", "/transactions?cursor=x",
                 "/transactions?colour=red", "//transactions//",
             ]
         case .showTransaction:
             [
                 "/transactions/\(transaction)", "/transactions/\(SupportCode(login.transaction))",
-                "/transactions/\(transaction)?clocks=raw", "/transactions/\(transaction)?clocks=none", "/transactions/\(GUID())",
+                "/transactions/\(transaction)?clocks=raw", "/transactions/\(transaction)?clocks=none",
+                "/transactions/\(GUID())",
                 "/transactions/x", "/transactions/%3Cscript%3E", "/transactions/%FF",
             ]
-        case .downloadTransaction: ["json", "har", "otlp", "pdf", "%2e%2e"].map { "/transactions/\(transaction)/\($0)" }
+        case .downloadTransaction:
+            ["json", "har", "otlp", "pdf", "%2e%2e"].map { "/transactions/\(transaction)/\($0)" }
         case .compareTransactions:
             [
-                "/beside", "/beside?a=\(transaction)", "/beside?a=\(transaction)&b=\(transaction)", "/beside?a=\(transaction)&b=before",
+                "/beside", "/beside?a=\(transaction)", "/beside?a=\(transaction)&b=\(transaction)",
+                "/beside?a=\(transaction)&b=before",
                 "/beside?a=\(transaction)&b=x", "/beside?a=x",
             ]
         case .listExchanges: ["/network", "/network?method=get", "/network?status=x", "/network?filter=status:5xx"]
@@ -49,11 +53,13 @@ import WaybillTesting
         case .showUseCase: ["/use-cases/login", "/use-cases/0", "/use-cases/logout", "/use-cases/login?limit=5"]
         case .askUseCase:
             [
-                "duration", "funnel", "dropoff", "legs", "compare", "compare?a=48h..24h&b=24h..0h", "compare?a=48h..24h", "duration?last=1",
+                "duration", "funnel", "dropoff", "legs", "compare", "compare?a=48h..24h&b=24h..0h",
+                "compare?a=48h..24h", "duration?last=1",
                 "funnel?step=%5E&step=nothing", "outcomes.csv", "duration.csv", "compare.csv", "nothing", "nothing.csv",
             ].map { "/use-cases/login/\($0)" }
         case .listSources: ["/sources", "/sources?app=server", "/sources?sort=up"]
-        case .showSource: ["/sources/\(login.client.id)", "/sources/\(login.client.id.supportCode)", "/sources/\(GUID())"]
+        case .showSource:
+            ["/sources/\(login.client.id)", "/sources/\(login.client.id.supportCode)", "/sources/\(GUID())"]
         case .showDelivery: ["/delivery"]
         case .downloadDelivery: ["/delivery/quarantine.json", "/delivery/rejections.json", "/delivery/nothing"]
         case .loadAsset: [InspectorAsset.style, .script, .icon].map { "/assets/\($0.name)" } + ["/assets/nothing"]
@@ -69,13 +75,15 @@ import WaybillTesting
         let client = try RawClient(port: server.port)
         let form = request.method == "POST" ? Data(request.form.utf8) : nil
         let others = request.fields.filter { $0.key != "host" }
-        try await client.send(RawClient.head(request.method, path, headers: others, length: form?.count) + (form ?? Data()))
+        try await client.send(
+            RawClient.head(request.method, path, headers: others, length: form?.count) + (form ?? Data()))
         let served = try await client.response(hasBody: request.method != "HEAD")
         #expect(served.status == own.status, "\(request.method) \(path)")
         let fields = served.headers.map { (name: $0.name.lowercased(), value: $0.value) }
             .filter { !["content-length", "date", "server"].contains($0.name) }
         #expect(
-            fields.map { "\($0.name): \($0.value)" }.sorted() == own.fields.map { "\($0.key.lowercased()): \($0.value)" }.sorted(),
+            fields.map { "\($0.name): \($0.value)" }.sorted()
+                == own.fields.map { "\($0.key.lowercased()): \($0.value)" }.sorted(),
             "\(request.method) \(path)")
         guard case .bytes(let bytes) = own.body else {
             Issue.record("\(path) is a stream.")
@@ -86,7 +94,9 @@ import WaybillTesting
         #expect(own.failure == nil)
     }
 
-    private func request(_ address: String, method: String = "GET", cookie: String? = nil, root: String = "") -> InspectorRequest {
+    private func request(_ address: String, method: String = "GET", cookie: String? = nil, root: String = "")
+        -> InspectorRequest
+    {
         let path = address.prefix { $0 != "?" }
         var request = InspectorRequest(
             method: method, path: String(path), query: String(address.dropFirst(path.count + 1)),
@@ -137,7 +147,10 @@ import WaybillTesting
                 }
             }
             for origin in [nil, "https://127.0.0.1", "http://127.0.0.1", "https://evil.example"] {
-                for form in ["token=\(right)&to=network%3Fa%3Db", " token=\(wrong)", "token=x", "", "to=//evil.example&token=+\(right)+"] {
+                for form in [
+                    "token=\(right)&to=network%3Fa%3Db", " token=\(wrong)", "token=x", "",
+                    "to=//evil.example&token=+\(right)+",
+                ] {
                     var logIn = request("/login", method: "POST")
                     (logIn.form, logIn.fields["origin"]) = (form, origin)
                     try await compare(logIn, collector.inspector, server)
@@ -190,11 +203,14 @@ import WaybillTesting
                 return
             }
             var pieces = stream.makeAsyncIterator()
-            let own = [try await pieces.next(), try await pieces.next()].map { String(decoding: $0 ?? [], as: UTF8.self) }
+            let own = [try await pieces.next(), try await pieces.next()].map {
+                String(decoding: $0 ?? [], as: UTF8.self)
+            }
             let client = try RawClient(port: server.port)
             try await client.send(RawClient.head("GET", "/live?version=0"))
             let served = try await client.receive(until: own[1]).lowercased()
-            #expect(own[0] == "retry: 2000\n\n" && own[1].hasPrefix("event: changed\ndata: ") && served.contains(own[0]))
+            #expect(
+                own[0] == "retry: 2000\n\n" && own[1].hasPrefix("event: changed\ndata: ") && served.contains(own[0]))
             for (name, value) in response.fields { #expect(served.contains("\(name): \(value)\r\n".lowercased())) }
         }
     }

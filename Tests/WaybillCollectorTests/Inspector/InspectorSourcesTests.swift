@@ -29,7 +29,9 @@ import WaybillStore
             #expect(list.contains("<b>app <u>1.2</u></b>") && list.contains("iPhone17,1 · iOS 18.1"))
             #expect(list.contains("aria-current=page>Sources</a>"))
             let ids = list.matches(of: #/<a href="sources/([^"]+)">/#).map { String($0.1) }
-            #expect(ids == [login.server.id.description, login.client.id.description], "The one that was heard last is in front.")
+            #expect(
+                ids == [login.server.id.description, login.client.id.description],
+                "The one that was heard last is in front.")
             let page = try await server.get("/sources/\(login.client.id)").text
             #expect(page.contains("3 to 4<td class=n>2<td>"))
             #expect(page.contains("href=\"../transactions/\(login.transaction)\""))
@@ -45,21 +47,26 @@ import WaybillStore
             #expect(found.matches(of: #/<a href="sources\//#).count == 1, "\(found.suffix(1200))")
             #expect(found.contains("<option value=\"server\" selected>"))
             #expect(
-                try await server.get("/sources?text=ios+18").text.contains("sources/\(login.client.id)"), "A form sends a space as a plus.")
-            #expect(try await server.get("/transactions?filter=login+outcome%3Afailed").text.contains("transactions/\(login.transaction)"))
+                try await server.get("/sources?text=ios+18").text.contains("sources/\(login.client.id)"),
+                "A form sends a space as a plus.")
+            #expect(
+                try await server.get("/transactions?filter=login+outcome%3Afailed").text.contains(
+                    "transactions/\(login.transaction)"))
             let none = try await server.get("/sources?text=windows")
             #expect(none.status == 200 && none.text.contains("None of the 2 sources here passes the filter."))
             let first = try await server.get("/sources?limit=1").text
-            let next = try #require(first.firstMatch(of: #/rel=next href="(\?[^"]+)"/#)?.1).replacing("&amp;", with: "&")
+            let next = try #require(first.firstMatch(of: #/rel=next href="(\?[^"]+)"/#)?.1).replacing(
+                "&amp;", with: "&")
             #expect(try await server.get("/sources\(next)").text.contains(login.client.id.description))
             for wrong in ["/sources?limit=0", "/sources?cursor=x", "/sources?sort=up", "/sources?colour=red"] {
                 #expect(try await server.get(wrong).status == 400, "\(wrong)")
             }
             #expect(try await server.get("/sources/\(GUID())").status == 404)
             #expect(
-                try await server.value("/v1/sources?sort=newest&app=app", as: RecordPage<SourceRecord>.self).rows.map(\.id) == [
-                    login.client.id
-                ])
+                try await server.value("/v1/sources?sort=newest&app=app", as: RecordPage<SourceRecord>.self).rows.map(
+                    \.id) == [
+                        login.client.id
+                    ])
         }
     }
 
@@ -106,7 +113,8 @@ import WaybillStore
             let anchor = ClockAnchor(atMicroseconds: 0, offsetMicroseconds: LoginHistory.begun)
             try store.append(RecordedBatch(source: login.client.id, facts: login.clientFacts, clocks: [anchor]))
             let set = try #require(
-                try store.lease(owner: GUID(), now: 0, expiresIn: 1000, limit: LeaseLimit(factCount: 4), isAlive: { _ in false }))
+                try store.lease(
+                    owner: GUID(), now: 0, expiresIn: 1000, limit: LeaseLimit(factCount: 4), isAlive: { _ in false }))
             let rejection = Rejection(source: login.client.id, sequence: 2, index: 1, reason: "code unknown")
             #expect(try store.settle(set.id, rejections: [rejection], at: LoginHistory.begun))
         }
@@ -128,7 +136,8 @@ import WaybillStore
         _ = try TokenFile(folder: folder.url).add(role: .read, project: .standard)
         try await CollectorServer.run(try Collector(folder: folder.url, access: .tokens)) { server in
             for (path, login) in [
-                "/sources": "login?to=sources", "/delivery": "login?to=delivery", "/sources/x": "../login?to=sources%2Fx",
+                "/sources": "login?to=sources", "/delivery": "login?to=delivery",
+                "/sources/x": "../login?to=sources%2Fx",
             ] {
                 let response = try await server.get(path)
                 #expect(response.status == 303 && response.header("Location") == login)

@@ -43,7 +43,8 @@ import WaybillCore
             #expect(list.contains("href=\"transactions?use_case=login&amp;outcome=failed\""))
             #expect(list.contains("p50<dd>15.0 ms"))
             let texts = [
-                ">LoginError 3</a>", "<dt>Transactions<dd>1</div>", "<td data-label=\"Reached\">1<td data-label=\"Of all\">100.0 %",
+                ">LoginError 3</a>", "<dt>Transactions<dd>1</div>",
+                "<td data-label=\"Reached\">1<td data-label=\"Of all\">100.0 %",
                 "1 transaction</a> did not finish",
                 "<td data-label=\"Of all time\">60.0 %<td data-label=\"Transactions\">1<td data-label=\"p50\">9.00 ms",
                 "<b>What is to be compared?</b>",
@@ -62,7 +63,8 @@ import WaybillCore
             for path in ["/use-cases"] + Self.views.map({ "/use-cases/login\($0)?since=2026-01-01&filter=variant" }) {
                 let page = try await server.get(path)
                 let base = try #require(URL(string: "http://waybill\(path)"))
-                let links = Set(page.text.matches(of: #/ href="([^"#]+)"/#).map { String($0.1).replacing("&amp;", with: "&") })
+                let links = Set(
+                    page.text.matches(of: #/ href="([^"#]+)"/#).map { String($0.1).replacing("&amp;", with: "&") })
                 #expect(links.count > 8)
                 for link in links {
                     let url = try #require(URL(string: link, relativeTo: base)?.absoluteURL)
@@ -75,13 +77,17 @@ import WaybillCore
     }
 
     @Test(arguments: [
-        ("/use-cases?since=yesterday", "“yesterday” is no time"), ("/use-cases?filter=outcome:lost", "Character 9 of the filter: "),
-        ("/use-cases?colour=red", "There is no parameter “colour”"), ("/use-cases/login?limit=5", "There is no parameter “limit”"),
-        ("/use-cases/login/duration?from=requestSend", "did you mean “requestSent”?"), ("/use-cases/login/duration?last=1", "give yes"),
+        ("/use-cases?since=yesterday", "“yesterday” is no time"),
+        ("/use-cases?filter=outcome:lost", "Character 9 of the filter: "),
+        ("/use-cases?colour=red", "There is no parameter “colour”"),
+        ("/use-cases/login?limit=5", "There is no parameter “limit”"),
+        ("/use-cases/login/duration?from=requestSend", "did you mean “requestSent”?"),
+        ("/use-cases/login/duration?last=1", "give yes"),
         ("/use-cases/login/funnel?step=%5E&step=nothing", "No event here is called “nothing”"),
         ("/use-cases/login/funnel?within=soon", "“soon” is no length of time"),
         ("/use-cases/login/legs?from=x", "There is no parameter “from”"),
-        ("/use-cases/login/compare?a=1h..0h", "give A and B"), ("/use-cases/login/compare?a=x&b=y", "“x” is no stretch of time"),
+        ("/use-cases/login/compare?a=1h..0h", "give A and B"),
+        ("/use-cases/login/compare?a=x&b=y", "“x” is no stretch of time"),
         ("/use-cases/login/compare?by=token&a=x&b=y", "Values under the name of a secret"),
         ("/use-cases/login/compare?by=nothing&a=x&b=y", "No transaction here has an attribute “nothing”"),
     ])
@@ -103,7 +109,8 @@ import WaybillCore
                 ),
                 ("/transactions?filter=-event:requestSend", "?filter=-event%3ArequestSent"),
                 ("/transactions?filter=url%3Dhttp://a", "?filter=attribute%3Aurl%3Dhttp%3A%2F%2Fa"),
-                ("/network?filter=statu:4xx", "?filter=status%3A4xx"), ("/use-cases?filter=versio:1", "?filter=version%3A1"),
+                ("/network?filter=statu:4xx", "?filter=status%3A4xx"),
+                ("/use-cases?filter=versio:1", "?filter=version%3A1"),
                 ("/use-cases/login/duration?filter=outcom:failed", "?filter=outcome%3Afailed"),
             ] {
                 let page = try await server.get(path)
@@ -113,7 +120,9 @@ import WaybillCore
                     "\(path.prefix { $0 != "?" })\(link.replacing("&amp;", with: "&"))")
                 #expect(corrected.status == 200, "\(link)")
             }
-            #expect(try await !server.get("/transactions?filter=outcome:zzzzzzzzz").text.contains("Show outcome"), "Nothing is near.")
+            #expect(
+                try await !server.get("/transactions?filter=outcome:zzzzzzzzz").text.contains("Show outcome"),
+                "Nothing is near.")
         }
     }
 
@@ -155,7 +164,9 @@ import WaybillCore
             let folder = try TemporaryDirectory()
             try await CollectorServer.run(try Collector(folder: folder.url)) { server in
                 var set = login.clientSet()
-                set.sources[0].names = [RecordedName(useCase: 0, name: name), RecordedName(useCase: 0, event: 1, name: name)]
+                set.sources[0].names = [
+                    RecordedName(useCase: 0, name: name), RecordedName(useCase: 0, event: 1, name: name),
+                ]
                 _ = try await server.post(set)
                 let list = try await server.get("/use-cases").text
                 let link = try #require(list.firstMatch(of: #/<h2><a href="([^"]+)"/#)?.1)
@@ -173,7 +184,8 @@ import WaybillCore
 
     @Test func filesOfTheOverviewHaveWhatThePageShows() async throws {
         try await run([login.clientSet()]) { server in
-            #expect(try await server.get("/use-cases/login/errors.csv").text == "domain,code,count\r\nLoginError,3,1\r\n")
+            #expect(
+                try await server.get("/use-cases/login/errors.csv").text == "domain,code,count\r\nLoginError,3,1\r\n")
             let outcomes = try await server.get("/use-cases/login/outcomes.csv").text
             #expect(
                 outcomes == "start,end,runs,open,succeeded,failed,canceled,abandoned,interrupted,timed_out\r\n"

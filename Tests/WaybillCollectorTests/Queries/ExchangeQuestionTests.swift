@@ -17,13 +17,16 @@ import WaybillReading
     }
 
     @Test(arguments: [
-        ("", 1), ("?use_case=login", 1), ("?use_case=7", 0), ("?outcome=failed", 1), ("?outcome=succeeded", 0), ("?method=post,get", 1),
-        ("?method=GET", 0), ("?status=401", 1), ("?status=4xx", 1), ("?status=400-499", 1), ("?status=5XX", 0), ("?state=completed", 1),
+        ("", 1), ("?use_case=login", 1), ("?use_case=7", 0), ("?outcome=failed", 1), ("?outcome=succeeded", 0),
+        ("?method=post,get", 1),
+        ("?method=GET", 0), ("?status=401", 1), ("?status=4xx", 1), ("?status=400-499", 1), ("?status=5XX", 0),
+        ("?state=completed", 1),
         ("?state=failed,mocked", 0), ("?since=2026-03-01T12:00:00Z", 1), ("?since=1h", 0), ("?until=2026-03-01", 0),
         ("?filter=host:example.com%20path:/login%20-status:5xx", 1), ("?filter=useCase:login%20event:requestSent", 1),
         ("?filter=took%3E1h", 0),
         ("?filter=method:post&status=5xx", 0),
-        ("?text=api.example.com/login", 1), ("?text=no%20such", 0), ("?use_case=login&method=POST&status=401&limit=1", 1),
+        ("?text=api.example.com/login", 1), ("?text=no%20such", 0),
+        ("?use_case=login&method=POST&status=401&limit=1", 1),
     ])
     func everyConditionMustHold(query: String, count: Int) async throws {
         try await CollectorServer.run(collector) { server async throws in
@@ -54,7 +57,8 @@ import WaybillReading
     }
 
     @Test(arguments: [
-        ("status=ok", "status"), ("status=5-4", "status"), ("status=", "status"), ("state=done", "state"), ("outcome=ok", "outcome"),
+        ("status=ok", "status"), ("status=5-4", "status"), ("status=", "status"), ("state=done", "state"),
+        ("outcome=ok", "outcome"),
         ("limit=0", "limit"), ("cursor=x", "cursor"), ("host=x", "host"),
     ])
     func aParameterThatCannotBeReadIsA400ThatNamesIt(query: String, parameter: String) async throws {
@@ -80,15 +84,21 @@ import WaybillReading
         try await CollectorServer.run(collector) { server async throws in
             _ = try await server.post(login.clientSet())
             let code = login.client.id.supportCode.description
-            for key in ["\(login.client.id):3", "\(code):3", "\(code.lowercased()):3", "\(code.prefix(3)):3", "\(code)%3A3"] {
+            for key in [
+                "\(login.client.id):3", "\(code):3", "\(code.lowercased()):3", "\(code.prefix(3)):3", "\(code)%3A3",
+            ] {
                 let record: ExchangeRecord = try await server.value("/v1/exchanges/\(key)")
                 #expect(record.id == Fact.ID(source: login.client.id, sequence: 3))
-                #expect(record.transaction == login.transaction && record.useCaseName == "login" && record.exchange.status == 401)
+                #expect(
+                    record.transaction == login.transaction && record.useCaseName == "login"
+                        && record.exchange.status == 401)
             }
         }
     }
 
-    @Test(arguments: ["01890a5d-ac96-774b-bcce-b302099a8057:3", "0000-0000:3", "x", ":3", "K7QD:", "K7QD:0", "K7QD:-1", "K7QD:3x"])
+    @Test(arguments: [
+        "01890a5d-ac96-774b-bcce-b302099a8057:3", "0000-0000:3", "x", ":3", "K7QD:", "K7QD:0", "K7QD:-1", "K7QD:3x",
+    ])
     func whatIsNotThereIsA404(key: String) async throws {
         try await CollectorServer.run(collector) { server async throws in
             _ = try await server.post(login.clientSet())

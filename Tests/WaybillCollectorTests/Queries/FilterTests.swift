@@ -17,10 +17,13 @@ import WaybillReading
         collector = try Collector(folder: folder.url)
     }
 
-    private func escaped(_ text: String) -> String { text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "" }
+    private func escaped(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    }
 
     @Test(arguments: [
-        ("useCase:login outcome:failed", 1), ("event:requestSent -event:serverRejected", 0), ("error:LoginError status:4xx", 1),
+        ("useCase:login outcome:failed", 1), ("event:requestSent -event:serverRejected", 0),
+        ("error:LoginError status:4xx", 1),
         ("took<15ms", 0),
         ("os:\"ios 18\" attribute:variant=B", 1), ("outcome:succeeded", 0), ("api.example sort:longest", 1),
     ])
@@ -28,7 +31,8 @@ import WaybillReading
         try await CollectorServer.run(collector) { server async throws in
             _ = try await server.post(login.clientSet())
             _ = try await server.post(login.serverSet())
-            let page = try await server.value("/v1/transactions?filter=\(escaped(filter))", as: RecordPage<TransactionSummary>.self)
+            let page = try await server.value(
+                "/v1/transactions?filter=\(escaped(filter))", as: RecordPage<TransactionSummary>.self)
             #expect(page.rows.count == count)
             #expect((page.whyEmpty == nil) == (count > 0))
             let export = try await server.get("/v1/export?filter=\(escaped(filter))")
@@ -40,8 +44,12 @@ import WaybillReading
     @Test func parametersHoldBesidesAFilter() async throws {
         try await CollectorServer.run(collector) { server async throws in
             _ = try await server.post(login.clientSet())
-            for (query, count) in [("filter=useCase%3Alogin&outcome=failed", 1), ("filter=outcome%3Afailed&use_case=7", 0)] {
-                #expect(try await server.value("/v1/transactions?\(query)", as: RecordPage<TransactionSummary>.self).rows.count == count)
+            for (query, count) in [
+                ("filter=useCase%3Alogin&outcome=failed", 1), ("filter=outcome%3Afailed&use_case=7", 0),
+            ] {
+                #expect(
+                    try await server.value("/v1/transactions?\(query)", as: RecordPage<TransactionSummary>.self).rows
+                        .count == count)
             }
         }
     }
@@ -72,7 +80,8 @@ import WaybillReading
         try await CollectorServer.run(collector) { server async throws in
             func changes(_ after: String, _ filter: String = "") async throws -> (ids: [GUID], position: String) {
                 let page = try await server.value(
-                    "/v1/transactions?after=\(after)&filter=\(escaped(filter))", as: RecordPage<TransactionSummary>.self)
+                    "/v1/transactions?after=\(after)&filter=\(escaped(filter))", as: RecordPage<TransactionSummary>.self
+                )
                 return (page.rows.map(\.id), try #require(page.position))
             }
             let other = LoginHistory()
@@ -90,7 +99,9 @@ import WaybillReading
             let all = try await changes(begun.position)
             #expect(all.ids == [login.transaction])
             #expect(try await changes(all.position).ids.isEmpty)
-            for wrong in ["x", "99"] { try await server.get("/v1/transactions?after=\(wrong)").expectProblem(400, "Bad Request") }
+            for wrong in ["x", "99"] {
+                try await server.get("/v1/transactions?after=\(wrong)").expectProblem(400, "Bad Request")
+            }
         }
     }
 }

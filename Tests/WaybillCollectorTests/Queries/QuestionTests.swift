@@ -16,15 +16,19 @@ import WaybillReading
     }
 
     @Test(arguments: [
-        ("", 1), ("?use_case=login", 1), ("?use_case=0", 1), ("?use_case=7", 0), ("?outcome=failed,open", 1), ("?outcome=succeeded", 0),
-        ("?since=2026-03-01", 1), ("?since=2026-03-01T12:00:00.001Z", 0), ("?since=1h", 0), ("?until=1772366400000000", 0),
+        ("", 1), ("?use_case=login", 1), ("?use_case=0", 1), ("?use_case=7", 0), ("?outcome=failed,open", 1),
+        ("?outcome=succeeded", 0),
+        ("?since=2026-03-01", 1), ("?since=2026-03-01T12:00:00.001Z", 0), ("?since=1h", 0),
+        ("?until=1772366400000000", 0),
         ("?until=2026-03-02", 1), ("?text=LoginError", 1), ("?text=api.example", 1), ("?text=no%20such", 0),
         ("?use_case=login&outcome=failed&text=B&limit=1", 1),
     ])
     func everyConditionMustHold(query: String, count: Int) async throws {
         try await CollectorServer.run(collector) { server async throws in
             _ = try await server.post(LoginHistory().clientSet())
-            #expect(try await server.value("/v1/transactions\(query)", as: RecordPage<TransactionSummary>.self).rows.count == count)
+            #expect(
+                try await server.value("/v1/transactions\(query)", as: RecordPage<TransactionSummary>.self).rows.count
+                    == count)
         }
     }
 
@@ -51,7 +55,8 @@ import WaybillReading
     }
 
     @Test(arguments: [
-        ("use_case=logon", "use_case"), ("outcome=ok", "outcome"), ("since=noon", "since"), ("until=noon", "until"), ("limit=0", "limit"),
+        ("use_case=logon", "use_case"), ("outcome=ok", "outcome"), ("since=noon", "since"), ("until=noon", "until"),
+        ("limit=0", "limit"),
         ("cursor=x", "cursor"), ("usecase=0", "usecase"),
     ])
     func aParameterThatCannotBeReadIsA400ThatNamesIt(query: String, parameter: String) async throws {
@@ -68,7 +73,8 @@ import WaybillReading
             _ = try await server.post(login.clientSet())
             let code = login.transaction.supportCode.description
             for key in [
-                "\(login.transaction)", "\(login.transaction)".uppercased(), code, code.lowercased(), code.replacing("-", with: "%20"),
+                "\(login.transaction)", "\(login.transaction)".uppercased(), code, code.lowercased(),
+                code.replacing("-", with: "%20"),
             ] {
                 let record: TransactionRecord = try await server.value("/v1/transactions/\(key)")
                 #expect(record.summary.id == login.transaction)
@@ -85,7 +91,9 @@ import WaybillReading
 
     @Test func aSharedSupportCodeIsA409ThatListsTheTransactions() async throws {
         try await CollectorServer.run(collector) { server async throws in
-            let ids = try ["01890a5d-ac96-774b-bcce-b302099a8057", "01890a5d-ac97-774b-bcce-b302099a8057"].map { try #require(GUID($0)) }
+            let ids = try ["01890a5d-ac96-774b-bcce-b302099a8057", "01890a5d-ac97-774b-bcce-b302099a8057"].map {
+                try #require(GUID($0))
+            }
             for id in ids {
                 var set = LoginHistory().clientSet(1...1)
                 set.sources[0].facts[0].content = .opened(Fact.Opened(transaction: id, useCase: 0))
@@ -115,11 +123,14 @@ import WaybillReading
         try await CollectorServer.run(collector) { server async throws in
             let login = LoginHistory()
             var set = login.clientSet(1...1)
-            set.sources[0].facts += (2...998).map { Fact(sequence: $0, part: 1, atMicroseconds: $0, content: .event(Fact.Event(code: 1))) }
+            set.sources[0].facts += (2...998).map {
+                Fact(sequence: $0, part: 1, atMicroseconds: $0, content: .event(Fact.Event(code: 1)))
+            }
             set.sources[0].dropped = [DroppedRange(first: 999, last: 1000, reason: .quota)]
             set.sources[0].ledger = Ledger(recorded: 1000, dropped: ["quota": 2], pending: 998)
             #expect(try await server.post(set).acceptedCount == 998)
-            let source = try #require(try await server.value("/v1/sources", as: RecordPage<SourceRecord>.self).rows.first)
+            let source = try #require(
+                try await server.value("/v1/sources", as: RecordPage<SourceRecord>.self).rows.first)
             #expect(source.id == login.client.id && source.gaps.isEmpty)
             #expect(source.ledger == Ledger(recorded: 1000, delivered: 998, dropped: ["quota": 2]))
         }
@@ -147,7 +158,8 @@ import WaybillReading
             #expect(told == heard && pages == [2, 2, 1])
             #expect(try await server.value("/v1/sources?limit=5", as: RecordPage<SourceRecord>.self).next == nil)
             for path in [
-                "/v1/sources?limit=0", "/v1/sources?limit=501", "/v1/sources?cursor=x", "/v1/sources?cursor=-1", "/v1/sources?sort=a",
+                "/v1/sources?limit=0", "/v1/sources?limit=501", "/v1/sources?cursor=x", "/v1/sources?cursor=-1",
+                "/v1/sources?sort=a",
                 "/v1/sources?colour=a",
             ] {
                 try await server.get(path).expectProblem(400, "Bad Request")

@@ -44,7 +44,8 @@ import WaybillStore
     func parametersTakeThePlaceOfTheQuestionsFilter(parameters: String, runs: Int) async throws {
         try await CollectorServer.run(collector) { server async throws in
             _ = try await server.post(LoginHistory().clientSet())
-            let answer = try await server.ask(#"{"question":"summary","filter":{"use_case":7}}"#, parameters: "?" + parameters)
+            let answer = try await server.ask(
+                #"{"question":"summary","filter":{"use_case":7}}"#, parameters: "?" + parameters)
             let summary = try JSONDecoder.waybill().decode(SummaryAnswer.self, from: answer.body)
             #expect(summary.useCases.reduce(0) { $0 + $1.runs } == runs)
         }
@@ -55,9 +56,18 @@ import WaybillStore
         ("[]", "", "A question is a JSON object with the member “question”."),
         (#"{"filter":{}}"#, "", "“/question” is missing."),
         (#"{"question":"why"}"#, "/question", "“/question” cannot be read: “why” is no question. They are: "),
-        (#"{"question":"summary","filter":{"usecase":0}}"#, "/filter/usecase", "“/filter/usecase” means nothing in this question; "),
-        (#"{"question":"summary","filter":{"use_case":null}}"#, "/filter/use_case", "“/filter/use_case” means nothing in this question; "),
-        (#"{"question":"summary","filter":{"use_case":"login"}}"#, "/filter/use_case", "“/filter/use_case” cannot be read: "),
+        (
+            #"{"question":"summary","filter":{"usecase":0}}"#, "/filter/usecase",
+            "“/filter/usecase” means nothing in this question; "
+        ),
+        (
+            #"{"question":"summary","filter":{"use_case":null}}"#, "/filter/use_case",
+            "“/filter/use_case” means nothing in this question; "
+        ),
+        (
+            #"{"question":"summary","filter":{"use_case":"login"}}"#, "/filter/use_case",
+            "“/filter/use_case” cannot be read: "
+        ),
         (
             #"{"question":"summary","filter":{"outcomes":["failed","ok"]}}"#, "/filter/outcomes/1",
             "“/filter/outcomes/1” cannot be read: None of "
@@ -108,7 +118,8 @@ import WaybillStore
                 answer.expectProblem(415, "Unsupported Media Type")
                 #expect(answer.header("Accept") == "application/json")
             }
-            #expect(try await server.ask(#"{"question":"summary"}"#, type: "Application/JSON; charset=utf-8").status == 200)
+            #expect(
+                try await server.ask(#"{"question":"summary"}"#, type: "Application/JSON; charset=utf-8").status == 200)
             let long = #"{"question":"summary","filter":{"text":"\#(String(repeating: "x", count: 70_000))"}}"#
             try await server.ask(long).expectProblem(413, "Content Too Large")
         }
@@ -121,7 +132,8 @@ extension CollectorServer {
     ) async throws -> RawClient.Response {
         var headers = headers
         if !type.isEmpty { headers["Content-Type"] = type }
-        return try await RawClient.send("POST", "/v1/answers\(parameters)", to: port, headers: headers, body: Data(question.utf8))
+        return try await RawClient.send(
+            "POST", "/v1/answers\(parameters)", to: port, headers: headers, body: Data(question.utf8))
     }
 }
 #endif

@@ -7,12 +7,14 @@ import WaybillCollector
 import WaybillCore
 import WaybillReading
 
-/// `Schemas/collector.openapi.yaml` says what the collector does. An independent validator checks in CI that it is OpenAPI at all.
+/// `Schemas/collector.openapi.yaml` says what the collector does. An independent validator checks in CI that it is
+/// OpenAPI at all.
 @Suite(.timeLimit(.minutes(5))) struct DescriptionTests {
     private let lines: [Substring]
 
     init() throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Schemas/collector.openapi.yaml")
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../../Schemas/collector.openapi.yaml")
         lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
     }
 
@@ -42,7 +44,9 @@ import WaybillReading
             if let match = line.wholeMatch(of: #/        - token: \[(\w+)\]/#) { roles[route] = match.1 }
         }
         #expect(lines.contains("  - token: [read]"))
-        for route in Route.allCases { #expect(roles[Substring(route.rawValue)].map(String.init) == route.role?.rawValue ?? "none") }
+        for route in Route.allCases {
+            #expect(roles[Substring(route.rawValue)].map(String.init) == route.role?.rawValue ?? "none")
+        }
     }
 
     @Test func itHasTheParametersOfALists() {
@@ -86,7 +90,8 @@ import WaybillReading
             _ = try await server.post(login.serverSet())
             var members: Set<String> = []
             for question in [
-                #"{"question":"summary","step_us":60000000}"#, #"{"question":"network"}"#, #"{"question":"legs","segmentation":"day"}"#,
+                #"{"question":"summary","step_us":60000000}"#, #"{"question":"network"}"#,
+                #"{"question":"legs","segmentation":"day"}"#,
                 #"{"question":"duration","occurrence":"first","segmentation":"variant","filter":{"outcomes":[],"conditions":["event:requestSent"],"order":"oldest"}}"#,
                 #"{"question":"transitions","filter":{"use_case":0}}"#,
                 #"{"question":"funnel","steps":["^","$"],"is_strict":true,"window_us":1}"#,
@@ -106,7 +111,8 @@ import WaybillReading
     }
 
     @Test func itHasTheStatesOfExchanges() {
-        #expect(lines.contains("      enum: [\(ExchangeRecord.State.allCases.map(\.rawValue).joined(separator: ", "))]"))
+        #expect(
+            lines.contains("      enum: [\(ExchangeRecord.State.allCases.map(\.rawValue).joined(separator: ", "))]"))
     }
 
     @Test func itHasTheMediaTypesThatAreTakenAndGiven() {
@@ -127,7 +133,8 @@ import WaybillReading
             _ = try await server.post(login.serverSet())
             var members: Set<String> = []
             for path in [
-                "/v1/transactions?limit=1", "/v1/ready", "/v1/transactions/\(login.transaction)", "/v1/exchanges?limit=1", "/v1/sources",
+                "/v1/transactions?limit=1", "/v1/ready", "/v1/transactions/\(login.transaction)",
+                "/v1/exchanges?limit=1", "/v1/sources",
                 "/v1/health", "/v1/names",
                 "/v1/sources/x",
             ] {

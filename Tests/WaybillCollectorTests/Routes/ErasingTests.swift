@@ -33,7 +33,9 @@ import WaybillStore
             let answer = try await RawClient.send(
                 "DELETE", "/v1/transactions?installation=\(installation)", to: server.port)
             #expect(answer.status == 200)
-            #expect(try JSONDecoder.waybill().decode(Erasure.self, from: answer.body) == Erasure(transactionCount: 1, factCount: 9))
+            #expect(
+                try JSONDecoder.waybill().decode(Erasure.self, from: answer.body)
+                    == Erasure(transactionCount: 1, factCount: 9))
             try await server.get("/v1/transactions/\(login.transaction)").expectProblem(404, "Not Found")
             #expect(try await server.post(clientSet()).rejections.map(\.reason) == Array(repeating: "erased", count: 6))
         }
@@ -55,7 +57,8 @@ import WaybillStore
 
     /// Breaks when a misspelt request erases something, or everything.
     @Test(arguments: [
-        "", "?installation=x", "?id=0000-0000", "?app=app", "?id=x", "?installation=01890a5d-ac96-774b-bcce-b302099a8057&id=1",
+        "", "?installation=x", "?id=0000-0000", "?app=app", "?id=x",
+        "?installation=01890a5d-ac96-774b-bcce-b302099a8057&id=1",
     ])
     func whatIsNotClearErasesNothing(query: String) async throws {
         try await serving { server in
@@ -75,7 +78,8 @@ import WaybillStore
             set.sources[0].names = [RecordedName(useCase: 0, name: "signIn")]
             _ = try await server.post(set)
             let conflicts: [NameConflict] = try await server.value("/v1/names")
-            #expect(conflicts.map(\.useCase) == [0] && conflicts.first?.names.map(\.name).sorted() == ["login", "signIn"])
+            #expect(
+                conflicts.map(\.useCase) == [0] && conflicts.first?.names.map(\.name).sorted() == ["login", "signIn"])
         }
     }
 

@@ -6,7 +6,8 @@ import WaybillCollector
 import WaybillCore
 import WaybillStore
 
-/// Secrets of clients that redact less, or did when they recorded, stay out of a collector's files and of what it answers.
+/// Secrets of clients that redact less, or did when they recorded, stay out of a collector's files and of what it
+/// answers.
 @Suite(.timeLimit(.minutes(5))) struct RedactionTests {
     private static let secret = "hunter22sunny"
     private let folder: TemporaryDirectory
@@ -38,7 +39,9 @@ import WaybillStore
     }
 
     private func files() throws -> [Data] {
-        try FileManager.default.contentsOfDirectory(at: folder.url, includingPropertiesForKeys: nil).map { try Data(contentsOf: $0) }
+        try FileManager.default.contentsOfDirectory(at: folder.url, includingPropertiesForKeys: nil).map {
+            try Data(contentsOf: $0)
+        }
     }
 
     @Test func whatComesInIsRedactedBeforeItIsStored() async throws {
@@ -57,7 +60,10 @@ import WaybillStore
         #expect(try files().contains { $0.range(of: Data(Self.secret.utf8)) != nil })
         try await CollectorServer.run(try Collector(folder: folder.url)) { server async throws in
             let id = login.transaction
-            for path in ["transactions", "transactions/\(id)", "exchanges", "exchanges/\(login.client.id):3", "export", "sources"] {
+            for path in [
+                "transactions", "transactions/\(id)", "exchanges", "exchanges/\(login.client.id):3", "export",
+                "sources",
+            ] {
                 let answer = try await server.get("/v1/\(path)")
                 #expect(answer.status == 200 && !answer.body.isEmpty, "\(path)")
                 #expect(!answer.text.contains(Self.secret), "\(path)")

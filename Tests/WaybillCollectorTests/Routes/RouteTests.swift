@@ -55,7 +55,8 @@ import WaybillCore
             #expect(response.header("Retry-After") == "5")
             #expect(!response.text.contains("events"), "The store's own words stay in the log.")
             try other.execute("ALTER TABLE elsewhere RENAME TO events")
-            #expect(try await server.post(login.clientSet()).acceptedCount == 6, "Nothing of the first attempt was kept.")
+            #expect(
+                try await server.post(login.clientSet()).acceptedCount == 6, "Nothing of the first attempt was kept.")
         }
     }
 

@@ -27,7 +27,8 @@ struct CollectorServer {
     private static var quiet: Logger { Logger(label: "collector", factory: { _ in SwiftLogNoOpLogHandler() }) }
 
     static func run(
-        _ router: Router<BasicRequestContext>, logger: Logger = CollectorServer.quiet, _ body: (CollectorServer) async throws -> Void
+        _ router: Router<BasicRequestContext>, logger: Logger = CollectorServer.quiet,
+        _ body: (CollectorServer) async throws -> Void
     ) async throws {
         let (ports, started) = AsyncStream<Int>.makeStream()
         let app = Application(
@@ -66,7 +67,9 @@ struct CollectorServer {
     /// The receipt of a set, which must be there.
     func post(_ set: TransactionSet) async throws -> Receipt {
         let response = try await post(Data(set.encoded()))
-        guard response.status == 200, response.header("Content-Type") == Receipt.mediaType else { throw Refusal(response: response) }
+        guard response.status == 200, response.header("Content-Type") == Receipt.mediaType else {
+            throw Refusal(response: response)
+        }
         return try Receipt.decode(Array(response.body))
     }
 

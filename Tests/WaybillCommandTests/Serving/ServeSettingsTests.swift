@@ -30,7 +30,8 @@ import WaybillCore
     /// Breaks when a setting is read under another name than the one that is printed, or printed from another one.
     @Test func everySettingHasTheSameNameInEveryPlace() async throws {
         let values: [ServeSetting: String] = [
-            .host: "127.0.0.1", .insecure: "true", .tlsCert: "a.pem", .tlsKey: "b.pem", .tlsKeyPassword: "hunter22", .logLevel: "info",
+            .host: "127.0.0.1", .insecure: "true", .tlsCert: "a.pem", .tlsKey: "b.pem", .tlsKeyPassword: "hunter22",
+            .logLevel: "info",
             .otlp: "http://127.0.0.1:4318", .otlpHeaders: "api-key=hunter22",
         ]
         var environment: [String: String] = [:]
@@ -41,28 +42,34 @@ import WaybillCore
             let words = setting.rawValue.replacing(#/[A-Z]/#) { "-" + $0.output.lowercased() }
             let value = values[setting] ?? "\(index + 1)"
             environment["WAYBILL_" + words.uppercased().replacing("-", with: "_")] = value
-            members.append("\"\(setting.rawValue)\": " + (values[setting] == nil || value == "true" ? value : "\"\(value)\""))
+            members.append(
+                "\"\(setting.rawValue)\": " + (values[setting] == nil || value == "true" ? value : "\"\(value)\""))
             lines.append("\(setting.rawValue) = \(setting.isSecret ? "[hidden]" : value)")
             if !setting.isSecret { arguments += value == "true" ? ["--\(words)"] : ["--\(words)", value] }
         }
         #expect(try await ServeSettings(environment: environment).lines == lines)
-        #expect(try await ServeSettings(environment: [:], file: file("{\(members.joined(separator: ","))}")).lines == lines)
+        #expect(
+            try await ServeSettings(environment: [:], file: file("{\(members.joined(separator: ","))}")).lines == lines)
         let options = try await ServeSettings(
             ServeFlags.parse(arguments), environment: ["WAYBILL_TLS_KEY_PASSWORD": "x", "WAYBILL_OTLP_HEADERS": "x=y"])
         #expect(options.lines == lines)
     }
 
     @Test(arguments: [
-        (#"{"prot": 1}"#, "There is no setting “prot”"), (#"{"port": "many"}"#, "The setting port is not a number from 0 to 65535."),
+        (#"{"prot": 1}"#, "There is no setting “prot”"),
+        (#"{"port": "many"}"#, "The setting port is not a number from 0 to 65535."),
         (#"{"port": 65536}"#, "The setting port is not a number from 0 to 65535."),
         (#"{"maxBodyBytes": 0}"#, "The setting maxBodyBytes is not a number"),
         (#"{"insecure": "perhaps"}"#, "The setting insecure is not true or false."),
-        (#"{"logLevel": "loud"}"#, "The setting logLevel is not one of trace,"), (#"{"tlsCert": "a.pem"}"#, "HTTPS takes both"),
+        (#"{"logLevel": "loud"}"#, "The setting logLevel is not one of trace,"),
+        (#"{"tlsCert": "a.pem"}"#, "HTTPS takes both"),
         (#"{"otlp": "127.0.0.1:4318"}"#, "The backend's address is no HTTP URL"), ("[]", "The settings in"),
         (#"{"insecure": true, "host": "0.0.0.0"}"#, "Without tokens the collector listens on loopback alone"),
     ])
     func whatCannotBeMeantIsASentence(text: String, sentence: String) async throws {
-        let error = await #expect(throws: WaybillError.self) { try await ServeSettings(environment: [:], file: file(text)) }
+        let error = await #expect(throws: WaybillError.self) {
+            try await ServeSettings(environment: [:], file: file(text))
+        }
         #expect(error?.message.hasPrefix(sentence) == true)
     }
 

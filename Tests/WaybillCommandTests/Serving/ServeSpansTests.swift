@@ -106,7 +106,9 @@ private final class SpanBackend: Sendable {
     private let state: Locked<State>
 
     /// - Parameter answer: Given the number of requests before.
-    init(_ answer: @escaping @Sendable (Int) -> LoopbackServer.Response = { _ in .text("{}", type: "application/json") }) throws {
+    init(
+        _ answer: @escaping @Sendable (Int) -> LoopbackServer.Response = { _ in .text("{}", type: "application/json") }
+    ) throws {
         let state = Locked(State())
         self.state = state
         server = try LoopbackServer { request in

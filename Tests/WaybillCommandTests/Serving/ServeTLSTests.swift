@@ -3,12 +3,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// HTTPS, as a client sees it that trusts one certificate: curl, since URLSession on Linux cannot be told whom to trust.
+/// HTTPS, as a client sees it that trusts one certificate: curl, since URLSession on Linux cannot be told whom to
+/// trust.
 ///
 /// The certificate is self-signed, made for 127.0.0.1 with `openssl req -x509`, and its key is no secret.
 @Suite(.timeLimit(.minutes(5))) struct ServeTLSTests {
     private let folder: TemporaryDirectory
-    private let certificates = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Certificates").standardizedFileURL
+    private let certificates = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Certificates")
+        .standardizedFileURL
 
     init() throws { folder = try TemporaryDirectory() }
 
@@ -19,10 +21,12 @@ import Testing
         let token = try await folder.addToken("read")
         try folder.makeStore(of: LoginHistory().clientSet())
         let serve = try await ServeProcess.start(
-            folder, "--tls-cert", path("certificate.pem"), "--tls-key", path(key), asksForToken: true, environment: environment)
+            folder, "--tls-cert", path("certificate.pem"), "--tls-key", path(key), asksForToken: true,
+            environment: environment)
         #expect(serve.url.hasPrefix("https://"))
         let answer = try await curl(
-            "--cacert", path("certificate.pem"), "-H", "Authorization: Bearer \(token)", serve.url + "/v1/transactions?outcome=failed")
+            "--cacert", path("certificate.pem"), "-H", "Authorization: Bearer \(token)",
+            serve.url + "/v1/transactions?outcome=failed")
         #expect(answer.contains(#""use_case_name":"login""#))
         // Our own client trusts the system's certificates.
         #expect(try await Command.waybill("list", serve.url, environment: ["WAYBILL_TOKEN": token]).status == 1)
@@ -52,11 +56,13 @@ import Testing
     }
 
     @Test(arguments: [
-        ("key.pem", "key.pem"), ("certificate.pem", "certificate.pem"), ("none.pem", "key.pem"), ("certificate.pem", "encrypted-key.pem"),
+        ("key.pem", "key.pem"), ("certificate.pem", "certificate.pem"), ("none.pem", "key.pem"),
+        ("certificate.pem", "encrypted-key.pem"),
     ])
     func filesThatAreNotWhatTheyShouldBeAreOneSentence(certificate: String, key: String) async throws {
         let result = try await Command.waybill(
-            "serve", folder.url.path, "--insecure", "--port", "0", "--tls-cert", path(certificate), "--tls-key", path(key),
+            "serve", folder.url.path, "--insecure", "--port", "0", "--tls-cert", path(certificate), "--tls-key",
+            path(key),
             environment: ["WAYBILL_TLS_KEY_PASSWORD": "wrong"])
         #expect(result.status == 1)
         #expect(result.errors.hasPrefix("Error: The "))

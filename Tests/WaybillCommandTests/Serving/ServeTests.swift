@@ -55,7 +55,8 @@ import WaybillStore
         // In one piece, so that when health is answered the head of the set has been read, too.
         try await client.send(
             RawClient.head("GET", "/v1/health")
-                + RawClient.head("POST", "/v1/sets", headers: ["Content-Type": TransactionSet.mediaType], length: body.count)
+                + RawClient.head(
+                    "POST", "/v1/sets", headers: ["Content-Type": TransactionSet.mediaType], length: body.count)
                 + body.prefix(10))
         #expect(try await client.response().status == 200)
 
@@ -80,13 +81,15 @@ import WaybillStore
         #expect(try await client.untilClosed().isEmpty)
     }
 
-    /// However steadily they come: a body that trickles would else hold its connection, and what has been read of it, for ever.
+    /// However steadily they come: a body that trickles would else hold its connection, and what has been read of it,
+    /// for ever.
     @Test func whatComesTooLateIsCutOff() async throws {
         let serve = try await ServeProcess.start(folder, "--header-seconds", "1", "--body-seconds", "1")
         let silent = try RawClient(port: serve.port)
         let slow = try RawClient(port: serve.port)
         try await slow.send(
-            RawClient.head("POST", "/v1/sets", headers: ["Content-Type": TransactionSet.mediaType], length: 1000) + Data("{".utf8))
+            RawClient.head("POST", "/v1/sets", headers: ["Content-Type": TransactionSet.mediaType], length: 1000)
+                + Data("{".utf8))
         #expect(try await slow.response().status == 408)
         #expect(try await slow.untilClosed().isEmpty)
         #expect(try await silent.untilClosed().isEmpty)
@@ -124,18 +127,22 @@ import WaybillStore
     }
 
     @Test func insecureIsForLoopbackAlone() async throws {
-        let result = try await Command.waybill("serve", folder.url.path, "--port", "0", "--insecure", "--host", "0.0.0.0")
+        let result = try await Command.waybill(
+            "serve", folder.url.path, "--port", "0", "--insecure", "--host", "0.0.0.0")
         #expect(result.status == 1)
         #expect(result.errors.hasPrefix("Error: Without tokens the collector listens on loopback alone"))
     }
 
-    /// Breaks when a page from elsewhere, whose name was turned to this machine, can read what asks for no token (DNS rebinding).
+    /// Breaks when a page from elsewhere, whose name was turned to this machine, can read what asks for no token (DNS
+    /// rebinding).
     @Test func insecureAnswersToNamesOfThisMachineAlone() async throws {
         let serve = try await ServeProcess.start(folder)
         for path in ["/transactions", "/network", "/login", "/v1/transactions", "/v1/export", "/metrics", "/nowhere"] {
             for (host, isOwn) in [
-                ("evil.example", false), ("127.0.0.1.evil.example", false), ("localhost.evil.example:\(serve.port)", false), ("", false),
-                ("localhost", true), ("LOCALHOST:\(serve.port)", true), ("127.0.0.1:\(serve.port)", true), ("[::1]:\(serve.port)", true),
+                ("evil.example", false), ("127.0.0.1.evil.example", false),
+                ("localhost.evil.example:\(serve.port)", false), ("", false),
+                ("localhost", true), ("LOCALHOST:\(serve.port)", true), ("127.0.0.1:\(serve.port)", true),
+                ("[::1]:\(serve.port)", true),
             ] {
                 let client = try RawClient(port: serve.port)
                 try await client.send(Data("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8))
@@ -164,7 +171,8 @@ import WaybillStore
 
     @Test func aFolderThatCannotBeMadeIsOneSentence() async throws {
         try Data().write(to: folder.file("file"))
-        let result = try await Command.waybill("serve", folder.file("file").path + "/below", "--insecure", "--port", "0")
+        let result = try await Command.waybill(
+            "serve", folder.file("file").path + "/below", "--insecure", "--port", "0")
         #expect(result.status == 1)
         #expect(result.errors.hasPrefix("Error: "))
         #expect(result.errors.split(separator: "\n").count == 1)

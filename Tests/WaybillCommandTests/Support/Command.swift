@@ -22,7 +22,9 @@ struct Command {
         let process = Process()
         process.executableURL = ChildProcess.folder.appending(path: "waybill-cli")
         process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(["WAYBILL_TOKEN": ""]) { $1 }.merging(environment) { $1 }
+        process.environment = ProcessInfo.processInfo.environment.merging(["WAYBILL_TOKEN": ""]) { $1 }.merging(
+            environment
+        ) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = try FileHandle(forWritingTo: errors)
@@ -31,7 +33,8 @@ struct Command {
             do { try process.runAlone() } catch { continuation.resume(throwing: error) }
         }
         return Command(
-            output: try String(contentsOf: output, encoding: .utf8), errors: try String(contentsOf: errors, encoding: .utf8),
+            output: try String(contentsOf: output, encoding: .utf8),
+            errors: try String(contentsOf: errors, encoding: .utf8),
             status: process.terminationStatus)
     }
 
@@ -49,13 +52,16 @@ struct ServeProcess {
     ///
     /// - Parameter asksForToken: Otherwise it runs with `--insecure`.
     static func start(
-        _ folder: TemporaryDirectory, _ arguments: String..., asksForToken: Bool = false, environment: [String: String] = [:]
+        _ folder: TemporaryDirectory, _ arguments: String..., asksForToken: Bool = false,
+        environment: [String: String] = [:]
     ) async throws -> ServeProcess {
         let process = try ChildProcess(
-            "waybill-cli", ["serve", folder.url.path, "--port", "0"] + (asksForToken ? [] : ["--insecure"]) + arguments,
+            "waybill-cli",
+            ["serve", folder.url.path, "--port", "0"] + (asksForToken ? [] : ["--insecure"]) + arguments,
             environment: environment)
         let line = await onThread { process.line() }
-        guard let port = line?.wholeMatch(of: #/listening on (https?://127\.0\.0\.1:(\d+))/#), let number = Int(port.2) else {
+        guard let port = line?.wholeMatch(of: #/listening on (https?://127\.0\.0\.1:(\d+))/#), let number = Int(port.2)
+        else {
             throw WaybillError(.transport, "The first line was: \(line ?? "none").")
         }
         return ServeProcess(process: process, port: number, url: String(port.1))
@@ -67,7 +73,8 @@ struct ServeProcess {
     /// Posts a set; nil where there is no receipt.
     func post(_ set: TransactionSet) async -> Receipt? {
         let headers = ["Content-Type": TransactionSet.mediaType]
-        let answer = try? await RawClient.send("POST", "/v1/sets", to: port, headers: headers, body: Data(set.encoded()))
+        let answer = try? await RawClient.send(
+            "POST", "/v1/sets", to: port, headers: headers, body: Data(set.encoded()))
         guard let answer, answer.status == 200 else { return nil }
         return try? Receipt.decode(Array(answer.body))
     }

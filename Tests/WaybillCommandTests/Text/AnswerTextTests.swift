@@ -32,7 +32,9 @@ import WaybillCore
             UseCaseSummary(
                 useCase: 0, name: name, runs: 123_456, outcomes: [.succeeded: 100_000, .failed: 23_455, .timedOut: 1],
                 errors: (0..<9).map { .init(domain: name, code: $0, count: 10 + $0) }, installations: 99_999,
-                rates: [0, 1, 200].map { .init(start: Date(microseconds: $0 * 86_400_000_000), outcomes: [.succeeded: $0 + 1]) },
+                rates: [0, 1, 200].map {
+                    .init(start: Date(microseconds: $0 * 86_400_000_000), outcomes: [.succeeded: $0 + 1])
+                },
                 duration: spread)
         }
         return [
@@ -46,14 +48,16 @@ import WaybillCore
                     .init(from: name, to: name, statistics: spread), .init(from: "a", to: name, statistics: spread),
                 ])),
             .funnel(
-                FunnelQuestion(filter: filter, steps: [.begun, .event(name), .finished], segmentation: .attribute("variant")),
+                FunnelQuestion(
+                    filter: filter, steps: [.begun, .event(name), .finished], segmentation: .attribute("variant")),
                 FunnelAnswer(total: steps(nil), segments: [steps(nil), steps("B")])),
             .dropOff(
                 DropOffQuestion(filter: filter),
                 DropOffAnswer(
                     transactions: 7,
                     lastEvents: [
-                        .init(event: name, count: 5, statistics: spread), .init(event: nil, count: 2, statistics: statistics([])),
+                        .init(event: name, count: 5, statistics: spread),
+                        .init(event: nil, count: 2, statistics: statistics([])),
                     ])),
         ]
     }

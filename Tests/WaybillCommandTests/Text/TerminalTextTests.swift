@@ -4,7 +4,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct TerminalTextTests {
     @Test(arguments: [
-        ("login", 5), ("", 0), ("登録", 4), ("ログイン", 8), ("한국", 4), ("été", 3), ("e\u{301}", 1), ("👩‍👩‍👧", 2), ("❤️", 2), ("ｆｕｌｌ", 8),
+        ("login", 5), ("", 0), ("登録", 4), ("ログイン", 8), ("한국", 4), ("été", 3), ("e\u{301}", 1), ("👩‍👩‍👧", 2), ("❤️", 2),
+        ("ｆｕｌｌ", 8),
         ("\u{200B}", 0),
         ("│─", 2),
     ])
@@ -13,7 +14,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("requestSent", 11, "requestSent"), ("requestSent", 8, "request…"), ("登録登録", 6, "登録…"), ("ab", 1, "…"), ("ab", 0, ""),
+        ("requestSent", 11, "requestSent"), ("requestSent", 8, "request…"), ("登録登録", 6, "登録…"), ("ab", 1, "…"),
+        ("ab", 0, ""),
     ])
     func whatIsCutHasRoom(text: String, columns: Int, cut: String) {
         #expect(text.cut(toColumns: columns) == cut)

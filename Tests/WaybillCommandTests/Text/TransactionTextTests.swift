@@ -7,7 +7,8 @@ import WaybillReading
 
 @Suite(.timeLimit(.minutes(5))) struct TransactionTextTests {
     @Test func aLoginShowsTheServersPartInsideTheExchange() throws {
-        let lines = TransactionText(Redactor.off.redacted(try Login.record())).lines(Palette(isColored: false), width: 80)
+        let lines = TransactionText(Redactor.off.redacted(try Login.record())).lines(
+            Palette(isColored: false), width: 80)
         #expect(
             lines.joined(separator: "\n") == """
                 login failed after 15.0 ms
@@ -87,28 +88,34 @@ private enum Login {
         let serverExchange = Fact.ID(source: server, sequence: 2)
         let error = RecordedError(domain: "LoginError", code: 3)
         func entry(
-            _ source: GUID, _ sequence: Int, _ kind: TransactionRecord.Kind, _ at: Int, _ label: String, error: RecordedError? = nil,
+            _ source: GUID, _ sequence: Int, _ kind: TransactionRecord.Kind, _ at: Int, _ label: String,
+            error: RecordedError? = nil,
             attributes: Attributes = [:], exchange: Fact.ID? = nil
         ) -> TransactionRecord.Entry {
             TransactionRecord.Entry(
-                id: Fact.ID(source: source, sequence: sequence), kind: kind, part: 1, timeMicroseconds: begun + at, label: label,
+                id: Fact.ID(source: source, sequence: sequence), kind: kind, part: 1, timeMicroseconds: begun + at,
+                label: label,
                 error: error, attributes: attributes, exchange: exchange)
         }
         return TransactionRecord(
             summary: TransactionSummary(
                 id: try transaction(), useCase: 0, useCaseName: "login", outcome: .failed, begunMicroseconds: begun,
-                durationMicroseconds: 15_000, error: error, attributes: ["variant": "B"], sourceCount: 2, eventCount: 3, exchangeCount: 2,
+                durationMicroseconds: 15_000, error: error, attributes: ["variant": "B"], sourceCount: 2, eventCount: 3,
+                exchangeCount: 2,
                 isWaitingForBeginner: false),
             sources: [
-                TransactionRecord.Source(id: app, app: "app", appVersion: "1.2", device: "iPhone17,1", os: "iOS", osVersion: "18.1"),
-                TransactionRecord.Source(id: server, app: "server", appVersion: "4.0", device: "x86_64", os: "Linux", osVersion: "6.1"),
+                TransactionRecord.Source(
+                    id: app, app: "app", appVersion: "1.2", device: "iPhone17,1", os: "iOS", osVersion: "18.1"),
+                TransactionRecord.Source(
+                    id: server, app: "server", appVersion: "4.0", device: "x86_64", os: "Linux", osVersion: "6.1"),
             ],
             parts: [
                 TransactionRecord.Part(
                     id: Fact.ID(source: app, sequence: 1), isJoined: false, cause: nil, openedMicroseconds: begun,
                     closedMicroseconds: begun + 15_000, outcome: .failed, error: error, attributes: ["variant": "B"]),
                 TransactionRecord.Part(
-                    id: Fact.ID(source: server, sequence: 1), isJoined: true, cause: exchange, openedMicroseconds: begun + 3000,
+                    id: Fact.ID(source: server, sequence: 1), isJoined: true, cause: exchange,
+                    openedMicroseconds: begun + 3000,
                     closedMicroseconds: begun + 12_000, outcome: .succeeded, error: nil, attributes: [:]),
             ],
             timeline: [
@@ -126,13 +133,17 @@ private enum Login {
             ],
             exchanges: [
                 TransactionRecord.Exchange(
-                    id: exchange, part: 1, role: .client, method: "POST", url: "http://127.0.0.1:4411/login", state: .completed,
+                    id: exchange, part: 1, role: .client, method: "POST", url: "http://127.0.0.1:4411/login",
+                    state: .completed,
                     status: 401,
-                    openedMicroseconds: begun + 1000, firstByteMicroseconds: nil, closedMicroseconds: begun + 14_000, sentByteCount: 42,
+                    openedMicroseconds: begun + 1000, firstByteMicroseconds: nil, closedMicroseconds: begun + 14_000,
+                    sentByteCount: 42,
                     receivedByteCount: nil, requestHeaderFields: [], responseHeaderFields: [], error: nil),
                 TransactionRecord.Exchange(
-                    id: serverExchange, part: 1, role: .server, method: "POST", url: "/login", state: .completed, status: 401,
-                    openedMicroseconds: begun + 3050, firstByteMicroseconds: nil, closedMicroseconds: begun + 11_900, sentByteCount: nil,
+                    id: serverExchange, part: 1, role: .server, method: "POST", url: "/login", state: .completed,
+                    status: 401,
+                    openedMicroseconds: begun + 3050, firstByteMicroseconds: nil, closedMicroseconds: begun + 11_900,
+                    sentByteCount: nil,
                     receivedByteCount: nil, requestHeaderFields: [], responseHeaderFields: [], error: nil),
             ])
     }

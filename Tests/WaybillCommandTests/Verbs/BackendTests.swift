@@ -33,13 +33,15 @@ import WaybillCore
         }
         #expect(bodies[0] == bodies[1])
         #expect(
-            try await Command.waybill("export", serve.url, "--format", "otlp").output == String(decoding: bodies[0], as: UTF8.self) + "\n")
+            try await Command.waybill("export", serve.url, "--format", "otlp").output == String(
+                decoding: bodies[0], as: UTF8.self) + "\n")
     }
 
     @Test func aCursorIsWhereTheNextRunBegins() async throws {
         let backend = try LoopbackServer { _ in .text("{}", type: "application/json") }
         let export = [
-            "export", folder.url.path, "--format", "otlp", "--to", backend.url().absoluteString, "--cursor", work.file("sent").path,
+            "export", folder.url.path, "--format", "otlp", "--to", backend.url().absoluteString, "--cursor",
+            work.file("sent").path,
         ]
         #expect(try await Command.waybill(export).errors == "3 spans sent.\n")
         #expect(try await Command.waybill(export).errors == "0 spans sent.\n")
@@ -60,7 +62,8 @@ import WaybillCore
     @Test func whatIsRejectedIsToldAndExitsWith1() async throws {
         let answer = #"{"partialSuccess":{"rejectedSpans":"2","errorMessage":"not these"}}"#
         let backend = try LoopbackServer { _ in .text(answer, type: "application/json") }
-        let export = try await Command.waybill("export", folder.url.path, "--format", "otlp", "--to", backend.url().absoluteString)
+        let export = try await Command.waybill(
+            "export", folder.url.path, "--format", "otlp", "--to", backend.url().absoluteString)
         #expect(export.status == 1 && export.errors == "Error: 1 span sent, 2 rejected: not these\n")
     }
 
@@ -72,7 +75,8 @@ import WaybillCore
             return .text("{}", type: "application/json")
         }
         let follow = try ChildProcess(
-            "waybill-cli", ["export", folder.url.path, "--format", "otlp", "--to", backend.url().absoluteString, "--follow"])
+            "waybill-cli",
+            ["export", folder.url.path, "--format", "otlp", "--to", backend.url().absoluteString, "--follow"])
         await first.opened()
         try folder.makeStore(of: LoginHistory().serverSet())
         await second.opened()

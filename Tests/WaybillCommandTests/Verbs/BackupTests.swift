@@ -20,7 +20,8 @@ import WaybillStore
         (try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber)?.intValue
     }
 
-    /// Breaks when a project is left out, or what was acknowledged before is missing, or the copy knows less than the collector.
+    /// Breaks when a project is left out, or what was acknowledged before is missing, or the copy knows less than the
+    /// collector.
     @Test func aCollectorThatRunsIsCopiedWithAllProjectsAndTheCopyCanBeServed() async throws {
         let token = try await folder.addToken("read")
         try folder.makeStore(of: login.clientSet(), login.serverSet())
@@ -33,7 +34,10 @@ import WaybillStore
         #expect(backup.status == 0 && backup.errors.isEmpty)
         #expect(backup.output.contains("shop.sqlite: 3 facts, ") && backup.output.contains("waybill.sqlite: 9 facts, "))
         serve.process.kill()
-        #expect(try FileManager.default.contentsOfDirectory(atPath: copy.path).sorted() == ["shop.sqlite", "tokens", "waybill.sqlite"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: copy.path).sorted() == [
+                "shop.sqlite", "tokens", "waybill.sqlite",
+            ])
         #expect(try mode(copy) == 0o700)
         #expect(try mode(copy.appending(path: "tokens")) == 0o600)
         #expect(try mode(copy.appending(path: "shop.sqlite")) == 0o600)
@@ -61,7 +65,8 @@ import WaybillStore
             let file = copies.file("\(number).sqlite")
             #expect(try await Command.waybill("backup", folder.file("waybill.sqlite").path, file.path).status == 0)
             let verification = try StoreReader(.file(file)).verify()
-            #expect(verification.isSound && verification.factCount % 6 == 0 && verification.factCount >= 6 * (before + 1))
+            #expect(
+                verification.isSound && verification.factCount % 6 == 0 && verification.factCount >= 6 * (before + 1))
         }
         writing.cancel()
         await writing.value
@@ -115,7 +120,8 @@ import WaybillStore
         #expect(try await Command.waybill(["export", folder.url.path] + send + [cursor]).status == 0)
         let copy = copies.file("copy")
         #expect(try await Command.waybill("backup", folder.url.path, copy.path).status == 0)
-        let again = try await Command.waybill(["export", copy.path] + send + [copy.appending(path: "waybill.otlp-cursor").path])
+        let again = try await Command.waybill(
+            ["export", copy.path] + send + [copy.appending(path: "waybill.otlp-cursor").path])
         #expect(again.status == 0 && again.errors.contains("0 spans sent.\n"))
     }
 }

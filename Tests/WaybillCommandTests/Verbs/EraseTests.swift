@@ -16,7 +16,8 @@ import WaybillReading
 
     private func count() async throws -> Int {
         let list = try await Command.waybill("list", folder.url.path, "--json")
-        return try JSONDecoder.waybill().decode(RecordPage<TransactionSummary>.self, from: Data(list.output.utf8)).rows.count
+        return try JSONDecoder.waybill().decode(RecordPage<TransactionSummary>.self, from: Data(list.output.utf8)).rows
+            .count
     }
 
     /// Breaks when a script erases what nobody has confirmed.
@@ -28,7 +29,8 @@ import WaybillReading
     }
 
     @Test func aTransactionIsErasedBySupportCode() async throws {
-        let result = try await Command.waybill("erase", folder.url.path, "--id", login.transaction.supportCode.description, "--yes")
+        let result = try await Command.waybill(
+            "erase", folder.url.path, "--id", login.transaction.supportCode.description, "--yes")
         #expect(result.status == 0)
         #expect(result.text == "1 transaction erased, 9 facts.")
         #expect(try await count() == 1)

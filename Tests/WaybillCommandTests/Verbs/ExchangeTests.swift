@@ -32,12 +32,14 @@ import WaybillReading
         let json = try await Command.waybill("list", store, "--network", "--json")
         #expect(try await Command.waybill("list", serve.url, "--network", "--json").output == json.output)
         #expect(
-            try JSONDecoder.waybill().decode(RecordPage<ExchangeRecord>.self, from: Data(json.output.utf8)).rows.map(\.id) == [exchange])
+            try JSONDecoder.waybill().decode(RecordPage<ExchangeRecord>.self, from: Data(json.output.utf8)).rows.map(
+                \.id) == [exchange])
     }
 
     @Test func aListOfTheNetworkIsFiltered() async throws {
         for arguments in [
-            ["--method", "post"], ["--status", "4xx"], ["--state", "completed"], ["--use-case", "login"], ["--outcome", "failed"],
+            ["--method", "post"], ["--status", "4xx"], ["--state", "completed"], ["--use-case", "login"],
+            ["--outcome", "failed"],
             ["--text", "example.com"], ["--since", "2026-03-01"], ["host:example.com path:/login method:POST took<1s"],
             ["outcome:failed -size>1kB", "--status", "401"],
         ] {
@@ -47,7 +49,9 @@ import WaybillReading
         #expect(none.status == 1 && none.output.isEmpty)
         #expect(none.errors == "The only exchange here does not pass the filter.\n")
         #expect(try await Command.waybill("list", store, "--network", "--state", "done").status == 64)
-        #expect(try await Command.waybill("list", store, "--status", "5xx").status == 64, "of transactions that means nothing")
+        #expect(
+            try await Command.waybill("list", store, "--status", "5xx").status == 64,
+            "of transactions that means nothing")
     }
 
     @Test func aMistakeInAFilterIsMarkedAlikeFromAStoreAndThroughACollector() async throws {
@@ -82,7 +86,8 @@ import WaybillReading
                 exchange     \(exchange.code)  \(exchange)
                 """)
         #expect(try await Command.waybill("show", store, "\(exchange)").output == show.output)
-        #expect(try await Command.waybill("show", store, "\(exchange.code.prefix(4).lowercased()):3").output == show.output)
+        #expect(
+            try await Command.waybill("show", store, "\(exchange.code.prefix(4).lowercased()):3").output == show.output)
         let serve = try await ServeProcess.start(folder)
         #expect(try await Command.waybill("show", serve.url, exchange.code).output == show.output)
         let json = try await Command.waybill("show", store, exchange.code, "--json")
@@ -94,7 +99,9 @@ import WaybillReading
         }
     }
 
-    @Test(arguments: ["har", "curl"]) func exchangesAreExportedAlikeFromAStoreAndThroughACollector(format: String) async throws {
+    @Test(arguments: ["har", "curl"]) func exchangesAreExportedAlikeFromAStoreAndThroughACollector(format: String)
+        async throws
+    {
         let export = try await Command.waybill("export", store, "--format", format)
         #expect(export.status == 0 && export.errors.isEmpty)
         #expect(export.output.contains("https://api.example.com/login"))
@@ -110,7 +117,8 @@ import WaybillReading
             #expect(none.errors.hasPrefix("Error: Nothing was exported"))
         }
         #expect(!FileManager.default.fileExists(atPath: folder.file("none").path))
-        #expect(try await Command.waybill("export", store, "--format", format, "--gzip", "--output", file.path).status == 0)
+        #expect(
+            try await Command.waybill("export", store, "--format", format, "--gzip", "--output", file.path).status == 0)
         #expect(try Data(contentsOf: file).prefix(2) == Data([0x1F, 0x8B]))
     }
 

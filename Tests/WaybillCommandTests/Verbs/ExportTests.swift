@@ -26,7 +26,8 @@ import WaybillCore
             #expect(try await Command.waybill("export", serve.url, "--format", format).output == export.output)
             for place in [store, serve.url] {
                 let file = work.file("facts.\(format)")
-                #expect(try await Command.waybill("export", place, "--format", format, "--output", file.path).status == 0)
+                #expect(
+                    try await Command.waybill("export", place, "--format", format, "--output", file.path).status == 0)
                 #expect(try String(contentsOf: file, encoding: .utf8) == export.output)
             }
         }
@@ -50,7 +51,8 @@ import WaybillCore
             ])
     }
 
-    /// Breaks when the page of a collector is another than that of its folder, or a page without transactions does not say why.
+    /// Breaks when the page of a collector is another than that of its folder, or a page without transactions does not
+    /// say why.
     @Test func aPageForPeopleComesFromAFolderAndFromACollector() async throws {
         let serve = try await ServeProcess.start(folder)
         for place in [store, serve.url] {
@@ -60,7 +62,8 @@ import WaybillCore
             let page = try String(contentsOf: file, encoding: .utf8)
             #expect(page.hasPrefix("<!DOCTYPE html>") && page.contains(login.transaction.supportCode.description))
         }
-        let empty = try await Command.waybill("export", store, "--format", "html", "--use-case", "login", "--outcome", "open")
+        let empty = try await Command.waybill(
+            "export", store, "--format", "html", "--use-case", "login", "--outcome", "open")
         #expect(empty.output.contains("The only transaction of login here is not open."))
     }
 
@@ -74,7 +77,8 @@ import WaybillCore
     @Test(arguments: [
         ["--incremental", "x", "--outcome", "failed"], ["--incremental", "x", "--output", "y"],
         ["--incremental", "x", "--format", "sqlite"],
-        ["--format", "sqlite"], ["--format", "sqlite", "--gzip", "--output", "x"], ["--format", "xml"], ["--since", "noon"],
+        ["--format", "sqlite"], ["--format", "sqlite", "--gzip", "--output", "x"], ["--format", "xml"],
+        ["--since", "noon"],
     ])
     func whatCannotBeMeantIs64(arguments: [String]) async throws {
         let export = try await Command.waybill(["export", store] + arguments)

@@ -90,7 +90,8 @@ import WaybillCore
     /// Breaks when a line of JSON is written as the store has it, which redaction at capture may not have seen.
     @Test func aLineThatFollowsIsRedacted() throws {
         let summary = TransactionSummary(
-            id: GUID(), useCase: 0, useCaseName: "login", outcome: .failed, begunMicroseconds: LoginHistory.begun, durationMicroseconds: 1,
+            id: GUID(), useCase: 0, useCaseName: "login", outcome: .failed, begunMicroseconds: LoginHistory.begun,
+            durationMicroseconds: 1,
             error: nil, attributes: ["password": "hunter22sunny"], sourceCount: 1, eventCount: 0, exchangeCount: 0,
             isWaitingForBeginner: false)
         let line = try Following.line(summary)
@@ -99,14 +100,18 @@ import WaybillCore
 
     /// Runs what blocks on a thread of its own.
     private func following<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in Thread.detachNewThread { continuation.resume(returning: body()) } }
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: body()) }
+        }
     }
 
     @Test(arguments: [
-        ["list", "here", "host:x"], ["list", "here", "sort:longest", "--network"], ["ask", "summary", "here", "host:x"],
+        ["list", "here", "host:x"], ["list", "here", "sort:longest", "--network"],
+        ["ask", "summary", "here", "host:x"],
         ["ask", "network", "here", "exchange:failed"], ["list", "here", "--follow", "--network"],
         ["list", "here", "sort:longest", "--follow"],
-        ["list", "here", "a", "b"], ["export", "here", "exchange:failed", "--format", "har"], ["export", "here", "host:x"],
+        ["list", "here", "a", "b"], ["export", "here", "exchange:failed", "--format", "har"],
+        ["export", "here", "host:x"],
     ])
     func whatDoesNotGoTogetherIs64(arguments: [String]) async throws {
         let result = try await Command.waybill(arguments)

@@ -29,14 +29,17 @@ import WaybillCore
         #expect(try await Command.waybill("show", store, "\(login.transaction)").status == 0)
     }
 
-    /// Files of before the version stood in name and body, of now, and of a version to come: that one is named, not passed over.
+    /// Files of before the version stood in name and body, of now, and of a version to come: that one is named, not
+    /// passed over.
     @Test func filesOfEveryVersionAreFound() async throws {
         let file = outbox.file("2.waybill-set.json")
         let text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
         #expect(text.hasPrefix("{\"version\":1,"))
         try Data(text.replacing("\"version\":1,", with: "").utf8).write(to: file)
-        try FileManager.default.moveItem(at: outbox.file("3.waybill-set.json"), to: outbox.file("3.waybill-set.v1.json"))
-        try Data(text.replacing("\"version\":1,", with: "\"version\":2,").utf8).write(to: outbox.file("4.waybill-set.v2.json"))
+        try FileManager.default.moveItem(
+            at: outbox.file("3.waybill-set.json"), to: outbox.file("3.waybill-set.v1.json"))
+        try Data(text.replacing("\"version\":1,", with: "\"version\":2,").utf8).write(
+            to: outbox.file("4.waybill-set.v2.json"))
         let result = try await Command.waybill("import", outbox.url.path, "--to", folder.file("new").path)
         #expect(result.status == 1)
         #expect(result.text == "3 sets taken in: 9 new facts, 2 known already, 0 rejected.")
@@ -69,7 +72,8 @@ import WaybillCore
         var set = login.clientSet()
         set.sources[0].facts[1].content = .event(Fact.Event(code: -1))
         try outbox.write(set, named: "bad")
-        let result = try await Command.waybill("import", outbox.file("bad.waybill-set.json").path, "--to", folder.url.path)
+        let result = try await Command.waybill(
+            "import", outbox.file("bad.waybill-set.json").path, "--to", folder.url.path)
         #expect(result.status == 1)
         #expect(result.errors.contains("bad.waybill-set.json: fact 2 of source \(login.client.id) was rejected: "))
         #expect(result.text == "1 set taken in: 5 new facts, 0 known already, 1 rejected.")
@@ -78,11 +82,14 @@ import WaybillCore
     @Test func aFolderWithoutSetsIs1() async throws {
         let result = try await Command.waybill("import", folder.url.path, "--to", folder.file("new").path)
         #expect(result.status == 1)
-        #expect(result.errors.hasSuffix("The folder holds no file that ends with .waybill-set.v1.json or .waybill-set.json.\n"))
+        #expect(
+            result.errors.hasSuffix(
+                "The folder holds no file that ends with .waybill-set.v1.json or .waybill-set.json.\n"))
     }
 
     @Test func aFileThatIsNotThereIs1() async throws {
-        let result = try await Command.waybill("import", "\(outbox.url.path)/none.waybill-set.json", "--to", folder.url.path)
+        let result = try await Command.waybill(
+            "import", "\(outbox.url.path)/none.waybill-set.json", "--to", folder.url.path)
         #expect(result.status == 1)
         #expect(result.errors.hasSuffix("none.waybill-set.json: The file cannot be read.\n"))
     }

@@ -61,7 +61,9 @@ import WaybillReading
         #expect(list.errors == why + "\n")
         let json = try await Command.waybill(["list", store, "--json"] + arguments)
         #expect(json.status == 1)
-        #expect(try JSONDecoder.waybill().decode(RecordPage<TransactionSummary>.self, from: Data(json.output.utf8)).rows.isEmpty)
+        #expect(
+            try JSONDecoder.waybill().decode(RecordPage<TransactionSummary>.self, from: Data(json.output.utf8)).rows
+                .isEmpty)
     }
 
     @Test func anUnknownUseCaseIsToldWithThoseThatAreKnown() async throws {
@@ -117,7 +119,8 @@ import WaybillReading
                 """)
         let code = login.transaction.supportCode.description
         #expect(try await Command.waybill("show", store, code).output == show.output)
-        #expect(try await Command.waybill("show", store, code.lowercased().replacing("-", with: "")).output == show.output)
+        #expect(
+            try await Command.waybill("show", store, code.lowercased().replacing("-", with: "")).output == show.output)
         let serve = try await ServeProcess.start(folder)
         #expect(try await Command.waybill("show", serve.url, code).output == show.output)
     }
@@ -142,7 +145,9 @@ import WaybillReading
         #expect(show.text.contains("app     1.2      iPhone17,1 iOS 18.1  began, failed      15.0 ms  reference\n"))
         #expect(show.text.contains("  9.00 ms  +300.000 s ± 2.00 ms, by its own exchange alone\n"))
         let same = try await Command.waybill("show", store, code)
-        #expect(show.text.replacing(#/\+300.000 s/#, with: "+0 µs") == same.text, "But for that it looks as if the clocks were right.")
+        #expect(
+            show.text.replacing(#/\+300.000 s/#, with: "+0 µs") == same.text,
+            "But for that it looks as if the clocks were right.")
         let raw = try await Command.waybill("show", skewed.url.path, code, "--clocks", "raw")
         #expect(raw.text.contains("clocks        Times are raw: as each source's own clock said."))
         #expect(raw.text.contains("5 min 0 s") && !raw.text.contains("~"))
@@ -151,7 +156,9 @@ import WaybillReading
         let json = try await Command.waybill("show", serve.url, code, "--json")
         let record = try JSONDecoder.waybill().decode(TransactionRecord.self, from: Data(json.output.utf8))
         #expect(record.timeline.last?.timeMicroseconds == LoginHistory.begun + 300_012_000, "JSON has raw times,")
-        #expect(record.aligned.timeline.last?.timeMicroseconds == LoginHistory.begun + 15_000, "and what makes aligned ones of them.")
+        #expect(
+            record.aligned.timeline.last?.timeMicroseconds == LoginHistory.begun + 15_000,
+            "and what makes aligned ones of them.")
         #expect(try await Command.waybill("show", store, code, "--json", "--clocks", "raw").status == 64)
         #expect(try await Command.waybill("show", store, code, "--clocks", "late").status == 64)
     }

@@ -9,13 +9,19 @@ import WaybillCore
     @Test(arguments: [
         ("use-cases.csv?since=2026-01-01", ["summary", "--since", "2026-01-01"]),
         ("use-cases/login/summary.csv", ["summary", "--use-case", "login"]),
-        ("use-cases/login/duration.csv?from=requestSent", ["duration", "--use-case", "login", "--from", "requestSent"]),
+        (
+            "use-cases/login/duration.csv?from=requestSent",
+            ["duration", "--use-case", "login", "--from", "requestSent"]
+        ),
         (
             "use-cases/login/funnel.csv?step=%5E&step=requestSent&step=%24&within=1h",
             ["funnel", "--use-case", "login", "--steps", "^,requestSent,$", "--within", "1h"]
         ),
         ("use-cases/login/dropoff.csv?outcome=failed", ["dropoff", "--use-case", "login", "--outcome", "failed"]),
-        ("use-cases/login/legs.csv?filter=attribute:variant%3DB", ["legs", "--use-case", "login", "attribute:variant=B"]),
+        (
+            "use-cases/login/legs.csv?filter=attribute:variant%3DB",
+            ["legs", "--use-case", "login", "attribute:variant=B"]
+        ),
         (
             "use-cases/login/compare.csv?a=2026-03-01..2026-03-02&b=2026-03-02..2026-03-03",
             ["compare", "--use-case", "login", "--a", "2026-03-01..2026-03-02", "--b", "2026-03-02..2026-03-03"]
@@ -26,7 +32,9 @@ import WaybillCore
         let login = LoginHistory()
         try folder.makeStore(of: login.clientSet(), login.serverSet())
         let serve = try await ServeProcess.start(folder)
-        let printed = try await Command.waybill(["ask", question[0], folder.url.path] + question.dropFirst() + ["--csv"]).output
+        let printed = try await Command.waybill(
+            ["ask", question[0], folder.url.path] + question.dropFirst() + ["--csv"]
+        ).output
         let file = try await RawClient.send("GET", "/\(path)", to: serve.port)
         #expect(file.status == 200)
         #expect(file.text == printed)

@@ -15,7 +15,9 @@ import WaybillCore
         let result = try await Command.waybill("verify", folder.url.path)
         #expect(result.status == 0)
         #expect(result.output.hasPrefix("sound: 1 transaction, 7 facts, 2 sources\n"))
-        #expect(result.output.contains("remark   Source \(login.client.id): facts 3 to 4 have not arrived, although later ones have.\n"))
+        #expect(
+            result.output.contains(
+                "remark   Source \(login.client.id): facts 3 to 4 have not arrived, although later ones have.\n"))
         let ledger = try #require(result.output.split(separator: "\n").first { $0.hasPrefix("\(login.client.id)") })
         #expect(ledger.split(separator: " ").dropFirst() == ["6", "4", "0", "0", "2", "0", "3-4"])
     }
@@ -43,7 +45,9 @@ import WaybillCore
     @Test(arguments: [false, true])
     func whatADeviceDroppedIsToldWithTheReason(isServed: Bool) async throws {
         var set = login.clientSet(1...1)
-        set.sources[0].facts += (2...998).map { Fact(sequence: $0, part: 1, atMicroseconds: $0, content: .event(Fact.Event(code: 1))) }
+        set.sources[0].facts += (2...998).map {
+            Fact(sequence: $0, part: 1, atMicroseconds: $0, content: .event(Fact.Event(code: 1)))
+        }
         set.sources[0].dropped = [DroppedRange(first: 999, last: 1000, reason: .quota)]
         set.sources[0].ledger = Ledger(recorded: 1000, dropped: ["quota": 2], pending: 998)
         try folder.makeStore(of: set)
@@ -77,11 +81,14 @@ import WaybillCore
         try folder.write(set, named: "bad")
         let bad = try await Command.waybill("verify", folder.file("bad.waybill-set.json").path)
         #expect(bad.status == 1)
-        #expect(bad.output.hasPrefix("not sound: 5 facts, 1 source\nproblem  fact 2 of source \(login.client.id) was rejected: "))
+        #expect(
+            bad.output.hasPrefix(
+                "not sound: 5 facts, 1 source\nproblem  fact 2 of source \(login.client.id) was rejected: "))
     }
 
     @Test func whatIsNoSetIsToldWithWhere() async throws {
-        try Data(#"{"set": "01890a5d-ac96-774b-bcce-b302099a8057", "sources": 1}"#.utf8).write(to: folder.file("set.json"))
+        try Data(#"{"set": "01890a5d-ac96-774b-bcce-b302099a8057", "sources": 1}"#.utf8).write(
+            to: folder.file("set.json"))
         let result = try await Command.waybill("verify", folder.file("set.json").path)
         #expect(result.status == 1)
         #expect(result.text == "not sound\nproblem  This is no transaction set: /sources: an array was expected.")

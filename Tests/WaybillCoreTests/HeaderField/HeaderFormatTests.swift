@@ -28,13 +28,18 @@ import WaybillLegacy
         #expect(legacy.fields(header) == ["fp-apptxn-id": Self.old, "Waybill-Transaction": header.description])
     }
 
-    @Test(arguments: [old, "txn17-586ab00b-f16e-4ae6-8a91-0210264925c7"]) func theOldFormIsReadInAnyCase(value: String) {
+    @Test(arguments: [old, "txn17-586ab00b-f16e-4ae6-8a91-0210264925c7"]) func theOldFormIsReadInAnyCase(value: String)
+    {
         let read = legacy.read { $0 == "fp-apptxn-id" ? value : nil }
-        #expect(read.header == TransactionHeader(transaction: header.transaction, useCase: 17), "it tells no source and no exchange")
+        #expect(
+            read.header == TransactionHeader(transaction: header.transaction, useCase: 17),
+            "it tells no source and no exchange")
     }
 
     @Test func whereBothComeInTheOneThatTellsMoreCounts() {
-        let fields = ["fp-apptxn-id": "TXN4-00000000-0000-4000-8000-000000000000", "Waybill-Transaction": header.description]
+        let fields = [
+            "fp-apptxn-id": "TXN4-00000000-0000-4000-8000-000000000000", "Waybill-Transaction": header.description,
+        ]
         #expect(legacy.read { fields[$0] }.header == header)
         let damaged = ["fp-apptxn-id": Self.old, "Waybill-Transaction": "?"]
         #expect(legacy.read { damaged[$0] }.header?.transaction == header.transaction)
@@ -44,14 +49,16 @@ import WaybillLegacy
         "", "TXN17", "TXN-586AB00B-F16E-4AE6-8A91-0210264925C7", "586AB00B-F16E-4AE6-8A91-0210264925C7",
         "TXN-1-586AB00B-F16E-4AE6-8A91-0210264925C7", "TXN17-586AB00B-F16E-4AE6-8A91-0210264925C",
         "TXN17 586AB00B-F16E-4AE6-8A91-0210264925C7",
-        "TXN9007199254740992-586AB00B-F16E-4AE6-8A91-0210264925C7", "TXN" + String(repeating: "0", count: 512) + "1-" + old.dropFirst(6),
+        "TXN9007199254740992-586AB00B-F16E-4AE6-8A91-0210264925C7",
+        "TXN" + String(repeating: "0", count: 512) + "1-" + old.dropFirst(6),
     ])
     func whatIsNeitherFormIsMalformed(value: String) {
         let read = legacy.read { $0 == "fp-apptxn-id" ? value : nil }
         #expect(read.header == nil && read.isThere)
     }
 
-    /// The same ID in a set and in a header field is the same transaction: broken, old servers and old clients do not meet.
+    /// The same ID in a set and in a header field is the same transaction: broken, old servers and old clients do not
+    /// meet.
     @Test func setsAndHeaderFieldsNameATransactionAlike() throws {
         let field = try #require(legacy.fields(header)["fp-apptxn-id"])
         let set = LegacySet(transactions: [LegacySet.Transaction(id: header.transaction, useCase: 17)])

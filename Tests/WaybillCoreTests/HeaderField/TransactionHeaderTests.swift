@@ -9,13 +9,19 @@ import WaybillCore
     @Test func allItsPartsAreReadAndWrittenCanonically() throws {
         let value = "\"\(Self.id)\";u=17;s=\"\(Self.source)\";n=42"
         let header = try #require(TransactionHeader(parsing: value))
-        #expect(header == TransactionHeader(transaction: try #require(GUID(Self.id)), useCase: 17, source: GUID(Self.source), exchange: 42))
+        #expect(
+            header
+                == TransactionHeader(
+                    transaction: try #require(GUID(Self.id)), useCase: 17, source: GUID(Self.source), exchange: 42))
         #expect(header.description == value)
     }
 
-    @Test(arguments: try HeaderFieldExamples.published().valid) func aValidFieldIsRead(example: HeaderFieldExamples.Valid) {
+    @Test(arguments: try HeaderFieldExamples.published().valid) func aValidFieldIsRead(
+        example: HeaderFieldExamples.Valid
+    ) {
         let expected = TransactionHeader(
-            transaction: example.transaction, useCase: example.useCase, source: example.source, exchange: example.exchange)
+            transaction: example.transaction, useCase: example.useCase, source: example.source,
+            exchange: example.exchange)
         #expect(TransactionHeader(parsing: example.value) == expected)
         #expect(TransactionHeader(parsing: expected.description) == expected)
     }
@@ -37,10 +43,13 @@ import WaybillCore
     }
 
     @Test func anExchangeIsNotSentWithoutItsSource() {
-        #expect(TransactionHeader(transaction: .fixed(1), useCase: 2, exchange: 3).description == "\"\(GUID.fixed(1))\";u=2")
+        #expect(
+            TransactionHeader(transaction: .fixed(1), useCase: 2, exchange: 3).description == "\"\(GUID.fixed(1))\";u=2"
+        )
     }
 
-    /// 20,000 fields, random or a few bytes away from a right one: no crash, and what is read once is written canonically for ever.
+    /// 20,000 fields, random or a few bytes away from a right one: no crash, and what is read once is written
+    /// canonically for ever.
     @Test func randomBytesAreNilOrStable() {
         var random = SeededGenerator(seed: 11)
         let original = Array("\"\(Self.id)\";u=17;s=\"\(Self.source)\";n=42;a=:aGk=:;b=%\"%c3%bc\"".utf8)

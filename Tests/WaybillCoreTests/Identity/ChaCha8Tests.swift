@@ -7,7 +7,9 @@ import Testing
     private func stream(block counter: UInt32, rounds: Int) -> String {
         let block = ChaCha8.block(key: .zero, counter: counter, rounds: rounds)
         return (0..<16).map { index in
-            withUnsafeBytes(of: block[index].littleEndian) { $0.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined() }
+            withUnsafeBytes(of: block[index].littleEndian) {
+                $0.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
+            }
         }.joined()
     }
 

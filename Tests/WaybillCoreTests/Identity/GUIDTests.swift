@@ -3,7 +3,8 @@ import Testing
 import WaybillCore
 
 @Suite(.timeLimit(.minutes(5))) struct GUIDTests {
-    /// RFC 9562, section 5.7: version 7 in the 13th digit, variant 8, 9, a or b in the 17th, milliseconds in the first twelve.
+    /// RFC 9562, section 5.7: version 7 in the 13th digit, variant 8, 9, a or b in the 17th, milliseconds in the first
+    /// twelve.
     @Test func aNewOneIsAUUIDOfVersion7() {
         let before = Int(Date().timeIntervalSince1970 * 1000)
         for _ in 0..<1000 {
@@ -19,8 +20,12 @@ import WaybillCore
     @Test func theRestIsRandom() {
         let ids = (0..<4000).map { _ in GUID() }
         let randomBits = (0..<64).filter { $0 < 62 }
-        for bit in randomBits { #expect((1700..<2300).contains(ids.count { $0.low >> UInt64(bit) & 1 == 1 }), "bit \(bit)") }
-        for bit in 0..<12 { #expect((1700..<2300).contains(ids.count { $0.high >> UInt64(bit) & 1 == 1 }), "bit \(bit)") }
+        for bit in randomBits {
+            #expect((1700..<2300).contains(ids.count { $0.low >> UInt64(bit) & 1 == 1 }), "bit \(bit)")
+        }
+        for bit in 0..<12 {
+            #expect((1700..<2300).contains(ids.count { $0.high >> UInt64(bit) & 1 == 1 }), "bit \(bit)")
+        }
     }
 
     /// Both write the canonical form, so the same text means the same bits; a UUID in capitals.
@@ -61,9 +66,12 @@ import WaybillCore
     }
 
     @Test(arguments: [
-        "", "01890a5d-ac96-774b-bcce-b302099a805", "01890a5d-ac96-774b-bcce-b302099a80577", "01890a5dac96-774b-bcce-b302099a8057-",
-        "g1890a5d-ac96-774b-bcce-b302099a8057", "{01890a5d-ac96-774b-bcce-b302099a8057}", "01890a5d-ac96-774b-bcce-b302099a805é",
-        "01890a5d ac96 774b bcce b302099a8057", "01890a5dac96774bbcceb302099a8057", "TXN17-586AB00B-F16E-4AE6-8A91-021026492",
+        "", "01890a5d-ac96-774b-bcce-b302099a805", "01890a5d-ac96-774b-bcce-b302099a80577",
+        "01890a5dac96-774b-bcce-b302099a8057-",
+        "g1890a5d-ac96-774b-bcce-b302099a8057", "{01890a5d-ac96-774b-bcce-b302099a8057}",
+        "01890a5d-ac96-774b-bcce-b302099a805é",
+        "01890a5d ac96 774b bcce b302099a8057", "01890a5dac96774bbcceb302099a8057",
+        "TXN17-586AB00B-F16E-4AE6-8A91-021026492",
     ]) func anythingElseIsNil(text: String) { #expect(GUID(text) == nil) }
 
     @Test func orderIsTheOrderOfTheBytes() {

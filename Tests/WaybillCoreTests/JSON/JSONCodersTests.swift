@@ -5,8 +5,10 @@ import WaybillReading
 
 @Suite(.timeLimit(.minutes(5))) struct JSONCodersTests {
     static let summary = TransactionSummary(
-        id: .fixed(1), useCase: 0, useCaseName: "login", outcome: .timedOut, begunMicroseconds: 5, durationMicroseconds: nil,
-        error: RecordedError(code: 401), attributes: ["useCase": 1, "at_us": "x"], sourceCount: 2, eventCount: 3, exchangeCount: 1,
+        id: .fixed(1), useCase: 0, useCaseName: "login", outcome: .timedOut, begunMicroseconds: 5,
+        durationMicroseconds: nil,
+        error: RecordedError(code: 401), attributes: ["useCase": 1, "at_us": "x"], sourceCount: 2, eventCount: 3,
+        exchangeCount: 1,
         isWaitingForBeginner: true)
 
     @Test func recordsAreWrittenWithTheirUnitsInTheNames() throws {
@@ -21,17 +23,24 @@ import WaybillReading
     @Test func recordsComeBackAsTheyWere() throws {
         let page = RecordPage(rows: [Self.summary], next: "x")
         #expect(
-            try JSONDecoder.waybill().decode(RecordPage<TransactionSummary>.self, from: JSONEncoder.waybill().encode(page)).rows
+            try JSONDecoder.waybill().decode(
+                RecordPage<TransactionSummary>.self, from: JSONEncoder.waybill().encode(page)
+            ).rows
                 == page.rows)
         let exchange = TransactionRecord.Exchange(
-            id: Fact.ID(source: .fixed(2), sequence: 7), part: 0, role: .server, method: "GET", url: "/", state: .canceled, status: nil,
-            openedMicroseconds: 1, firstByteMicroseconds: 2, closedMicroseconds: 3, sentByteCount: 4, receivedByteCount: nil,
+            id: Fact.ID(source: .fixed(2), sequence: 7), part: 0, role: .server, method: "GET", url: "/",
+            state: .canceled, status: nil,
+            openedMicroseconds: 1, firstByteMicroseconds: 2, closedMicroseconds: 3, sentByteCount: 4,
+            receivedByteCount: nil,
             requestHeaderFields: [.init(name: "A", value: "b")], responseHeaderFields: [], error: nil)
-        let record = TransactionRecord(summary: Self.summary, sources: [], parts: [], timeline: [], exchanges: [exchange])
+        let record = TransactionRecord(
+            summary: Self.summary, sources: [], parts: [], timeline: [], exchanges: [exchange])
         let data = try JSONEncoder.waybill().encode(record)
         #expect(try JSONDecoder.waybill().decode(TransactionRecord.self, from: data) == record)
         let text = String(decoding: data, as: UTF8.self)
-        #expect(text.contains(#""first_byte_us":2"#) && text.contains(#""role":"server""#) && text.contains(#""state":"canceled""#))
+        #expect(
+            text.contains(#""first_byte_us":2"#) && text.contains(#""role":"server""#)
+                && text.contains(#""state":"canceled""#))
     }
 
     @Test(arguments: TransactionOutcome.allCases) func outcomesAreWords(outcome: TransactionOutcome) throws {
@@ -42,8 +51,12 @@ import WaybillReading
     }
 
     @Test func aWordThatIsNotKnownIsAnError() {
-        #expect(throws: DecodingError.self) { try JSONDecoder.waybill().decode([TransactionOutcome].self, from: Data(#"["great"]"#.utf8)) }
-        #expect(throws: DecodingError.self) { try JSONDecoder.waybill().decode([Fact.Role].self, from: Data("[0]".utf8)) }
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder.waybill().decode([TransactionOutcome].self, from: Data(#"["great"]"#.utf8))
+        }
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder.waybill().decode([Fact.Role].self, from: Data("[0]".utf8))
+        }
     }
 
     @Test func numbersThatJSONLacksDoNotEndAnAnswer() throws {

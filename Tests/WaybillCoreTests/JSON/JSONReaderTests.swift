@@ -20,7 +20,9 @@ import Testing
         #expect(try attribute(json) == value)
     }
 
-    @Test(arguments: ["9007199254740992", "-9007199254740992", "99999999999999999999999999", "1e309", "-1e309", "null", "[]", "{}"])
+    @Test(arguments: [
+        "9007199254740992", "-9007199254740992", "99999999999999999999999999", "1e309", "-1e309", "null", "[]", "{}",
+    ])
     func valuesThatNoAttributeCanHoldAreInvalid(json: String) {
         let failure = #expect(throws: JSONFailure.self) { try attribute(json) }
         #expect(failure?.kind == .invalid)
@@ -28,9 +30,14 @@ import Testing
     }
 
     @Test func integersThatDoNotFitAWordAreInvalid() {
-        for digits in ["9223372036854775807", "9223372036854775808", "18446744073709551616", "1" + String(repeating: "0", count: 400)] {
+        for digits in [
+            "9223372036854775807", "9223372036854775808", "18446744073709551616",
+            "1" + String(repeating: "0", count: 400),
+        ] {
             let failure = #expect(throws: JSONFailure.self) {
-                try JSONReader.read(Array(digits.utf8)) { reader throws(JSONFailure) in try reader.integer(in: 0...Limits.largestInteger) }
+                try JSONReader.read(Array(digits.utf8)) { reader throws(JSONFailure) in
+                    try reader.integer(in: 0...Limits.largestInteger)
+                }
             }
             #expect(failure?.kind == .invalid)
         }
@@ -44,14 +51,18 @@ import Testing
         let leads: [UInt8] = [0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xC2]
         for _ in 0..<60_000 {
             let lead = leads.randomElement(using: &random) ?? 0
-            let rest = (0..<Int.random(in: 2...3, using: &random)).map { _ in UInt8.random(in: 0x7D...0xC1, using: &random) }
+            let rest = (0..<Int.random(in: 2...3, using: &random)).map { _ in
+                UInt8.random(in: 0x7D...0xC1, using: &random)
+            }
             sequences.append([lead] + rest)
         }
         var validCount = 0
-        for sequence in sequences where !sequence.contains(UInt8(ascii: "\"")) && !sequence.contains(UInt8(ascii: "\\")) {
+        for sequence in sequences where !sequence.contains(UInt8(ascii: "\"")) && !sequence.contains(UInt8(ascii: "\\"))
+        {
             let isValid = String(validating: sequence, as: UTF8.self) != nil
             let document = [UInt8(ascii: "\"")] + sequence + [UInt8(ascii: "\"")]
-            let isSkipped = (try? JSONReader.read(document) { reader throws(JSONFailure) in try reader.skipValue() }) != nil
+            let isSkipped =
+                (try? JSONReader.read(document) { reader throws(JSONFailure) in try reader.skipValue() }) != nil
             if isSkipped != isValid { Issue.record("\(sequence): valid \(isValid), skipped \(isSkipped)") }
             validCount += isValid ? 1 : 0
         }
@@ -59,7 +70,9 @@ import Testing
     }
 
     @Test func ofANameThatComesTwiceTheLastCounts() throws {
-        let attributes = try JSONReader.read(Array(#"{"a":1,"\u0061":2}"#.utf8)) { reader throws(JSONFailure) in try reader.attributes() }
+        let attributes = try JSONReader.read(Array(#"{"a":1,"\u0061":2}"#.utf8)) { reader throws(JSONFailure) in
+            try reader.attributes()
+        }
         #expect(attributes == ["a": 2])
     }
 

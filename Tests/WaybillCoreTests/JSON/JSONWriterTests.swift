@@ -11,10 +11,12 @@ import WaybillCore
 
     @Test(
         arguments: [
-            (["a": 1.0], #"{"a":1.0}"#), (["a": 1], #"{"a":1}"#), (["a": -0.0], #"{"a":-0.0}"#), (["a": 1e22], #"{"a":1e+22}"#),
+            (["a": 1.0], #"{"a":1.0}"#), (["a": 1], #"{"a":1}"#), (["a": -0.0], #"{"a":-0.0}"#),
+            (["a": 1e22], #"{"a":1e+22}"#),
             (["a": .double(.nan)], #"{"a":"nan"}"#), (["a": .double(-.infinity)], #"{"a":"-inf"}"#),
             (["b": true, "a": false], #"{"a":false,"b":true}"#),
-            (["a": .integer(.min)], #"{"a":-9223372036854775808}"#), (["a": .integer(.max)], #"{"a":9223372036854775807}"#), ([:], "{}"),
+            (["a": .integer(.min)], #"{"a":-9223372036854775808}"#),
+            (["a": .integer(.max)], #"{"a":9223372036854775807}"#), ([:], "{}"),
             (["\"\u{1}\u{1f}": "\\/\n\u{7f}é"], "{\"\\\"\\u0001\\u001f\":\"\\\\/\\n\u{7f}é\"}"),
         ] as [(Attributes, String)]) func attributesAreWrittenCanonically(attributes: Attributes, text: String)
     { #expect(json(attributes) == text) }
@@ -25,7 +27,8 @@ import WaybillCore
         for _ in 0..<5_000 {
             let double = Double(bitPattern: random.next())
             let scalars = (0..<8).compactMap { _ in
-                Unicode.Scalar(UInt32.random(in: 0...0x11_0000, using: &random) >> UInt32.random(in: 0...20, using: &random))
+                Unicode.Scalar(
+                    UInt32.random(in: 0...0x11_0000, using: &random) >> UInt32.random(in: 0...20, using: &random))
             }
             let attributes: Attributes = [
                 "d": .double(double.isFinite ? double : 0),

@@ -10,13 +10,16 @@ enum BodyBytes {
     static let secret = "PLANTED-hunter2"
     private static let redactor = Redactor()
     private static let types: [String?] = [
-        "application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=B", "text/html", "application/xml",
+        "application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=B", "text/html",
+        "application/xml",
         "text/plain", nil, "application/octet-stream",
     ]
 
-    /// The first byte says what type the body is said to have, the second how it is cut into pieces, the third where the secret is put.
+    /// The first byte says what type the body is said to have, the second how it is cut into pieces, the third where
+    /// the secret is put.
     ///
-    /// - Throws: Where the secret comes out, or it matters how the body was cut, or what was redacted changes when it is redacted again.
+    /// - Throws: Where the secret comes out, or it matters how the body was cut, or what was redacted changes when it
+    ///   is redacted again.
     static func check(_ bytes: [UInt8]) throws {
         guard bytes.count > 3 else { return }
         let type = types[Int(bytes[0]) % types.count]
@@ -51,10 +54,13 @@ enum BodyBytes {
             && (0...bytes.count - text.count).contains { bytes[$0] == text[0] && bytes[$0...].starts(with: text) }
     }
 
-    private static func expect(_ isTrue: Bool, _ words: String, _ type: String?, _ body: [UInt8], _ result: [UInt8]) throws {
+    private static func expect(_ isTrue: Bool, _ words: String, _ type: String?, _ body: [UInt8], _ result: [UInt8])
+        throws
+    {
         guard !isTrue else { return }
         throw Failure(
-            text: "\(words): \(type ?? "no type")\n\(String(decoding: body, as: UTF8.self))\n->\n\(String(decoding: result, as: UTF8.self))"
+            text:
+                "\(words): \(type ?? "no type")\n\(String(decoding: body, as: UTF8.self))\n->\n\(String(decoding: result, as: UTF8.self))"
         )
     }
 }

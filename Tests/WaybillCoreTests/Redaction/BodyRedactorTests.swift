@@ -22,7 +22,10 @@ import Testing
         (#"{"note":"sent Bearer abc.def","n":[1,2]}"#, #"{"note":"sent Bearer [redacted]","n":[1,2]}"#),
         (#"["\#(token)","4111 1111 1111 1111",4111111111111111]"#, #"["[redacted]","[redacted]","[redacted]"]"#),
         (#"{"\#(token)":1}"#, #"{"[redacted]":1}"#),
-        (#"{"inner":"{\"password\":\"x\",\"b\":\"\\u00e9\"}"}"#, #"{"inner":"{\"password\":\"[redacted]\",\"b\":\"\\u00e9\"}"}"#),
+        (
+            #"{"inner":"{\"password\":\"x\",\"b\":\"\\u00e9\"}"}"#,
+            #"{"inner":"{\"password\":\"[redacted]\",\"b\":\"\\u00e9\"}"}"#
+        ),
         (
             #"{"a":"{\"b\":\"{\\\"\\\\u0070assword\\\":\\\"x\\\"}\"}"}"#,
             #"{"a":"{\"b\":\"{\\\"\\\\u0070assword\\\":\\\"[redacted]\\\"}\"}"}"#
@@ -34,15 +37,18 @@ import Testing
         ),
         (#"[["Authorization","x y"],["Accept","*/*"]]"#, #"[["Authorization","[redacted]"],["Accept","*/*"]]"#),
         // Cut off
-        (#"{"a":1,"password":"hunt"#, #"{"a":1,"password":"[redacted]""#), (#"{"a":"Bearer xy"#, #"{"a":"Bearer [redacted]"#),
+        (#"{"a":1,"password":"hunt"#, #"{"a":1,"password":"[redacted]""#),
+        (#"{"a":"Bearer xy"#, #"{"a":"Bearer [redacted]"#),
         (#"{"tokens":{"a":["b""#, #"{"tokens":"[redacted]""#), (#"{"a":12"#, #"{"a":12"#),
         (#"{"card":4111111111111111"#, #"{"card":"[redacted]""#),
         // Several values
         ("{\"token\":1}\n{\"token\":2}\n", "{\"token\":\"[redacted]\"}\n{\"token\":\"[redacted]\"}\n"),
         // No JSON after all
-        (#"{"a":1} password=x"#, #"{"a":1} password=[redacted]"#), (#"{password: 'x', b: 1}"#, #"{password: '[redacted]', b: 1}"#),
+        (#"{"a":1} password=x"#, #"{"a":1} password=[redacted]"#),
+        (#"{password: 'x', b: 1}"#, #"{password: '[redacted]', b: 1}"#),
         (#"{"password" = "x"}"#, #"{"password" [redacted]"#), ("error: password=x", "error: password=[redacted]"),
-        ("[1, 4111 1111 1111 1111]", "[1, [redacted]]"), (")]}',\n{\"token\":\"x\"}", ")]}',\n{\"token\":\"[redacted]\"}"),
+        ("[1, 4111 1111 1111 1111]", "[1, [redacted]]"),
+        (")]}',\n{\"token\":\"x\"}", ")]}',\n{\"token\":\"[redacted]\"}"),
         ("\u{FEFF}{\"token\":1}", "\u{FEFF}{\"token\":\"[redacted]\"}"),
     ]
 
@@ -52,9 +58,12 @@ import Testing
     }
 
     @Test(arguments: [
-        #"{"a":[1,-2.5e+3,true,null,"é\n\ud83d\ude00"],"b":{},"c":[]}"#, " [ ] ", #""text""#, "42", #"{"next":"/a?page=2","t":"10:30"}"#,
+        #"{"a":[1,-2.5e+3,true,null,"é\n\ud83d\ude00"],"b":{},"c":[]}"#, " [ ] ", #""text""#, "42",
+        #"{"next":"/a?page=2","t":"10:30"}"#,
         #"{"name":"The token that was lost","value":"x"}"#,
-    ]) func harmlessJSONStaysAsItIs(body: String) { #expect(kept(body, "application/vnd.x+json; charset=UTF-8") == body) }
+    ]) func harmlessJSONStaysAsItIs(body: String) {
+        #expect(kept(body, "application/vnd.x+json; charset=UTF-8") == body)
+    }
 
     @Test(arguments: [
         ("a=1&password=x%20y&b=2", "a=1&password=[redacted]&b=2"), ("p%61ssword=x", "p%61ssword=[redacted]"),
@@ -88,7 +97,10 @@ import Testing
             "<a><![CDATA[{\"token\":\"<x>\"}]]><!-- password=x --></a>",
             "<a><![CDATA[{\"token\":\"[redacted]\"}]]><!-- password=[redacted] --></a>"
         ),
-        ("<script>if (a < b && c > d) { token = 'x' }</script>", "<script>if (a < b && c > d) { token = '[redacted]' }</script>"),
+        (
+            "<script>if (a < b && c > d) { token = 'x' }</script>",
+            "<script>if (a < b && c > d) { token = '[redacted]' }</script>"
+        ),
         ("<a>Bearer&#32;abc</a><b>1 &lt; 2</b>", "<a>[redacted]</a><b>1 &lt; 2</b>"),
         // Cut off
         ("<a><password>hun", "<a><password>[redacted]"), ("<a>b</a><token value=\"x", "<a>b</a>"),
@@ -104,7 +116,8 @@ import Testing
         func part(_ head: String, _ content: String) -> String { "--b 1\r\n\(head)\r\n\r\n\(content)\r\n" }
         let form = "Content-Disposition: form-data; name="
         let body =
-            "nobody's\r\n" + part("\(form)\"user\"", "bob\r\n--b\r\npassword=x") + part("\(form)\"pass%77ord\"", "hunter\r\n2")
+            "nobody's\r\n" + part("\(form)\"user\"", "bob\r\n--b\r\npassword=x")
+            + part("\(form)\"pass%77ord\"", "hunter\r\n2")
             + part("\(form)j\r\nContent-Type: application/json", #"{"token":"x"}"#)
             + part("\(form)\"file\"; filename=\"a.png\"\r\nContent-Type: image/png", "\u{1}\u{2}") + "--b 1--\r\nrest"
         let expected =
@@ -124,14 +137,20 @@ import Testing
     }
 
     @Test func aSecretInQuotationMarksGoesOnOverTheEndsOfLines() {
-        #expect(kept("a\npassword=\"one\ntwo\\\" three\nfour\" five\n", "text/plain") == "a\npassword=\"[redacted]\" five\n")
+        #expect(
+            kept("a\npassword=\"one\ntwo\\\" three\nfour\" five\n", "text/plain") == "a\npassword=\"[redacted]\" five\n"
+        )
         #expect(kept("a \"tokens\": [\n  a,\n  b\n]\n", "text/plain") == "a \"tokens\": [redacted]")
     }
 
-    @Test(arguments: ["image/png", "application/octet-stream", "text/plain; charset=utf-16", "application/zip", "font/woff2"])
+    @Test(arguments: [
+        "image/png", "application/octet-stream", "text/plain; charset=utf-16", "application/zip", "font/woff2",
+    ])
     func whatIsNoTextIsNotKept(type: String) {
         #expect(kept("Bearer abc", type) == "[redacted]")
-        #expect(redactor.body(Array("a Bearer abc".utf8), contentType: type, keepsBinary: true) == Array("a Bearer [redacted]".utf8))
+        #expect(
+            redactor.body(Array("a Bearer abc".utf8), contentType: type, keepsBinary: true)
+                == Array("a Bearer [redacted]".utf8))
     }
 
     @Test func whatIsUTF16AllTheSameIsNotKept() {
@@ -143,15 +162,22 @@ import Testing
     @Test(arguments: ["application/json", "text/plain", "text/html", "application/x-www-form-urlencoded"])
     func whatIsTooLongToBeLookedAtTogetherIsHidden(type: String) {
         let long = String(repeating: "x", count: BodyRedactor.unitLimit + 1)
-        let bodies = ["application/json": "[\"\(long)\",1]", "text/plain": "a\n\(long)\nb\n", "text/html": "<a>\(long)</a>b"]
-        let expected = ["application/json": "[\"[redacted]\",1]", "text/plain": "a\n[redacted]\nb\n", "text/html": "<a>[redacted]</a>b"]
+        let bodies = [
+            "application/json": "[\"\(long)\",1]", "text/plain": "a\n\(long)\nb\n", "text/html": "<a>\(long)</a>b",
+        ]
+        let expected = [
+            "application/json": "[\"[redacted]\",1]", "text/plain": "a\n[redacted]\nb\n",
+            "text/html": "<a>[redacted]</a>b",
+        ]
         #expect(kept(bodies[type] ?? "a=\(long)&b=1", type) == expected[type] ?? "[redacted]&b=1")
     }
 
     /// At the edge of what is kept the rest of a secret is missing, and with it its shape.
     @Test(arguments: [
-        (#"{"a":"b","c":"4111 1111 11"#, "application/json", #"{"a":"b","c":"#), ("a b 4111 1111 111", "text/plain", "a b"),
-        ("see https://user:pass", "text/plain", "see"), ("a=1&c=4111111111", "application/x-www-form-urlencoded", "a=1&"),
+        (#"{"a":"b","c":"4111 1111 11"#, "application/json", #"{"a":"b","c":"#),
+        ("a b 4111 1111 111", "text/plain", "a b"),
+        ("see https://user:pass", "text/plain", "see"),
+        ("a=1&c=4111111111", "application/x-www-form-urlencoded", "a=1&"),
         ("<a>b eyJhbGciOiJI", "text/html", "<a>b"), ("line\nsent Bearer ab", "text/plain", "line\nsent Bearer"),
     ]) func whatWasCutOffIsNotKept(body: String, type: String, expected: String) {
         var reader = BodyRedactor(contentType: type, redactor: redactor)
@@ -161,8 +187,11 @@ import Testing
 
     @Test func ownNamesCount() {
         let redactor = Redactor(additionalNames: ["customer-number"])
-        let kept = redactor.body(Array(#"{"customerNumber":7,"b":"customer_number=8"}"#.utf8), contentType: "application/json")
-        #expect(String(decoding: kept, as: UTF8.self) == #"{"customerNumber":"[redacted]","b":"customer_number=[redacted]"}"#)
+        let kept = redactor.body(
+            Array(#"{"customerNumber":7,"b":"customer_number=8"}"#.utf8), contentType: "application/json")
+        #expect(
+            String(decoding: kept, as: UTF8.self)
+                == #"{"customerNumber":"[redacted]","b":"customer_number=[redacted]"}"#)
     }
 
     // MARK: Anything
@@ -171,11 +200,14 @@ import Testing
     @Test func noPlantedSecretComesOutWhateverStandsAroundIt() throws {
         var random = SeededGenerator(seed: 11)
         let pieces = [
-            "{", "}", "[", "]", "\"", ":", ",", "\\", "\\u00", "token", "\"password\":", "1", "true", " ", "\n", "\r\n", "<", ">", "</",
+            "{", "}", "[", "]", "\"", ":", ",", "\\", "\\u00", "token", "\"password\":", "1", "true", " ", "\n", "\r\n",
+            "<", ">", "</",
             "/>",
-            "<password>", "</password>", "<key>token</key>", "<!--", "-->", "<![CDATA[", "]]>", "name=\"token\"", "&", "=", "%", "%4", "'",
+            "<password>", "</password>", "<key>token</key>", "<!--", "-->", "<![CDATA[", "]]>", "name=\"token\"", "&",
+            "=", "%", "%4", "'",
             "--B",
-            "--B--", "Content-Disposition: form-data; name=x", "Content-Type: text/html", "é", "&#1", ";", "Bearer ", "eyJ", "4111 ", "\0",
+            "--B--", "Content-Disposition: form-data; name=x", "Content-Type: text/html", "é", "&#1", ";", "Bearer ",
+            "eyJ", "4111 ", "\0",
             "tokens:[", "password=\"", "\u{FEFF}",
         ].map { Array($0.utf8) }
         for _ in 0..<1_000 {
@@ -196,14 +228,18 @@ import Testing
     /// Each is long, and would take minutes if looking at one place meant looking at all the rest.
     @Test(
         arguments: [
-            "{\"a\":", "[", "\"", "\\", "<a ", "<", "=", "<!--", "&", "--B\r\n", "token:[", "eyJ", "\"password\":\"", "41 ",
+            "{\"a\":", "[", "\"", "\\", "<a ", "<", "=", "<!--", "&", "--B\r\n", "token:[", "eyJ", "\"password\":\"",
+            "41 ",
             "{\"a\":\"{\\\"",
         ])
     func longBodiesTakeTimeInProportion(piece: String) throws {
         let body = Array(String(repeating: piece, count: 20_000 / piece.utf8.count).utf8)
-        for type in ["application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=B", "text/html", "text/plain"]
-        {
-            #expect(BodyBytes.inPieces(body, type, size: 997) == redactor.body(body, contentType: type, keepsBinary: true))
+        for type in [
+            "application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=B", "text/html",
+            "text/plain",
+        ] {
+            #expect(
+                BodyBytes.inPieces(body, type, size: 997) == redactor.body(body, contentType: type, keepsBinary: true))
         }
     }
 }

@@ -5,7 +5,9 @@ import WaybillCore
 @Suite(.timeLimit(.minutes(5))) struct RedactedURLTests {
     let redactor = Redactor()
 
-    private func parts(_ scheme: String?, _ host: String?, _ port: Int?, _ path: String, _ query: String?) -> RedactedURL {
+    private func parts(_ scheme: String?, _ host: String?, _ port: Int?, _ path: String, _ query: String?)
+        -> RedactedURL
+    {
         var url = RedactedURL()
         (url.scheme, url.host, url.port, url.path, url.query) = (scheme, host, port, path, query)
         return url
@@ -26,15 +28,19 @@ import WaybillCore
     }
 
     @Test func userInfoAndFragmentAreDropped() {
-        #expect(redactor.url("https://user:p@ss@example.com:1/#access_token=x") == parts("https", "example.com", 1, "/", nil))
+        #expect(
+            redactor.url("https://user:p@ss@example.com:1/#access_token=x")
+                == parts("https", "example.com", 1, "/", nil))
         #expect(redactor.url("//user@example.com/a") == parts(nil, "example.com", nil, "/a", nil))
     }
 
     @Test(arguments: [
         ("token=abc&x=1", "token=[redacted]&x=1"), ("x=1&Access-Token=a%20b&", "x=1&Access-Token=[redacted]&"),
         ("p%61ssword=x", "p%61ssword=[redacted]"),
-        ("user%5Bpassword%5D=x", "user%5Bpassword%5D=[redacted]"), ("q=Bearer%20abc", "q=[redacted]"), ("q=Bearer+abc", "q=[redacted]"),
-        ("q=\(RedactorTests.token)", "q=[redacted]"), (RedactorTests.token, "[redacted]"), ("c=4111+1111+1111+1111", "c=[redacted]"),
+        ("user%5Bpassword%5D=x", "user%5Bpassword%5D=[redacted]"), ("q=Bearer%20abc", "q=[redacted]"),
+        ("q=Bearer+abc", "q=[redacted]"),
+        ("q=\(RedactorTests.token)", "q=[redacted]"), (RedactorTests.token, "[redacted]"),
+        ("c=4111+1111+1111+1111", "c=[redacted]"),
         ("c=4111%201111-1111%2D1111", "c=[redacted]"), ("j=%7B%22password%22%3A%22x%22%7D", "j=[redacted]"),
         ("next=%2Fa%3Ftoken%3Dx", "next=[redacted]"),
         ("next=%2Fa%3Fpage%3D2", "next=%2Fa%3Fpage%3D2"), ("a=b=c&&d", "a=b=c&&d"), ("token=", "token=[redacted]"),
@@ -74,7 +80,8 @@ import WaybillCore
 
     @Test func partsKeepTheLimits() {
         let url = redactor.url(
-            "https://\(String(repeating: "h", count: 300))/\(String(repeating: "p", count: 5000))?\(String(repeating: "q", count: 5000))")
+            "https://\(String(repeating: "h", count: 300))/\(String(repeating: "p", count: 5000))?\(String(repeating: "q", count: 5000))"
+        )
         #expect(url.host?.count == Limits.labelLength)
         #expect(url.path.count == Limits.fieldLength)
         #expect(url.query?.count == Limits.fieldLength)

@@ -11,21 +11,25 @@ import WaybillCore
         // Credentials after their scheme
         ("Bearer abc", "Bearer [redacted]"), ("bearer   mF_9.B5f-4.1JqM==, next", "bearer   [redacted], next"),
         ("BEARER x", "BEARER [redacted]"),
-        ("sent Bearer a/b+c~d twice", "sent Bearer [redacted] twice"), ("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Basic [redacted]"),
+        ("sent Bearer a/b+c~d twice", "sent Bearer [redacted] twice"),
+        ("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Basic [redacted]"),
         // JSON Web Tokens
         (token, "[redacted]"), ("jwt \(token)!", "jwt [redacted]!"), ("x-\(token)", "x-[redacted]"),
         ("eyJhbGciOiJub25lIn0.eyJhIjoxfQ.", "[redacted]"),
         ("cut off: eyJhbGciOiJub25lIn0.eyJhIj", "cut off: [redacted]"), ("eyJhbGci.a.b.c.d end", "[redacted] end"),
         // Card numbers
-        ("4111111111111111", "[redacted]"), ("card 4111 1111 1111 1111 ok", "card [redacted] ok"), ("5500-0000-0000-0004", "[redacted]"),
+        ("4111111111111111", "[redacted]"), ("card 4111 1111 1111 1111 ok", "card [redacted] ok"),
+        ("5500-0000-0000-0004", "[redacted]"),
         ("(378282246310005)", "([redacted])"), ("6304000000000000 and 4222222222222", "[redacted] and [redacted]"),
-        ("4111 1111 1111 1111 737", "[redacted] 737"), ("12 4111111111111111", "12 [redacted]"), ("6250941006528599.", "[redacted]."),
+        ("4111 1111 1111 1111 737", "[redacted] 737"), ("12 4111111111111111", "12 [redacted]"),
+        ("6250941006528599.", "[redacted]."),
         // Name and value
         ("password=hunter2", "password=[redacted]"), ("user=bob&passwd=x y", "user=bob&passwd=[redacted] y"),
         ("api_key = 'a b' ok", "api_key = '[redacted]' ok"),
         (#"{"password":"a\"b","user":"bob"}"#, #"{"password":"[redacted]","user":"bob"}"#),
         (#"{"pin_secret": 123, "a": 1}"#, #"{"pin_secret": [redacted], "a": 1}"#),
-        (#"{"tokens":["a","b"]}"#, #"{"tokens":[redacted]"#), (#"{"credentials":{"a":"b"},"c":1}"#, #"{"credentials":[redacted]"#),
+        (#"{"tokens":["a","b"]}"#, #"{"tokens":[redacted]"#),
+        (#"{"credentials":{"a":"b"},"c":1}"#, #"{"credentials":[redacted]"#),
         (#""{\"password\":\"a\",\"user\":\"bob\"}""#, #""{\"password\":\"[redacted]\",\"user\":\"bob\"}""#),
         ("Authorization: Digest a=\"b\", c=d\r\nAccept: */*", "Authorization: [redacted]\r\nAccept: */*"),
         ("Set-Cookie: a=b; Path=/", "Set-Cookie: [redacted]"),
@@ -37,11 +41,16 @@ import WaybillCore
         // URLs
         ("GET https://user:pw@example.com/a?b=c", "GET https://[redacted]@example.com/a?b=c"),
         ("see https://a@b@c/x", "see https://[redacted]@c/x"),
-        ("https://a/b?access_token=abc&x=1#id_token=def", "https://a/b?access_token=[redacted]&x=1#id_token=[redacted]"),
+        (
+            "https://a/b?access_token=abc&x=1#id_token=def",
+            "https://a/b?access_token=[redacted]&x=1#id_token=[redacted]"
+        ),
         ("https://a/?next=%2Fb%3Ftoken%3Dabc&x=1", "https://a/?[redacted]&x=1"), ("auth%3DBearer%20abc", "[redacted]"),
     ]
 
-    @Test(arguments: corpus) func secretsInATextAreReplaced(text: String, expected: String) { #expect(redactor.text(text) == expected) }
+    @Test(arguments: corpus) func secretsInATextAreReplaced(text: String, expected: String) {
+        #expect(redactor.text(text) == expected)
+    }
 
     @Test(arguments: corpus) func redactingAgainChangesNothing(text: String, expected: String) {
         let once = redactor.text(text)
@@ -49,28 +58,39 @@ import WaybillCore
     }
 
     @Test(arguments: [
-        "", "Hello, world.", "The request timed out.", "basic plan", "Basic auth failed", "the bearer", "forbearer x", "eyJ", "eyJ.x",
+        "", "Hello, world.", "The request timed out.", "basic plan", "Basic auth failed", "the bearer", "forbearer x",
+        "eyJ", "eyJ.x",
         "eyewitness.account.of",
-        "4111111111111112", "411111111111", "41111111111111111111", "a4111111111111111", "4111111111111111b", "4111  1111  1111  1111",
+        "4111111111111112", "411111111111", "41111111111111111111", "a4111111111111111", "4111111111111111b",
+        "4111  1111  1111  1111",
         "1732182456123456",
-        "0.4111111111111111", "2025-11-21 10:11:43", "http://example.com:8080/a:b", "key: value", "a=b&c=d", "100%", "ключ = значение",
+        "0.4111111111111111", "2025-11-21 10:11:43", "http://example.com:8080/a:b", "key: value", "a=b&c=d", "100%",
+        "ключ = значение",
         "01890a5d-ac96-774b-bcce-b302099a8057", "[redacted]", "😀=👍", "=", ":", "://", "=\"", "%",
     ]) func harmlessTextsStayAsTheyAre(text: String) { #expect(redactor.text(text) == text) }
 
     @Test(arguments: [
-        "Authorization", "proxy-authorization", "COOKIE", "Set-Cookie", "X-Api-Key", "apiKey", "api_key", "access_token", "refreshToken",
+        "Authorization", "proxy-authorization", "COOKIE", "Set-Cookie", "X-Api-Key", "apiKey", "api_key",
+        "access_token", "refreshToken",
         "X-CSRF-Token",
-        "password", "newPassword", "PASSWD", "passphrase", "client_secret", "AWS.Secret.Key", "credentials", "x-amz-security-token",
-        "pass-word", "Aws-Access-Key", "accesskey", "private_key", "privateKeyPem", "session.id", "JSESSIONID", "sessionId", "passcode",
+        "password", "newPassword", "PASSWD", "passphrase", "client_secret", "AWS.Secret.Key", "credentials",
+        "x-amz-security-token",
+        "pass-word", "Aws-Access-Key", "accesskey", "private_key", "privateKeyPem", "session.id", "JSESSIONID",
+        "sessionId", "passcode",
         "db-pwd",
         "id_jwt",
     ]) func namesOfSecretsHideTheirValues(name: String) {
         #expect(redactor.value("x", named: name) == "[redacted]")
         #expect(redactor.attributes([name: 5]).0 == [name: "[redacted]"])
-        #expect(redactor.headerFields([Fact.HeaderField(name: name, value: "x")]) == [Fact.HeaderField(name: name, value: "[redacted]")])
+        #expect(
+            redactor.headerFields([Fact.HeaderField(name: name, value: "x")]) == [
+                Fact.HeaderField(name: name, value: "[redacted]")
+            ])
     }
 
-    @Test(arguments: ["Content-Type", "Accept", "variant", "author", "keyboard", "passenger", "", "tok-e", "Waybill-Transaction"])
+    @Test(arguments: [
+        "Content-Type", "Accept", "variant", "author", "keyboard", "passenger", "", "tok-e", "Waybill-Transaction",
+    ])
     func otherNamesDoNot(name: String) { #expect(redactor.value("x", named: name) == "x") }
 
     @Test func namesCanBeAdded() {
@@ -92,8 +112,12 @@ import WaybillCore
     }
 
     @Test func secretsInAttributesDoNotCountAsTruncated() {
-        let attributes: Attributes = ["note": "Bearer x", "password": "y", "card": .integer(4_111_111_111_111_111), "pin_token": 1.5]
-        let expected: Attributes = ["note": "Bearer [redacted]", "password": "[redacted]", "card": "[redacted]", "pin_token": "[redacted]"]
+        let attributes: Attributes = [
+            "note": "Bearer x", "password": "y", "card": .integer(4_111_111_111_111_111), "pin_token": 1.5,
+        ]
+        let expected: Attributes = [
+            "note": "Bearer [redacted]", "password": "[redacted]", "card": "[redacted]", "pin_token": "[redacted]",
+        ]
         #expect(redactor.attributes(attributes) == (expected, 0))
     }
 
@@ -115,7 +139,8 @@ import WaybillCore
         ])
         #expect(
             attributes == [
-                "a": "9007199254740992", "b": "-9223372036854775808", "c": "nan", "d": "-inf", "e": .integer(-Limits.largestInteger),
+                "a": "9007199254740992", "b": "-9223372036854775808", "c": "nan", "d": "-inf",
+                "e": .integer(-Limits.largestInteger),
             ])
         #expect(count == 4)
     }
@@ -130,14 +155,19 @@ import WaybillCore
 
     @Test func headerFieldsKeepTheirOrderAndTheLimits() {
         let fields = (0..<70).map { (name: "N\($0)", value: String(repeating: "v", count: 5000)) }
-        let redacted = redactor.headerFields([(name: "Location", value: "https://u:p@h/?code=1&token=2"), (name: "", value: "x")] + fields)
+        let redacted = redactor.headerFields(
+            [(name: "Location", value: "https://u:p@h/?code=1&token=2"), (name: "", value: "x")] + fields)
         #expect(redacted.count == Limits.headerFields)
-        #expect(redacted.first == Fact.HeaderField(name: "Location", value: "https://[redacted]@h/?code=1&token=[redacted]"))
-        #expect(redacted.last == Fact.HeaderField(name: "N62", value: String(repeating: "v", count: Limits.fieldLength)))
+        #expect(
+            redacted.first == Fact.HeaderField(name: "Location", value: "https://[redacted]@h/?code=1&token=[redacted]")
+        )
+        #expect(
+            redacted.last == Fact.HeaderField(name: "N62", value: String(repeating: "v", count: Limits.fieldLength)))
     }
 
     @Test func anErrorKeepsWhatIsNoSecret() {
-        let error = redactor.error(RecordedError(domain: "D", code: .min, text: "no password=x; " + String(repeating: "y", count: 3000)))
+        let error = redactor.error(
+            RecordedError(domain: "D", code: .min, text: "no password=x; " + String(repeating: "y", count: 3000)))
         #expect(error.domain == "D")
         #expect(error.code == -Limits.largestInteger)
         #expect(error.text?.hasPrefix("no password=[redacted]; yyy") == true)
@@ -146,16 +176,19 @@ import WaybillCore
 
     // MARK: Anything
 
-    /// Random texts made of what matters: no crash, nothing changes the second time, and what was put in as a secret is not there afterwards.
+    /// Random texts made of what matters: no crash, nothing changes the second time, and what was put in as a secret is
+    /// not there afterwards.
     @Test func noSecretSurvivesInRandomSurroundings() {
         var random = SeededGenerator(seed: 5)
         let pieces = [
-            "=", ":", " ", "\"", "\\", "'", "&", ";", "%", "%20", "%3D", "?", "//", "://", "@", "{", "}", "[", "]", "\n", "é", "4", "x",
+            "=", ":", " ", "\"", "\\", "'", "&", ";", "%", "%20", "%3D", "?", "//", "://", "@", "{", "}", "[", "]",
+            "\n", "é", "4", "x",
             "Bearer ", "token", "[redacted]", "eyJ", ".",
         ]
         for _ in 0..<10_000 {
             func noise() -> String {
-                (0..<Int.random(in: 0...8, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
+                (0..<Int.random(in: 0...8, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }
+                    .joined()
             }
             let text = noise() + " \(Self.token) " + noise() + "\npassword=hunter2&" + noise()
             let once = redactor.text(text)
@@ -168,7 +201,8 @@ import WaybillCore
     /// Each is long, and would take minutes if looking at one place meant looking at all the rest.
     @Test(
         arguments: [
-            "eyJ", "eyJ.", "-eyJ", "a=", "token:", "token=\"", "://", "41 ", "bearer ", "basic ", "a:", "\\\"", "%", ") ", "\"token\":\\",
+            "eyJ", "eyJ.", "-eyJ", "a=", "token:", "token=\"", "://", "41 ", "bearer ", "basic ", "a:", "\\\"", "%",
+            ") ", "\"token\":\\",
         ])
     func longTextsTakeTimeInProportion(piece: String) {
         let text = String(repeating: piece, count: 100_000 / piece.utf8.count)

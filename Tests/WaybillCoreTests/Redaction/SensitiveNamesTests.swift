@@ -14,7 +14,9 @@ import Testing
     }
 
     /// Breaks when the first secret-looking name ends the process, because somebody added a long stem.
-    @Test(arguments: ["a", "sixteen-letters-", "proxyauthenticationinformation"]) func aStemMayHaveAnyLength(text: String) {
+    @Test(arguments: ["a", "sixteen-letters-", "proxyauthenticationinformation"]) func aStemMayHaveAnyLength(
+        text: String
+    ) {
         let stem = SensitiveNames.Stem(text)
         let last = text.utf8.reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
         #expect(last & stem.mask == stem.letters)

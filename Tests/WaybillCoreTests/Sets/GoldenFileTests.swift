@@ -24,7 +24,9 @@ import WaybillCore
         #expect(text == golden)
     }
 
-    @Test(arguments: try valid(receipts: true)) func everyValidReceiptIsReadWrittenAndReadAgainAlike(name: String) throws {
+    @Test(arguments: try valid(receipts: true)) func everyValidReceiptIsReadWrittenAndReadAgainAlike(name: String)
+        throws
+    {
         let bytes = try Schemas.example("valid/\(name)")
         let receipt = try Receipt.decode(bytes)
         #expect(String(decoding: receipt.encoded(), as: UTF8.self) == withoutInsignificantSpaces(bytes))
@@ -35,7 +37,9 @@ import WaybillCore
         let set = TransactionSet(id: .fixed(1), sources: [])
         #expect(String(decoding: set.encoded(), as: UTF8.self).hasPrefix("{\"version\":\(TransactionSet.version),"))
         #expect(TransactionSet.mediaType.contains(".v\(TransactionSet.version)+"))
-        let failure = #expect(throws: SetDecodingFailure.self) { try TransactionSet.decode(Schemas.example("invalid/version-2.json")) }
+        let failure = #expect(throws: SetDecodingFailure.self) {
+            try TransactionSet.decode(Schemas.example("invalid/version-2.json"))
+        }
         #expect(failure?.message.contains("version 2; update Waybill") == true)
     }
 
@@ -50,12 +54,15 @@ import WaybillCore
         #expect(share.source.id == GUID("0199f3a2-4e10-7c22-9a4d-1f2e3d4c5b6a"))
         #expect(share.facts.first?.sequence == 2)
         #expect(share.facts.first?.content == .closed(Fact.Closed(outcome: .succeeded)))
-        guard case .opened(let opened)? = share.facts.last?.content else { return #expect(Bool(false), "no opened fact") }
+        guard case .opened(let opened)? = share.facts.last?.content else {
+            return #expect(Bool(false), "no opened fact")
+        }
         #expect(opened.attributes == ["😀": "é/", "e": .double(100)])
     }
 
     @Test func everyKindIsReadWithItsMembers() throws {
-        let share = try #require(try TransactionSet.decode(Schemas.example("valid/every-kind-and-member.json")).set.sources.first)
+        let share = try #require(
+            try TransactionSet.decode(Schemas.example("valid/every-kind-and-member.json")).set.sources.first)
         #expect(share.hasEnded)
         #expect(share.ledger == Ledger(recorded: 12, pending: 12, refused: 3))
         #expect(share.facts.count == 12)
@@ -65,30 +72,36 @@ import WaybillCore
             "bool": true, "double": 0.25, "exponent": 1e-7, "integer": -3, "string": "", "whole_double": .double(2),
         ]
         let opened = Fact.Opened(
-            transaction: transaction, useCase: 0, isJoined: true, timeoutMicroseconds: 0, cause: Fact.ID(source: source, sequence: 9),
+            transaction: transaction, useCase: 0, isJoined: true, timeoutMicroseconds: 0,
+            cause: Fact.ID(source: source, sequence: 9),
             attributes: attributes)
         #expect(share.facts[0] == Fact(sequence: 1, part: 1, atMicroseconds: 0, content: .opened(opened)))
         #expect(
             share.facts[1].content
                 == .event(
                     Fact.Event(
-                        code: 1, error: RecordedError(domain: "NSURLErrorDomain", code: -1001, text: "The request timed out."),
+                        code: 1,
+                        error: RecordedError(domain: "NSURLErrorDomain", code: -1001, text: "The request timed out."),
                         attributes: ["attempt": 2])))
         #expect(
             share.facts[3].content
                 == .exchangeOpened(
                     Fact.ExchangeOpened(
-                        method: "GET", scheme: "http", host: "127.0.0.1", port: 8477, path: "/a%20b", query: "token=[redacted]&q=",
-                        headerFields: [.init(name: "Accept", value: "*/*"), .init(name: "Cookie", value: "[redacted]")])))
+                        method: "GET", scheme: "http", host: "127.0.0.1", port: 8477, path: "/a%20b",
+                        query: "token=[redacted]&q=",
+                        headerFields: [.init(name: "Accept", value: "*/*"), .init(name: "Cookie", value: "[redacted]")])
+                ))
         #expect(
             share.facts[4].content
                 == .exchangeClosed(
                     Fact.ExchangeClosed(
-                        exchange: 4, state: .failed, sentByteCount: 0, error: RecordedError(domain: "NSURLErrorDomain", code: -1004))))
+                        exchange: 4, state: .failed, sentByteCount: 0,
+                        error: RecordedError(domain: "NSURLErrorDomain", code: -1004))))
     }
 
     @Test func howAnExchangeWentOnItsWayIsRead() throws {
-        let share = try #require(try TransactionSet.decode(Schemas.example("valid/exchange-transfer.json")).set.sources.first)
+        let share = try #require(
+            try TransactionSet.decode(Schemas.example("valid/exchange-transfer.json")).set.sources.first)
         let transfers = share.facts.compactMap { fact -> Fact.Transfer? in
             guard case .exchangeClosed(let closed) = fact.content else { return nil }
             return closed.transfer
@@ -101,7 +114,8 @@ import WaybillCore
             transfers == [
                 Fact.Transfer(
                     httpVersion: "2", receivedWireByteCount: 41, sentAtMicroseconds: 62_000,
-                    phases: Fact.Phases(lookupMicroseconds: 4_000, connectMicroseconds: 20_000, secureMicroseconds: 31_000),
+                    phases: Fact.Phases(
+                        lookupMicroseconds: 4_000, connectMicroseconds: 20_000, secureMicroseconds: 31_000),
                     isConnectionReused: false, redirects: redirects),
                 Fact.Transfer(isMocked: true, rule: "maintenance"),
                 Fact.Transfer(isConnectionReused: true, rule: "cut after 100 bytes"),
@@ -116,7 +130,9 @@ import WaybillCore
     }
 
     @Test func everyInvalidExampleHasAPlace() throws {
-        let files = try ["invalid", "invalid-records"].flatMap { folder in try Schemas.examples(folder).map { "\(folder)/\($0)" } }
+        let files = try ["invalid", "invalid-records"].flatMap { folder in
+            try Schemas.examples(folder).map { "\(folder)/\($0)" }
+        }
         #expect(files.sorted() == (try Self.places()).keys.sorted())
         #expect(files.count > 60)
     }
@@ -124,14 +140,20 @@ import WaybillCore
     @Test(arguments: try Schemas.examples("invalid")) func everyInvalidEnvelopeIsRefusedWithWhere(name: String) throws {
         let bytes = try Schemas.example("invalid/\(name)")
         let failure = #expect(throws: SetDecodingFailure.self) {
-            if name.hasPrefix("receipt-") { _ = try Receipt.decode(bytes) } else { _ = try TransactionSet.decode(bytes) }
+            if name.hasPrefix("receipt-") {
+                _ = try Receipt.decode(bytes)
+            } else {
+                _ = try TransactionSet.decode(bytes)
+            }
         }
         #expect(failure?.kind == .invalid)
         #expect(failure?.pointer == (try Self.places())["invalid/\(name)"])
         #expect(failure?.message.isEmpty == false)
     }
 
-    @Test(arguments: try Schemas.examples("invalid-records")) func everyInvalidRecordIsRejectedAloneWithWhere(name: String) throws {
+    @Test(arguments: try Schemas.examples("invalid-records")) func everyInvalidRecordIsRejectedAloneWithWhere(
+        name: String
+    ) throws {
         let decoded = try TransactionSet.decode(Schemas.example("invalid-records/\(name)"))
         let share = try #require(decoded.set.sources.first)
         #expect(share.facts.map(\.sequence) == [1, 9])

@@ -6,17 +6,22 @@ import WaybillCore
     static let login = "valid/login-from-client.json"
 
     static let malformed: [(String, [UInt8])] = [
-        ("empty", []), ("spaces", Array("  \n".utf8)), ("text", Array("hello".utf8)), ("two documents", Array("{}{}".utf8)),
-        ("trailing comma", Array(#"{"set":1,}"#.utf8)), ("single quotes", Array("{'set':1}".utf8)), ("comment", Array("{}//".utf8)),
+        ("empty", []), ("spaces", Array("  \n".utf8)), ("text", Array("hello".utf8)),
+        ("two documents", Array("{}{}".utf8)),
+        ("trailing comma", Array(#"{"set":1,}"#.utf8)), ("single quotes", Array("{'set':1}".utf8)),
+        ("comment", Array("{}//".utf8)),
         ("byte-order mark", [0xEF, 0xBB, 0xBF] + Array("{}".utf8)), ("UTF-16", Array("{}".utf8).flatMap { [$0, 0] }),
-        ("unclosed", Array(#"{"x":[1,2"#.utf8)), ("unclosed string", Array(#"{"x"#.utf8)), ("bare escape", Array(#"{"\"#.utf8)),
+        ("unclosed", Array(#"{"x":[1,2"#.utf8)), ("unclosed string", Array(#"{"x"#.utf8)),
+        ("bare escape", Array(#"{"\"#.utf8)),
         ("Latin-1 in a skipped string", Array(#"{"x":""#.utf8) + [0xE9] + Array(#""}"#.utf8)),
         ("overlong", Array(#"{"x":""#.utf8) + [0xC0, 0x80] + Array(#""}"#.utf8)),
         ("surrogate in UTF-8", Array(#"{"x":""#.utf8) + [0xED, 0xA0, 0x80] + Array(#""}"#.utf8)),
         ("beyond Unicode", Array(#"{"x":""#.utf8) + [0xF4, 0x90, 0x80, 0x80] + Array(#""}"#.utf8)),
-        ("lone surrogate", Array(#"{"x":"\ud800"}"#.utf8)), ("surrogates swapped", Array(#"{"x":"\udc00\ud800"}"#.utf8)),
+        ("lone surrogate", Array(#"{"x":"\ud800"}"#.utf8)),
+        ("surrogates swapped", Array(#"{"x":"\udc00\ud800"}"#.utf8)),
         ("NUL", [0]), ("control character", Array("{\"x\":\"\n\"}".utf8)), ("leading zero", Array(#"{"x":01}"#.utf8)),
-        ("plus", Array(#"{"x":+1}"#.utf8)), ("bare point", Array(#"{"x":1.}"#.utf8)), ("bare exponent", Array(#"{"x":1e}"#.utf8)),
+        ("plus", Array(#"{"x":+1}"#.utf8)), ("bare point", Array(#"{"x":1.}"#.utf8)),
+        ("bare exponent", Array(#"{"x":1e}"#.utf8)),
         ("NaN", Array(#"{"x":NaN}"#.utf8)), ("literal cut", Array(#"{"x":tru}"#.utf8)),
         ("invalid, then no JSON", Array(#"{"set":1,"sources":[}"#.utf8)),
         ("a bad fact, then no JSON", Array(#"{"sources":[{"facts":[{"kind":7},{"kind":}]}]}"#.utf8)),
@@ -28,7 +33,9 @@ import WaybillCore
     }
 
     @Test func theMessageSaysAtWhichByte() {
-        let failure = #expect(throws: SetDecodingFailure.self) { try TransactionSet.decode(Array(#"{"set":"\x"}"#.utf8)) }
+        let failure = #expect(throws: SetDecodingFailure.self) {
+            try TransactionSet.decode(Array(#"{"set":"\x"}"#.utf8))
+        }
         #expect(failure?.pointer == "/set")
         #expect(failure?.message == "an unknown escape in a string, at byte 8")
     }
@@ -63,7 +70,9 @@ import WaybillCore
     @Test func aHugeBodyIsReadOrRefusedInTime() throws {
         let pieces = ["\"", "[0,", #"{"a":1,"#, "9", "\\ud83d\\ude00", " ", "{\"kind\":\"", "eyJ"]
         for piece in pieces {
-            let body = Array(#"{"sources":[{"facts":["#.utf8) + Array(String(repeating: piece, count: 1_000_000 / piece.utf8.count).utf8)
+            let body =
+                Array(#"{"sources":[{"facts":["#.utf8)
+                + Array(String(repeating: piece, count: 1_000_000 / piece.utf8.count).utf8)
             #expect(throws: SetDecodingFailure.self) { try TransactionSet.decode(body) }
         }
     }
@@ -72,7 +81,8 @@ import WaybillCore
         func body(_ count: Int) throws -> [UInt8] {
             var text = String(decoding: try Schemas.example("valid/minimal.json"), as: UTF8.self)
             text.replace(
-                "\"clocks\"", with: "\"facts\":[\(Array(repeating: "0", count: count).joined(separator: ","))],\"clocks\"",
+                "\"clocks\"",
+                with: "\"facts\":[\(Array(repeating: "0", count: count).joined(separator: ","))],\"clocks\"",
                 maxReplacements: 1)
             return Array(text.utf8)
         }
@@ -100,7 +110,8 @@ import WaybillCore
         func set(_ count: UInt64) -> TransactionSet {
             let shares = (0..<count).map { number in
                 TransactionSet.Share(
-                    source: RecordedSource(id: .fixed(number)), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)])
+                    source: RecordedSource(id: .fixed(number)),
+                    clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)])
             }
             return TransactionSet(id: .fixed(0), sources: shares)
         }
@@ -120,7 +131,9 @@ import WaybillCore
     /// 10,000 documents with a few bytes changed: whatever is taken means the same when it is written and read again.
     @Test func mutatedSetsNeverCrashAndWhatIsReadIsStable() throws {
         var random = SeededGenerator(seed: 42)
-        let originals = try Schemas.examples("valid").filter { !$0.hasPrefix("receipt-") }.map { try Schemas.example("valid/\($0)") }
+        let originals = try Schemas.examples("valid").filter { !$0.hasPrefix("receipt-") }.map {
+            try Schemas.example("valid/\($0)")
+        }
         var taken = 0
         for round in 0..<10_000 {
             let body = random.mutated(originals[round % originals.count])
@@ -137,7 +150,8 @@ import WaybillCore
         #expect((500..<9_500).contains(taken))
     }
 
-    /// The same documents are JSON for Foundation, or are not. (It takes numbers and text that we do not, so the other way is not asked.)
+    /// The same documents are JSON for Foundation, or are not. (It takes numbers and text that we do not, so the other
+    /// way is not asked.)
     @Test func whatIsReadIsJSONForFoundationToo() throws {
         var random = SeededGenerator(seed: 7)
         let original = try Schemas.example("valid/every-kind-and-member.json")

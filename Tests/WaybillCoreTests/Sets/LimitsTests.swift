@@ -33,7 +33,12 @@ import WaybillCore
         ("/query", Limits.fieldLength, { .exchangeOpened(.init(method: "GET", path: "", query: text($0))) }),
         (
             "/headers", Limits.headerFields,
-            { .exchangeOpened(.init(method: "GET", path: "", headerFields: Array(repeating: .init(name: "a", value: ""), count: $0))) }
+            {
+                .exchangeOpened(
+                    .init(
+                        method: "GET", path: "", headerFields: Array(repeating: .init(name: "a", value: ""), count: $0))
+                )
+            }
         ),
         (
             "/headers/0/0", Limits.nameLength,
@@ -57,7 +62,9 @@ import WaybillCore
 
     @Test func aSourceWithTooManyAttributesRefusesTheSet() {
         let attributes = Attributes(uniqueKeysWithValues: (0..<33).map { ("\($0)", true) })
-        let failure = #expect(throws: SetDecodingFailure.self) { try Self.rejections(.event(.init(code: 0)), attributes: attributes) }
+        let failure = #expect(throws: SetDecodingFailure.self) {
+            try Self.rejections(.event(.init(code: 0)), attributes: attributes)
+        }
         #expect(failure?.pointer == "/sources/0/attributes")
     }
 
@@ -65,7 +72,8 @@ import WaybillCore
         let reasons = Dictionary(uniqueKeysWithValues: (0..<32).map { ("\($0)", Limits.largestInteger) })
         let ledger = Ledger(recorded: Limits.largestInteger, dropped: reasons)
         let share = TransactionSet.Share(
-            source: RecordedSource(id: .fixed(1)), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)], ledger: ledger)
+            source: RecordedSource(id: .fixed(1)), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
+            ledger: ledger)
         let decoded = try TransactionSet.decode(TransactionSet(id: .fixed(0), sources: [share]).encoded())
         #expect(decoded.set.sources.first?.ledger.isBalanced == false)
     }

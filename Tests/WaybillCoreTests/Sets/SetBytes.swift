@@ -13,10 +13,16 @@ enum SetBytes {
     /// - Throws: Where what is written reads as another.
     static func check(_ bytes: [UInt8]) throws -> Bool {
         guard let decoded = try? TransactionSet.decode(bytes) else { return false }
-        guard decoded.set.factCount + decoded.rejections.count <= bytes.count else { throw Failure(text: "more facts than bytes") }
+        guard decoded.set.factCount + decoded.rejections.count <= bytes.count else {
+            throw Failure(text: "more facts than bytes")
+        }
         let again = try TransactionSet.decode(decoded.set.encoded())
-        guard again.rejections.isEmpty else { throw Failure(text: "what was read is rejected: \(again.rejections[0].reason)") }
-        guard again.set == decoded.set else { throw Failure(text: "what was read is another set when it is written and read again") }
+        guard again.rejections.isEmpty else {
+            throw Failure(text: "what was read is rejected: \(again.rejections[0].reason)")
+        }
+        guard again.set == decoded.set else {
+            throw Failure(text: "what was read is another set when it is written and read again")
+        }
         return true
     }
 }

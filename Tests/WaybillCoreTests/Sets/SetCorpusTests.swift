@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import WaybillCore
 
-/// What `make fuzz` found to be different sets: each is read or refused, and what is read is the same when it is written and read again.
+/// What `make fuzz` found to be different sets: each is read or refused, and what is read is the same when it is
+/// written and read again.
 @Suite(.timeLimit(.minutes(5))) struct SetCorpusTests {
     static let folder = Schemas.folder.deletingLastPathComponent().appending(path: "Tests/Corpora/set")
 

@@ -13,9 +13,12 @@ import WaybillStore
         fields: [(String, String)] = [], sent: Int? = nil, redirects: [Fact.Redirect] = []
     ) -> TransactionRecord.Exchange {
         TransactionRecord.Exchange(
-            id: Fact.ID(source: GUID(), sequence: 2), part: 1, role: role, method: method, url: url, state: .completed, status: 200,
-            openedMicroseconds: 0, firstByteMicroseconds: nil, closedMicroseconds: 1, sentByteCount: sent, receivedByteCount: nil,
-            requestHeaderFields: fields.map { Fact.HeaderField(name: $0.0, value: $0.1) }, responseHeaderFields: [], error: nil,
+            id: Fact.ID(source: GUID(), sequence: 2), part: 1, role: role, method: method, url: url, state: .completed,
+            status: 200,
+            openedMicroseconds: 0, firstByteMicroseconds: nil, closedMicroseconds: 1, sentByteCount: sent,
+            receivedByteCount: nil,
+            requestHeaderFields: fields.map { Fact.HeaderField(name: $0.0, value: $0.1) }, responseHeaderFields: [],
+            error: nil,
             transfer: Fact.Transfer(redirects: redirects))
     }
 
@@ -33,7 +36,9 @@ import WaybillStore
         #expect(CurlCommand(exchange("GET", "https://a.b/[1]"))?.text == "curl --globoff 'https://a.b/[1]'")
         #expect(CurlCommand(exchange("GET", "https://a.b/x/../y"))?.text == "curl --path-as-is 'https://a.b/x/../y'")
         let redirect = Fact.Redirect(status: 302, url: "https://c.d/", atMicroseconds: 1)
-        #expect(CurlCommand(exchange("GET", redirects: [redirect]))?.text == "curl --location 'https://api.example.com/login'")
+        #expect(
+            CurlCommand(exchange("GET", redirects: [redirect]))?.text
+                == "curl --location 'https://api.example.com/login'")
     }
 
     @Test func whatCannotBeSentAgainIsNoCommand() {
@@ -53,8 +58,11 @@ import WaybillStore
         let cut = ExchangeBody(contentType: nil, bytes: [0x61], byteCount: 2000, omission: .limit)
         let command = "curl 'https://api.example.com/login' \\\n  -X POST"
         #expect(CurlCommand(exchange(sent: 42))?.text == "\(command)\n# The body of 42 B was not kept.")
-        #expect(CurlCommand(exchange(sent: 2000), body: cut)?.text.hasSuffix("\n# The first 1 B of 2.0 kB were kept.") == true)
-        #expect(CurlCommand(exchange())?.text == "\(command)\n# A body was not kept; whether there was one is not known.")
+        #expect(
+            CurlCommand(exchange(sent: 2000), body: cut)?.text.hasSuffix("\n# The first 1 B of 2.0 kB were kept.")
+                == true)
+        #expect(
+            CurlCommand(exchange())?.text == "\(command)\n# A body was not kept; whether there was one is not known.")
         #expect(CurlCommand(exchange(sent: 0))?.text == command)
         #expect(CurlCommand(exchange("GET"))?.text.contains("#") == false)
         #expect(CurlCommand(exchange(sent: 1), body: ExchangeBody.whole([0x61]))?.text.contains("#") == false)
@@ -75,7 +83,8 @@ import WaybillStore
     private static let bodies: [[UInt8]] = texts.map { Array($0.utf8) } + binaries
 
     private static let texts: [String] = [
-        "plain", "it's \"quoted\" $HOME `id` \\ !! !x %s %d %% \\n \\101", "@/etc/passwd", "two\nlines\r\n", "\n", "-leading --data x", "",
+        "plain", "it's \"quoted\" $HOME `id` \\ !! !x %s %d %% \\n \\101", "@/etc/passwd", "two\nlines\r\n", "\n",
+        "-leading --data x", "",
         "漢字 👩‍👩‍👧‍👦 \u{202E}", "'", "a=1&b=%20+", "\u{1B}[31m\u{7}", "nul\0inside'%",
     ]
 
@@ -94,7 +103,9 @@ import WaybillStore
         let target = "/items/a%2Fb/./c?q=[1]&r={x,y}&s=a%20b"
         let fields = [("Content-Type", "text/x-odd"), ("Content-Length", "999999"), ("X-It", "it's $HOME; \"x\"")]
         let command = try #require(
-            CurlCommand(exchange("PUT", "http://127.0.0.1:\(server.port)\(target)", fields: fields), body: ExchangeBody.whole(body)))
+            CurlCommand(
+                exchange("PUT", "http://127.0.0.1:\(server.port)\(target)", fields: fields),
+                body: ExchangeBody.whole(body)))
         let shell = try Shell(command.text + " --silent --max-time 30 --noproxy '*'")
         #expect(shell.output == "ok")
         let request = try #require(server.requests.first)
@@ -106,11 +117,14 @@ import WaybillStore
         #expect(server.requests.count == 1)
     }
 
-    @Test(.enabled(if: Shell.hasCurl, "curl is not installed"), arguments: ["GET", "POST", "HEAD", "DELETE", "OPTIONS", "PROPFIND"])
+    @Test(
+        .enabled(if: Shell.hasCurl, "curl is not installed"),
+        arguments: ["GET", "POST", "HEAD", "DELETE", "OPTIONS", "PROPFIND"])
     func curlSendsWhatWasSent(_ method: String) throws {
         let server = try LoopbackServer { _ in .text("ok") }
         let fields = [("Accept", "application/json"), ("X-Empty", ""), ("Accept-Encoding", "gzip")]
-        let command = try #require(CurlCommand(exchange(method, server.url("/a/../b").absoluteString, fields: fields, sent: 0)))
+        let command = try #require(
+            CurlCommand(exchange(method, server.url("/a/../b").absoluteString, fields: fields, sent: 0)))
         _ = try Shell(command.text + " --silent --max-time 30 --noproxy '*'")
         let request = try #require(server.requests.first)
         #expect(request.method == method)

@@ -38,7 +38,8 @@ import WaybillTesting
             let closed = opened + Int.random(in: -5...1_000, using: &random)
             let (first, sent) = (some(-100...1_500), some(-100...1_500))
             let phases = Fact.Phases(
-                lookupMicroseconds: some(-10...700), connectMicroseconds: some(-10...700), secureMicroseconds: some(-10...700))
+                lookupMicroseconds: some(-10...700), connectMicroseconds: some(-10...700),
+                secureMicroseconds: some(-10...700))
             let exchange = SampleExchange.record {
                 $0.closedMicroseconds = closed
                 $0.firstByteMicroseconds = first.map { $0 + opened }

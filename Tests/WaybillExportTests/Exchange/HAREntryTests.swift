@@ -8,7 +8,9 @@ import WaybillStore
 @testable import WaybillReading
 
 @Suite(.timeLimit(.minutes(5))) struct HAREntryTests {
-    private func document(_ records: [ExchangeRecord], bodies: ExchangeBodies = ExchangeBodies()) throws -> [String: Any] {
+    private func document(_ records: [ExchangeRecord], bodies: ExchangeBodies = ExchangeBodies()) throws -> [String:
+        Any]
+    {
         var writer = ExchangeWriter(as: .har)
         var bytes = writer.beginning
         for record in records { bytes += writer.next(record, bodies: bodies) }
@@ -16,7 +18,9 @@ import WaybillStore
         return try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
     }
 
-    private func entry(_ record: ExchangeRecord = SampleExchange.record(), bodies: ExchangeBodies = ExchangeBodies()) throws -> Members {
+    private func entry(_ record: ExchangeRecord = SampleExchange.record(), bodies: ExchangeBodies = ExchangeBodies())
+        throws -> Members
+    {
         let log = try #require(try document([record], bodies: bodies)["log"] as? [String: Any])
         return Members(try #require((log["entries"] as? [[String: Any]])?.first))
     }
@@ -73,7 +77,9 @@ import WaybillStore
     }
 
     /// What no server answered has status 0, as browsers write it, and says why.
-    @Test(arguments: ExchangeRecord.State.allCases) func everyStateCanBeToldFromTheOthers(_ state: ExchangeRecord.State) throws {
+    @Test(arguments: ExchangeRecord.State.allCases) func everyStateCanBeToldFromTheOthers(_ state: ExchangeRecord.State)
+        throws
+    {
         let record = SampleExchange.record(state) {
             guard state != .completed, state != .mocked else { return }
             ($0.state, $0.status, $0.firstByteMicroseconds, $0.receivedByteCount) = (
@@ -93,7 +99,9 @@ import WaybillStore
     @Test func redirectsAndRulesStandUnderWaybill() throws {
         let own = try entry(
             SampleExchange.record(.mocked) {
-                $0.transfer.redirects = [Fact.Redirect(status: 302, url: "https://b.example/", atMicroseconds: SampleExchange.opened + 9)]
+                $0.transfer.redirects = [
+                    Fact.Redirect(status: 302, url: "https://b.example/", atMicroseconds: SampleExchange.opened + 9)
+                ]
                 $0.transfer.isMocked = true
                 $0.transfer.rule = "slow login"
             })["_waybill"]
@@ -106,7 +114,8 @@ import WaybillStore
     @Test func bodiesAreTextOrBase64AndSayWhatIsMissing() throws {
         let bodies = ExchangeBodies(
             request: ExchangeBody.whole(Array(#"{"a":"é"}"#.utf8), "application/json"),
-            response: ExchangeBody(contentType: "image/png", bytes: [0xFF, 0x00, 0x80], byteCount: 2000, omission: .limit))
+            response: ExchangeBody(
+                contentType: "image/png", bytes: [0xFF, 0x00, 0x80], byteCount: 2000, omission: .limit))
         let entry = try entry(bodies: bodies)
         #expect(entry["request"]["postData"]["text"].text == #"{"a":"é"}"#)
         #expect(entry["request"]["postData"]["mimeType"].text == "application/json")
@@ -142,13 +151,16 @@ import WaybillStore
                 Fact.HeaderField(name: "Cookie", value: "sid=\(secret)"),
             ]
             $0.error = RecordedError(domain: "d", code: 1, text: "refused \(secret)")
-            $0.transfer.redirects = [Fact.Redirect(status: 302, url: "https://b.example/?access_token=\(secret)", atMicroseconds: 1)]
+            $0.transfer.redirects = [
+                Fact.Redirect(status: 302, url: "https://b.example/?access_token=\(secret)", atMicroseconds: 1)
+            ]
             $0.transfer.rule = secret
         }
         let body = ExchangeBody.whole(Array(#"{"password":"hunter2","page":"\#(secret)"}"#.utf8), "application/json")
         for format in ExchangeFormat.allCases {
             var writer = ExchangeWriter(as: format)
-            let text = String(decoding: writer.next(record, bodies: ExchangeBodies(request: body, response: body)), as: UTF8.self)
+            let text = String(
+                decoding: writer.next(record, bodies: ExchangeBodies(request: body, response: body)), as: UTF8.self)
             #expect(text.contains("page"))
             #expect(!text.contains("dozjgNryP4J3") && !text.contains("hunter2"), "\(format)")
         }
@@ -160,7 +172,9 @@ import WaybillStore
             $0.url = "https://host.example/\(text)?\(text)=\(text)"
             $0.requestHeaderFields = [Fact.HeaderField(name: text, value: text)]
         }
-        #expect(try entry(record, bodies: ExchangeBodies(response: ExchangeBody.whole(Array(text.utf8))))["request"]["url"].text != nil)
+        #expect(
+            try entry(record, bodies: ExchangeBodies(response: ExchangeBody.whole(Array(text.utf8))))["request"]["url"]
+                .text != nil)
     }
 }
 

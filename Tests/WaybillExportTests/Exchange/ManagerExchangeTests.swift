@@ -25,7 +25,8 @@ import WaybillTesting
     }
 
     private func record(_ path: String, status: Int? = 200) {
-        var request = ExchangeRequest(method: "GET", url: URL(string: "https://api.example.com\(path)") ?? URL(filePath: "/"))
+        var request = ExchangeRequest(
+            method: "GET", url: URL(string: "https://api.example.com\(path)") ?? URL(filePath: "/"))
         request.headerFields = [Fact.HeaderField(name: "Accept", value: "text/plain")]
         let exchange = transactions.openExchange(request)
         guard let status else { return exchange.cancel() }
@@ -53,7 +54,9 @@ import WaybillTesting
         #expect(try await transactions.exchange(Fact.ID(source: GUID(), sequence: 1)) == nil)
     }
 
-    @Test(arguments: ExchangeFormat.allCases) func exchangesAreOneFileTheOldestFirst(format: ExchangeFormat) async throws {
+    @Test(arguments: ExchangeFormat.allCases) func exchangesAreOneFileTheOldestFirst(format: ExchangeFormat)
+        async throws
+    {
         record("/first?iban=DE02120300000000202051")
         record("/second", status: 404)
         let file = folder.file("exchanges")
@@ -64,7 +67,9 @@ import WaybillTesting
         let (first, second) = (try #require(text.range(of: "/first")), try #require(text.range(of: "/second")))
         #expect(first.lowerBound < second.lowerBound)
         #expect(text.contains("[redacted]") && !text.contains("DE0212"))
-        if format == .har || format == .json { #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(text.utf8)) } }
+        if format == .har || format == .json {
+            #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(text.utf8)) }
+        }
         let compressed = folder.file("exchanges.gz")
         _ = try await transactions.export(as: format, to: compressed)
         #expect(try Data(contentsOf: compressed).prefix(2) == Data([0x1F, 0x8B]))
@@ -130,7 +135,9 @@ import WaybillTesting
         var filter = ExchangeFilter()
         filter.methods = ["POST"]
         let file = folder.file("none.har")
-        let error = await #expect(throws: WaybillError.self) { try await transactions.export(as: .har, matching: filter, to: file) }
+        let error = await #expect(throws: WaybillError.self) {
+            try await transactions.export(as: .har, matching: filter, to: file)
+        }
         #expect(error?.code == .notFound)
         #expect(error?.message == "Nothing was exported. The only exchange here does not pass the filter.")
         #expect(!FileManager.default.fileExists(atPath: file.path))
@@ -139,6 +146,8 @@ import WaybillTesting
     @Test func withRecordingOffThereIsNothing() async throws {
         #expect(try await TransactionManager.disabled.exchanges().rows.isEmpty)
         #expect(try await TransactionManager.disabled.exchange(Fact.ID(source: GUID(), sequence: 1), as: .curl) == nil)
-        await #expect(throws: WaybillError.self) { try await TransactionManager.disabled.export(as: .har, to: folder.file("x.har")) }
+        await #expect(throws: WaybillError.self) {
+            try await TransactionManager.disabled.export(as: .har, to: folder.file("x.har"))
+        }
     }
 }

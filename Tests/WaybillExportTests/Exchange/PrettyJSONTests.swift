@@ -22,7 +22,9 @@ import Testing
         #expect(PrettyJSON.text(pretty) == pretty)
     }
 
-    @Test(arguments: ["", "x", "17", "\"text\"", "{", "{]", "[1,]", "{} {}", "{broken}", String(repeating: "[", count: 100_000)])
+    @Test(arguments: [
+        "", "x", "17", "\"text\"", "{", "{]", "[1,]", "{} {}", "{broken}", String(repeating: "[", count: 100_000),
+    ])
     func whatIsNoObjectOrArrayIsLeftAlone(_ text: String) {
         #expect(PrettyJSON.text(text) == nil)
     }

@@ -40,7 +40,8 @@ import WaybillTesting
         #expect(try Data(contentsOf: folder.file("facts.ndjson.gz")).prefix(2) == Data([0x1F, 0x8B]))
     }
 
-    /// Breaks when the store in the file says that it heard of its facts at another time than the manager's clock has: its retention would go by that.
+    /// Breaks when the store in the file says that it heard of its facts at another time than the manager's clock has:
+    /// its retention would go by that.
     @Test func anSQLiteFileHasHeardOfItsFactsWhenItWasMade() async throws {
         let clock = ManualClock()
         let transactions = TransactionManager.testing(clock: clock)
@@ -52,7 +53,9 @@ import WaybillTesting
         #expect(sources.map(\.heardMicroseconds) == [clock.wallMicroseconds()])
     }
 
-    @Test(arguments: [ExportFormat.ndjson, .csv, .sqlite]) func itReadsItsOwnWritesAndGoesOnRecording(format: ExportFormat) async throws {
+    @Test(arguments: [ExportFormat.ndjson, .csv, .sqlite]) func itReadsItsOwnWritesAndGoesOnRecording(
+        format: ExportFormat
+    ) async throws {
         let login = transactions.begin(Login.self)
         for _ in 0..<50 { login.log(.requestSent) }
         let file = folder.file("export.\(format.rawValue)")
@@ -85,7 +88,9 @@ import WaybillTesting
         let reader = try StoreReader(.file(file))
         #expect(reader.warnings.isEmpty)
         #expect(try reader.verify().problems.isEmpty)
-        let rows = try reader.transactions(matching: TransactionFilter(), limit: 9, after: nil, now: SystemClock().wallMicroseconds()).rows
+        let rows = try reader.transactions(
+            matching: TransactionFilter(), limit: 9, after: nil, now: SystemClock().wallMicroseconds()
+        ).rows
         #expect(rows.map(\.error?.code) == [7])
         #expect(rows.map(\.useCaseName) == ["login"])
     }
@@ -104,7 +109,9 @@ import WaybillTesting
         #expect(text.contains(#""iban":"[redacted]""#))
     }
 
-    @Test(arguments: ExportFormat.allCases) func aFileThatCannotBeWrittenIsOneSentence(format: ExportFormat) async throws {
+    @Test(arguments: ExportFormat.allCases) func aFileThatCannotBeWrittenIsOneSentence(format: ExportFormat)
+        async throws
+    {
         transactions.perform(Login.self) { $0.log(.requestSent) }
         for file in [folder.file("missing/facts"), folder.file("store"), URL(filePath: "/proc/facts")] {
             let error = await #expect(throws: WaybillError.self) { try await transactions.export(as: format, to: file) }
@@ -114,14 +121,19 @@ import WaybillTesting
         #expect(try folder.names() == ["store"])
     }
 
-    @Test(arguments: ExportFormat.allCases) func nothingToExportLeavesNoFileAndTheOneThatWasThere(format: ExportFormat) async throws {
+    @Test(arguments: ExportFormat.allCases) func nothingToExportLeavesNoFileAndTheOneThatWasThere(format: ExportFormat)
+        async throws
+    {
         let file = folder.file("facts")
         try Data("old".utf8).write(to: file)
         var filter = TransactionFilter()
         filter.useCase = 99
-        let error = await #expect(throws: WaybillError.self) { try await transactions.export(as: format, matching: filter, to: file) }
+        let error = await #expect(throws: WaybillError.self) {
+            try await transactions.export(as: format, matching: filter, to: file)
+        }
         #expect(error?.code == .notFound)
-        #expect(error?.message.hasPrefix("Nothing was exported. There is no transaction here: the store is empty.") == true)
+        #expect(
+            error?.message.hasPrefix("Nothing was exported. There is no transaction here: the store is empty.") == true)
         #expect(try Data(contentsOf: file) == Data("old".utf8))
         #expect(try folder.names() == ["facts", "store"])
     }

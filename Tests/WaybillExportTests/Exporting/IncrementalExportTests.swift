@@ -76,9 +76,12 @@ import WaybillStore
     }
 
     private func facts() throws -> [Fact.ID] {
-        let files = try FileManager.default.contentsOfDirectory(atPath: lake.path).filter { $0.hasPrefix("facts-") }.sorted()
+        let files = try FileManager.default.contentsOfDirectory(atPath: lake.path).filter { $0.hasPrefix("facts-") }
+            .sorted()
         return try files.flatMap { name in
-            try Data(contentsOf: lake.appending(path: name)).split(separator: 0x0A).map { try JSONDecoder().decode(Fact.ID.self, from: $0) }
+            try Data(contentsOf: lake.appending(path: name)).split(separator: 0x0A).map {
+                try JSONDecoder().decode(Fact.ID.self, from: $0)
+            }
         }
     }
 }

@@ -20,12 +20,17 @@ import WaybillTesting
     @Test func theGuideShowsTheSampleThatIsTested() throws {
         let here = URL(filePath: #filePath)
         let guide = try String(
-            contentsOf: here.deletingLastPathComponent().appending(path: "../../../Sources/Waybill/Waybill.docc/WhereTheTimeGoes.md")
-                .standardizedFileURL, encoding: .utf8)
+            contentsOf: here.deletingLastPathComponent().appending(
+                path: "../../../Sources/Waybill/Waybill.docc/WhereTheTimeGoes.md"
+            )
+            .standardizedFileURL, encoding: .utf8)
         let section = try #require(guide.components(separatedBy: "## One transaction").last)
-        let sample = try #require(section.components(separatedBy: "```swift\n").dropFirst().first?.components(separatedBy: "\n```").first)
+        let sample = try #require(
+            section.components(separatedBy: "```swift\n").dropFirst().first?.components(separatedBy: "\n```").first)
         let tested = try String(contentsOf: here, encoding: .utf8)
-        for line in sample.split(separator: "\n") where line.hasPrefix("for") { #expect(tested.contains(line), "\(line)") }
+        for line in sample.split(separator: "\n") where line.hasPrefix("for") {
+            #expect(tested.contains(line), "\(line)")
+        }
         #expect(sample.split(separator: "\n").count == 3)
     }
 }

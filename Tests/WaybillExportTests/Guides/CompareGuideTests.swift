@@ -25,7 +25,9 @@ private enum Login: Int, UseCase {
         logins.useCase = Login.code
         let hourAgo = Date(timeIntervalSince1970: 0)
         var printed: [String] = []
-        func print(_ items: any CustomStringConvertible...) { printed.append(items.map(\.description).joined(separator: " ")) }
+        func print(_ items: any CustomStringConvertible...) {
+            printed.append(items.map(\.description).joined(separator: " "))
+        }
 
         let variants = CompareQuestion(filter: logins, groups: .values(of: .attribute("variant"), "A", "B"))
         for sentence in try await transactions.answer(variants).sentences { print(sentence) }
@@ -38,21 +40,27 @@ private enum Login: Int, UseCase {
         var lastHour = ExchangeFilter()
         lastHour.since = hourAgo
         let answer = try await transactions.answer(NetworkQuestion(filter: lastHour))
-        for group in answer.groups { print(group.host ?? "-", group.path ?? "-", group.count, group.whole.p99 ?? .zero) }
+        for group in answer.groups {
+            print(group.host ?? "-", group.path ?? "-", group.count, group.whole.p99 ?? .zero)
+        }
         #expect(answer.whyEmpty == "There is no exchange here.")
     }
 
     @Test func theGuideShowsTheSamplesThatAreTested() throws {
         let here = URL(filePath: #filePath)
         let guide = try String(
-            contentsOf: here.deletingLastPathComponent().appending(path: "../../../Sources/Waybill/Waybill.docc/CompareTwoGroups.md")
-                .standardizedFileURL, encoding: .utf8)
-        let tested = Set(
-            try String(contentsOf: here, encoding: .utf8).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
-        let blocks = guide.components(separatedBy: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "\n```").first }
+            contentsOf: here.deletingLastPathComponent().appending(
+                path: "../../../Sources/Waybill/Waybill.docc/CompareTwoGroups.md"
+            )
+            .standardizedFileURL, encoding: .utf8)
+        // Without spaces: a line may be broken otherwise there.
+        let tested = try String(contentsOf: here, encoding: .utf8).filter { !$0.isWhitespace }
+        let blocks = guide.components(separatedBy: "```swift\n").dropFirst().compactMap {
+            $0.components(separatedBy: "\n```").first
+        }
         #expect(blocks.count == 2)
         for line in blocks.joined(separator: "\n").split(separator: "\n") {
-            #expect(tested.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
+            #expect(tested.contains(line.filter { !$0.isWhitespace }), "\(line)")
         }
     }
 }

@@ -32,12 +32,20 @@ import WaybillTesting
     @Test func theGuideShowsTheSamplesThatAreTested() throws {
         let here = URL(filePath: #filePath)
         let guide = try String(
-            contentsOf: here.deletingLastPathComponent().appending(path: "../../../Sources/Waybill/Waybill.docc/ShareAReport.md")
-                .standardizedFileURL, encoding: .utf8)
+            contentsOf: here.deletingLastPathComponent().appending(
+                path: "../../../Sources/Waybill/Waybill.docc/ShareAReport.md"
+            )
+            .standardizedFileURL, encoding: .utf8)
         let tested = Set(
-            try String(contentsOf: here, encoding: .utf8).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
-        let blocks = guide.components(separatedBy: "```swift\n").dropFirst().compactMap { $0.components(separatedBy: "\n```").first }
+            try String(contentsOf: here, encoding: .utf8).split(separator: "\n").map {
+                $0.trimmingCharacters(in: .whitespaces)
+            })
+        let blocks = guide.components(separatedBy: "```swift\n").dropFirst().compactMap {
+            $0.components(separatedBy: "\n```").first
+        }
         #expect(blocks.count == 2)
-        for line in blocks.joined(separator: "\n").split(separator: "\n") { #expect(tested.contains(String(line)), "\(line)") }
+        for line in blocks.joined(separator: "\n").split(separator: "\n") {
+            #expect(tested.contains(String(line)), "\(line)")
+        }
     }
 }

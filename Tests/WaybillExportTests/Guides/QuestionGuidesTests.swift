@@ -25,25 +25,32 @@ private enum Login: Int, UseCase {
 
     @Test func finding() async throws {
         var printed: [String] = []
-        func print(_ items: any CustomStringConvertible...) { printed.append(items.map(\.description).joined(separator: " ")) }
+        func print(_ items: any CustomStringConvertible...) {
+            printed.append(items.map(\.description).joined(separator: " "))
+        }
 
         let page = try await transactions.find("outcome:failed took>2s sort:longest")
         for transaction in page.rows { print(transaction.useCaseName, transaction.id.supportCode) }
         #expect(printed == page.rows.map { "login \($0.id.supportCode)" } && printed.count == 1)
 
-        let filter = try await transactions.filter("outcome:failed event:requestSent")  // for reports, exports and answers
+        // for reports, exports and answers
+        let filter = try await transactions.filter("outcome:failed event:requestSent")
         #expect(try await transactions.list(matching: filter).rows == page.rows)
-        let failing = try await transactions.exchangeFilter("host:example.com status:5xx took>1s")  // for lists and exports of exchanges
+        // for lists and exports of exchanges
+        let failing = try await transactions.exchangeFilter("host:example.com status:5xx took>1s")
         #expect(try await transactions.exchanges(matching: failing).rows.isEmpty)
     }
 
     @Test func asking() async throws {
         var printed: [String] = []
-        func print(_ items: any CustomStringConvertible...) { printed.append(items.map(\.description).joined(separator: " ")) }
+        func print(_ items: any CustomStringConvertible...) {
+            printed.append(items.map(\.description).joined(separator: " "))
+        }
 
         var logins = TransactionFilter()
         logins.useCase = Login.code
-        let question = DurationQuestion(filter: logins, from: .event("requestSent"), to: .finished, segmentation: .attribute("variant"))
+        let question = DurationQuestion(
+            filter: logins, from: .event("requestSent"), to: .finished, segmentation: .attribute("variant"))
         let answer = try await transactions.answer(question)
         print(answer.total.statistics.p90 ?? .zero, answer.segments.map(\.value))
         #expect(printed == [#"2.0 seconds [Optional("B")]"#])

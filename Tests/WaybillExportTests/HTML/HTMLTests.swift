@@ -8,7 +8,8 @@ import WaybillCore
     @Test func textStaysTextAndMarkupStaysMarkup() {
         let name = "<b title='x' & \"y\">"
         let inner: HTML = "<i>\(name)</i>"
-        let html: HTML = "<p title=\"\(name)\">\(inner)\([inner, inner])\(17)\(" class=bad", if: true)\(" class=good", if: false)"
+        let html: HTML =
+            "<p title=\"\(name)\">\(inner)\([inner, inner])\(17)\(" class=bad", if: true)\(" class=good", if: false)"
         let escaped = "&lt;b title='x' &amp; &quot;y&quot;&gt;"
         #expect(html.text == "<p title=\"\(escaped)\"><i>\(escaped)</i><i>\(escaped)</i><i>\(escaped)</i>17 class=bad")
     }
@@ -38,6 +39,8 @@ import WaybillCore
         #expect(page.hasPrefix("<!DOCTYPE html>\n"))
         #expect(page.contains("<title>&lt;x&gt;</title>"))
         let (style, script) = (SHA256.base64(Array("p{}".utf8)), SHA256.base64(Array("1".utf8)))
-        #expect(page.contains("default-src 'none'; style-src 'sha256-\(style)'; script-src 'sha256-\(script)'; base-uri 'none'"))
+        #expect(
+            page.contains(
+                "default-src 'none'; style-src 'sha256-\(style)'; script-src 'sha256-\(script)'; base-uri 'none'"))
     }
 }

@@ -12,7 +12,9 @@ import WaybillCore
     /// Answers as a script says, and then takes everything.
     private func server(_ script: [LoopbackServer.Response] = []) throws -> LoopbackServer {
         let rest = Locked(script)
-        return try LoopbackServer { _ in rest.withLock { $0.isEmpty ? nil : $0.removeFirst() } ?? .text("{}", type: "application/json") }
+        return try LoopbackServer { _ in
+            rest.withLock { $0.isEmpty ? nil : $0.removeFirst() } ?? .text("{}", type: "application/json")
+        }
     }
 
     /// A backend, and how long it has waited.
@@ -20,7 +22,9 @@ import WaybillCore
         TraceBackend, waits: Locked<[Duration]>
     ) {
         let waits = Locked<[Duration]>([])
-        return (try TraceBackend(server.url(path), headers: headers) { wait in waits.withLock { $0.append(wait) } }, waits)
+        return (
+            try TraceBackend(server.url(path), headers: headers) { wait in waits.withLock { $0.append(wait) } }, waits
+        )
     }
 
     @Test func aLineIsARequest() async throws {
@@ -54,7 +58,8 @@ import WaybillCore
         #expect(server.requests.count == 1)
     }
 
-    @Test(arguments: [429, 502, 503, 504]) func whatIsTemporaryIsSentAgainWhenTheBackendSaysSo(status: Int) async throws {
+    @Test(arguments: [429, 502, 503, 504]) func whatIsTemporaryIsSentAgainWhenTheBackendSaysSo(status: Int) async throws
+    {
         let server = try server([.init(status: status, headers: [("Retry-After", "7")]), .init(status: status)])
         let (backend, waits) = try backend(server)
         #expect(try await backend.send(Self.line).acceptedCount == 2)
@@ -81,11 +86,15 @@ import WaybillCore
         let error = await #expect(throws: WaybillError.self) { try await backend.send(Self.line) }
         #expect(error?.code == .transport)
         #expect(server.requests.count == TraceBackend.attemptLimit)
-        #expect(waits.withLock { $0 } == Array(repeating: TraceBackend.longestWait, count: TraceBackend.attemptLimit - 1))
+        #expect(
+            waits.withLock { $0 } == Array(repeating: TraceBackend.longestWait, count: TraceBackend.attemptLimit - 1))
     }
 
-    @Test(arguments: [301, 401, 403, 404, 405, 415, 500]) func whatDoesNotTakeUsIsAnErrorAtOnce(status: Int) async throws {
-        let server = try server(Array(repeating: .init(status: status, headers: [("Location", "/elsewhere")]), count: 2))
+    @Test(arguments: [301, 401, 403, 404, 405, 415, 500]) func whatDoesNotTakeUsIsAnErrorAtOnce(status: Int)
+        async throws
+    {
+        let server = try server(
+            Array(repeating: .init(status: status, headers: [("Location", "/elsewhere")]), count: 2))
         let backend = try backend(server).0
         let error = await #expect(throws: WaybillError.self) { try await backend.send(Self.line) }
         #expect(error?.code == .refused)
@@ -102,7 +111,10 @@ import WaybillCore
     @Test func fieldsComeFromTheVariablesOfOpenTelemetry() {
         let environment = ["OTEL_EXPORTER_OTLP_HEADERS": "api-key=secret%20one, x=a=b,broken,evil=%0d%0aHost:x"]
         #expect(TraceBackend.headers(of: environment) == ["api-key": "secret one", "x": "a=b"])
-        #expect(TraceBackend.headers(of: environment.merging(["OTEL_EXPORTER_OTLP_TRACES_HEADERS": "t=1"]) { $1 }) == ["t": "1"])
+        #expect(
+            TraceBackend.headers(of: environment.merging(["OTEL_EXPORTER_OTLP_TRACES_HEADERS": "t=1"]) { $1 }) == [
+                "t": "1"
+            ])
         #expect(TraceBackend.headers(of: [:]).isEmpty)
     }
 }

@@ -5,23 +5,29 @@ import WaybillReading
 struct Run {
     private(set) var record: TransactionRecord
     private let begun: Int
-    private let client = TransactionRecord.Source(id: GUID(), app: "shop", appVersion: "1", device: "", os: "", osVersion: "")
-    private let server = TransactionRecord.Source(id: GUID(), app: "server", appVersion: "2", device: "", os: "", osVersion: "")
+    private let client = TransactionRecord.Source(
+        id: GUID(), app: "shop", appVersion: "1", device: "", os: "", osVersion: "")
+    private let server = TransactionRecord.Source(
+        id: GUID(), app: "server", appVersion: "2", device: "", os: "", osVersion: "")
     private var sequence = 1
 
     /// - Parameter begun: Microseconds since 1970; all other times are since then.
     init(begun: Int, useCase: Int = 0, name: String = "purchase") {
         self.begun = begun
         let summary = TransactionSummary(
-            id: GUID(), useCase: useCase, useCaseName: name, outcome: .open, begunMicroseconds: begun, durationMicroseconds: nil,
+            id: GUID(), useCase: useCase, useCaseName: name, outcome: .open, begunMicroseconds: begun,
+            durationMicroseconds: nil,
             error: nil, attributes: [:], sourceCount: 1, eventCount: 0, exchangeCount: 0, isWaitingForBeginner: false)
         let opening = Fact.ID(source: client.id, sequence: 1)
         let part = TransactionRecord.Part(
-            id: opening, isJoined: false, cause: nil, openedMicroseconds: begun, closedMicroseconds: nil, outcome: .open, error: nil,
+            id: opening, isJoined: false, cause: nil, openedMicroseconds: begun, closedMicroseconds: nil,
+            outcome: .open, error: nil,
             attributes: [:])
         record = TransactionRecord(
             summary: summary, sources: [client], parts: [part],
-            timeline: [TransactionRecord.Entry(id: opening, kind: .opened, part: 1, timeMicroseconds: begun, label: "begun")], exchanges: []
+            timeline: [
+                TransactionRecord.Entry(id: opening, kind: .opened, part: 1, timeMicroseconds: begun, label: "begun")
+            ], exchanges: []
         )
     }
 
@@ -37,7 +43,8 @@ struct Run {
         record.exchanges.append(
             TransactionRecord.Exchange(
                 id: id, part: 1, role: .client, method: method, url: "https://api.example.com\(path)",
-                state: status == nil ? .failed : .completed, status: status, openedMicroseconds: begun + start, firstByteMicroseconds: nil,
+                state: status == nil ? .failed : .completed, status: status, openedMicroseconds: begun + start,
+                firstByteMicroseconds: nil,
                 closedMicroseconds: begun + end, sentByteCount: nil, receivedByteCount: nil, requestHeaderFields: [],
                 responseHeaderFields: [], error: nil))
         add(.exchangeOpened, "\(method) \(path)", at: start, by: client, exchange: id)
@@ -56,7 +63,8 @@ struct Run {
         record.sources.append(server)
         record.parts.append(
             TransactionRecord.Part(
-                id: Fact.ID(source: server.id, sequence: sequence + 1), isJoined: true, cause: record.exchanges.last?.id,
+                id: Fact.ID(source: server.id, sequence: sequence + 1), isJoined: true,
+                cause: record.exchanges.last?.id,
                 openedMicroseconds: begun + time, closedMicroseconds: nil, outcome: .open, error: nil, attributes: [:]))
         var offset = offset
         offset?.source = server.id
@@ -65,7 +73,8 @@ struct Run {
     }
 
     private mutating func add(
-        _ kind: TransactionRecord.Kind, _ label: String, at time: Int, error: RecordedError? = nil, attributes: Attributes = [:],
+        _ kind: TransactionRecord.Kind, _ label: String, at time: Int, error: RecordedError? = nil,
+        attributes: Attributes = [:],
         by source: TransactionRecord.Source, exchange: Fact.ID? = nil
     ) {
         sequence += 1
@@ -73,7 +82,8 @@ struct Run {
         let place = record.timeline.firstIndex { $0.timeMicroseconds > begun + time } ?? record.timeline.endIndex
         record.timeline.insert(
             TransactionRecord.Entry(
-                id: Fact.ID(source: source.id, sequence: sequence), kind: kind, part: part, timeMicroseconds: begun + time, label: label,
+                id: Fact.ID(source: source.id, sequence: sequence), kind: kind, part: part,
+                timeMicroseconds: begun + time, label: label,
                 error: error, attributes: attributes, exchange: exchange), at: place)
     }
 }

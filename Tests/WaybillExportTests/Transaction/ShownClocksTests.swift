@@ -39,7 +39,10 @@ import WaybillCore
         let record = run(offset: ahead)
         let names = SourceNames(record.sources)
         let html = Waterfall(record, names: names).figure(hasAnchors: false).text
-        #expect(html.contains("<g class=u><title>Its beginning ± 1.20 ms</title><rect x=18% width=24% /><rect x=18% /><rect x=42% /></g>"))
+        #expect(
+            html.contains(
+                "<g class=u><title>Its beginning ± 1.20 ms</title><rect x=18% width=24% /><rect x=18% /><rect x=42% /></g>"
+            ))
         #expect(html.matches(of: #/class=u>/#).count == 1)
         #expect(!Waterfall(record, names: names, clocks: .raw).figure(hasAnchors: false).text.contains("class=u>"))
     }
@@ -64,22 +67,26 @@ import WaybillCore
         var alone = record
         alone.clocks = nil
         #expect(
-            !TransactionSection(alone, timeZone: .gmt).content.text.contains("clock"), "A single source has nothing to be compared with.")
+            !TransactionSection(alone, timeZone: .gmt).content.text.contains("clock"),
+            "A single source has nothing to be compared with.")
     }
 
     @Test func someKnownAndSomeNotAreToldApart() {
         var record = run(offset: ahead)
-        record.sources.append(TransactionRecord.Source(id: GUID(), app: "printer", appVersion: "", device: "", os: "", osVersion: ""))
+        record.sources.append(
+            TransactionRecord.Source(id: GUID(), app: "printer", appVersion: "", device: "", os: "", osVersion: ""))
         let words = ShownClocks.aligned.words(record, SourceNames(record.sources))
         #expect(words == "Times are aligned to the clock of shop; those of printer are raw.")
     }
 
     @Test(arguments: [
         (-312_000, 4000, 18, "+312.0 ms ± 4.00 ms, by 18 exchanges"), (40, 900, 1, "-40 µs ± 900 µs, by 1 exchange"),
-        (300_000_312, 1200, 6, "-300.000 s ± 1.20 ms, by 6 exchanges"), (0, 7, 0, "+0 µs ± 7 µs, by its own exchange alone"),
+        (300_000_312, 1200, 6, "-300.000 s ± 1.20 ms, by 6 exchanges"),
+        (0, 7, 0, "+0 µs ± 7 µs, by its own exchange alone"),
         (-90_000_000_000, 10, 3, "+1 d 1 h ± 10 µs, by 3 exchanges"),
     ])
-    func aClockIsAheadWhereItsTimesAreTakenBack(_ microseconds: Int, _ uncertainty: Int, _ count: Int, _ words: String) {
+    func aClockIsAheadWhereItsTimesAreTakenBack(_ microseconds: Int, _ uncertainty: Int, _ count: Int, _ words: String)
+    {
         let (app, server) = (GUID(), GUID())
         let offset = ClockAlignment.Offset(
             source: server, microseconds: microseconds, uncertaintyMicroseconds: uncertainty, sampleCount: count)

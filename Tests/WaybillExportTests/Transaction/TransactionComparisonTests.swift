@@ -24,7 +24,10 @@ import WaybillStore
         }
         let comparison = TransactionComparison(runs[0].record, runs[1].record)
         #expect(comparison.rows.count == 5)
-        #expect(comparison.rows.allSatisfy { $0.first != nil && $0.second != nil && $0.differences.isEmpty && $0.laterMicroseconds == 0 })
+        #expect(
+            comparison.rows.allSatisfy {
+                $0.first != nil && $0.second != nil && $0.differences.isEmpty && $0.laterMicroseconds == 0
+            })
         #expect(comparison.differentCount == 0)
     }
 
@@ -36,7 +39,8 @@ import WaybillStore
         #expect(
             labels(rows)
                 == [["begun", "begun"], [nil, "x"], ["a", "a"], [nil, "c"], ["b", nil], ["d", "d"], [nil, "e"]])
-        #expect(rows.map(\.differences.first) == [nil, .onlyInSecond, nil, .onlyInSecond, .onlyInFirst, nil, .onlyInSecond])
+        #expect(
+            rows.map(\.differences.first) == [nil, .onlyInSecond, nil, .onlyInSecond, .onlyInFirst, nil, .onlyInSecond])
         #expect(rows.filter { $0.first == nil || $0.second == nil }.allSatisfy { $0.laterMicroseconds == nil })
     }
 
@@ -98,7 +102,10 @@ import WaybillStore
         first.join(at: 20, offset: nil)
         second.join(at: 20, offset: nil)
         second.event("saved", at: 30, joined: true)
-        #expect(labels(rows(first, second)) == [["begun", "begun"], ["saved", nil], ["joined", "joined"], [nil, "saved"]])
+        #expect(
+            labels(rows(first, second)) == [
+                ["begun", "begun"], ["saved", nil], ["joined", "joined"], [nil, "saved"],
+            ])
     }
 
     @Test func timesCountFromTheOpeningOfEach() {
@@ -110,7 +117,9 @@ import WaybillStore
         }
         let comparison = TransactionComparison(first.record, second.record)
         #expect(comparison.rows.map(\.laterMicroseconds) == [0, 600, 10_000])
-        #expect(comparison.rows.map(comparison.isFarOff) == [false, false, true], "600 µs of 20 ms are nothing to speak of.")
+        #expect(
+            comparison.rows.map(comparison.isFarOff) == [false, false, true], "600 µs of 20 ms are nothing to speak of."
+        )
         #expect(comparison.differentCount == 1)
     }
 
@@ -119,7 +128,8 @@ import WaybillStore
         for (index, time) in [300_000_100, 300_000_400].enumerated() {
             runs[index].join(
                 at: time,
-                offset: ClockAlignment.Offset(source: GUID(), microseconds: -300_000_000, uncertaintyMicroseconds: 200, sampleCount: 5))
+                offset: ClockAlignment.Offset(
+                    source: GUID(), microseconds: -300_000_000, uncertaintyMicroseconds: 200, sampleCount: 5))
             runs[index].close("succeeded", at: 1000)
         }
         let comparison = TransactionComparison(runs[0].record, runs[1].record)

@@ -13,7 +13,8 @@ import WaybillExport
     }
 
     @Test(arguments: [
-        (1_772_366_400_250_999, "2026-03-01 12:00:00.250"), (0, "1970-01-01 00:00:00.000"), (-1, "1969-12-31 23:59:59.999"),
+        (1_772_366_400_250_999, "2026-03-01 12:00:00.250"), (0, "1970-01-01 00:00:00.000"),
+        (-1, "1969-12-31 23:59:59.999"),
     ])
     func timesAreCutNotRounded(microseconds: Int, text: String) {
         #expect(Words.time(microseconds) == text)

@@ -26,7 +26,10 @@ import WaybillCore
         let start = 1_774_566_000_000_000  // 2026-03-27T00:00:00 there
         let hours = (0..<100).map { start + $0 * Self.hour }
         let steps = TimeSteps(covering: hours, in: zone)
-        #expect((0..<steps.count).map(steps.title) == ["2026-03-27", "2026-03-28", "2026-03-29", "2026-03-30", "2026-03-31"])
+        #expect(
+            (0..<steps.count).map(steps.title) == [
+                "2026-03-27", "2026-03-28", "2026-03-29", "2026-03-30", "2026-03-31",
+            ])
         #expect(zip(steps.borders, steps.borders.dropFirst()).map { ($1 - $0) / Self.hour } == [24, 24, 23, 24, 24])
         for hour in hours {
             let index = steps.index(of: hour)
@@ -46,7 +49,9 @@ import WaybillCore
 
     @Test func everyRunIsInOneColumnAndInOneRow() {
         let rates = (0..<500).map {
-            UseCaseSummary.Rate(start: Date(microseconds: LoginHistory.begun + $0 * 5 * Self.hour), outcomes: [.succeeded: $0, .failed: 1])
+            UseCaseSummary.Rate(
+                start: Date(microseconds: LoginHistory.begun + $0 * 5 * Self.hour),
+                outcomes: [.succeeded: $0, .failed: 1])
         }
         let steps = OutcomeSteps(rates, steps: TimeSteps(covering: rates.map(\.startMicroseconds), in: .gmt))
         #expect(steps.outcomes.reduce(0) { $0 + ($1[.succeeded] ?? 0) } == 499 * 250)
@@ -57,8 +62,10 @@ import WaybillCore
 
     /// Minutes of data in steps of an hour would be one column as wide as the page.
     @Test(arguments: [
-        (0, 1, "second"), (71, 1, "second"), (72, 5, "5 seconds"), (359, 5, "5 seconds"), (600, 15, "15 seconds"), (3_600, 60, "minute"),
-        (4 * 3_600, 300, "5 minutes"), (12 * 3_600, 900, "15 minutes"), (18 * 3_600, 3_600, "hour"), (400 * 86_400, 3_600, "hour"),
+        (0, 1, "second"), (71, 1, "second"), (72, 5, "5 seconds"), (359, 5, "5 seconds"), (600, 15, "15 seconds"),
+        (3_600, 60, "minute"),
+        (4 * 3_600, 300, "5 minutes"), (12 * 3_600, 900, "15 minutes"), (18 * 3_600, 3_600, "hour"),
+        (400 * 86_400, 3_600, "hour"),
     ])
     func stepsFitTheTimeThatTheDataTakes(seconds: Int, step: Int, length: String) {
         let (first, last) = (LoginHistory.begun, LoginHistory.begun + seconds * 1_000_000)
@@ -70,11 +77,14 @@ import WaybillCore
         #expect((12...73).contains(steps.count), "\(steps.count) columns")
         #expect(steps.length == length)
         for time in times { #expect(steps.borders[steps.index(of: time)] == time) }
-        #expect(TimeSteps(covering: times, each: 1_000_000, in: .gmt).count <= 73, "However short the steps of the data are.")
+        #expect(
+            TimeSteps(covering: times, each: 1_000_000, in: .gmt).count <= 73,
+            "However short the steps of the data are.")
     }
 
     @Test(arguments: [
-        (0, 2), (1, 2), (2, 2), (3, 4), (7, 8), (10, 10), (11, 20), (57, 60), (95, 100), (100, 100), (101, 200), (4321, 6000),
+        (0, 2), (1, 2), (2, 2), (3, 4), (7, 8), (10, 10), (11, 20), (57, 60), (95, 100), (100, 100), (101, 200),
+        (4321, 6000),
     ])
     func theScaleEndsWithARoundNumberThatHasAHalf(greatest: Int, top: Int) {
         #expect(ColumnChart.round(greatest) == top)
@@ -103,11 +113,16 @@ import WaybillCore
         // From 10 to 20 and from 20 to 50 ms: half of the first of two columns, 25/30 of the second.
         #expect(html.contains("x=25% y=57 text-anchor=end dx=-5>p50<"))
         #expect(html.contains("x=91.666% y=42 text-anchor=end dx=-5>p90<"))
-        #expect(html.contains("x=91.666% y=12 text-anchor=end dx=-5>p99<"), "The last stands on top: no line of another goes through it.")
+        #expect(
+            html.contains("x=91.666% y=12 text-anchor=end dx=-5>p99<"),
+            "The last stands on top: no line of another goes through it.")
         #expect(html.contains(">10 ms</text>") && html.contains(">50 ms</text>"))
         #expect(
-            Histogram(DurationSegment(value: nil, statistics: DurationStatistics(&durations), withoutEnd: 0, reversed: 0, histogram: []))
-                .html.text.isEmpty)
+            Histogram(
+                DurationSegment(
+                    value: nil, statistics: DurationStatistics(&durations), withoutEnd: 0, reversed: 0, histogram: [])
+            )
+            .html.text.isEmpty)
     }
 
     @Test func anIntervalWithoutAnEndGoesToTheEdge() {

@@ -11,7 +11,10 @@ import WaybillStore
 /// Bodies on the page of their exchange.
 @Suite(.timeLimit(.minutes(5))) struct BodyViewTests {
     private static let png: [UInt8] =
-        [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 1, 0x40, 0, 0, 0, 0xC8, 8, 6, 0, 0, 0]
+        [
+            0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 1, 0x40, 0, 0, 0,
+            0xC8, 8, 6, 0, 0, 0,
+        ]
 
     private func html(_ body: ExchangeBody?, byteCount: Int? = nil) -> String {
         BodyView(body: body, byteCount: byteCount, file: .responseBody, address: "./x:1/response-body").html.text
@@ -26,7 +29,10 @@ import WaybillStore
             (ImageFormat.png, png, 320, 200), (.gif, Array("GIF89a".utf8) + [0x40, 1, 0xC8, 0], 320, 200),
             (
                 .jpeg,
-                [0xFF, 0xD8, 0xFF, 0xE0, 0, 4, 1, 2, 0xFF, 0xFF, 0xC4, 0, 3, 9, 0xFF, 0xC2, 0, 11, 8, 0, 0xC8, 1, 0x40, 3], 320, 200
+                [
+                    0xFF, 0xD8, 0xFF, 0xE0, 0, 4, 1, 2, 0xFF, 0xFF, 0xC4, 0, 3, 9, 0xFF, 0xC2, 0, 11, 8, 0, 0xC8, 1,
+                    0x40, 3,
+                ], 320, 200
             ),
             (
                 .webp, Array("RIFF0000WEBPVP8 0000".utf8) + [0, 0, 0, 0x9D, 1, 0x2A, 0x40, 0x41, 0xC8, 0x40], 320, 200
@@ -38,7 +44,9 @@ import WaybillStore
         #expect(ImageFormat(bytes) == format)
         #expect(format.size(of: bytes) == ImageSize(width, height))
         // Nothing that is cut short is read beyond its end.
-        for count in 0..<bytes.count { _ = ImageFormat(Array(bytes.prefix(count)))?.size(of: Array(bytes.prefix(count))) }
+        for count in 0..<bytes.count {
+            _ = ImageFormat(Array(bytes.prefix(count)))?.size(of: Array(bytes.prefix(count)))
+        }
         #expect(
             html(.whole(bytes, "text/html")).contains("<img src=\"./x:1/response-body\""),
             "The name that it was sent under counts for nothing.")
@@ -77,8 +85,11 @@ import WaybillStore
         let page = text("name=J%C3%BCrgen+K&empty=&flag&a=b%3Dc", "application/x-www-form-urlencoded; charset=UTF-8")
         #expect(
             page.contains(
-                "<tr><th scope=row>name<td>Jürgen K<tr><th scope=row>empty<td><tr><th scope=row>flag<td><tr><th scope=row>a<td>b=c"))
-        #expect(text("a=%C3", "application/x-www-form-urlencoded").contains("text, UTF-8"), "What cannot be decoded is a text.")
+                "<tr><th scope=row>name<td>Jürgen K<tr><th scope=row>empty<td><tr><th scope=row>flag<td><tr><th scope=row>a<td>b=c"
+            ))
+        #expect(
+            text("a=%C3", "application/x-www-form-urlencoded").contains("text, UTF-8"),
+            "What cannot be decoded is a text.")
     }
 
     @Test func textIsReadInTheCharacterSetThatItSays() {
@@ -88,7 +99,8 @@ import WaybillStore
     }
 
     @Test func aTextThatWasCutWithinACharacterIsStillOne() {
-        let body = ExchangeBody(contentType: "text/plain", bytes: Array("Jü".utf8.dropLast()), byteCount: 90, omission: .limit)
+        let body = ExchangeBody(
+            contentType: "text/plain", bytes: Array("Jü".utf8.dropLast()), byteCount: 90, omission: .limit)
         #expect(html(body).contains(">J</pre>"))
         #expect(html(body).contains("The first 2 B of 90 B were kept."))
     }
@@ -112,7 +124,8 @@ import WaybillStore
         #expect(long.contains("download href=\"./x:1/response-body\""))
         let bytes = html(.whole([UInt8](repeating: 0, count: 5_000)))
         #expect(bytes.matches(of: #/\|\n/#).count == BodyView.hexLimit / 16)
-        let json = text("[" + Array(repeating: "\"0123456789\"", count: 20_000).joined(separator: ",") + "]", "application/json")
+        let json = text(
+            "[" + Array(repeating: "\"0123456789\"", count: 20_000).joined(separator: ",") + "]", "application/json")
         #expect(!json.contains("class=json") && json.contains("The first 131.1 kB"))
     }
 
@@ -122,11 +135,13 @@ import WaybillStore
         #expect(html(nil, byteCount: 58).contains("The body of 58 B is not here. Bodies stay on the device"))
         #expect(html(.whole([], "text/plain")).contains("The body was empty."))
         for (omission, words) in [
-            (ExchangeBody.Omission.type, "it is no text"), (.encoding, "it was compressed"), (.limit, "Nothing of 7 B was kept."),
+            (ExchangeBody.Omission.type, "it is no text"), (.encoding, "it was compressed"),
+            (.limit, "Nothing of 7 B was kept."),
         ] {
             #expect(html(ExchangeBody(contentType: nil, bytes: [], byteCount: 7, omission: omission)).contains(words))
         }
-        #expect(text("{\"token\":\"[redacted]\",\"pin\":\"[redacted]\"}", nil).contains("2 values replaced by [redacted]"))
+        #expect(
+            text("{\"token\":\"[redacted]\",\"pin\":\"[redacted]\"}", nil).contains("2 values replaced by [redacted]"))
     }
 
     // MARK: The page
@@ -135,14 +150,20 @@ import WaybillStore
         let frame = InspectorFrame(store: "waybill", isLoggedIn: false, timeZone: .gmt)
         let bodies = ExchangeBodies(request: .whole(Array(#"{"a":1}"#.utf8), "application/json"))
         return ExchangePage(
-            unredacted(SampleExchange.record(.completed, change)), bodies: unredacted(bodies), transaction: unredacted(nil), in: frame
+            unredacted(SampleExchange.record(.completed, change)), bodies: unredacted(bodies),
+            transaction: unredacted(nil), in: frame
         ).html.text
     }
 
     @Test func headerFieldsPhasesAndTheCommandAreOnThePage() {
-        let page = page { $0.requestHeaderFields = [Fact.HeaderField(name: "X-A", value: "1"), Fact.HeaderField(name: "X-A", value: "2")] }
+        let page = page {
+            $0.requestHeaderFields = [
+                Fact.HeaderField(name: "X-A", value: "1"), Fact.HeaderField(name: "X-A", value: "2"),
+            ]
+        }
         #expect(page.contains("<tr><th scope=row>X-A<td>1<tr><th scope=row>X-A<td>2"))
-        #expect(page.contains("<tr><th scope=row>TLS<td><svg aria-hidden=true><rect x=9.9% width=20% /></svg><td>20.0 ms"))
+        #expect(
+            page.contains("<tr><th scope=row>TLS<td><svg aria-hidden=true><rect x=9.9% width=20% /></svg><td>20.0 ms"))
         #expect(page.contains("<pre id=curl>curl 'https://api.example.com/login?page=1&amp;q=a%20b'"))
         #expect(page.contains("download href=\"./\(SampleExchange.source):3/har\""))
         #expect(!page.contains("id=redirects"))
@@ -171,6 +192,8 @@ import WaybillStore
         #expect(none.contains("href=\"?filter=host%3Aapi.example.com\">host:api.example.com</a>"))
         let some = ExchangeTerms(rows, at: ListAddress([("filter", "red took>1s host:b.example")])).html.text
         #expect(some.contains("href=\"?filter=red%20host%3Ab.example\" aria-current=true>took&gt;1s</a>"))
-        #expect(some.contains("aria-current=true>host:b.example</a>"), "It is on no row, and can be switched off all the same.")
+        #expect(
+            some.contains("aria-current=true>host:b.example</a>"),
+            "It is on no row, and can be switched off all the same.")
     }
 }

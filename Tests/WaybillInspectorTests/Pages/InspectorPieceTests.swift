@@ -31,46 +31,59 @@ import WaybillStore
         let records = HostileText.records
         let names = HostileText.corpus
         let recorded = unredacted(
-            names.map { RecordedName(useCase: 0, name: $0) } + names.map { RecordedName(useCase: 0, event: 1, name: $0) })
+            names.map { RecordedName(useCase: 0, name: $0) }
+                + names.map { RecordedName(useCase: 0, event: 1, name: $0) })
         let address = ListAddress([("text", names[0]), ("use_case", names[3]), ("limit", names[9])])
         var pages = [
             TransactionsPage(
-                unredacted(RecordPage(rows: records.map(\.summary), next: names[1])), errorCounts: [:], at: address, names: recorded,
+                unredacted(RecordPage(rows: records.map(\.summary), next: names[1])), errorCounts: [:], at: address,
+                names: recorded,
                 version: 1,
                 in: frame
             ).html.text,
             TransactionsPage(
-                unredacted(RecordPage(rows: [], next: nil, whyEmpty: names[0])), errorCounts: [:], at: address, names: unredacted([]),
+                unredacted(RecordPage(rows: [], next: nil, whyEmpty: names[0])), errorCounts: [:], at: address,
+                names: unredacted([]),
                 meant: names[3],
                 version: 1,
                 in: frame
             ).html.text,
-            MessagePage("Not Found", names[0], depth: 1, in: frame).html.text, LoginPage(to: names[3], problem: names[2]).html.text,
+            MessagePage("Not Found", names[0], depth: 1, in: frame).html.text,
+            LoginPage(to: names[3], problem: names[2]).html.text,
         ]
         for record in records {
             let exchange = record.exchanges[0]
             let found = ExchangeRecord(
-                exchange: exchange, state: .failed, source: record.sources[0], transaction: record.summary.id, useCase: 0,
+                exchange: exchange, state: .failed, source: record.sources[0], transaction: record.summary.id,
+                useCase: 0,
                 useCaseName: record.summary.useCaseName)
             let text = Array(record.summary.useCaseName.utf8)
-            let body = ExchangeBody(contentType: record.summary.useCaseName, bytes: text, byteCount: text.count, omission: nil)
+            let body = ExchangeBody(
+                contentType: record.summary.useCaseName, bytes: text, byteCount: text.count, omission: nil)
             let bodies = ExchangeBodies(request: body, response: body)
             let around = TransactionPage.Around(before: unredacted(record.summary), after: unredacted(record.summary))
             pages.append(
                 TransactionPage(
-                    unredacted(record), bodies: unredacted([exchange.id: bodies]), around: around, notes: [names[0]], in: frame
+                    unredacted(record), bodies: unredacted([exchange.id: bodies]), around: around, notes: [names[0]],
+                    in: frame
                 ).html.text)
             let comparison = TransactionComparisonPage(unredacted(record), clocks: .aligned, in: frame)
             let alone = [comparison.without(.before), comparison.html(without: names[0])]
             pages += (alone + [comparison.html(with: unredacted(records[0]))]).map(\.text)
-            pages.append(ExchangePage(unredacted(found), bodies: unredacted(bodies), transaction: unredacted(record), in: frame).html.text)
-            pages.append(ExchangesPage(unredacted(RecordPage(rows: [found], next: nil)), at: address, names: recorded, in: frame).html.text)
+            pages.append(
+                ExchangePage(unredacted(found), bodies: unredacted(bodies), transaction: unredacted(record), in: frame)
+                    .html.text)
+            pages.append(
+                ExchangesPage(unredacted(RecordPage(rows: [found], next: nil)), at: address, names: recorded, in: frame)
+                    .html.text)
         }
         for page in pages {
             #expect(page.matches(of: #/<script/#).count == 1)
             #expect(page.matches(of: #/<(img|base|iframe|object|style|a href="https)/#).isEmpty)
             #expect(!page.contains("<svg onload"))
-            #expect(!page.contains("&lt;g&gt;") && !page.contains("&lt;aside&gt;"), "No markup of our own was taken for text.")
+            #expect(
+                !page.contains("&lt;g&gt;") && !page.contains("&lt;aside&gt;"),
+                "No markup of our own was taken for text.")
             #expect(!page.contains("\u{202E}"))
         }
         #expect(pages.count == 4 + 6 * names.count)
@@ -80,7 +93,9 @@ import WaybillStore
     @Test func aListKeepsItsParametersWhenOneChanges() {
         let address = ListAddress([("text", "a b&c"), ("outcome", "failed,open"), ("cursor", "1.2.3"), ("since", "")])
         #expect(address.items.map(\.name) == ["text", "outcome", "cursor"])
-        #expect(address.with("since", "1h") == "?text=a%20b%26c&outcome=failed%2Copen&since=1h", "It begins with the first page.")
+        #expect(
+            address.with("since", "1h") == "?text=a%20b%26c&outcome=failed%2Copen&since=1h",
+            "It begins with the first page.")
         #expect(address.toggled("open", in: "outcome") == "?text=a%20b%26c&outcome=failed")
         #expect(address.toggled("canceled", in: "outcome") == "?text=a%20b%26c&outcome=failed%2Copen%2Ccanceled")
         #expect(ListAddress([("outcome", "open")]).toggled("open", in: "outcome") == "?")
@@ -92,23 +107,30 @@ import WaybillStore
         #expect(DurationStrip.Scale([10, 20, 30, 40, 1_000_000]).microseconds == 240)
         #expect(DurationStrip.Scale([]).microseconds == 1)
         let scale = DurationStrip.Scale([10, 20, 30, 40, 1_000_000])
-        #expect(DurationStrip(1_000_000, scale).html.text.matches(of: #/<rect/#).count == 2, "What is longer than the scale is broken.")
+        #expect(
+            DurationStrip(1_000_000, scale).html.text.matches(of: #/<rect/#).count == 2,
+            "What is longer than the scale is broken.")
         #expect(DurationStrip(240, scale).html.text.contains("<rect width=100% />"))
         #expect(DurationStrip(nil, .init([])).html.text == "<svg class=strip aria-hidden=true></svg>")
     }
 
     private func list(_ summaries: [TransactionSummary]) -> [Substring] {
         let html = TransactionsPage(
-            unredacted(RecordPage(rows: summaries, next: nil)), errorCounts: [:], at: ListAddress([]), names: unredacted([]), version: 1,
+            unredacted(RecordPage(rows: summaries, next: nil)), errorCounts: [:], at: ListAddress([]),
+            names: unredacted([]), version: 1,
             in: frame
         ).html.text
         return html.split(separator: "<li id=\"t-").dropFirst().map { $0.prefix(while: { $0 != "\n" }) }
     }
 
-    private func summary(useCase: Int = 0, took duration: Int = 1000, _ attributes: Attributes = [:]) -> TransactionSummary {
+    private func summary(useCase: Int = 0, took duration: Int = 1000, _ attributes: Attributes = [:])
+        -> TransactionSummary
+    {
         TransactionSummary(
-            id: GUID(), useCase: useCase, useCaseName: "case \(useCase)", outcome: .failed, begunMicroseconds: LoginHistory.begun,
-            durationMicroseconds: duration, error: RecordedError(domain: "ShopError", code: 3), attributes: attributes, sourceCount: 1,
+            id: GUID(), useCase: useCase, useCaseName: "case \(useCase)", outcome: .failed,
+            begunMicroseconds: LoginHistory.begun,
+            durationMicroseconds: duration, error: RecordedError(domain: "ShopError", code: 3), attributes: attributes,
+            sourceCount: 1,
             eventCount: 1, exchangeCount: 0, isWaitingForBeginner: false)
     }
 
@@ -122,15 +144,19 @@ import WaybillStore
         #expect(widths == ["50", "100", "50", "100", "100", "25"])
     }
 
-    /// Breaks when what tells a transaction from its neighbors is cut off behind what they all have, or behind a whole shopping cart.
+    /// Breaks when what tells a transaction from its neighbors is cut off behind what they all have, or behind a whole
+    /// shopping cart.
     @Test func whatTellsATransactionFromItsNeighborsStandsInFront() {
         let cart = AttributeValue.string("{\"items\":[{\"sku\":\"A-1\",\"count\":2}],\"currency\":\"EUR\"}")
         let rows = list([
-            summary(["app": "shop", "cart": cart, "sku": "FLAKY"]), summary(["app": "shop", "cart": cart, "sku": "A-1"]),
+            summary(["app": "shop", "cart": cart, "sku": "FLAKY"]),
+            summary(["app": "shop", "cart": cart, "sku": "A-1"]),
             summary(useCase: 2, ["app": "other", "b": "2", "a": "1"]),
         ])
         #expect(rows[0].contains(">ShopError 3 · sku=FLAKY · app=shop · cart={&quot;items"))
-        #expect(rows[1].contains("<span title=\"ShopError 3 · sku=A-1 · app=shop · cart="), "What is cut can be read on hover.")
+        #expect(
+            rows[1].contains("<span title=\"ShopError 3 · sku=A-1 · app=shop · cart="),
+            "What is cut can be read on hover.")
         #expect(rows[2].contains(">ShopError 3 · a=1 · app=other · b=2</span>"), "One alone has them by name.")
     }
 
@@ -138,19 +164,26 @@ import WaybillStore
         var record = HostileText.records[0]
         record.exchanges[0].error = RecordedError(domain: "NSURLErrorDomain", code: -1004, text: "refused")
         let found = ExchangeRecord(
-            exchange: record.exchanges[0], state: .failed, source: record.sources[0], transaction: nil, useCase: nil, useCaseName: nil)
-        let html = ExchangesPage(unredacted(RecordPage(rows: [found], next: nil)), at: ListAddress([]), names: unredacted([]), in: frame)
-            .html.text
-        #expect(html.contains("<i title=\"NSURLErrorDomain -1004: refused\">NSURLErrorDomain -1004: refused</i></span>"))
+            exchange: record.exchanges[0], state: .failed, source: record.sources[0], transaction: nil, useCase: nil,
+            useCaseName: nil)
+        let html = ExchangesPage(
+            unredacted(RecordPage(rows: [found], next: nil)), at: ListAddress([]), names: unredacted([]), in: frame
+        )
+        .html.text
+        #expect(
+            html.contains("<i title=\"NSURLErrorDomain -1004: refused\">NSURLErrorDomain -1004: refused</i></span>"))
     }
 
-    /// Breaks when a page shows a moment that the script cannot name exactly, and so leaves in another zone than all others.
+    /// Breaks when a page shows a moment that the script cannot name exactly, and so leaves in another zone than all
+    /// others.
     @Test func everyMomentOfAPageIsNamedExactly() {
         let record = HostileText.records[0]
         let around = TransactionPage.Around(before: unredacted(record.summary), after: unredacted(nil))
         let pages = [
-            TransactionPage(unredacted(record), bodies: unredacted([:]), around: around, notes: [], in: frame).html.text,
-            TransactionComparisonPage(unredacted(record), clocks: .aligned, in: frame).html(with: unredacted(record)).text,
+            TransactionPage(unredacted(record), bodies: unredacted([:]), around: around, notes: [], in: frame).html
+                .text,
+            TransactionComparisonPage(unredacted(record), clocks: .aligned, in: frame).html(with: unredacted(record))
+                .text,
             String(decoding: TransactionReport(records: [record]).html, as: UTF8.self),
         ]
         for page in pages {
@@ -170,7 +203,8 @@ import WaybillStore
     }
 
     @Test func aTimeWithoutAnythingIsNamed() {
-        let record = record([(0, "begun"), (1000, "tapped"), (61_000, "confirmed"), (62_000, "succeeded")], exchange: nil)
+        let record = record(
+            [(0, "begun"), (1000, "tapped"), (61_000, "confirmed"), (62_000, "succeeded")], exchange: nil)
         let gaps = Waterfall(record, names: SourceNames(record.sources)).gaps
         #expect(gaps == [Waterfall.Gap(start: 1000, end: 61_000, after: "tapped", until: "confirmed")])
         let html = Waterfall(record, names: SourceNames(record.sources)).html(hasAnchors: true).text
@@ -187,7 +221,8 @@ import WaybillStore
         let source = record.sources[0].id
         record.timeline = times.enumerated().map { index, entry in
             TransactionRecord.Entry(
-                id: Fact.ID(source: source, sequence: index + 1), kind: .event, part: 1, timeMicroseconds: entry.0, label: entry.1)
+                id: Fact.ID(source: source, sequence: index + 1), kind: .event, part: 1, timeMicroseconds: entry.0,
+                label: entry.1)
         }
         record.parts[0].cause = nil
         guard let exchange else {

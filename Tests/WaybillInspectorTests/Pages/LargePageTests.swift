@@ -16,7 +16,8 @@ import WaybillStore
         var page = RecordPage(rows: rows, next: next, whyEmpty: "None passes.")
         page.progress = progress
         return TransactionsPage(
-            unredacted(page), errorCounts: [:], at: ListAddress([("text", "x")]), names: unredacted([]), version: 1, in: frame
+            unredacted(page), errorCounts: [:], at: ListAddress([("text", "x")]), names: unredacted([]), version: 1,
+            in: frame
         ).html.text
     }
 
@@ -36,8 +37,11 @@ import WaybillStore
         #expect(byID.contains(">Look for it in texts</a>"))
     }
 
-    /// Breaks when a row is lost where a group begins, or when groups of a small transaction cost what they do not need.
-    @Test(arguments: [(100, false), (1_000, true)]) func aLongTimelineStandsInGroupsAndLosesNoRow(count: Int, isLong: Bool) {
+    /// Breaks when a row is lost where a group begins, or when groups of a small transaction cost what they do not
+    /// need.
+    @Test(arguments: [(100, false), (1_000, true)]) func aLongTimelineStandsInGroupsAndLosesNoRow(
+        count: Int, isLong: Bool
+    ) {
         var record = HostileText.records[0]
         let event = record.timeline[1]
         record.timeline = (0..<count).map { index in
@@ -47,7 +51,8 @@ import WaybillStore
             entry.label = "row \(index)."
             return entry
         }
-        let html = TimelineTable(record: record, names: SourceNames(record.sources), clocks: .aligned, timeZone: .gmt).html.text
+        let html = TimelineTable(record: record, names: SourceNames(record.sources), clocks: .aligned, timeZone: .gmt)
+            .html.text
         #expect(html.contains("<table class=long>") == isLong)
         #expect(html.matches(of: #/<tbody/#).count == (isLong ? count / 100 : 1))
         #expect((0..<count).allSatisfy { html.contains("row \($0).") })

@@ -12,17 +12,21 @@ import WaybillStore
 @Suite(.timeLimit(.minutes(5))) struct SourcesPageTests {
     private let frame = InspectorFrame(store: "waybill", isLoggedIn: true, timeZone: .gmt)
 
-    private func record(_ ledger: Ledger, gaps: [SourceRecord.Gap] = [], text: String = "app", heard: Int? = LoginHistory.begun)
+    private func record(
+        _ ledger: Ledger, gaps: [SourceRecord.Gap] = [], text: String = "app", heard: Int? = LoginHistory.begun
+    )
         -> SourceRecord
     {
         SourceRecord(
             id: GUID(), installation: nil, app: text, appVersion: text, device: text, os: text, osVersion: text,
-            attributes: [text: .string(text)], startedMicroseconds: nil, heardMicroseconds: heard, hasEnded: false, ledger: ledger,
+            attributes: [text: .string(text)], startedMicroseconds: nil, heardMicroseconds: heard, hasEnded: false,
+            ledger: ledger,
             gaps: gaps)
     }
 
     private func clocks(_ offset: Int, uncertainty: Int, samples: Int, app: String = "server") -> SourceClocks {
-        let source = TransactionRecord.Source(id: GUID(), app: app, appVersion: app, device: app, os: app, osVersion: app)
+        let source = TransactionRecord.Source(
+            id: GUID(), app: app, appVersion: app, device: app, os: app, osVersion: app)
         let offset = ClockAlignment.Offset(
             source: source.id, microseconds: offset, uncertaintyMicroseconds: uncertainty, sampleCount: samples)
         return SourceClocks(
@@ -30,20 +34,26 @@ import WaybillStore
             others: [SourceClocks.Other(source: source, offset: offset, transaction: GUID())])
     }
 
-    private func page(_ record: SourceRecord, _ clocks: SourceClocks? = nil, gaps: [SourceDetails.GapTime] = []) -> String {
+    private func page(_ record: SourceRecord, _ clocks: SourceClocks? = nil, gaps: [SourceDetails.GapTime] = [])
+        -> String
+    {
         let details = SourceDetails(clocks: clocks, gaps: gaps, transactions: [], latestFact: nil, firstArrival: nil)
         return SourcePage(unredacted(record), unredacted(details), in: frame).html.text
     }
 
     @Test func aLedgerIsToldInWordsWithEveryReason() {
-        let ledger = Ledger(recorded: 20, delivered: 9, quarantined: 1, dropped: ["quota": 2, "age": 1], pending: 7, refused: 4)
+        let ledger = Ledger(
+            recorded: 20, delivered: 9, quarantined: 1, dropped: ["quota": 2, "age": 1], pending: 7, refused: 4)
         let bar = LedgerBar(ledger, missing: 3)
-        #expect(bar.words == "9 delivered, 4 pending, 3 missing, 1 quarantined, 1 dropped: age, 2 dropped: quota, 4 refused")
+        #expect(
+            bar.words == "9 delivered, 4 pending, 3 missing, 1 quarantined, 1 dropped: age, 2 dropped: quota, 4 refused"
+        )
         #expect(bar.imbalance == nil && bar.tone == "failed")
         #expect(LedgerBar(Ledger(recorded: 3, delivered: 3)).tone == "succeeded")
         #expect(LedgerBar(Ledger()).words == "nothing recorded")
         let page = page(record(ledger))
-        #expect(page.contains("dropped: quota<td class=n>2<td>Given up before they were delivered: the store had no room."))
+        #expect(
+            page.contains("dropped: quota<td class=n>2<td>Given up before they were delivered: the store had no room."))
         #expect(page.contains("refused<td class=n>4<td>Never taken"))
     }
 
@@ -66,7 +76,8 @@ import WaybillStore
     @Test func whatIsNotKnownOfAClockIsNotZero() {
         #expect(ClockText(clocks: nil).short == "clock not compared")
         let alone = page(record(Ledger()), SourceClocks(anchors: [], others: []))
-        #expect(alone.contains("How far it is from other clocks is unknown") && alone.contains("No clock anchor is known"))
+        #expect(
+            alone.contains("How far it is from other clocks is unknown") && alone.contains("No clock anchor is known"))
         #expect(!alone.contains("±"))
         let near = clocks(3_000, uncertainty: 9_000, samples: 0)
         #expect(ClockText(clocks: near).short == "within 12 ms of server", "It may be no difference at all.")
@@ -79,10 +90,13 @@ import WaybillStore
     @Test func aGapIsShownWithItsSequencesAndAboutWhen() {
         let gap = SourceRecord.Gap(first: 3, last: 5)
         let time = SourceDetails.GapTime(
-            gap: gap, after: Date(microseconds: LoginHistory.begun), before: Date(microseconds: LoginHistory.begun + 2_500_000))
+            gap: gap, after: Date(microseconds: LoginHistory.begun),
+            before: Date(microseconds: LoginHistory.begun + 2_500_000))
         let page = page(record(Ledger(recorded: 6, delivered: 3, pending: 3), gaps: [gap]), gaps: [time])
         #expect(
-            page.contains("3 to 5<td class=n>3<td><time datetime=\"2026-03-01T12:00:00.000000Z\">2026-03-01 12:00:00.000</time> to <time "))
+            page.contains(
+                "3 to 5<td class=n>3<td><time datetime=\"2026-03-01T12:00:00.000000Z\">2026-03-01 12:00:00.000</time> to <time "
+            ))
         #expect(page.contains("3 facts have not come in"))
         let unknown = SourceDetails.GapTime(gap: gap, after: nil, before: nil)
         #expect(self.page(record(Ledger(), gaps: [gap]), gaps: [unknown]).contains("<td>unknown"))
@@ -94,10 +108,12 @@ import WaybillStore
     }
 
     private func delivery(
-        _ state: DeliveryState, _ collected: DeliveryPage.Collected? = nil, _ names: [NameConflict] = [], starts: [AppVersion: Int] = [:]
+        _ state: DeliveryState, _ collected: DeliveryPage.Collected? = nil, _ names: [NameConflict] = [],
+        starts: [AppVersion: Int] = [:]
     ) -> String {
         DeliveryPage(
-            unredacted(state), collected: unredacted(collected), names: unredacted(ChangedNames(names, useCases: [:], starts: starts)),
+            unredacted(state), collected: unredacted(collected),
+            names: unredacted(ChangedNames(names, useCases: [:], starts: starts)),
             in: frame
         ).html.text
     }
@@ -118,7 +134,8 @@ import WaybillStore
         #expect(atACollector.contains("None: every code has had one name"))
         #expect(delivery(empty).contains("a rejected fact stays with its source"))
         var state = empty
-        state.own = DeliveryState.Own(pendingCount: 2, deliveredCount: 0, sending: nil, settled: nil, pause: nil, totals: [])
+        state.own = DeliveryState.Own(
+            pendingCount: 2, deliveredCount: 0, sending: nil, settled: nil, pause: nil, totals: [])
         #expect(delivery(state).contains("nothing has been delivered from here yet"))
         state.own?.deliveredCount = 2
         #expect(delivery(state).contains("every set that went out was taken"))
@@ -127,7 +144,9 @@ import WaybillStore
     @Test func rejectionsOfOneReasonStandTogether() {
         var facts = RejectedFacts()
         let source = GUID()
-        for sequence in [4, 2, 9] { facts.add(Rejection(source: source, sequence: sequence, index: 0, reason: "too many"), at: sequence) }
+        for sequence in [4, 2, 9] {
+            facts.add(Rejection(source: source, sequence: sequence, index: 0, reason: "too many"), at: sequence)
+        }
         facts.add(Rejection(source: source, sequence: nil, index: 0, reason: "no fact"), at: 10)
         #expect(facts.groups.map(\.reason) == ["no fact", "too many"], "What came last is in front.")
         #expect(facts.groups[1].count == 3 && facts.groups[1].first == 2 && facts.groups[1].last == 9)
@@ -149,7 +168,8 @@ import WaybillStore
                 NameConflict.Use(name: "sent", app: "shop", versions: ["1.2", "1.9"]),
                 NameConflict.Use(name: "requestSent", app: "shop", versions: ["1.10"]),
             ])
-        let page = delivery(empty, nil, [conflict], starts: [AppVersion(app: "shop", version: "1.10"): LoginHistory.begun])
+        let page = delivery(
+            empty, nil, [conflict], starts: [AppVersion(app: "shop", version: "1.10"): LoginHistory.begun])
         #expect(page.contains("event 1 of use case 0"))
         #expect(page.contains("<td><b>sent</b><td>shop<td>1.2, 1.9<td>unknown"))
         #expect(page.contains("<td><u>then</u> <b>requestSent</b><td>shop<td>1.10<td>2026-03-01"))
@@ -157,7 +177,8 @@ import WaybillStore
 
     @Test func aFactInQuarantineIsWrittenAsJSONAndRedacted() {
         let fact = Fact(
-            sequence: 2, part: 1, atMicroseconds: 5, content: .event(Fact.Event(code: 1, attributes: ["password": "hunter2", "a": "b"])))
+            sequence: 2, part: 1, atMicroseconds: 5,
+            content: .event(Fact.Event(code: 1, attributes: ["password": "hunter2", "a": "b"])))
         let entry = QuarantinedFact(
             id: Fact.ID(source: GUID(), sequence: 2), reason: "too \"large\"", rejectedAtMicroseconds: 9, fact: fact)
         let text = String(decoding: QuarantineJSON.bytes(Redactor().redacted([entry])), as: UTF8.self)
@@ -175,37 +196,46 @@ import WaybillStore
     @Test func whateverASourceSaysStaysText() throws {
         for text in HostileText.corpus {
             let hostile = record(
-                Ledger(recorded: 2, dropped: [text: 1], pending: 1), gaps: [SourceRecord.Gap(first: 1, last: 1)], text: text)
+                Ledger(recorded: 2, dropped: [text: 1], pending: 1), gaps: [SourceRecord.Gap(first: 1, last: 1)],
+                text: text)
             let clocks = clocks(5, uncertainty: 1, samples: 1, app: text)
             let summary = HostileText.records[0].summary
             let fact = Fact(
-                sequence: 1, part: 1, atMicroseconds: 0, content: .event(Fact.Event(code: 1, attributes: [text: .string(text)])))
+                sequence: 1, part: 1, atMicroseconds: 0,
+                content: .event(Fact.Event(code: 1, attributes: [text: .string(text)])))
             let group = DeliveryState.QuarantineGroup(
-                source: GUID(), app: text, reason: text, count: 1, first: 1, last: 1, firstMicroseconds: 0, lastMicroseconds: 0,
+                source: GUID(), app: text, reason: text, count: 1, first: 1, last: 1, firstMicroseconds: 0,
+                lastMicroseconds: 0,
                 sample: fact)
             var state = DeliveryState(
                 own: nil, quarantine: [group], quarantinedCount: 1,
                 hours: [DeliveryState.Hour(beginMicroseconds: 0, setCount: 1, factCount: 1)])
             let total = try JSONDecoder().decode(AppTotal.self, from: JSONEncoder().encode(Total(app: text)))
-            state.own = DeliveryState.Own(pendingCount: 0, deliveredCount: 1, sending: nil, settled: summary, pause: nil, totals: [total])
+            state.own = DeliveryState.Own(
+                pendingCount: 0, deliveredCount: 1, sending: nil, settled: summary, pause: nil, totals: [total])
             var rejections = RejectedFacts()
             rejections.add(Rejection(source: GUID(), sequence: 1, index: 0, reason: text), at: 0)
             let use = NameConflict.Use(name: text, app: text, versions: [text])
-            let details = SourceDetails(clocks: clocks, gaps: [], transactions: [summary], latestFact: .now, firstArrival: .now)
+            let details = SourceDetails(
+                clocks: clocks, gaps: [], transactions: [summary], latestFact: .now, firstArrival: .now)
             let pages = [
                 SourcesPage(
-                    unredacted(RecordPage(rows: [hostile], next: text, whyEmpty: nil)), details: unredacted([hostile.id: details]),
+                    unredacted(RecordPage(rows: [hostile], next: text, whyEmpty: nil)),
+                    details: unredacted([hostile.id: details]),
                     at: ListAddress([("app", text), ("text", text)]), apps: unredacted([text]), in: frame
                 ).html.text,
                 SourcePage(unredacted(hostile), unredacted(details), in: frame).html.text,
                 delivery(
-                    state, collected(rejected: rejections, count: 1), [NameConflict(useCase: 0, event: nil, names: [use, use])]),
+                    state, collected(rejected: rejections, count: 1),
+                    [NameConflict(useCase: 0, event: nil, names: [use, use])]),
             ]
             for page in pages {
                 #expect(page.matches(of: #/<script/#).count == 1)
                 #expect(page.matches(of: #/<(img|base|iframe|object|style|a href="https)/#).isEmpty)
                 #expect(!page.contains("<svg onload") && !page.contains("\u{202E}"))
-                #expect(!page.contains("&lt;td&gt;") && !page.contains("&lt;p&gt;"), "No markup of our own was taken for text.")
+                #expect(
+                    !page.contains("&lt;td&gt;") && !page.contains("&lt;p&gt;"),
+                    "No markup of our own was taken for text.")
             }
         }
     }

@@ -25,7 +25,8 @@ import WaybillStore
             errors: [.init(domain: name, code: 401, count: 9), .init(domain: "", code: 7, count: 3)], installations: 5,
             rates: [
                 .init(start: Date(microseconds: LoginHistory.begun), outcomes: [.succeeded: 25, .failed: 2]),
-                .init(start: Date(microseconds: LoginHistory.begun + 7_200_000_000), outcomes: [.failed: 10, .open: 3]),
+                .init(
+                    start: Date(microseconds: LoginHistory.begun + 7_200_000_000), outcomes: [.failed: 10, .open: 3]),
             ], duration: Self.statistics([15_000, 20_000, 90_000]))
     }
 
@@ -69,7 +70,10 @@ import WaybillStore
                     DropOffQuestion(filter: filter),
                     DropOffAnswer(
                         transactions: 7,
-                        lastEvents: [.init(event: name, count: 5, statistics: spread), .init(event: nil, count: 2, statistics: spread)]))
+                        lastEvents: [
+                            .init(event: name, count: 5, statistics: spread),
+                            .init(event: nil, count: 2, statistics: spread),
+                        ]))
             ),
             (
                 .legs,
@@ -77,35 +81,52 @@ import WaybillStore
                     LegsQuestion(filter: filter),
                     LegsAnswer(
                         total: LegsSegment(
-                            value: nil, legs: legs, duration: spread, withoutEnd: 1, withoutExchange: 2, withoutServer: 3,
+                            value: nil, legs: legs, duration: spread, withoutEnd: 1, withoutExchange: 2,
+                            withoutServer: 3,
                             withoutSplit: 4, uncertainty: spread), segments: []))
             ),
             (.compare, .compare(CompareQuestion(filter: filter, groups: groups), CompareAnswer(a, b))),
         ]
     }
 
-    private func page(_ view: UseCaseView, _ content: UseCasePage.Content, _ items: [(name: String, value: String)] = []) -> String {
+    private func page(
+        _ view: UseCaseView, _ content: UseCasePage.Content, _ items: [(name: String, value: String)] = []
+    ) -> String {
         let useCase = UseCaseReference(code: 0, among: unredacted([RecordedName(useCase: 0, name: "login")]))
         return UseCasePage(useCase, view, content, events: ["requestSent"], at: ListAddress(items), in: frame).html.text
     }
 
     @Test func whateverWasRecordedStaysTextOnThePagesOfUseCases() {
         for name in HostileText.corpus {
-            let names = unredacted([RecordedName(useCase: 0, name: name), RecordedName(useCase: 0, event: 1, name: name)])
+            let names = unredacted([
+                RecordedName(useCase: 0, name: name), RecordedName(useCase: 0, event: 1, name: name),
+            ])
             let useCase = UseCaseReference(code: 0, among: names)
-            let address = ListAddress([("filter", name), ("from", name), ("step", name), ("by", name), ("within", name), ("a", name)])
+            let address = ListAddress([
+                ("filter", name), ("from", name), ("step", name), ("by", name), ("within", name), ("a", name),
+            ])
             var pages = answers(name).map { view, answer in
-                UseCasePage(useCase, view, .answers([unredacted(answer)]), events: [name], at: address, in: frame).html.text
+                UseCasePage(useCase, view, .answers([unredacted(answer)]), events: [name], at: address, in: frame).html
+                    .text
             }
-            pages.append(UseCasePage(useCase, .funnel, .mistake(unredacted(name)), events: [name], at: address, in: frame).html.text)
-            pages.append(UseCasesPage(unredacted(SummaryAnswer(useCases: [summary(name)])), names: names, at: address, in: frame).html.text)
+            pages.append(
+                UseCasePage(useCase, .funnel, .mistake(unredacted(name)), events: [name], at: address, in: frame).html
+                    .text)
+            pages.append(
+                UseCasesPage(unredacted(SummaryAnswer(useCases: [summary(name)])), names: names, at: address, in: frame)
+                    .html.text)
             for page in pages {
                 #expect(page.matches(of: #/<script/#).count == 1)
                 #expect(
-                    page.matches(of: #/<(img|base|iframe|object|style|link rel=stylesheet href=https|a href="(https|javascript))/#).isEmpty)
+                    page.matches(
+                        of:
+                            #/<(img|base|iframe|object|style|link rel=stylesheet href=https|a href="(https|javascript))/#
+                    ).isEmpty)
                 #expect(!page.contains("<svg onload") && !page.contains("style=\""))
                 #expect(page.matches(of: #/ on[a-z]+="/#).isEmpty)
-                #expect(!page.contains("&lt;td&gt;") && !page.contains("&lt;section"), "No markup of our own was taken for text.")
+                #expect(
+                    !page.contains("&lt;td&gt;") && !page.contains("&lt;section"),
+                    "No markup of our own was taken for text.")
                 #expect(!page.contains("\u{202E}"))
             }
             #expect(pages.count == 8)
@@ -119,7 +140,8 @@ import WaybillStore
         }
         let overview = shown(.overview, [("since", "7d"), ("filter", "os:iOS")])
         for text in [
-            "<b>12</b> failed", "href=\"../transactions?use_case=login&amp;since=7d&amp;filter=os%3AiOS&amp;outcome=failed\"",
+            "<b>12</b> failed",
+            "href=\"../transactions?use_case=login&amp;since=7d&amp;filter=os%3AiOS&amp;outcome=failed\"",
             "<dt title=\"Of those that are over\">Failed<dd>32.4 %", "p95<dd>90.0 ms",
             "filter=os%3AiOS%20error%3A%22requestSent%20401%22\">requestSent 401</a>",
             "<td data-label=\"Times\">9<td data-label=\"Of all runs\">22.5 %",
@@ -128,18 +150,26 @@ import WaybillStore
             "login/outcomes.csv?since=7d&amp;filter=os%3AiOS\">CSV", "login/errors.csv?",
         ] { #expect(overview.contains(text), "\(text)") }
         let duration = shown(.duration)
-        #expect(duration.contains("<dt>p50<dd>20.0 ms") && duration.contains("4 transactions had requestSent, and not the outcome."))
-        #expect(duration.contains("<th scope=row>20 ms to 50 ms<td data-label=\"Transactions\">1<td data-label=\"Of all\">33.3 %"))
+        #expect(
+            duration.contains("<dt>p50<dd>20.0 ms")
+                && duration.contains("4 transactions had requestSent, and not the outcome."))
+        #expect(
+            duration.contains(
+                "<th scope=row>20 ms to 50 ms<td data-label=\"Transactions\">1<td data-label=\"Of all\">33.3 %"))
         let funnel = shown(.funnel)
         #expect(funnel.contains("<td data-label=\"Reached\">30<td data-label=\"Of all\">75.0 %"))
         #expect(
-            funnel.contains("filter=-event%3ArequestSent\">10</a>" + "<td data-label=\"Of those before\"><span class=bad>25.0 %</span>"))
+            funnel.contains(
+                "filter=-event%3ArequestSent\">10</a>"
+                    + "<td data-label=\"Of those before\"><span class=bad>25.0 %</span>"))
         let dropOff = shown(.dropOff)
         #expect(dropOff.contains("title=\"Those that have this event and did not finish\">requestSent</a>"))
         #expect(dropOff.contains("<td data-label=\"Times\">5<td data-label=\"Of them\">71.4 %"))
         let legs = shown(.legs)
         #expect(legs.matches(of: #/<tr><th scope=row><svg class="sign /#).count == Leg.allCases.count)
-        #expect(legs.contains("<td data-label=\"Of all time\">12.5 %<td data-label=\"Transactions\">3<td data-label=\"p50\">2.00 ms"))
+        #expect(
+            legs.contains(
+                "<td data-label=\"Of all time\">12.5 %<td data-label=\"Transactions\">3<td data-label=\"p50\">2.00 ms"))
         #expect(legs.contains("Of 4 too little is known of the clocks"))
         let compare = shown(.compare)
         guard case .compare(_, let answer) = all[5].1 else { return #expect(Bool(false)) }
@@ -164,20 +194,26 @@ import WaybillStore
         let useCase = UseCaseReference(code: 0, among: unredacted([]))
         func form(_ items: [(name: String, value: String)]) -> String {
             UseCasePage(
-                useCase, .compare, .answers([]), events: [], seen: seen.redacted(by: Redactor()), at: ListAddress(items), in: frame
+                useCase, .compare, .answers([]), events: [], seen: seen.redacted(by: Redactor()),
+                at: ListAddress(items), in: frame
             ).html.text
         }
         let variants = form([("by", "variant"), ("b", "C")])
         #expect(variants.contains("<option value=\"variant\" selected>variant</option>"))
         #expect(variants.contains("<option value=\"version\">version of the app</option>"))
-        #expect(variants.contains("<select name=a><option value=\"\">(none)</option><option value=\"B\">B</option><option value=\"A\">A"))
+        #expect(
+            variants.contains(
+                "<select name=a><option value=\"\">(none)</option><option value=\"B\">B</option><option value=\"A\">A"))
         #expect(variants.contains("<option value=\"C\" selected>C</option>"), "What the address says can be seen.")
         #expect(!variants.contains(">token<") && !variants.contains("Bearer"), "No secret is offered.")
         #expect(!variants.contains("<option value=\"day\">"), "What nothing has is no choice.")
-        #expect(form([]).contains("<input name=a size=12 placeholder=\"48h..24h\" value=\"\" list=windows>"), "Times are written.")
+        #expect(
+            form([]).contains("<input name=a size=12 placeholder=\"48h..24h\" value=\"\" list=windows>"),
+            "Times are written.")
     }
 
-    /// Breaks when, on a phone, a number of some table stands there without its heading: `A` and `B` of a comparison above all.
+    /// Breaks when, on a phone, a number of some table stands there without its heading: `A` and `B` of a comparison
+    /// above all.
     @Test func everyNumberOfATableHasItsHeadingBesideIt() throws {
         for (view, answer) in answers("requestSent") {
             let html = page(view, .answers([unredacted(answer)]))
@@ -189,19 +225,25 @@ import WaybillStore
                 let rows = cells.matches(of: #/<th scope=row>/#).count
                 let named = cells.matches(of: #/<td data-label="[^"]+"[ >]/#).count
                 #expect(named == rows * (headings - 1) && named > 0, "\(view)")
-                #expect(cells.matches(of: #/<td[ >]/#).count == named + cells.matches(of: #/<td class=drawn>/#).count, "\(view)")
+                #expect(
+                    cells.matches(of: #/<td[ >]/#).count == named + cells.matches(of: #/<td class=drawn>/#).count,
+                    "\(view)")
             }
         }
     }
 
-    /// Breaks when the form, which has a choice for each step, comes before the answer on a phone, or is out of reach there before anything was asked.
+    /// Breaks when the form, which has a choice for each step, comes before the answer on a phone, or is out of reach
+    /// there before anything was asked.
     @Test func aFormFoldsWhenItsQuestionIsAnsweredAndNotBefore() throws {
         let (view, answer) = try #require(answers("requestSent").first { $0.0 == .funnel })
         let answered = page(view, .answers([unredacted(answer)]))
-        #expect(answered.contains("popovertarget=question>") && answered.contains("<form class=ask id=question method=get popover>"))
+        #expect(
+            answered.contains("popovertarget=question>")
+                && answered.contains("<form class=ask id=question method=get popover>"))
         for content in [UseCasePage.Content.answers([]), .mistake(unredacted("No such event."))] {
             let open = page(.compare, content)
-            #expect(!open.contains("popovertarget=question") && open.contains("<form class=ask id=question method=get>"))
+            #expect(
+                !open.contains("popovertarget=question") && open.contains("<form class=ask id=question method=get>"))
         }
     }
 
@@ -213,7 +255,8 @@ import WaybillStore
                 unredacted(.summary(SummaryQuestion(), SummaryAnswer(useCases: [], whyEmpty: nothing))),
                 unredacted(
                     .duration(
-                        DurationQuestion(filter: filter), DurationAnswer(total: segment([]), segments: [], whyEmpty: nothing))),
+                        DurationQuestion(filter: filter),
+                        DurationAnswer(total: segment([]), segments: [], whyEmpty: nothing))),
             ]))
         #expect(page.matches(of: #/Nothing here was ever recorded\./#).count == 1)
         let answer = SummaryAnswer(useCases: [], whyEmpty: nothing)
@@ -222,7 +265,9 @@ import WaybillStore
     }
 
     @Test func aMistakeLeavesWhatWasChosenInTheForm() {
-        let page = page(.duration, .mistake(unredacted("No event here is called “x”.")), [("from", "x"), ("since", "1h"), ("last", "yes")])
+        let page = page(
+            .duration, .mistake(unredacted("No event here is called “x”.")),
+            [("from", "x"), ("since", "1h"), ("last", "yes")])
         #expect(page.contains("<p>No event here is called “x”."))
         #expect(page.contains("<option value=\"x\" selected>"))
         #expect(page.contains("<input type=checkbox name=last value=yes checked>"))
@@ -236,13 +281,16 @@ import WaybillStore
     ])
     func aNameStandsInTheAddressWhereItLeadsBack(name: String, key: String) throws {
         let recorded = [
-            RecordedName(useCase: 3, name: name), RecordedName(useCase: 4, name: "twice"), RecordedName(useCase: 4, event: 3, name: name),
+            RecordedName(useCase: 3, name: name), RecordedName(useCase: 4, name: "twice"),
+            RecordedName(useCase: 4, event: 3, name: name),
         ]
         let names = Redactor().redacted(recorded)
         let useCase = UseCaseReference(code: 3, among: names)
         #expect(useCase.key == key)
         #expect(!useCase.name.isEmpty)
         #expect(UseCaseReference(key: useCase.key, among: names) == useCase)
-        #expect(UseCaseReference(key: "twice", among: unredacted([RecordedName(useCase: 3, name: "twice")] + recorded)) == nil)
+        #expect(
+            UseCaseReference(key: "twice", among: unredacted([RecordedName(useCase: 3, name: "twice")] + recorded))
+                == nil)
     }
 }

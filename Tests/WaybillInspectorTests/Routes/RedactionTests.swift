@@ -18,7 +18,9 @@ import WaybillTesting
         folder = try TemporaryDirectory()
         var set = LoginHistory().clientSet()
         set.sources[0].source.app = "app Bearer \(Self.secret)"
-        for index in set.sources[0].names.indices { set.sources[0].names[index].name = "\(index) Bearer \(Self.secret)" }
+        for index in set.sources[0].names.indices {
+            set.sources[0].names[index].name = "\(index) Bearer \(Self.secret)"
+        }
         let store = try Store(.folder(folder.url))
         _ = try store.ingest(DecodedSet(set: set), receivedAt: LoginHistory.begun + 60_000_000)
     }
@@ -28,18 +30,24 @@ import WaybillTesting
         let shown = InspectedStore(name: "phone", store: store, clock: ManualClock(), redactor: redactor)
         let parts = path.split(separator: "?", maxSplits: 1)
         let response = await Inspector(access: LocalAccess(store: shown)).respond(
-            to: InspectorRequest(path: String(parts[0]), query: parts.count > 1 ? String(parts[1]) : "", fields: ["host": "localhost"]))
+            to: InspectorRequest(
+                path: String(parts[0]), query: parts.count > 1 ? String(parts[1]) : "", fields: ["host": "localhost"]))
         guard case .bytes(let bytes) = response.body else { throw WaybillError(.format, "\(path) is no page.") }
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Breaks when a choice, the reason for an empty list, or what may have been meant tells a name as it was recorded.
     @Test(arguments: [
-        "/transactions", "/network", "/use-cases", "/use-cases/0", "/use-cases/0/duration", "/use-cases/0/funnel", "/terms", "/sources",
-        "/transactions?use_case=0&outcome=canceled", "/use-cases?use_case=0&outcome=canceled", "/transactions?use_case=7",
-        "/transactions?filter=event:%221%20Bearer%20hunter22sunnx%22", "/network?filter=useCase:%220%20Bearer%20hunter22sunnx%22",
-        "/use-cases?filter=event:%221%20Bearer%20hunter22sunnx%22", "/use-cases/0/legs?filter=event:%221%20Bearer%20hunter22sunnx%22",
-        "/use-cases/0/duration?from=1%20Bearer%20hunter22sunnx", "/use-cases/0/funnel.csv?step=1%20Bearer%20hunter22sunnx",
+        "/transactions", "/network", "/use-cases", "/use-cases/0", "/use-cases/0/duration", "/use-cases/0/funnel",
+        "/terms", "/sources",
+        "/transactions?use_case=0&outcome=canceled", "/use-cases?use_case=0&outcome=canceled",
+        "/transactions?use_case=7",
+        "/transactions?filter=event:%221%20Bearer%20hunter22sunnx%22",
+        "/network?filter=useCase:%220%20Bearer%20hunter22sunnx%22",
+        "/use-cases?filter=event:%221%20Bearer%20hunter22sunnx%22",
+        "/use-cases/0/legs?filter=event:%221%20Bearer%20hunter22sunnx%22",
+        "/use-cases/0/duration?from=1%20Bearer%20hunter22sunnx",
+        "/use-cases/0/funnel.csv?step=1%20Bearer%20hunter22sunnx",
     ])
     func noSentenceTellsANameAsItWasRecorded(path: String) async throws {
         #expect(try await page(path, .off).contains(Self.secret), "Without redaction it would be there.")

@@ -6,7 +6,9 @@ import WaybillTesting
 
 /// Filters of network exchanges as people write them.
 @Suite(.timeLimit(.minutes(5))) struct ExchangeFilterExpressionTests {
-    private let names = [RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "requestSent")]
+    private let names = [
+        RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "requestSent"),
+    ]
     private let now = 200_000_000_000
 
     private func filter(_ text: String) throws -> ExchangeFilter {
@@ -42,12 +44,14 @@ import WaybillTesting
         ("x state:failed,okay", "               ^^^^", "“okay” is no state of an exchange; they are in_progress"),
         ("state:faild", "      ^^^^^", "“faild” is no state of an exchange; did you mean “failed”?"),
         ("exchange:failed", "^^^^^^^^", "An exchange is told by its own state: say state:failed."),
-        ("sort:longest", "^^^^", "Network exchanges come newest first"), ("size:1kB", "^^^^^^^^", "Say size>100kB or size<100kB."),
+        ("sort:longest", "^^^^", "Network exchanges come newest first"),
+        ("size:1kB", "^^^^^^^^", "Say size>100kB or size<100kB."),
         ("size>1kiB", "     ^^^^", "“1kiB” is no size"), ("host>x", "    ^", "Behind host stands “:”"),
         ("method:,", "       ^", "“,” is no method"),
         ("a event:requestsend", "        ^^^^^^^^^^^", "No event here is called “requestsend”"),
         ("useCase:logon", "        ^^^^^", "There is no use case “logon” here; did you mean “login”?"),
-        ("status:4x", "       ^^", "“4x” is no status"), ("-since:24h", "^^^^^^^^^^", "A “-” does not go with since; say until."),
+        ("status:4x", "       ^^", "“4x” is no status"),
+        ("-since:24h", "^^^^^^^^^^", "A “-” does not go with since; say until."),
     ])
     func aMistakeIsMarkedWhereItIs(text: String, mark: String, message: String) {
         let mistake = #expect(throws: FilterMistake.self) { try filter(text) }
@@ -67,12 +71,18 @@ import WaybillTesting
         var random = RandomNumbers(seed: 2)
         let pieces = ["a", "\"", "\\", ":", "<", ">", "-", "=", " ", "\n", "\u{301}", "event:", "/", ".", "*", "7"]
         for _ in 0..<3_000 {
-            let value = (0..<Int.random(in: 1...6, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
+            let value = (0..<Int.random(in: 1...6, using: &random)).map { _ in
+                pieces.randomElement(using: &random) ?? ""
+            }.joined()
             let conditions: [FilterCondition] = [
-                .host(value), .path(value), .error(value), .app(value), .appVersion(value), .device(value), .os(value), .osVersion(value),
-                .event(value), .attribute(value, value: String(value.reversed())), .attribute(value, value: nil), .text(value), .useCase(7),
-                .method(["GET", "PURGE"]), .status(400...Int.random(in: 400...999, using: &random)), .state([.mocked, .interrupted]),
-                .tookMoreThan(.microseconds(Int.random(in: 0...9_999_999, using: &random))), .tookLessThan(.milliseconds(5)),
+                .host(value), .path(value), .error(value), .app(value), .appVersion(value), .device(value), .os(value),
+                .osVersion(value),
+                .event(value), .attribute(value, value: String(value.reversed())), .attribute(value, value: nil),
+                .text(value), .useCase(7),
+                .method(["GET", "PURGE"]), .status(400...Int.random(in: 400...999, using: &random)),
+                .state([.mocked, .interrupted]),
+                .tookMoreThan(.microseconds(Int.random(in: 0...9_999_999, using: &random))),
+                .tookLessThan(.milliseconds(5)),
                 .receivedMoreThan(Int.random(in: 0...9_999_999, using: &random)),
                 .receivedLessThan(1_000 * Int.random(in: 0...9_999, using: &random)),
             ]
@@ -80,7 +90,8 @@ import WaybillTesting
             if random.oneIn(2) { condition = .not(condition) }
             #expect(try FilterCondition(condition.description, about: .exchanges) == condition, "\(condition)")
             let expression = try FilterExpression("\(condition) x", about: .exchanges)
-            #expect(try JSONDecoder().decode(FilterExpression.self, from: JSONEncoder().encode(expression)) == expression)
+            #expect(
+                try JSONDecoder().decode(FilterExpression.self, from: JSONEncoder().encode(expression)) == expression)
         }
     }
 
@@ -90,7 +101,9 @@ import WaybillTesting
         }
     }
 
-    @Test(arguments: [("500B", 500), ("100kB", 100_000), ("100KB", 100_000), ("1.5MB", 1_500_000), ("2gb", 2_000_000_000)])
+    @Test(arguments: [
+        ("500B", 500), ("100kB", 100_000), ("100KB", 100_000), ("1.5MB", 1_500_000), ("2gb", 2_000_000_000),
+    ])
     func sizesHaveUnits(text: String, byteCount: Int) throws {
         #expect(try filter("size>\(text)").conditions == [.receivedMoreThan(byteCount)])
     }

@@ -6,12 +6,15 @@ import WaybillTesting
 
 @Suite(.timeLimit(.minutes(5))) struct FilterExpressionTests {
     private let names = [
-        RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 3, name: "sync"), RecordedName(useCase: 4, name: "sync"),
+        RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 3, name: "sync"),
+        RecordedName(useCase: 4, name: "sync"),
         RecordedName(useCase: 0, event: 1, name: "requestSent"), RecordedName(useCase: 3, event: 1, name: "paid"),
     ]
     private let now = 200_000_000_000
 
-    private func filter(_ text: String) throws -> TransactionFilter { try FilterExpression(text).filter(names: names, now: now) }
+    private func filter(_ text: String) throws -> TransactionFilter {
+        try FilterExpression(text).filter(names: names, now: now)
+    }
 
     @Test func everyTermReachesTheFilter() throws {
         var expected = TransactionFilter()
@@ -21,9 +24,12 @@ import WaybillTesting
         expected.untilMicroseconds = 150_000_000_000
         expected.order = .longest
         expected.conditions = [
-            .event("requestSent"), .error("401"), .attribute("variant", value: "B"), .attribute("beta", value: nil), .status(400...499),
-            .exchange(.failed), .app("shop"), .appVersion("1.2"), .device("iPhone17,1"), .os("iOS 18"), .osVersion("18.1"),
-            .tookMoreThan(.seconds(2)), .tookLessThan(.milliseconds(1_500)), .not(.event("paid")), .text("wrong"), .not(.text("a:b \"c\"")),
+            .event("requestSent"), .error("401"), .attribute("variant", value: "B"), .attribute("beta", value: nil),
+            .status(400...499),
+            .exchange(.failed), .app("shop"), .appVersion("1.2"), .device("iPhone17,1"), .os("iOS 18"),
+            .osVersion("18.1"),
+            .tookMoreThan(.seconds(2)), .tookLessThan(.milliseconds(1_500)), .not(.event("paid")), .text("wrong"),
+            .not(.text("a:b \"c\"")),
         ]
         let text = """
             useCase:login outcome:failed,timed_out since:24h until:150000000000 sort:longest event:requestSent error:401
@@ -38,7 +44,10 @@ import WaybillTesting
     }
 
     @Test func outcomesThatAreTurnedRoundAreTheOthers() throws {
-        #expect(try filter("-outcome:succeeded -outcome:open,failed").outcomes == [.canceled, .abandoned, .interrupted, .timedOut])
+        #expect(
+            try filter("-outcome:succeeded -outcome:open,failed").outcomes == [
+                .canceled, .abandoned, .interrupted, .timedOut,
+            ])
     }
 
     @Test func aSecondUseCaseIsOneMoreCondition() throws {
@@ -51,12 +60,16 @@ import WaybillTesting
         ("outcme:failed", "^^^^^^", "There is no key “outcme”; did you mean “outcome”?"),
         ("x outcome:failed,okay", "                 ^^^^", "“okay” is no outcome; they are open"),
         ("outcome:faild", "        ^^^^^", "“faild” is no outcome; did you mean “failed”?"),
-        ("event:requestsend x", "      ^^^^^^^^^^^", "No event here is called “requestsend”; did you mean “requestSent”?"),
+        (
+            "event:requestsend x", "      ^^^^^^^^^^^",
+            "No event here is called “requestsend”; did you mean “requestSent”?"
+        ),
         ("useCase:\"logon\"", "         ^^^^^", "There is no use case “logon” here; did you mean “login”?"),
         ("useCase:sync", "        ^^^^", "The use cases 3, 4 are all called “sync”"),
         ("took:2s", "^^^^^^^", "Say took>2s or took<2s."), ("took>2", "     ^", "“2” is no duration"),
         ("status>400", "      ^", "Behind status stands “:”"), ("status:4x", "       ^^", "“4x” is no status"),
-        ("since:noon", "      ^^^^", "“noon” is no time"), ("-since:24h", "^^^^^^^^^^", "A “-” does not go with since; say until."),
+        ("since:noon", "      ^^^^", "“noon” is no time"),
+        ("-since:24h", "^^^^^^^^^^", "A “-” does not go with since; say until."),
         ("sort:fast", "     ^^^^", "“fast” is no order"), ("exchange:fail", "         ^^^^", "“fail” is no state"),
         ("a \"b", "  ^", "These quotes are not closed."), ("a \"\"", "  ^^", "There is nothing in these quotes."),
         ("\"a\"b", "   ^", "A space is missing here"), ("a\"b\"", " ^", "Quotes stand around all"),
@@ -73,22 +86,30 @@ import WaybillTesting
     }
 
     @Test func textIsCanonical() throws {
-        #expect(try FilterExpression("  \"plain\"  os:\"iOS\"\n-event:\"a b\"").description == "plain os:iOS -event:\"a b\"")
+        #expect(
+            try FilterExpression("  \"plain\"  os:\"iOS\"\n-event:\"a b\"").description == "plain os:iOS -event:\"a b\""
+        )
     }
 
-    /// Breaks when any text of any term is read back as another: quotes, colons, marks that combine with a quote, all kinds of spaces.
+    /// Breaks when any text of any term is read back as another: quotes, colons, marks that combine with a quote, all
+    /// kinds of spaces.
     @Test func whatIsWrittenIsReadBack() throws {
         var random = RandomNumbers(seed: 1)
         let pieces = [
-            "a", "\"", "\\", ":", "<", ">", "-", "=", " ", "\n", "\u{301}", "\u{A0}", "👩‍👧", "\r\n", "event:", "\u{200B}", ",", "*", "7",
+            "a", "\"", "\\", ":", "<", ">", "-", "=", " ", "\n", "\u{301}", "\u{A0}", "👩‍👧", "\r\n", "event:", "\u{200B}",
+            ",", "*", "7",
         ]
         for _ in 0..<5_000 {
-            let value = (0..<Int.random(in: 1...6, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
+            let value = (0..<Int.random(in: 1...6, using: &random)).map { _ in
+                pieces.randomElement(using: &random) ?? ""
+            }.joined()
             let other = String(value.reversed())
             let conditions: [FilterCondition] = [
-                .event(value), .error(value), .attribute(value, value: other), .attribute(value, value: nil), .app(value),
+                .event(value), .error(value), .attribute(value, value: other), .attribute(value, value: nil),
+                .app(value),
                 .appVersion(value),
-                .device(value), .os(value), .osVersion(value), .text(value), .useCase(random.oneIn(2) ? 7 : 0), .status(401...401),
+                .device(value), .os(value), .osVersion(value), .text(value), .useCase(random.oneIn(2) ? 7 : 0),
+                .status(401...401),
                 .status(400...Int.random(in: 400...999, using: &random)), .exchange(.interrupted),
                 .tookMoreThan(.microseconds(Int.random(in: 0...9_999_999, using: &random))),
                 .tookLessThan(.milliseconds(Int.random(in: 0...9_999, using: &random))),
@@ -112,7 +133,10 @@ import WaybillTesting
         #expect(try JSONDecoder().decode(TransactionFilter.self, from: Data("{}".utf8)) == TransactionFilter())
     }
 
-    @Test(arguments: [("80us", 80), ("500ms", 500_000), ("2s", 2_000_000), ("1.5s", 1_500_000), ("3m", 180_000_000), ("1h", 3_600_000_000)])
+    @Test(arguments: [
+        ("80us", 80), ("500ms", 500_000), ("2s", 2_000_000), ("1.5s", 1_500_000), ("3m", 180_000_000),
+        ("1h", 3_600_000_000),
+    ])
     func durationsHaveUnits(text: String, microseconds: Int) throws {
         #expect(try filter("took>\(text)").conditions == [.tookMoreThan(.microseconds(microseconds))])
     }

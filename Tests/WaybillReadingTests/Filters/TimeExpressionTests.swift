@@ -23,7 +23,8 @@ import WaybillReading
     }
 
     @Test(arguments: [
-        "", "h", "-3h", "3 h", "24H", "+5", "yesterday", "2026-13-01", "1e9", "99999999999999999999", "9223372036854775807w", "²",
+        "", "h", "-3h", "3 h", "24H", "+5", "yesterday", "2026-13-01", "1e9", "99999999999999999999",
+        "9223372036854775807w", "²",
     ])
     func anythingElseIsNoTime(text: String) {
         #expect(TimeExpression.microseconds(text, now: now) == nil)

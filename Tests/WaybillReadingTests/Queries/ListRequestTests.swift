@@ -6,7 +6,8 @@ import WaybillTesting
 
 @Suite(.timeLimit(.minutes(5))) struct ListRequestTests {
     private let names = [
-        RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 3, name: "sync"), RecordedName(useCase: 4, name: "sync"),
+        RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 3, name: "sync"),
+        RecordedName(useCase: 4, name: "sync"),
         RecordedName(useCase: 0, event: 1, name: "requestSent"),
     ]
     private let now = Date(timeIntervalSince1970: 10_000)
@@ -14,7 +15,8 @@ import WaybillTesting
     @Test func everyParameterReachesTheFilterOfTransactions() throws {
         let request = try ListRequest(
             [
-                ("use_case", "login"), ("outcome", "failed,timed_out"), ("since", "1h"), ("until", "5000000"), ("text", "K7QD"),
+                ("use_case", "login"), ("outcome", "failed,timed_out"), ("since", "1h"), ("until", "5000000"),
+                ("text", "K7QD"),
                 ("filter", "app:shop sort:oldest"), ("limit", "7"), ("cursor", "here"),
             ], about: .transactions)
         var expected = TransactionFilter()
@@ -35,7 +37,8 @@ import WaybillTesting
         var expected = ExchangeFilter()
         (expected.useCase, expected.outcomes) = (17, [.failed])
         expected.conditions = [
-            .text("a b"), .method(["GET", "HEAD"]), .status(400...499), .state([.failed, .inProgress]), .host("example.com"),
+            .text("a b"), .method(["GET", "HEAD"]), .status(400...499), .state([.failed, .inProgress]),
+            .host("example.com"),
         ]
         #expect(try request.exchangeFilter(names: [], now: now) == expected)
     }
@@ -70,7 +73,10 @@ import WaybillTesting
         ("use_case", "sync", "The use cases 3, 4 are all called “sync”; give one of the codes."),
         ("use_case", "Synk", "There is no use case “Synk” here; did you mean “sync”?"),
         ("use_case", "requestSent", "There is no use case “requestSent” here; known are login, sync."),
-        ("outcome", "lost", "“lost” is no outcome; they are open, succeeded, failed, canceled, abandoned, interrupted, timed_out."),
+        (
+            "outcome", "lost",
+            "“lost” is no outcome; they are open, succeeded, failed, canceled, abandoned, interrupted, timed_out."
+        ),
         ("since", "noon", "“noon” is no time: give \(TimeExpression.forms)."),
         ("until", "-1", "“-1” is no time: give \(TimeExpression.forms)."),
         ("status", "", "“” is no status: give 404, 4xx or 400-499."),
@@ -78,7 +84,9 @@ import WaybillTesting
     ])
     func whatCannotBeReadIsNamed(parameter: String, value: String, message: String) throws {
         let request = try ListRequest([(parameter, value)], about: .exchanges)
-        #expect(throws: QueryFailure.parameter(parameter, message)) { try request.exchangeFilter(names: names, now: now) }
+        #expect(throws: QueryFailure.parameter(parameter, message)) {
+            try request.exchangeFilter(names: names, now: now)
+        }
     }
 
     @Test(arguments: ["0", "501", "-1", "many", ""])
@@ -110,9 +118,11 @@ import WaybillTesting
             if random.oneIn(2) { filter.sinceMicroseconds = Int.random(in: 0...9_000_000_000_000_000, using: &random) }
             if random.oneIn(2) { filter.untilMicroseconds = Int.random(in: 0...9_000_000_000_000_000, using: &random) }
             filter.order = TransactionFilter.Order.allCases.randomElement(using: &random) ?? .newest
-            let text = ["a b", "-x", "\"", "a:b", "sort:oldest", "\\=", "\n", "24h"].randomElement(using: &random) ?? ""
+            let text =
+                ["a b", "-x", "\"", "a:b", "sort:oldest", "\\=", "\n", "24h"].randomElement(using: &random) ?? ""
             let conditions: [FilterCondition] = [
-                .not(.useCase(3)), .event(text), .attribute(text, value: text), .os(text), .not(.text(text)), .status(0...999),
+                .not(.useCase(3)), .event(text), .attribute(text, value: text), .os(text), .not(.text(text)),
+                .status(0...999),
             ]
             filter.conditions = conditions.filter { _ in random.oneIn(3) }
             var expected = filter
@@ -129,8 +139,12 @@ import WaybillTesting
 
     @Test func aFilterOfExchangesIsTheSameAfterItWasWritten() throws {
         var (filter, expected) = (ExchangeFilter(), ExchangeFilter())
-        (filter.text, filter.methods, filter.statuses, filter.states) = ("a \"b\"", ["GET", "PUT"], 404...404, [.failed, .inProgress])
-        expected.conditions = [.text("a \"b\""), .method(["GET", "PUT"]), .status(404...404), .state([.failed, .inProgress])]
+        (filter.text, filter.methods, filter.statuses, filter.states) = (
+            "a \"b\"", ["GET", "PUT"], 404...404, [.failed, .inProgress]
+        )
+        expected.conditions = [
+            .text("a \"b\""), .method(["GET", "PUT"]), .status(404...404), .state([.failed, .inProgress]),
+        ]
         #expect(try ListRequest(matching: filter).exchangeFilter(names: names, now: now) == expected)
     }
 

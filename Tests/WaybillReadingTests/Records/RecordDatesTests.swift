@@ -24,7 +24,8 @@ import WaybillStore
 
     @Test func aDateOfAFilterIsTheMicrosecondsThatItHolds() {
         var (transactions, exchanges) = (TransactionFilter(), ExchangeFilter())
-        #expect(transactions.since == nil && transactions.until == nil && exchanges.since == nil && exchanges.until == nil)
+        #expect(
+            transactions.since == nil && transactions.until == nil && exchanges.since == nil && exchanges.until == nil)
         let (since, until) = (Date(microseconds: Self.wall), Date(microseconds: Self.wall + 1))
         (transactions.since, transactions.until, exchanges.since, exchanges.until) = (since, until, since, until)
         #expect((transactions.sinceMicroseconds, transactions.untilMicroseconds) == (Self.wall, Self.wall + 1))
@@ -33,7 +34,8 @@ import WaybillStore
     }
 
     @Test func aDurationIsTheMicrosecondsThatTheRecordHolds() {
-        let offset = ClockAlignment.Offset(source: GUID(), microseconds: -1_500_000, uncertaintyMicroseconds: 250, sampleCount: 1)
+        let offset = ClockAlignment.Offset(
+            source: GUID(), microseconds: -1_500_000, uncertaintyMicroseconds: 250, sampleCount: 1)
         #expect(offset.duration == .milliseconds(-1500))
         #expect(offset.uncertainty == .microseconds(250))
     }

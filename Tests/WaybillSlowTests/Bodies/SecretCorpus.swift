@@ -45,12 +45,15 @@ struct SecretCorpus {
             return sum + (doubled > 9 ? doubled - 9 : doubled)
         }
         digits.append((10 - sum % 10) % 10)
-        let text = digits.enumerated().map { ($0.offset > 0 && $0.offset % 4 == 0 ? separator : "") + "\($0.element)" }.joined()
+        let text = digits.enumerated().map { ($0.offset > 0 && $0.offset % 4 == 0 ? separator : "") + "\($0.element)" }
+            .joined()
         secrets.append((name, text))
         return text
     }
 
-    static func percent(_ text: String) -> String { text.utf8.map { "%" + String($0, radix: 16, uppercase: true) }.joined() }
+    static func percent(_ text: String) -> String {
+        text.utf8.map { "%" + String($0, radix: 16, uppercase: true) }.joined()
+    }
     static func escaped(_ text: String) -> String { text.utf8.map { "\\u00" + String($0, radix: 16) }.joined() }
     static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 
@@ -60,7 +63,8 @@ struct SecretCorpus {
             "X-Api-Key": word("\(way) header: X-Api-Key"), "Cookie": "sid=\(word("\(way) header: Cookie"))",
             "X-Trace": "via Bearer \(word("\(way) header: bearer in another field"))",
             "Proxy-Authorization": "Basic \(Self.base64("user:" + word("\(way) header: basic, base64")))",
-            "Referer": "https://user:\(word("\(way) header: user-info"))@h.example/?token=\(word("\(way) header: query"))",
+            "Referer":
+                "https://user:\(word("\(way) header: user-info"))@h.example/?token=\(word("\(way) header: query"))",
             "X-Note": token("\(way) header: JWT"),
         ]
     }
@@ -110,8 +114,10 @@ struct SecretCorpus {
             """
         return [
             Body(type: "application/json; charset=utf-8", text: json), Body(type: "application/json", text: truncated),
-            Body(type: "application/x-www-form-urlencoded", text: form), Body(type: "multipart/form-data; boundary=BB", text: multipart),
-            Body(type: "application/soap+xml", text: xml), Body(type: "text/html", text: html), Body(type: "text/plain", text: text),
+            Body(type: "application/x-www-form-urlencoded", text: form),
+            Body(type: "multipart/form-data; boundary=BB", text: multipart),
+            Body(type: "application/soap+xml", text: xml), Body(type: "text/html", text: html),
+            Body(type: "text/plain", text: text),
         ]
     }
 }

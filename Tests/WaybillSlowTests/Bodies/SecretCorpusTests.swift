@@ -27,13 +27,18 @@ extension WayIn {
         }
     }
 
-    private static func pieces(of data: Data) -> [Data] { stride(from: 0, to: data.count, by: 5).map { data.dropFirst($0).prefix(5) } }
+    private static func pieces(of data: Data) -> [Data] {
+        stride(from: 0, to: data.count, by: 5).map { data.dropFirst($0).prefix(5) }
+    }
 }
 
-/// Rule 8 of the design: no secret reaches the disk, by whatever way it comes in, in whatever place it stands and in whatever form.
+/// Rule 8 of the design: no secret reaches the disk, by whatever way it comes in, in whatever place it stands and in
+/// whatever form.
 @Suite(.timeLimit(.minutes(10))) struct SecretCorpusTests {
     /// Sends every secret that there is through a way in, and has another process look for them in the store's files.
-    private func found(by way: WayIn, isControl: Bool = false, bodyLimit: Int = 1 << 20) async throws -> (Set<String>, [String]) {
+    private func found(by way: WayIn, isControl: Bool = false, bodyLimit: Int = 1 << 20) async throws -> (
+        Set<String>, [String]
+    ) {
         let folder = try TemporaryDirectory()
         var corpus = SecretCorpus(seed: bodyLimit)
         let questions = corpus.bodies("request")
@@ -53,14 +58,16 @@ extension WayIn {
         options.keepsErrorTexts = true
         options.network.bodies = BodyPolicy()
         options.network.bodies?.maximumByteCount = bodyLimit
-        var settings = RecordingSettings(store: .directory(folder.file("store")), correlatedHosts: ["127.0.0.1"], options: options)
+        var settings = RecordingSettings(
+            store: .directory(folder.file("store")), correlatedHosts: ["127.0.0.1"], options: options)
         if isControl { settings.redactor = .off }
         let tx = TransactionManager(settings: settings, delivery: nil, diagnostics: { _ in })
 
         let login = tx.begin(
             Login.self,
             attributes: [
-                "note": .string("password=\(corpus.word("attribute: value"))"), "api_key": .string(corpus.word("attribute: name")),
+                "note": .string("password=\(corpus.word("attribute: value"))"),
+                "api_key": .string(corpus.word("attribute: name")),
             ])
         let text = "the server said: invalid token=\(corpus.word("error: text")), card \(corpus.card("error: card"))"
         login.log(.responseReceived, error: RecordedError(domain: "Server", code: 1, text: text))
@@ -68,12 +75,17 @@ extension WayIn {
             for number in questions.indices {
                 var request = URLRequest(url: server.url(target))
                 request.httpMethod = "POST"
-                request.allHTTPHeaderFields = fields.merging(["Content-Type": questions[number].type, "X-Number": "\(number)"]) { $1 }
+                request.allHTTPHeaderFields = fields.merging([
+                    "Content-Type": questions[number].type, "X-Number": "\(number)",
+                ]) { $1 }
                 _ = try? await way.send(WayIn.Call(request: request, body: .data(questions[number].data)), tx)
             }
-            for path in ["/moved", "/cut"] { _ = try? await way.send(WayIn.Call(request: URLRequest(url: server.url(path))), tx) }
+            for path in ["/moved", "/cut"] {
+                _ = try? await way.send(WayIn.Call(request: URLRequest(url: server.url(path))), tx)
+            }
         }
-        login.finish(.failed, error: RecordedError(domain: "Server", code: 2, text: "Bearer \(corpus.word("error: bearer"))"))
+        login.finish(
+            .failed, error: RecordedError(domain: "Server", code: 2, text: "Bearer \(corpus.word("error: bearer"))"))
         try await tx.sync()
         // Not synced yet, so that it is in the journal still.
         tx.begin(Login.self, attributes: ["note": .string("token=\(corpus.word("journal"))")]).log(.initiated)
@@ -82,11 +94,13 @@ extension WayIn {
 
         let lines = corpus.secrets.map { "\($0.name)\t\($0.value)\n" }.joined()
         try Data(lines.utf8).write(to: folder.file("secrets"))
-        // A journal is overwritten when what it holds is on the disk, which may be before the hunter comes: the control has one that stays.
+        // A journal is overwritten when what it holds is on the disk, which may be before the hunter comes: the control
+        // has one that stays.
         if isControl, let secret = corpus.secrets.last?.value {
             try Data("note=\(secret)".utf8).write(to: folder.file("store/journal-planted"))
         }
-        // The manager still has the store open: what is not checkpointed is in its WAL, what is not settled in its journal.
+        // The manager still has the store open: what is not checkpointed is in its WAL, what is not settled in its
+        // journal.
         let (output, status) = try await ChildProcess("TestProcess", ["hunt", folder.url.path()]).finished()
         #expect(status == 0)
         server.stop()
@@ -104,7 +118,9 @@ extension WayIn {
     }
 
     /// Broken, what is cut off at a limit would be the first half of a secret, which has lost its shape.
-    @Test(arguments: [37, 90, 151, 230, 333, 420, 512]) func noHalfOfASecretReachesTheDiskWhereABodyIsCut(limit: Int) async throws {
+    @Test(arguments: [37, 90, 151, 230, 333, 420, 512]) func noHalfOfASecretReachesTheDiskWhereABodyIsCut(limit: Int)
+        async throws
+    {
         let (found, _) = try await found(by: .recorder, bodyLimit: limit)
         #expect(found.isEmpty, "\(found.sorted().joined(separator: "\n"))")
     }

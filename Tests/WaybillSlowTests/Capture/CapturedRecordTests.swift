@@ -69,13 +69,15 @@ struct CapturedRecordTests {
         #expect(await records() == Self.both[behavior.name]?.passive ?? Self.passivelyAlone[behavior.name])
     }
 
-    /// State, status, bytes of the request's and of the response's body; whether the first byte was timed, and by which redirects it went.
+    /// State, status, bytes of the request's and of the response's body; whether the first byte was timed, and by which
+    /// redirects it went.
     private func records() async -> [String] {
         await tx.flush()
         let facts = transport.sets.flatMap { $0.sources.flatMap(\.facts) }
         return facts.compactMap { fact in
             guard case .exchangeClosed(let closed) = fact.content else { return nil }
-            var line = "\(closed.state) \(closed.status.map(String.init) ?? "-") \(closed.sentByteCount.map(String.init) ?? "?")/"
+            var line =
+                "\(closed.state) \(closed.status.map(String.init) ?? "-") \(closed.sentByteCount.map(String.init) ?? "?")/"
             line += closed.receivedByteCount.map(String.init) ?? "?"
             if closed.firstByteAtMicroseconds != nil { line += " timed" }
             if !closed.transfer.redirects.isEmpty { line += " by \(closed.transfer.redirects.map(\.status))" }

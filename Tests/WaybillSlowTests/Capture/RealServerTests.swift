@@ -40,7 +40,8 @@ struct RealServerTests {
     @Test(arguments: Way.allCases) func pythonsServerOverTLSHasLoggedWhatIsRecorded(way: Way) async throws {
         let authority = try CertificateAuthority()
         let server = try PythonServer(serving: root.url, authority: authority)
-        let recorded = try await exchanges(with: server, scheme: "https", way, trusting: authority, names: ["hello.txt", "missing", "big"])
+        let recorded = try await exchanges(
+            with: server, scheme: "https", way, trusting: authority, names: ["hello.txt", "missing", "big"])
         let logged = try pythonLines(server.stop())
         #expect(logged == recorded.map { "\($0.method) /\($0.name) \($0.status ?? 0)" })
     }
@@ -54,21 +55,27 @@ struct RealServerTests {
     }
 
     /// nginx logs method, path, status, bytes of both bodies and the header field.
-    private func compare(_ server: Nginx, scheme: String, _ way: Way, trusting authority: CertificateAuthority? = nil) async throws {
+    private func compare(_ server: Nginx, scheme: String, _ way: Way, trusting authority: CertificateAuthority? = nil)
+        async throws
+    {
         let recorded = try await exchanges(with: server, scheme: scheme, way, trusting: authority)
         var expected: [String] = []
         for exchange in recorded {
-            // The shared session, which is what is captured passively here, has no delegate, and so its requests get no header field.
+            // The shared session, which is what is captured passively here, has no delegate, and so its requests get no
+            // header field.
             let number = way == .passive ? "nil" : "\(exchange.id.sequence)"
             guard exchange.name == "moved" else {
                 // Its page for 404 is as long as it says.
                 let sent = exchange.sentByteCount.map { $0 > 0 ? "\($0)" : "-" } ?? "-"
                 expected.append(
-                    "\(exchange.method) /\(exchange.name) \(exchange.status ?? 0) \(exchange.receivedByteCount ?? -1) \(sent) \(number)")
+                    "\(exchange.method) /\(exchange.name) \(exchange.status ?? 0) \(exchange.receivedByteCount ?? -1) \(sent) \(number)"
+                )
                 continue
             }
             #expect(exchange.status == 200 && exchange.receivedByteCount == 5)
-            #expect(exchange.transfer.redirects.map(\.status) == (way == .passive ? [] : [302]), "passive capture does not see them")
+            #expect(
+                exchange.transfer.redirects.map(\.status) == (way == .passive ? [] : [302]),
+                "passive capture does not see them")
             expected.append("GET /moved 302 145 - \(number)")
             expected.append("GET /hello.txt 200 5 - \(number)")
         }
@@ -85,9 +92,13 @@ struct RealServerTests {
         with server: some RealServer, scheme: String, _ way: Way, trusting authority: CertificateAuthority? = nil,
         names: [String] = ["hello.txt", "missing", "moved", "big", "upload"]
     ) async throws -> [TransactionRecord.Exchange] {
-        var environment = ["WAYBILL_TEST_URL": "\(scheme)://127.0.0.1:\(server.port)", "WAYBILL_TEST_PATHS": names.joined(separator: " ")]
+        var environment = [
+            "WAYBILL_TEST_URL": "\(scheme)://127.0.0.1:\(server.port)",
+            "WAYBILL_TEST_PATHS": names.joined(separator: " "),
+        ]
         if let authority { environment.merge(try authority.trusted()) { $1 } }
-        let child = try ChildProcess("TestProcess", ["exchange-\(way.rawValue)", store.url.path], environment: environment)
+        let child = try ChildProcess(
+            "TestProcess", ["exchange-\(way.rawValue)", store.url.path], environment: environment)
         let (output, status) = await child.finished()
         #expect(status == 0)
         let recorded = try JSONDecoder().decode([TransactionRecord.Exchange].self, from: Data(output.utf8))
@@ -95,7 +106,8 @@ struct RealServerTests {
         return recorded
     }
 
-    /// Method, path and status, of lines such as `127.0.0.1 - - [21/Nov/2026 19:00:00] "GET /big HTTP/1.1" 200 -`; others are remarks.
+    /// Method, path and status, of lines such as `127.0.0.1 - - [21/Nov/2026 19:00:00] "GET /big HTTP/1.1" 200 -`;
+    /// others are remarks.
     private func pythonLines(_ log: [String]) -> [String] {
         log.compactMap { line in
             let parts = line.components(separatedBy: "\"")

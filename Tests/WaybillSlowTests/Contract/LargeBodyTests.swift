@@ -17,7 +17,8 @@ import FoundationNetworking
         try body.write(to: folder.file("large"))
         let server = try LoopbackServer { .text($0.body == body ? "the same" : "another") }
         let trial = try await Trial(
-            WayIn.Call(request: WayIn.request(server.url(), "PUT"), body: .file(folder.file("large"))), by: way, isCompared: false)
+            WayIn.Call(request: WayIn.request(server.url(), "PUT"), body: .file(folder.file("large"))), by: way,
+            isCompared: false)
         #expect(trial.outcome.body == Data("the same".utf8))
         if !way.limits.contains(.requestBody) { #expect(trial.exchange.sentByteCount == body.count) }
     }

@@ -26,9 +26,11 @@ struct SessionProofTests {
                 group.addTask {
                     for index in stride(from: worker, to: logins.count, by: 16) {
                         try await logins[index].makingCurrent {
-                            async let first = send(base.appending(path: "\(index)/0"), by: WayIn.session[index % WayIn.session.count], tx)
+                            async let first = send(
+                                base.appending(path: "\(index)/0"), by: WayIn.session[index % WayIn.session.count], tx)
                             async let second = send(
-                                base.appending(path: "\(index)/1"), by: WayIn.session[(index + 1) % WayIn.session.count], tx)
+                                base.appending(path: "\(index)/1"),
+                                by: WayIn.session[(index + 1) % WayIn.session.count], tx)
                             _ = try await (first, second)
                         }
                     }
@@ -40,7 +42,8 @@ struct SessionProofTests {
         #expect(records.count == 320)
         #expect(server.requests.count == 640)
         let exchanges = Dictionary(
-            uniqueKeysWithValues: records.flatMap { record in record.exchanges.map { ($0.id, (record.summary.id, $0)) } })
+            uniqueKeysWithValues: records.flatMap { record in record.exchanges.map { ($0.id, (record.summary.id, $0)) }
+            })
         var pathsByTransaction: [GUID: Set<String>] = [:]
         for request in server.requests {
             let told = try #require(request.header("Waybill-Transaction").flatMap { TransactionHeader(parsing: $0) })
@@ -52,7 +55,9 @@ struct SessionProofTests {
             #expect(exchange.state == .completed)
             pathsByTransaction[transaction, default: []].insert(request.path)
         }
-        for (index, login) in logins.enumerated() { #expect(pathsByTransaction[login.id] == ["/\(index)/0", "/\(index)/1"]) }
+        for (index, login) in logins.enumerated() {
+            #expect(pathsByTransaction[login.id] == ["/\(index)/0", "/\(index)/1"])
+        }
     }
 
     private func send(_ url: URL, by way: WayIn, _ tx: TransactionManager) async throws {

@@ -7,8 +7,8 @@ import WaybillTesting
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// Every answer of a store is that of brute force over what was recorded: late, missing, repeated and out of order, from several sources whose
-/// clocks are skewed and jump, and with events that versions of an app name differently.
+/// Every answer of a store is that of brute force over what was recorded: late, missing, repeated and out of order,
+/// from several sources whose clocks are skewed and jump, and with events that versions of an app name differently.
 @Suite(.timeLimit(.minutes(10))) struct AnswerTests {
     struct Case {
         var naive: NaiveAnswers
@@ -25,9 +25,12 @@ import WaybillTesting
             for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
             random = sets.random
             reader = try StoreReader(place)
-            let end = histories.flatMap { history in history.facts.map { $0.atMicroseconds + history.clocks[0].offsetMicroseconds } }.max()
+            let end = histories.flatMap { history in
+                history.facts.map { $0.atMicroseconds + history.clocks[0].offsetMicroseconds }
+            }.max()
             // Some of what is open has timed out by then.
-            naive = NaiveAnswers(histories: histories, now: (end ?? 0) + 960_000 + Int.random(in: 0...60_000, using: &random))
+            naive = NaiveAnswers(
+                histories: histories, now: (end ?? 0) + 960_000 + Int.random(in: 0...60_000, using: &random))
             let names = Set((0...3).map { "event \($0)" } + histories.indices.map { "event of \($0)" } + ["event of 9"])
             points = [.begun, .finished] + names.sorted().map { .event($0) }
             filter = TransactionFilter()
@@ -36,7 +39,9 @@ import WaybillTesting
 
         mutating func point() -> TransactionPoint { points.randomElement(using: &random) ?? .begun }
 
-        func ask<Asked: Question>(_ question: Asked) throws -> Asked.Answer { try reader.answer(question, now: naive.now) }
+        func ask<Asked: Question>(_ question: Asked) throws -> Asked.Answer {
+            try reader.answer(question, now: naive.now)
+        }
     }
 
     @Test(arguments: 0..<60) func theSummaryCountsEveryRunOnce(seed: Int) throws {
@@ -49,12 +54,16 @@ import WaybillTesting
         #expect(summary.name == "login")
         #expect(summary.runs == runs.count)
         #expect(summary.outcomes == Dictionary(grouping: runs, by: \.outcome).mapValues(\.count), "seed \(seed)")
-        #expect(summary.installations == Set(runs.compactMap { it.naive.histories[$0.leader.source].source.installation }).count)
+        #expect(
+            summary.installations
+                == Set(runs.compactMap { it.naive.histories[$0.leader.source].source.installation }).count)
         var errors: [RecordedError: Int] = [:]
         for case let error? in runs.map(\.closing?.closed.error) {
             errors[RecordedError(domain: error.domain, code: error.code), default: 0] += 1
         }
-        #expect(summary.errors.reduce(into: [:]) { $0[RecordedError(domain: $1.domain, code: $1.code)] = $1.count } == errors)
+        #expect(
+            summary.errors.reduce(into: [:]) { $0[RecordedError(domain: $1.domain, code: $1.code)] = $1.count }
+                == errors)
         #expect(summary.errors.map(\.count) == errors.values.sorted(by: >))
         let whole = try it.ask(DurationQuestion(filter: TransactionFilter()))
         #expect(summary.duration == whole.total.statistics)
@@ -64,7 +73,9 @@ import WaybillTesting
             let outcomes = steps[rate.startMicroseconds, default: []].map(\.outcome)
             #expect(rate.runs == outcomes.count)
             #expect(rate.outcomes == Dictionary(grouping: outcomes, by: \.self).mapValues(\.count))
-            #expect(rate.failed == outcomes.count { $0 == .failed } && rate.abandoned == outcomes.count { $0 == .abandoned })
+            #expect(
+                rate.failed == outcomes.count { $0 == .failed } && rate.abandoned == outcomes.count { $0 == .abandoned }
+            )
         }
     }
 
@@ -76,7 +87,8 @@ import WaybillTesting
                 segmentation: it.random.oneIn(2) ? .appVersion : nil)
             guard let answer = try? it.ask(query) else {
                 // Nobody's name; which is refused rather than answered with nothing.
-                #expect([query.from, query.to].contains { point in isUnknown(point, it.naive) }, "seed \(seed): \(query)")
+                #expect(
+                    [query.from, query.to].contains { point in isUnknown(point, it.naive) }, "seed \(seed): \(query)")
                 continue
             }
             let runs = it.naive.runs
@@ -84,7 +96,9 @@ import WaybillTesting
             guard query.segmentation != nil else { continue }
             let groups = Dictionary(grouping: runs) { it.naive.histories[$0.leader.source].source.appVersion }
             for segment in answer.segments {
-                #expect(segment.agrees(with: it.naive.durations(query, groups[segment.value ?? ""] ?? [])), "seed \(seed): \(query)")
+                #expect(
+                    segment.agrees(with: it.naive.durations(query, groups[segment.value ?? ""] ?? [])),
+                    "seed \(seed): \(query)")
             }
             #expect(answer.segments.map(\.statistics.count).reduce(0, +) == answer.total.statistics.count)
         }
@@ -102,7 +116,9 @@ import WaybillTesting
         }
         #expect(answer.transitions.count == durations.count, "seed \(seed)")
         for transition in answer.transitions {
-            #expect(transition.statistics == .naive(durations[[transition.from, transition.to]] ?? []), "seed \(seed): \(transition)")
+            #expect(
+                transition.statistics == .naive(durations[[transition.from, transition.to]] ?? []),
+                "seed \(seed): \(transition)")
         }
         #expect(answer.transitions.map(\.statistics.count) == durations.values.map(\.count).sorted(by: >))
     }
@@ -112,7 +128,9 @@ import WaybillTesting
         for _ in 0..<12 {
             let known = it.points.filter { !isUnknown($0, it.naive) }
             var steps = it.random.oneIn(2) ? [TransactionPoint.begun] : []
-            for _ in 0..<Int.random(in: 1...3, using: &it.random) { steps.append(known.randomElement(using: &it.random) ?? .begun) }
+            for _ in 0..<Int.random(in: 1...3, using: &it.random) {
+                steps.append(known.randomElement(using: &it.random) ?? .begun)
+            }
             let query = FunnelQuestion(
                 filter: it.filter, steps: steps,
                 window: it.random.oneIn(2) ? .microseconds(Int.random(in: 0...20_000, using: &it.random)) : nil,
@@ -125,7 +143,8 @@ import WaybillTesting
                 let before = taken.count { $0.count >= index }
                 #expect(step.reached == reached.count, "seed \(seed): \(query)")
                 #expect(step.lost == before - reached.count, "seed \(seed): \(query)")
-                #expect(step.statistics == .naive(index == 0 ? [] : reached.map { $0[index] }), "seed \(seed): \(query)")
+                #expect(
+                    step.statistics == .naive(index == 0 ? [] : reached.map { $0[index] }), "seed \(seed): \(query)")
             }
         }
     }
@@ -140,7 +159,9 @@ import WaybillTesting
         for event in answer.lastEvents {
             let group = last[event.event, default: []]
             #expect(event.count == group.count, "seed \(seed)")
-            let durations = group.compactMap { run in it.naive.inOrder(run).last.map { it.naive.microseconds(run.begin, $0) } }
+            let durations = group.compactMap { run in
+                it.naive.inOrder(run).last.map { it.naive.microseconds(run.begin, $0) }
+            }
             #expect(event.statistics == .naive(durations), "seed \(seed)")
         }
     }

@@ -7,17 +7,21 @@ import WaybillTesting
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// A comparison is made of the transactions that belong to its groups, and of no others; what follows from them is tested where it is computed.
+/// A comparison is made of the transactions that belong to its groups, and of no others; what follows from them is
+/// tested where it is computed.
 @Suite(.timeLimit(.minutes(10))) struct CompareAnswerTests {
     private func ask(_ query: CompareQuestion, _ it: AnswerTests.Case) throws -> CompareAnswer {
         try it.ask(query)
     }
 
     /// The same of runs that were chosen by brute force.
-    private func naive(_ query: CompareQuestion, _ it: AnswerTests.Case, _ names: [String?], _ isIn: [(NaiveAnswers.Run) -> Bool])
+    private func naive(
+        _ query: CompareQuestion, _ it: AnswerTests.Case, _ names: [String?], _ isIn: [(NaiveAnswers.Run) -> Bool]
+    )
         -> CompareAnswer
     {
-        let durations = DurationQuestion(filter: query.filter, from: query.from, to: query.to, occurrence: query.occurrence)
+        let durations = DurationQuestion(
+            filter: query.filter, from: query.from, to: query.to, occurrence: query.occurrence)
         let samples = zip(names, isIn).map { name, isIn in
             var sample = ComparedSample(value: name)
             for run in it.naive.runs.filter(isIn) {
@@ -40,7 +44,8 @@ import WaybillTesting
         let known = [TransactionPoint.begun, .finished, .event("event 0"), .event("event 2")]
         let histories = it.naive.histories
         let values: [(Segmentation, (NaiveAnswers.Run) -> String?)] = [
-            (.appVersion, { histories[$0.leader.source].source.appVersion }), (.app, { histories[$0.leader.source].source.app }),
+            (.appVersion, { histories[$0.leader.source].source.appVersion }),
+            (.app, { histories[$0.leader.source].source.app }),
             (.attribute("yes"), { $0.leader.opened.attributes["yes"]?.description }),
         ]
         for (segmentation, value) in values {
@@ -50,9 +55,11 @@ import WaybillTesting
             let query = CompareQuestion(
                 filter: it.filter, groups: .values(of: segmentation, pair[0], pair[1]),
                 from: known.randomElement(using: &it.random) ?? .begun,
-                to: known.randomElement(using: &it.random) ?? .finished, occurrence: it.random.oneIn(2) ? .first : .last)
+                to: known.randomElement(using: &it.random) ?? .finished, occurrence: it.random.oneIn(2) ? .first : .last
+            )
             let answer = try ask(query, it)
-            #expect(answer == naive(query, it, pair, pair.map { name in { value($0) == name } }), "seed \(seed): \(query)")
+            #expect(
+                answer == naive(query, it, pair, pair.map { name in { value($0) == name } }), "seed \(seed): \(query)")
             #expect(answer.a.transactions > 0 && answer.b.transactions > 0)
         }
     }
@@ -60,14 +67,17 @@ import WaybillTesting
     @Test(arguments: 800..<860) func groupsByTimeHaveTheirTransactions(seed: Int) throws {
         var it = try AnswerTests.Case(seed: seed)
         let times = it.naive.runs.map(\.begun).sorted()
-        guard let first = times.first, let last = times.last, let middle = times.randomElement(using: &it.random) else { return }
+        guard let first = times.first, let last = times.last, let middle = times.randomElement(using: &it.random) else {
+            return
+        }
         let query = CompareQuestion(
             filter: it.filter,
             groups: .windows(Range(microseconds: middle..<(last + 1)), Range(microseconds: first..<middle)))
         let answer = try ask(query, it)
         let names = [answer.a.value, answer.b.value]
         #expect(
-            withoutReason(answer) == naive(query, it, names, [{ $0.begun >= middle }, { $0.begun < middle }]), "seed \(seed): \(query)")
+            withoutReason(answer) == naive(query, it, names, [{ $0.begun >= middle }, { $0.begun < middle }]),
+            "seed \(seed): \(query)")
         #expect(answer.a.transactions + answer.b.transactions == times.count)
     }
 
@@ -76,7 +86,9 @@ import WaybillTesting
     private func reader() throws -> StoreReader {
         let (store, place) = try Store.inMemory()
         let writer = FactWriter()
-        for variant in ["A", "B"] { writer.close(writer.open(GUID(), attributes: ["variant": .string(variant)]), .succeeded) }
+        for variant in ["A", "B"] {
+            writer.close(writer.open(GUID(), attributes: ["variant": .string(variant)]), .succeeded)
+        }
         try store.ingest(writer.set())
         return try StoreReader(place)
     }
@@ -90,7 +102,8 @@ import WaybillTesting
 
     @Test func aValueThatNothingHasSuggestsTheNearest() throws {
         #expect(
-            try message(.values(of: .attribute("variant"), "A", "b")) == "No transaction that counts has the variant “b”: did you mean “B”?"
+            try message(.values(of: .attribute("variant"), "A", "b"))
+                == "No transaction that counts has the variant “b”: did you mean “B”?"
         )
         #expect(
             try message(.values(of: .attribute("variant"), "A", "control"))

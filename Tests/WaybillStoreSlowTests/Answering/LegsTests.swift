@@ -7,8 +7,8 @@ import WaybillTesting
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// Where the time goes is what brute force finds, over exchanges that overlap, are given up, sent again, not answered or not closed, of which facts are
-/// missing, late and repeated.
+/// Where the time goes is what brute force finds, over exchanges that overlap, are given up, sent again, not answered
+/// or not closed, of which facts are missing, late and repeated.
 @Suite(.timeLimit(.minutes(10))) struct LegsTests {
     @Test(arguments: 0..<40) func legsAreThoseOfBruteForce(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
@@ -63,7 +63,9 @@ import WaybillTesting
             #expect(share.totalMicroseconds == all.reduce(0, +), "seed \(seed), \(share.leg)")
         }
         #expect(segment.duration == .naive(divisions.map(\.duration)), "seed \(seed)")
-        #expect(segment.legs.map(\.totalMicroseconds).reduce(0, +) == divisions.map(\.duration).reduce(0, +), "seed \(seed)")
+        #expect(
+            segment.legs.map(\.totalMicroseconds).reduce(0, +) == divisions.map(\.duration).reduce(0, +), "seed \(seed)"
+        )
         #expect(segment.uncertainty == .naive(divisions.flatMap(\.uncertainties)), "seed \(seed)")
         #expect(segment.withoutEnd == runs.count { $0.closing == nil }, "seed \(seed)")
         #expect(segment.withoutExchange == runs.count { $0.closing != nil } - divisions.count, "seed \(seed)")
@@ -71,7 +73,8 @@ import WaybillTesting
         #expect(segment.withoutSplit == divisions.count { $0.legs[.network] != nil }, "seed \(seed)")
     }
 
-    /// Logins of 10 s: 1 s until they send, 3 s on the ways, 3 s at the server, 3 s after. The server's clock is an hour ahead.
+    /// Logins of 10 s: 1 s until they send, 3 s on the ways, 3 s at the server, 3 s after. The server's clock is an
+    /// hour ahead.
     @Test func requestsAndResponsesAreToldApartAsSoonAsThreeOthersTellOfTheClocks() throws {
         // On one way 1 s, on the other 2 s.
         let three = try total(of: logins([1, 2, 1]))
@@ -107,7 +110,8 @@ import WaybillTesting
         let first = client.openExchange(part: part, at: 1)
         let second = client.openExchange(part: part, at: 2)
         for (exchange, span) in [(first, 2...6), (second, 3...7)] {
-            let joined = server.open(login, joined: true, cause: Fact.ID(source: client.id, sequence: exchange), at: span.lowerBound)
+            let joined = server.open(
+                login, joined: true, cause: Fact.ID(source: client.id, sequence: exchange), at: span.lowerBound)
             server.close(joined, .succeeded, at: span.upperBound)
         }
         client.closeExchange(Fact.ExchangeClosed(exchange: first, state: .completed), part: part, at: 7)
@@ -124,7 +128,8 @@ import WaybillTesting
             let part = client.open(login, at: start)
             let exchange = client.openExchange(part: part, at: start + 1)
             let joined = server.open(
-                login, joined: true, cause: Fact.ID(source: client.id, sequence: exchange), at: 5_000 + start + 1 + away)
+                login, joined: true, cause: Fact.ID(source: client.id, sequence: exchange), at: 5_000 + start + 1 + away
+            )
             server.close(joined, .succeeded, at: 5_000 + start + 4 + away)
             client.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed), part: part, at: start + 7)
             client.close(part, .succeeded, at: start + 10)
@@ -141,6 +146,8 @@ import WaybillTesting
 
     /// Rounded, of those legs that there are.
     private func seconds(_ segment: LegsSegment) -> [Leg: Int] {
-        segment.legs.filter { $0.statistics.count > 0 }.reduce(into: [:]) { $0[$1.leg] = ($1.totalMicroseconds + 500_000) / 1_000_000 }
+        segment.legs.filter { $0.statistics.count > 0 }.reduce(into: [:]) {
+            $0[$1.leg] = ($1.totalMicroseconds + 500_000) / 1_000_000
+        }
     }
 }

@@ -8,7 +8,8 @@ import WaybillTesting
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// What a store says of the network is what brute force counts, over exchanges that were cut off, repeated, mocked, canceled, or never closed.
+/// What a store says of the network is what brute force counts, over exchanges that were cut off, repeated, mocked,
+/// canceled, or never closed.
 @Suite(.timeLimit(.minutes(10))) struct NetworkAnswerTests {
     struct Case {
         var naive: NaiveAnswers
@@ -25,7 +26,9 @@ import WaybillTesting
             for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
             random = sets.random
             reader = try StoreReader(place)
-            let end = histories.flatMap { history in history.facts.map { $0.atMicroseconds + history.clocks[0].offsetMicroseconds } }.max()
+            let end = histories.flatMap { history in
+                history.facts.map { $0.atMicroseconds + history.clocks[0].offsetMicroseconds }
+            }.max()
             naive = NaiveAnswers(histories: histories, now: (end ?? 0) + 980_000)
         }
 
@@ -35,28 +38,39 @@ import WaybillTesting
         }
 
         /// What the answer has to say, of exchanges that were chosen by other means.
-        func check(_ answer: NetworkAnswer, of exchanges: [NaiveExchange], _ query: NetworkQuestion, _ comment: Comment) {
+        func check(_ answer: NetworkAnswer, of exchanges: [NaiveExchange], _ query: NetworkQuestion, _ comment: Comment)
+        {
             #expect(answer.exchanges == exchanges.count, comment)
             func key(_ exchange: NaiveExchange) -> [String?] {
                 [
-                    exchange.opened.role.name, exchange.opened.host.map { $0 == "API.example.com" ? "api.example.com" : $0 },
+                    exchange.opened.role.name,
+                    exchange.opened.host.map { $0 == "API.example.com" ? "api.example.com" : $0 },
                     query.grouping == .host ? nil : NetworkMixer.paths[exchange.opened.path],
                     query.grouping == .method ? exchange.opened.method : nil,
                 ]
             }
             let groups = Dictionary(grouping: exchanges, by: key)
-            #expect(Set(answer.groups.map { [$0.role.name, $0.host, $0.path, $0.method] }) == Set(groups.keys), comment)
+            #expect(
+                Set(answer.groups.map { [$0.role.name, $0.host, $0.path, $0.method] }) == Set(groups.keys), comment)
             #expect(answer.groups.map(\.count) == groups.values.map(\.count).sorted(by: >), comment)
             for group in answer.groups {
-                check(group, of: groups[[group.role.name, group.host, group.path, group.method]] ?? [], query.exampleCount, comment)
+                check(
+                    group, of: groups[[group.role.name, group.host, group.path, group.method]] ?? [],
+                    query.exampleCount, comment)
             }
         }
 
         private func check(_ group: NetworkGroup, of all: [NaiveExchange], _ exampleCount: Int, _ comment: Comment) {
             #expect(group.count == all.count, comment)
-            func count(_ range: ClosedRange<Int>) -> Int { all.count { $0.closing?.closed.status.map(range.contains) == true } }
-            #expect(group.statuses.successful == count(200...299) && group.statuses.redirection == count(300...399), comment)
-            #expect(group.statuses.clientError == count(400...499) && group.statuses.serverError == count(500...599), comment)
+            func count(_ range: ClosedRange<Int>) -> Int {
+                all.count { $0.closing?.closed.status.map(range.contains) == true }
+            }
+            #expect(
+                group.statuses.successful == count(200...299) && group.statuses.redirection == count(300...399), comment
+            )
+            #expect(
+                group.statuses.clientError == count(400...499) && group.statuses.serverError == count(500...599),
+                comment)
             #expect(group.statuses.other == count(0...199) + count(600...999), comment)
             #expect(group.statuses.none == all.count { $0.closing?.closed.status == nil }, comment)
             #expect(group.states == Dictionary(grouping: all, by: \.state).mapValues(\.count), comment)
@@ -68,9 +82,13 @@ import WaybillTesting
             for error in group.errors { found[RecordedError(domain: error.domain, code: error.code)] = error.count }
             #expect(found == errors, comment)
             #expect(group.errors.map(\.count) == group.errors.map(\.count).sorted(by: >), comment)
-            #expect(group.whole == .naive(all.compactMap(\.whole)) && group.firstByte == .naive(all.compactMap(\.firstByte)), comment)
+            #expect(
+                group.whole == .naive(all.compactMap(\.whole))
+                    && group.firstByte == .naive(all.compactMap(\.firstByte)), comment)
             #expect(group.sentByteCount == all.compactMap { $0.closing?.closed.sentByteCount }.reduce(0, +), comment)
-            #expect(group.receivedByteCount == all.compactMap { $0.closing?.closed.receivedByteCount }.reduce(0, +), comment)
+            #expect(
+                group.receivedByteCount == all.compactMap { $0.closing?.closed.receivedByteCount }.reduce(0, +), comment
+            )
             let slowest = all.filter { $0.whole != nil }.sorted { left, right in
                 (-(left.whole ?? 0), left.id.source, left.fact.sequence) < (
                     -(right.whole ?? 0), right.id.source, right.fact.sequence
@@ -108,7 +126,8 @@ import WaybillTesting
         query.filter = ExchangeFilter()
         query.filter.statuses = 400...499
         it.check(
-            try it.ask(query), of: all.filter { (400...499).contains($0.closing?.closed.status ?? 0) }, query, "seed \(seed), statuses")
+            try it.ask(query), of: all.filter { (400...499).contains($0.closing?.closed.status ?? 0) }, query,
+            "seed \(seed), statuses")
         query.filter = ExchangeFilter()
         if let time = all.map(\.wall).randomElement(using: &it.random) {
             query.filter.sinceMicroseconds = time

@@ -16,22 +16,29 @@ import WaybillTesting
         var sets = SetMaker(random: network.random)
         for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
         let reader = try StoreReader(place)
-        let machines = Dictionary(uniqueKeysWithValues: histories.enumerated().map { ($0.element.source.id, $0.offset) })
+        let machines = Dictionary(
+            uniqueKeysWithValues: histories.enumerated().map { ($0.element.source.id, $0.offset) })
         var machineOfRow: [Int: Int] = [:]
-        try reader.connection.statement("SELECT id, uuid FROM sources").forEachRow { row in machineOfRow[row.int(0)] = machines[row.guid(1)]
+        try reader.connection.statement("SELECT id, uuid FROM sources").forEachRow { row in
+            machineOfRow[row.int(0)] = machines[row.guid(1)]
         }
 
         var estimateCount = 0
         for (row, client) in machineOfRow {
-            let known = try OffsetExchanges(of: row, id: histories[client].source.id, opened: 0...10_000_000_000, reader.connection)
+            let known = try OffsetExchanges(
+                of: row, id: histories[client].source.id, opened: 0...10_000_000_000, reader.connection)
             for exchange in known.exchanges {
                 guard let estimate = known.estimate(for: exchange) else { continue }
                 estimateCount += 1
                 let server = try #require(exchange.server.flatMap { machineOfRow[$0.source] })
                 let time = try #require(exchange.server.flatMap { network.time(of: $0.part, in: server) })
                 let offset = network.offset(from: server, to: client, at: time)
-                #expect(Double(estimate.interval.low) <= offset && offset <= Double(estimate.interval.high), "seed \(seed): \(exchange)")
-                #expect(abs(Double(estimate.interval.middle) - offset) <= Double(estimate.interval.uncertainty), "seed \(seed)")
+                #expect(
+                    Double(estimate.interval.low) <= offset && offset <= Double(estimate.interval.high),
+                    "seed \(seed): \(exchange)")
+                #expect(
+                    abs(Double(estimate.interval.middle) - offset) <= Double(estimate.interval.uncertainty),
+                    "seed \(seed)")
             }
         }
         #expect(estimateCount > 10, "too few for the check to mean anything")
@@ -50,7 +57,8 @@ import WaybillTesting
             uncertainties.append(uncertainty / 50)
             errors.append(error / 50)
         }
-        #expect(uncertainties == uncertainties.sorted(by: >) && uncertainties[2] * 4 < uncertainties[0], "\(uncertainties)")
+        #expect(
+            uncertainties == uncertainties.sorted(by: >) && uncertainties[2] * 4 < uncertainties[0], "\(uncertainties)")
         #expect(errors == errors.sorted(by: >) && errors[2] * 2 < errors[0], "\(errors)")
     }
 
@@ -63,7 +71,8 @@ import WaybillTesting
             let request = Int.random(in: 100...20_000, using: &random)
             let response = Int.random(in: 100...100_000, using: &random)
             return OffsetSamples.Sample(
-                at: number * 1_000, sequence: number, interval: OffsetInterval(low: Self.offset - request, high: Self.offset + response))
+                at: number * 1_000, sequence: number,
+                interval: OffsetInterval(low: Self.offset - request, high: Self.offset + response))
         }
     }
 
@@ -75,8 +84,12 @@ import WaybillTesting
 
     /// A machine that was suspended: its clock stood still, and those before do not agree with those after.
     @Test func whatLiesBeyondAContradictionIsNotUsed() throws {
-        let before = (1...5).map { OffsetSamples.Sample(at: $0 * 1_000, sequence: $0, interval: OffsetInterval(low: -50, high: 50)) }
-        let after = (6...10).map { OffsetSamples.Sample(at: $0 * 1_000, sequence: $0, interval: OffsetInterval(low: 8_950, high: 9_050)) }
+        let before = (1...5).map {
+            OffsetSamples.Sample(at: $0 * 1_000, sequence: $0, interval: OffsetInterval(low: -50, high: 50))
+        }
+        let after = (6...10).map {
+            OffsetSamples.Sample(at: $0 * 1_000, sequence: $0, interval: OffsetInterval(low: 8_950, high: 9_050))
+        }
         let samples = OffsetSamples(before + after)
         let early = try #require(samples.estimate(at: 2_000, besides: 2))
         #expect(early.sampleCount == 4)
@@ -87,14 +100,18 @@ import WaybillTesting
     }
 
     @Test func whatIsMoreThanTenMinutesAwaySaysNothing() {
-        let far = (1...5).map { OffsetSamples.Sample(at: 600_000_001 + $0, sequence: $0, interval: OffsetInterval(low: 0, high: 1)) }
+        let far = (1...5).map {
+            OffsetSamples.Sample(at: 600_000_001 + $0, sequence: $0, interval: OffsetInterval(low: 0, high: 1))
+        }
         #expect(OffsetSamples(far).estimate(at: 0, besides: 0) == nil)
         #expect(OffsetSamples(far).estimate(at: 10, besides: 0)?.sampleCount == 5)
     }
 
     /// Half an hour away, two good crystals may be 180 ms apart.
     @Test func anOldExchangeIsLessCertain() {
-        #expect(OffsetInterval(low: -5, high: 5).after(microseconds: 1_800_000_000) == OffsetInterval(low: -180_006, high: 180_006))
+        #expect(
+            OffsetInterval(low: -5, high: 5).after(microseconds: 1_800_000_000)
+                == OffsetInterval(low: -180_006, high: 180_006))
     }
 
     /// Whatever is known, and however wall clocks jumped meanwhile.

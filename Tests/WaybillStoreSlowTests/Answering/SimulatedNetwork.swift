@@ -3,8 +3,8 @@ import WaybillTesting
 
 @testable import WaybillStoreTests
 
-/// Clients and servers in one true time that none of their clocks shows: some are fast, some are slow, all have started at another moment, and what
-/// they tell of wall time is wrong and jumps.
+/// Clients and servers in one true time that none of their clocks shows: some are fast, some are slow, all have started
+/// at another moment, and what they tell of wall time is wrong and jumps.
 struct SimulatedNetwork {
     /// The clock of a source.
     struct Clock {
@@ -19,7 +19,8 @@ struct SimulatedNetwork {
     /// A fact that has no sequence yet.
     final class Planned {
         enum Kind {
-            case opened(GUID, cause: Planned?), closed, exchangeOpened(Fact.Role), exchangeClosed(Fact.ExchangeState, firstByte: Int?)
+            case opened(GUID, cause: Planned?), closed, exchangeOpened(Fact.Role), exchangeClosed(
+                Fact.ExchangeState, firstByte: Int?)
         }
 
         let machine: Int
@@ -50,10 +51,13 @@ struct SimulatedNetwork {
         clientCount = Int.random(in: 1...2, using: &random)
         for number in 0..<clientCount + Int.random(in: 1...2, using: &random) {
             clocks.append(
-                Clock(start: -Int.random(in: 0...5_000_000_000, using: &random), millionths: Int.random(in: -49...49, using: &random)))
+                Clock(
+                    start: -Int.random(in: 0...5_000_000_000, using: &random),
+                    millionths: Int.random(in: -49...49, using: &random)))
             sources.append(
                 RecordedSource(
-                    id: random.guid(), app: number < clientCount ? "app" : "server", appVersion: "1.\(number)", device: "device",
+                    id: random.guid(), app: number < clientCount ? "app" : "server", appVersion: "1.\(number)",
+                    device: "device",
                     os: "Linux",
                     osVersion: "6"))
         }
@@ -78,12 +82,15 @@ struct SimulatedNetwork {
             // Some start the next while one is under way.
             if !random.oneIn(3) { time = end }
         }
-        if !random.oneIn(6) { plan(client, max(part.time, time + Int.random(in: -300...500, using: &random)), .closed, part: part) }
+        if !random.oneIn(6) {
+            plan(client, max(part.time, time + Int.random(in: -300...500, using: &random)), .closed, part: part)
+        }
     }
 
     @discardableResult
-    private mutating func plan(_ machine: Int, _ time: Int, _ kind: Planned.Kind, part: Planned? = nil, exchange: Planned? = nil) -> Planned
-    {
+    private mutating func plan(
+        _ machine: Int, _ time: Int, _ kind: Planned.Kind, part: Planned? = nil, exchange: Planned? = nil
+    ) -> Planned {
         planned.append(Planned(machine, time, kind, part: part, exchange: exchange))
         return planned[planned.count - 1]
     }
@@ -108,7 +115,9 @@ struct SimulatedNetwork {
             end = Int.random(in: time...max(time, end), using: &random)
             plan(client, end, .exchangeClosed(.failed, firstByte: nil), part: part, exchange: opened)
         } else if !random.oneIn(12) {
-            plan(client, end, .exchangeClosed(.completed, firstByte: random.oneIn(3) ? nil : firstByte), part: part, exchange: opened)
+            plan(
+                client, end, .exchangeClosed(.completed, firstByte: random.oneIn(3) ? nil : firstByte), part: part,
+                exchange: opened)
         }
         return end
     }
@@ -126,7 +135,9 @@ struct SimulatedNetwork {
         if depth == 0, random.oneIn(4) { end = max(end, exchange(of: server, part, guid, at: time, depth: 1)) }
         if let opened { plan(server, end, .exchangeClosed(.completed, firstByte: nil), part: part, exchange: opened) }
         // What it does after its answer does not count, where the exchange tells.
-        if !random.oneIn(10) { plan(server, end + (isLogged ? Int.random(in: 0...2_000, using: &random) : 0), .closed, part: part) }
+        if !random.oneIn(10) {
+            plan(server, end + (isLogged ? Int.random(in: 0...2_000, using: &random) : 0), .closed, part: part)
+        }
         return end
     }
 
@@ -136,7 +147,8 @@ struct SimulatedNetwork {
     mutating func histories() -> [SourceHistory] {
         var next = Array(repeating: 1, count: sources.count)
         // What was planned first comes first where times are the same.
-        let ordered = planned.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
+        let ordered = planned.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(
+            \.element)
         for fact in ordered {
             fact.sequence = next[fact.machine]
             next[fact.machine] += 1
@@ -145,16 +157,21 @@ struct SimulatedNetwork {
         for (machine, source) in sources.enumerated() {
             let own = ordered.filter { $0.machine == machine }
             var clocks = [
-                ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 1_700_000_000_000_000 + Int.random(in: 0...9_000_000, using: &random))
+                ClockAnchor(
+                    atMicroseconds: 0,
+                    offsetMicroseconds: 1_700_000_000_000_000 + Int.random(in: 0...9_000_000, using: &random))
             ]
             while random.oneIn(2), let last = clocks.last {
                 clocks.append(
                     ClockAnchor(
                         atMicroseconds: last.atMicroseconds + Int.random(in: 1...5_000_000_000, using: &random),
-                        offsetMicroseconds: last.offsetMicroseconds + Int.random(in: -900_000...900_000, using: &random)))
+                        offsetMicroseconds: last.offsetMicroseconds + Int.random(in: -900_000...900_000, using: &random)
+                    ))
             }
             histories.append(
-                SourceHistory(source: source, clocks: clocks, names: [], facts: own.map(fact), hasEnded: random.oneIn(2), refused: 0))
+                SourceHistory(
+                    source: source, clocks: clocks, names: [], facts: own.map(fact), hasEnded: random.oneIn(2),
+                    refused: 0))
         }
         return histories
     }
@@ -173,13 +190,17 @@ struct SimulatedNetwork {
             case .exchangeClosed(let state, let firstByte):
                 .exchangeClosed(
                     Fact.ExchangeClosed(
-                        exchange: planned.exchange?.sequence ?? 0, state: state, firstByteAtMicroseconds: firstByte.map(reading)))
+                        exchange: planned.exchange?.sequence ?? 0, state: state,
+                        firstByteAtMicroseconds: firstByte.map(reading)))
             }
         return Fact(
-            sequence: planned.sequence, part: planned.part?.sequence ?? planned.sequence, atMicroseconds: reading(planned.time),
+            sequence: planned.sequence, part: planned.part?.sequence ?? planned.sequence,
+            atMicroseconds: reading(planned.time),
             content: content)
     }
 
     /// When the fact with this sequence was recorded, in true time.
-    func time(of sequence: Int, in machine: Int) -> Int? { planned.first { $0.machine == machine && $0.sequence == sequence }?.time }
+    func time(of sequence: Int, in machine: Int) -> Int? {
+        planned.first { $0.machine == machine && $0.sequence == sequence }?.time
+    }
 }

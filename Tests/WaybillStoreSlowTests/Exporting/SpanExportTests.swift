@@ -10,8 +10,8 @@ import WaybillTesting
 @testable import WaybillStoreTests
 
 @Suite(.timeLimit(.minutes(10))) struct SpanExportTests {
-    /// Random histories in random order, exported in runs between the arrivals: together the runs have each closed part and each ended exchange of
-    /// one, once, whichever of its facts came last.
+    /// Random histories in random order, exported in runs between the arrivals: together the runs have each closed part
+    /// and each ended exchange of one, once, whichever of its facts came last.
     @Test(arguments: 0..<60) func runsHaveEachSpanOnce(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         let histories = maker.histories()
@@ -84,7 +84,8 @@ import WaybillTesting
         let exchange = client.openExchange(part: part)
         client.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 204), part: part)
         client.close(part, .succeeded)
-        told.close(told.open(transaction, joined: true, cause: Fact.ID(source: client.id, sequence: exchange)), .succeeded)
+        told.close(
+            told.open(transaction, joined: true, cause: Fact.ID(source: client.id, sequence: exchange)), .succeeded)
         untold.close(untold.open(transaction, joined: true), .succeeded)
         let (store, place) = try Store.inMemory()
         for writer in [client, told, untold] { try store.ingest(writer.set()) }
@@ -99,7 +100,8 @@ import WaybillTesting
         let part = writer.open(GUID(), at: 10)
         writer.event(1, part: part, at: 12)
         writer.close(part, .succeeded, at: 15)
-        writer.clocks.append(ClockAnchor(atMicroseconds: 11_000_000, offsetMicroseconds: FactWriter.wall - 3_600_000_000))
+        writer.clocks.append(
+            ClockAnchor(atMicroseconds: 11_000_000, offsetMicroseconds: FactWriter.wall - 3_600_000_000))
         let (store, place) = try Store.inMemory()
         try store.ingest(writer.set())
         let span = try #require(try StoreReader(place).spans(.everything).first)
@@ -117,7 +119,8 @@ import WaybillTesting
 
     /// The spans that a history is, once all of it has come.
     private func expectedSpans(_ history: SourceHistory) -> [String] {
-        let closedParts = Set(history.facts.compactMap { fact in if case .closed = fact.content { fact.part } else { nil } })
+        let closedParts = Set(
+            history.facts.compactMap { fact in if case .closed = fact.content { fact.part } else { nil } })
         return history.facts.compactMap { fact in
             let start: Int
             switch fact.content {
@@ -145,13 +148,17 @@ private struct SpanLine: Decodable {
         struct Resource: Decodable { var scopeSpans: [Scope] }
         struct Scope: Decodable { var spans: [SpanLine] }
         return try lines.split(separator: 0x0A).flatMap { line in
-            try JSONDecoder().decode(Traces.self, from: Data(line)).resourceSpans.flatMap { $0.scopeSpans.flatMap(\.spans) }
+            try JSONDecoder().decode(Traces.self, from: Data(line)).resourceSpans.flatMap {
+                $0.scopeSpans.flatMap(\.spans)
+            }
         }
     }
 }
 
 extension StoreReader {
-    fileprivate func spans(_ scope: ExportScope) throws -> [SpanLine] { try SpanLine.spans(Array(text(scope, .otlp).utf8)) }
+    fileprivate func spans(_ scope: ExportScope) throws -> [SpanLine] {
+        try SpanLine.spans(Array(text(scope, .otlp).utf8))
+    }
 }
 
 extension TextExport {

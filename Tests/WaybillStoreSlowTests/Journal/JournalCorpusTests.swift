@@ -6,12 +6,15 @@ import WaybillCore
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// What `make fuzz` found to be different journals: none of them ends the process, and what is read of one can be stored.
+/// What `make fuzz` found to be different journals: none of them ends the process, and what is read of one can be
+/// stored.
 @Suite(.timeLimit(.minutes(10))) struct JournalCorpusTests {
-    static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Corpora/journal").standardizedFileURL
+    static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Corpora/journal")
+        .standardizedFileURL
 
     static var names: [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).filter { !$0.hasPrefix(".") }.sorted()
+        ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).filter { !$0.hasPrefix(".") }
+            .sorted()
     }
 
     private let scratch: TemporaryDirectory
@@ -51,10 +54,12 @@ import WaybillCore
             let description = TransactionSet(
                 id: source.id,
                 sources: [
-                    TransactionSet.Share(source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)], facts: [])
+                    TransactionSet.Share(
+                        source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)], facts: [])
                 ])
             let file = try JournalFile(
-                LockedJournalFile(path: scratch.file("\(GUID())").path), description: description.encoded(), startMicroseconds: 0, salt: 7,
+                LockedJournalFile(path: scratch.file("\(GUID())").path), description: description.encoded(),
+                startMicroseconds: 0, salt: 7,
                 size: JournalSize(segmentCount: 2, segmentByteCount: 1024, isMapped: false))
             var words = Array(UnsafeBufferPointer(start: file.words, count: file.layout.wordCount))
             for segment in 0..<2 {
@@ -99,14 +104,18 @@ extension JournalCorpusTests {
                 .event(Fact.Event(code: 12)), .closed(Fact.Closed(outcome: .succeeded)),
             ],
             [
-                .opened(Fact.Opened(transaction: GUID(high: 5, low: 6), useCase: 0, isJoined: true, timeoutMicroseconds: 0, cause: cause)),
+                .opened(
+                    Fact.Opened(
+                        transaction: GUID(high: 5, low: 6), useCase: 0, isJoined: true, timeoutMicroseconds: 0,
+                        cause: cause)),
                 .event(Fact.Event(code: 1, error: error, attributes: attributes)),
                 .closed(Fact.Closed(outcome: .failed, error: error, attributes: attributes)),
             ],
             [
                 .exchangeOpened(
                     Fact.ExchangeOpened(
-                        role: .server, method: "POST", scheme: "https", host: "a.example", port: 8443, path: "/login", query: "",
+                        role: .server, method: "POST", scheme: "https", host: "a.example", port: 8443, path: "/login",
+                        query: "",
                         headerFields: fields)),
                 .exchangeClosed(
                     Fact.ExchangeClosed(

@@ -20,10 +20,12 @@ import WaybillCore
 
     /// Leaves a journal behind as a process that died: drained up to a sequence, with these facts after it.
     private func leaveJournal(
-        drained: Int, facts: [Fact.Content] = [], size: JournalSize = JournalSize(segmentCount: 2, segmentByteCount: 8192, isMapped: false)
+        drained: Int, facts: [Fact.Content] = [],
+        size: JournalSize = JournalSize(segmentCount: 2, segmentByteCount: 8192, isMapped: false)
     ) throws {
         let anchor = ClockAnchor(atMicroseconds: 0, offsetMicroseconds: FactWriter.wall)
-        let description = TransactionSet(id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], facts: [])])
+        let description = TransactionSet(
+            id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], facts: [])])
         let file = try JournalFile(
             LockedJournalFile(of: source.id, in: folder.url), description: description.encoded(), startMicroseconds: 0,
             size: size)
@@ -39,10 +41,12 @@ import WaybillCore
         return try store.ledgers()[source.id]
     }
 
-    /// Breaks when a store that a power cut has rolled back balances by forgetting, or waits for facts that will never come.
+    /// Breaks when a store that a power cut has rolled back balances by forgetting, or waits for facts that will never
+    /// come.
     @Test func whatIsNeitherInTheStoreNorInTheJournalIsBookedAsDamaged() throws {
         try store.register(source)
-        try store.append(RecordedBatch(source: source.id, facts: [Fact(sequence: 1, part: 1, atMicroseconds: 0, content: opening)]))
+        try store.append(
+            RecordedBatch(source: source.id, facts: [Fact(sequence: 1, part: 1, atMicroseconds: 0, content: opening)]))
         try leaveJournal(drained: 10, facts: [opening, .event(Fact.Event(code: 1))])
         #expect(try ledger() == Ledger(recorded: 12, dropped: ["damaged": 9], pending: 3))
         // And the same again, where the journal's removal did not reach the disk.
@@ -76,11 +80,15 @@ import WaybillCore
         #expect(try store.ledgers()[source.id] == Ledger(recorded: 12_000, dropped: ["damaged": 12], pending: 11_988))
     }
 
-    /// Breaks when a journal that is damaged here and there stays, and takes up room, although all that can be read of it is stored.
+    /// Breaks when a journal that is damaged here and there stays, and takes up room, although all that can be read of
+    /// it is stored.
     @Test func aJournalOfWhichSomeRecordsCannotBeReadGoesOnceTheOthersAreStored() throws {
         try leaveJournal(drained: 0, facts: [opening, .event(Fact.Event(code: 1))])
         try damageJournal { $0 == 2 }
-        #expect(try store.recoverJournals(in: folder.url, installation: nil).map(\.message).allSatisfy { $0.contains("booked as damaged") })
+        #expect(
+            try store.recoverJournals(in: folder.url, installation: nil).map(\.message).allSatisfy {
+                $0.contains("booked as damaged")
+            })
         #expect(try !folder.names().contains { $0.hasPrefix("journal-") })
     }
 
@@ -88,14 +96,17 @@ import WaybillCore
     @Test func aJournalBeyondReadingIsSetAside() throws {
         try Data("no journal at all, but of some length".utf8).write(to: folder.file("journal-\(source.id)"))
         let problems = try store.recoverJournals(in: folder.url, installation: nil).map(\.message)
-        #expect(problems.count == 1 && problems.allSatisfy { $0.contains("it is kept as") && $0.contains("journal-\(source.id).damaged.") })
+        #expect(
+            problems.count == 1
+                && problems.allSatisfy { $0.contains("it is kept as") && $0.contains("journal-\(source.id).damaged.") })
         #expect(try folder.names().filter { $0.hasPrefix("journal-") } == ["journal-\(source.id).damaged"])
         #expect(try store.recoverJournals(in: folder.url, installation: nil) == [], "told once")
         _ = try store.erase(.all, at: FactWriter.wall)
         #expect(try !folder.names().contains { $0.hasPrefix("journal-") }, "what was erased may stand in it")
     }
 
-    /// Breaks when it is said that a file was renamed which could not be: whoever looks for it under that name finds something else.
+    /// Breaks when it is said that a file was renamed which could not be: whoever looks for it under that name finds
+    /// something else.
     @Test func aJournalThatCannotBeSetAsideStaysAndThatIsSaid() throws {
         let name = "journal-\(source.id)"
         try Data("no journal at all, but of some length".utf8).write(to: folder.file(name))
@@ -117,8 +128,12 @@ import WaybillCore
         for segment in 0..<layout.segmentCount {
             let index = layout.headerWordCount + segment * layout.segmentWordCount
             var offset = JournalLayout.segmentHeaderWordCount
-            while offset < layout.segmentWordCount, case let heading = JournalHeading(word: words[index + offset]), heading.kind != nil {
-                if heading.kind != .filler, isChosen(Int(words[index + offset + 1])) { words[index + offset + 1] ^= 1 << 40 }
+            while offset < layout.segmentWordCount, case let heading = JournalHeading(word: words[index + offset]),
+                heading.kind != nil
+            {
+                if heading.kind != .filler, isChosen(Int(words[index + offset + 1])) {
+                    words[index + offset + 1] ^= 1 << 40
+                }
                 offset += heading.wordCount
             }
         }

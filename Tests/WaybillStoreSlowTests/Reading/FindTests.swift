@@ -8,8 +8,8 @@ import WaybillTesting
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// What a filter finds is what looking at every fact finds, in the same order, on pages of any size; over histories that are late, repeated and out
-/// of order.
+/// What a filter finds is what looking at every fact finds, in the same order, on pages of any size; over histories
+/// that are late, repeated and out of order.
 @Suite(.timeLimit(.minutes(10))) struct FindTests {
     @Test(arguments: 1_000..<1_150) func aFilterFindsWhatLookingAtEveryFactFinds(seed: Int) throws {
         let it = try AnswerTests.Case(seed: seed)
@@ -18,11 +18,14 @@ import WaybillTesting
             let filter = maker.filter()
             let expected = it.naive.runs.filter { it.naive.passes(filter, $0) }
             let found = try it.pages(filter, limit: 100)
-            let keys = Dictionary(uniqueKeysWithValues: expected.map { ($0.leader.opened.transaction, it.naive.key(filter.order, $0)) })
+            let keys = Dictionary(
+                uniqueKeysWithValues: expected.map { ($0.leader.opened.transaction, it.naive.key(filter.order, $0)) })
             #expect(Set(found) == Set(keys.keys), "seed \(seed): \(filter)")
             #expect(found.count == keys.count, "seed \(seed): \(filter)")
             #expect(found.compactMap { keys[$0] } == keys.values.sorted(), "seed \(seed): \(filter)")
-            #expect(try it.pages(filter, limit: Int.random(in: 1...3, using: &maker.random)) == found, "seed \(seed): \(filter)")
+            #expect(
+                try it.pages(filter, limit: Int.random(in: 1...3, using: &maker.random)) == found,
+                "seed \(seed): \(filter)")
         }
     }
 
@@ -34,7 +37,8 @@ import WaybillTesting
             let filter = maker.filter()
             let answer = try it.ask(SummaryQuestion(filter: filter))
             #expect(
-                answer.useCases.map(\.runs).reduce(0, +) == it.naive.runs.count { it.naive.passes(filter, $0) }, "seed \(seed): \(filter)")
+                answer.useCases.map(\.runs).reduce(0, +) == it.naive.runs.count { it.naive.passes(filter, $0) },
+                "seed \(seed): \(filter)")
         }
     }
 
@@ -64,7 +68,8 @@ import WaybillTesting
             let after = Dictionary(uniqueKeysWithValues: try reader.all(filter).map { ($0.id, $0) })
             for summary in before {
                 guard let now = after[summary.id], now.begunMicroseconds == summary.begunMicroseconds,
-                    now.durationMicroseconds == summary.durationMicroseconds, now.isWaitingForBeginner == summary.isWaitingForBeginner
+                    now.durationMicroseconds == summary.durationMicroseconds,
+                    now.isWaitingForBeginner == summary.isWaitingForBeginner
                 else { continue }
                 #expect(shown.count { $0 == summary.id } == 1, "seed \(seed), \(order)")
             }
@@ -75,7 +80,8 @@ import WaybillTesting
         let it = try AnswerTests.Case(seed: 5)
         var filter = TransactionFilter()
         filter.order = .longest
-        let next = try #require(try it.reader.transactions(matching: filter, limit: 1, after: nil, now: it.naive.now).next)
+        let next = try #require(
+            try it.reader.transactions(matching: filter, limit: 1, after: nil, now: it.naive.now).next)
         #expect(throws: WaybillError.self) {
             try it.reader.transactions(matching: TransactionFilter(), limit: 1, after: next, now: it.naive.now)
         }
@@ -91,9 +97,11 @@ import WaybillTesting
         filters[2].conditions = [.event("paid"), .not(.error("401"))]
         for var filter in filters {
             filter.order = order
-            let query = ListQuery(filter, limit: 50, after: ListCursor(order: order, listed: 5, source: 1, sequence: 1), now: 0)
+            let query = ListQuery(
+                filter, limit: 50, after: ListCursor(order: order, listed: 5, source: 1, sequence: 1), now: 0)
             var plan: [String] = []
-            try reader.connection.statement("EXPLAIN QUERY PLAN \(query.sql)").forEachRow(arguments: query.arguments) { row in
+            try reader.connection.statement("EXPLAIN QUERY PLAN \(query.sql)").forEachRow(arguments: query.arguments) {
+                row in
                 plan.append(row.text(3))
             }
             // What has no duration comes last in no order of an index: that of an outcome without any other.

@@ -21,11 +21,13 @@ import WaybillTesting
                 var cursor: String?
                 try eventually("the last page comes") {
                     let (page, progress) = try it.reader.transactions(
-                        matching: filter, limit: 2, after: cursor, now: it.naive.now, budget: SearchBudget(stretch: stretch) { true })
+                        matching: filter, limit: 2, after: cursor, now: it.naive.now,
+                        budget: SearchBudget(stretch: stretch) { true })
                     found += page.rows.map(\.id)
                     if case .lookedAt(let count, _) = progress { #expect(count == stretch) }
                     #expect(
-                        (progress != nil) == (page.next != nil && page.rows.count < 2) || page.rows.count == 2, "seed \(seed): \(filter)")
+                        (progress != nil) == (page.next != nil && page.rows.count < 2) || page.rows.count == 2,
+                        "seed \(seed): \(filter)")
                     cursor = page.next
                     return cursor == nil
                 }
@@ -38,7 +40,9 @@ import WaybillTesting
     @Test func aSearchGoesOnUntilItsBudgetIsOver() throws {
         let (store, place) = try Store.inMemory()
         let app = FactWriter()
-        for number in 0..<40 { app.close(app.open(GUID(), attributes: number == 5 ? ["marker": "x"] : [:]), .succeeded) }
+        for number in 0..<40 {
+            app.close(app.open(GUID(), attributes: number == 5 ? ["marker": "x"] : [:]), .succeeded)
+        }
         try store.ingest(app.set())
         let reader = try StoreReader(place)
         var filter = TransactionFilter()
@@ -50,11 +54,13 @@ import WaybillTesting
                 return $0 == 3
             }
         }
-        let (page, progress) = try reader.transactions(matching: filter, limit: 5, after: nil, now: FactWriter.wall, budget: budget)
+        let (page, progress) = try reader.transactions(
+            matching: filter, limit: 5, after: nil, now: FactWriter.wall, budget: budget)
         #expect(page.rows.isEmpty)
         // The fortieth from the end is the first that began; a transaction takes two seconds of its source.
         #expect(progress == .lookedAt(30, through: .time(FactWriter.wall + 21_000_000)))
-        let (rest, end) = try reader.transactions(matching: filter, limit: 5, after: page.next, now: FactWriter.wall, budget: budget)
+        let (rest, end) = try reader.transactions(
+            matching: filter, limit: 5, after: page.next, now: FactWriter.wall, budget: budget)
         #expect(rest.rows.count == 1)
         #expect(rest.next == nil)
         #expect(end == nil)
@@ -81,7 +87,8 @@ import WaybillTesting
         try eventually("the last page comes") {
             let before = reader.connection.virtualMachineSteps
             let (page, _) = try reader.transactions(
-                matching: filter, limit: 5, after: cursor, now: FactWriter.wall, budget: SearchBudget(stretch: 100) { true })
+                matching: filter, limit: 5, after: cursor, now: FactWriter.wall,
+                budget: SearchBudget(stretch: 100) { true })
             steps.append(reader.connection.virtualMachineSteps - before)
             cursor = page.next
             return cursor == nil
@@ -91,7 +98,8 @@ import WaybillTesting
         #expect(steps.allSatisfy { $0 < 3 * usual }, "\(steps)")
     }
 
-    /// Breaks when a support code that somebody tells on the phone is found only after everything that is newer was looked at.
+    /// Breaks when a support code that somebody tells on the phone is found only after everything that is newer was
+    /// looked at.
     @Test func anIDOrASupportCodeIsFoundAtOnceAndThenWhatMentionsIt() throws {
         let (store, place) = try Store.inMemory()
         let app = FactWriter()
@@ -106,26 +114,30 @@ import WaybillTesting
             var filter = TransactionFilter()
             filter.text = text
             let budget = SearchBudget(stretch: 1) { true }
-            let (page, progress) = try reader.transactions(matching: filter, limit: 5, after: nil, now: FactWriter.wall, budget: budget)
+            let (page, progress) = try reader.transactions(
+                matching: filter, limit: 5, after: nil, now: FactWriter.wall, budget: budget)
             #expect(page.rows.map(\.id) == [wanted])
             #expect(progress == .foundByID)
             var found: [GUID] = []
             var cursor = page.next
             try eventually("the last page comes") {
                 guard let next = cursor else { return true }
-                let (more, _) = try reader.transactions(matching: filter, limit: 5, after: next, now: FactWriter.wall, budget: budget)
+                let (more, _) = try reader.transactions(
+                    matching: filter, limit: 5, after: next, now: FactWriter.wall, budget: budget)
                 found += more.rows.map(\.id)
                 cursor = more.next
                 return false
             }
             #expect(found == (text == wanted.description ? [wanted] : [mention, wanted]))
             filter.outcomes = [.canceled]
-            let (none, _) = try reader.transactions(matching: filter, limit: 5, after: nil, now: FactWriter.wall, budget: budget)
+            let (none, _) = try reader.transactions(
+                matching: filter, limit: 5, after: nil, now: FactWriter.wall, budget: budget)
             #expect(none.rows.isEmpty, "The other conditions hold for it, too.")
         }
     }
 
-    /// Breaks when windows of time leave out, or find twice, what sources with clocks of their own opened at their borders.
+    /// Breaks when windows of time leave out, or find twice, what sources with clocks of their own opened at their
+    /// borders.
     @Test(arguments: 0..<12) func exchangesAreFoundALittleAtATimeWhateverTheClocksDid(seed: Int) throws {
         var random = RandomNumbers(seed: seed)
         let (store, place) = try Store.inMemory()
@@ -134,12 +146,14 @@ import WaybillTesting
             if random.oneIn(6) { writer.clocks = [] }
             for at in [20, 45] where random.oneIn(2) {
                 let shift = Int.random(in: -50...50, using: &random) * 1_000_000
-                writer.clocks.append(ClockAnchor(atMicroseconds: at * 1_000_000, offsetMicroseconds: FactWriter.wall + shift))
+                writer.clocks.append(
+                    ClockAnchor(atMicroseconds: at * 1_000_000, offsetMicroseconds: FactWriter.wall + shift))
             }
             let part = writer.open(GUID(), useCase: random.oneIn(2) ? 1 : 2, at: 0)
             for second in 0..<Int.random(in: 0...40, using: &random) {
                 let exchange = Fact.ExchangeOpened(method: random.oneIn(3) ? "POST" : "GET", path: "/\(second % 7)")
-                writer.openExchange(exchange, part: random.oneIn(3) ? 0 : part, at: second - (random.oneIn(5) ? second % 2 : 0))
+                writer.openExchange(
+                    exchange, part: random.oneIn(3) ? 0 : part, at: second - (random.oneIn(5) ? second % 2 : 0))
             }
             if random.oneIn(2) { writer.close(part, .failed) }
             try store.ingest(writer.set())
@@ -160,7 +174,8 @@ import WaybillTesting
                 var cursor: String?
                 try eventually("the last page comes") {
                     let (page, _) = try reader.exchanges(
-                        matching: filter, limit: 7, after: cursor, now: FactWriter.wall, budget: SearchBudget(stretch: stretch) { true })
+                        matching: filter, limit: 7, after: cursor, now: FactWriter.wall,
+                        budget: SearchBudget(stretch: stretch) { true })
                     found += page.rows.map(\.id)
                     cursor = page.next
                     return cursor == nil
@@ -171,7 +186,9 @@ import WaybillTesting
     }
 
     /// Breaks when a cursor that somebody made up is reckoned with beyond what an integer holds.
-    @Test(arguments: ["9223372036854775807.0.0", "-9223372036854775808.0.0", "4611686018427387904.9223372036854775807.0"])
+    @Test(arguments: [
+        "9223372036854775807.0.0", "-9223372036854775808.0.0", "4611686018427387904.9223372036854775807.0",
+    ])
     func aMadeUpCursorIsRefusedOrLeadsNowhere(cursor: String) throws {
         let (store, place) = try Store.inMemory()
         let writer = FactWriter()

@@ -56,7 +56,8 @@ import WaybillCore
 
     // MARK: Bytes
 
-    /// Breaks when something undelivered goes although something delivered would have made room, or an open transaction before a closed one.
+    /// Breaks when something undelivered goes although something delivered would have made room, or an open transaction
+    /// before a closed one.
     @Test func deliveredOnesGoFirstThenPendingOnesAndOpenOnesLast() throws {
         let open = try write(1, isOpen: true)
         let delivered = try write(100)
@@ -66,8 +67,11 @@ import WaybillCore
         try eventually("nothing is left to sweep") {
             let sweep = try sweep(budget: 1)
             if sweep.transactions.isEmpty { return true }
-            order += delivered.contains(where: sweep.transactions.contains) ? delivered.filter(sweep.transactions.contains) : []
-            order += pending.contains(where: sweep.transactions.contains) ? pending.filter(sweep.transactions.contains) : []
+            order +=
+                delivered.contains(where: sweep.transactions.contains)
+                ? delivered.filter(sweep.transactions.contains) : []
+            order +=
+                pending.contains(where: sweep.transactions.contains) ? pending.filter(sweep.transactions.contains) : []
             order += open.filter(sweep.transactions.contains)
             try expectSound()
             return false
@@ -121,7 +125,8 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when what is recorded in a transaction that had to go comes in without its beginning, or is lost without being counted.
+    /// Breaks when what is recorded in a transaction that had to go comes in without its beginning, or is lost without
+    /// being counted.
     @Test func whatComesLaterOfADroppedPartIsDroppedWithIt() throws {
         _ = try write(1, isOpen: true)
         _ = try sweep()
@@ -133,7 +138,8 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when the file grows on although what it holds does not, or one step does not make as much room as a batch takes.
+    /// Breaks when the file grows on although what it holds does not, or one step does not make as much room as a batch
+    /// takes.
     @Test func theFileStopsGrowingAtTheQuota() throws {
         let folder = try TemporaryDirectory()
         let store = try Store(.folder(folder.url))
@@ -177,7 +183,8 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when facts that nobody has got are dropped because the device says that it is another year, or stay for ever.
+    /// Breaks when facts that nobody has got are dropped because the device says that it is another year, or stay for
+    /// ever.
     @Test func overBootsPendingFactsGoOnlyByTimeThatTheDeviceWasSeenRunning() throws {
         var keeper = keeper(30)
         try keeper.look(at: moment(days: 1), in: store)
@@ -203,7 +210,8 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when a source is born at a time from before the device was last looked at, and its facts are older than they are.
+    /// Breaks when a source is born at a time from before the device was last looked at, and its facts are older than
+    /// they are.
     @Test func aSourceIsBornWhenItIsRegistered() throws {
         var early = keeper(30)
         try early.look(at: moment(days: 0), in: store)
@@ -274,7 +282,8 @@ import WaybillCore
                     dropped: isDelivered ? [:] : ["age": 2 * total.sourceCount]))
     }
 
-    /// Breaks when a source is forgotten of which a journal would bring everything back as new, or of which the collector has something to hear.
+    /// Breaks when a source is forgotten of which a journal would bring everything back as new, or of which the
+    /// collector has something to hear.
     @Test func aSourceStaysWhileSomethingSpeaksOfIt() throws {
         _ = try write(1)
         _ = try store.endSources(isAlive: { _ in false })
@@ -309,7 +318,8 @@ import WaybillCore
             try old.execute(Tables.script + Views.script)
             try old.execute("PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 1")
             try old.execute(
-                "INSERT INTO sources(uuid, app, app_version, device, os, os_version) VALUES (randomblob(16), 'a', '', '', '', '')")
+                "INSERT INTO sources(uuid, app, app_version, device, os, os_version) VALUES (randomblob(16), 'a', '', '', '', '')"
+            )
         }
         let store = try Store(.folder(folder.url))
         #expect(try store.connection.integer("SELECT born_us FROM sources") == 0)

@@ -8,7 +8,8 @@ import WaybillTesting
 @testable import WaybillStore
 @testable import WaybillStoreTests
 
-/// A damaged store: whatever is wrong with its file, nothing crashes, recording goes on, and every fact is there or booked.
+/// A damaged store: whatever is wrong with its file, nothing crashes, recording goes on, and every fact is there or
+/// booked.
 @Suite(.timeLimit(.minutes(10))) struct SalvageTests {
     private let folder: TemporaryDirectory
     private let clock = FixedClock()
@@ -23,7 +24,9 @@ import WaybillTesting
     }
 
     private func writer() -> SourceWriter {
-        SourceWriter(source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: clock, capacity: 50_000, writesByItself: false)
+        SourceWriter(
+            source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: clock, capacity: 50_000,
+            writesByItself: false)
     }
 
     private func record(_ count: Int, with writer: SourceWriter) {
@@ -58,7 +61,9 @@ import WaybillTesting
     }
 
     private func aside() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.contains(".damaged-") && !$0.hasSuffix("-wal") }
+        try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter {
+            $0.contains(".damaged-") && !$0.hasSuffix("-wal")
+        }
     }
 
     /// Opens it as the next launch does, records, reads everything, and looks at the books.
@@ -71,7 +76,8 @@ import WaybillTesting
             do {
                 ledgers = try writer.runAndWait({ opened, store in
                     _ = try store.connection.statement("PRAGMA integrity_check").rows { row in row.text(0) }
-                    _ = try opened.reader().transactions(matching: TransactionFilter(), limit: .max, after: nil, now: FactWriter.wall)
+                    _ = try opened.reader().transactions(
+                        matching: TransactionFilter(), limit: .max, after: nil, now: FactWriter.wall)
                     return try store.ledgers()
                 })
                 break
@@ -86,7 +92,9 @@ import WaybillTesting
         let app = try makeStore()
         // Two leaves of the table of events, wherever they lie.
         let connection = try Connection("file:\(path)", .readOnly, at: path)
-        let pages = try connection.statement("SELECT pageno FROM dbstat WHERE name = 'events' AND pagetype = 'leaf' ORDER BY path").rows {
+        let pages = try connection.statement(
+            "SELECT pageno FROM dbstat WHERE name = 'events' AND pagetype = 'leaf' ORDER BY path"
+        ).rows {
             row in row.int(0)
         }
         try #require(pages.count > 20)
@@ -135,7 +143,9 @@ import WaybillTesting
         try expectGoingOn("seed \(seed), bytes \(places.prefix(5))")
     }
 
-    @Test(arguments: [0, 1, 50, 100, 511, 4_096, 5_000, 40_960, 200_000]) func aFileCutShortStopsNothing(byteCount: Int) throws {
+    @Test(arguments: [0, 1, 50, 100, 511, 4_096, 5_000, 40_960, 200_000]) func aFileCutShortStopsNothing(byteCount: Int)
+        throws
+    {
         _ = try makeStore()
         try damage { bytes in bytes.removeLast(max(0, bytes.count - byteCount)) }
         try expectGoingOn("\(byteCount) bytes")
@@ -146,11 +156,14 @@ import WaybillTesting
         let app = try makeStore()
         try damage { bytes in bytes[place] ^= 0x5A }
         let (id, writer) = (app.id, writer())
-        #expect(try writer.runAndWait { _, store in try store.ledgers()[id] } == Ledger(recorded: 10_000, delivered: 2_000, pending: 8_000))
+        #expect(
+            try writer.runAndWait { _, store in try store.ledgers()[id] }
+                == Ledger(recorded: 10_000, delivered: 2_000, pending: 8_000))
         #expect(try writer.runAndWait { _, store in try store.facts(of: id) } == app.facts)
     }
 
-    /// Breaks when a process goes on in a file that nobody will ever look at again, or what it has recorded before is not accounted for.
+    /// Breaks when a process goes on in a file that nobody will ever look at again, or what it has recorded before is
+    /// not accounted for.
     @Test func aFileThatIsDeletedOrReplacedIsNoticed() throws {
         let writer = writer()
         record(2, with: writer)
@@ -158,7 +171,8 @@ import WaybillTesting
         for suffix in ["", "-wal", "-shm"] { try FileManager.default.removeItem(atPath: path + suffix) }
         record(1, with: writer)
         try? writer.runAndWait { _, _ in }
-        #expect(try writer.runAndWait { _, store in try store.facts(of: #require(store.ledgers().keys.first)).count } == 5)
+        #expect(
+            try writer.runAndWait { _, store in try store.facts(of: #require(store.ledgers().keys.first)).count } == 5)
         let set = try writer.runAndWait { _, store in try #require(try store.lease()) }
         #expect(set.sources.first?.dropped == [DroppedRange(first: 1, last: 10, reason: .damaged)])
     }

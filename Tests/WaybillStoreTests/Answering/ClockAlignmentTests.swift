@@ -19,9 +19,11 @@ import WaybillCore
             last = GUID()
             let part = client.open(last, at: start)
             let exchange = client.openExchange(part: part, at: start + 1)
-            let joined = server.open(last, joined: true, cause: Fact.ID(source: client.id, sequence: exchange), at: start + 2)
+            let joined = server.open(
+                last, joined: true, cause: Fact.ID(source: client.id, sequence: exchange), at: start + 2)
             let inner = server.openExchange(part: joined, at: start + 3)
-            let deep = database.open(last, joined: true, cause: Fact.ID(source: server.id, sequence: inner), at: start + 4)
+            let deep = database.open(
+                last, joined: true, cause: Fact.ID(source: server.id, sequence: inner), at: start + 4)
             database.close(deep, .succeeded, at: start + 6)
             server.closeExchange(Fact.ExchangeClosed(exchange: inner, state: .completed), part: joined, at: start + 7)
             server.close(joined, .succeeded, at: start + 8)
@@ -109,7 +111,9 @@ import WaybillCore
         let reader = try sources.reader()
         let record = try #require(try reader.transaction(sources.last, now: FactWriter.wall))
         #expect(record.clocks == (try reader.clockAlignment(of: sources.last)))
-        #expect(record.parts.map(\.openedMicroseconds).max() == FactWriter.wall + 3_782_000_000, "The server's, an hour ahead.")
+        #expect(
+            record.parts.map(\.openedMicroseconds).max() == FactWriter.wall + 3_782_000_000,
+            "The server's, an hour ahead.")
         let json = try JSONEncoder.waybill().encode(record)
         #expect(try JSONDecoder.waybill().decode(TransactionRecord.self, from: json) == record)
     }
@@ -121,7 +125,9 @@ import WaybillCore
         let aligned = record.aligned
         #expect(aligned != record && aligned.aligned == aligned)
         #expect(aligned.clocks?.offsets.map(\.microseconds) == [0, 0])
-        #expect(aligned.clocks?.offsets.map(\.uncertaintyMicroseconds) == record.clocks?.offsets.map(\.uncertaintyMicroseconds))
+        #expect(
+            aligned.clocks?.offsets.map(\.uncertaintyMicroseconds)
+                == record.clocks?.offsets.map(\.uncertaintyMicroseconds))
     }
 
     @Test func aSingleSourceHasNothingToBeComparedWith() throws {

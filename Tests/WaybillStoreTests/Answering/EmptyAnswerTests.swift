@@ -5,7 +5,8 @@ import WaybillCore
 @testable import WaybillReading
 @testable import WaybillStore
 
-/// An answer with nothing in it says why: an empty store, a filter that lets nothing through, or a question that nothing fits.
+/// An answer with nothing in it says why: an empty store, a filter that lets nothing through, or a question that
+/// nothing fits.
 @Suite(.timeLimit(.minutes(5))) struct EmptyAnswerTests {
     private let store: Store
     private let reader: StoreReader
@@ -16,7 +17,9 @@ import WaybillCore
         reader = try StoreReader(place)
     }
 
-    private func why(_ query: any Question) throws -> String? { try reader.answer(query, now: FactWriter.wall).whyEmpty }
+    private func why(_ query: any Question) throws -> String? {
+        try reader.answer(query, now: FactWriter.wall).whyEmpty
+    }
 
     /// Two logins: one that begins and succeeds with one event, one that does not.
     private func fill() throws -> TransactionFilter {
@@ -65,10 +68,12 @@ import WaybillCore
         let filter = try fill()
         #expect(
             try why(DurationQuestion(filter: filter, from: .event("sent"), to: .event("received")))
-                == "None of the 2 transactions that count has “sent” and then “received”: 1 only “sent”, 0 both the other way round.")
+                == "None of the 2 transactions that count has “sent” and then “received”: 1 only “sent”, 0 both the other way round."
+        )
         #expect(
             try why(DurationQuestion(filter: filter, from: .finished, to: .event("sent")))
-                == "None of the 2 transactions that count has an outcome and then “sent”: 1 only an outcome, 1 both the other way round.")
+                == "None of the 2 transactions that count has an outcome and then “sent”: 1 only an outcome, 1 both the other way round."
+        )
         #expect(try why(TransitionsQuestion(filter: filter)) == "None of the 2 transactions that count has two events.")
         #expect(
             try why(FunnelQuestion(filter: filter, steps: [.event("received"), .finished]))
@@ -76,10 +81,12 @@ import WaybillCore
         #expect(
             try why(DropOffQuestion(filter: filter))
                 == "None of the 2 transactions of login here is abandoned or interrupted or timed out.")
-        #expect(try why(NetworkQuestion(transactions: filter)) == "None of the 2 transactions that count has an exchange.")
+        #expect(
+            try why(NetworkQuestion(transactions: filter)) == "None of the 2 transactions that count has an exchange.")
         #expect(
             try why(LegsQuestion(filter: filter))
-                == "None of the 2 transactions that count was closed with an exchange: 0 without a close, 2 without an exchange.")
+                == "None of the 2 transactions that count was closed with an exchange: 0 without a close, 2 without an exchange."
+        )
         var gets = ExchangeFilter()
         gets.methods = ["GET"]
         #expect(
@@ -89,7 +96,8 @@ import WaybillCore
             try why(
                 CompareQuestion(
                     filter: filter,
-                    groups: .windows(Range(microseconds: 0..<FactWriter.wall * 2), Range(microseconds: -2_000_000..<0))))
+                    groups: .windows(Range(microseconds: 0..<FactWriter.wall * 2), Range(microseconds: -2_000_000..<0)))
+            )
                 == "None of the 2 transactions that count belongs to “1969-12-31T23:59:58Z/1970-01-01T00:00:00Z”.")
     }
 

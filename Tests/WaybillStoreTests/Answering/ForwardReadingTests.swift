@@ -35,7 +35,8 @@ import WaybillTesting
         for _ in 0..<3_000 {
             place +=
                 random.oneIn(20)
-                ? -Int.random(in: 0...place, using: &random) : Int.random(in: 0...(random.oneIn(9) ? 60 : 3), using: &random)
+                ? -Int.random(in: 0...place, using: &random)
+                : Int.random(in: 0...(random.oneIn(9) ? 60 : 3), using: &random)
             if place >= keys.count { place = 0 }
             let wanted = (keys[place][0], keys[place][1] + Int.random(in: -1...1, using: &random))
             let ofSource = keys.filter { $0[0] == wanted.0 }
@@ -50,15 +51,18 @@ import WaybillTesting
     /// What has none of the wanted events in between is stepped over by SQLite, and what is wanted is not.
     @Test func onlyRowsWithOneOfTheValuesAreFound() throws {
         let connection = reader.connection
-        let keys = try connection.statement("SELECT source, part, code FROM events ORDER BY source, part, after").rows { row in
+        let keys = try connection.statement("SELECT source, part, code FROM events ORDER BY source, part, after").rows {
+            row in
             [row.int(0), row.int(1), row.int(2)]
         }
-        var rows = try ForwardRows("SELECT part, code FROM events AS o", key: ("source", "part"), only: ("code", [1, 3]), connection)
+        var rows = try ForwardRows(
+            "SELECT part, code FROM events AS o", key: ("source", "part"), only: ("code", [1, 3]), connection)
         defer { rows.stop() }
         var left = 0
         for key in keys {
             let expected = keys.first { $0[0] == key[0] && $0[1] >= key[1] && [1, 3].contains($0[2]) }
-            #expect(try rows.row(from: key[0], key[1]).map { [$0.int(0), $0.int(1)] } == expected?.dropFirst().map(\.self))
+            #expect(
+                try rows.row(from: key[0], key[1]).map { [$0.int(0), $0.int(1)] } == expected?.dropFirst().map(\.self))
             if ![1, 3].contains(key[2]) { left += 1 }
         }
         #expect(left > 0 && left < keys.count, "else nothing is left out")
@@ -71,7 +75,9 @@ import WaybillTesting
         let holds = try connection.statement("SELECT DISTINCT source, part FROM events WHERE code = 2").rows { row in
             [row.int(0), row.int(1)]
         }
-        let transactions = try connection.statement("SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL").rows { row in row.guid(0) }
+        let transactions = try connection.statement("SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL").rows {
+            row in row.guid(0)
+        }
         var left = 0
         for guid in transactions {
             let parts = try all.parts(of: guid)
@@ -86,7 +92,9 @@ import WaybillTesting
         let connection = reader.connection
         let atOnce = try JoinedParts(ofTransactions: .max, with: nil, connection)
         let lookedUp = try JoinedParts(ofTransactions: 1, with: nil, connection)
-        let transactions = try connection.statement("SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL").rows { row in row.guid(0) }
+        let transactions = try connection.statement("SELECT DISTINCT guid FROM parts WHERE guid IS NOT NULL").rows {
+            row in row.guid(0)
+        }
         var several = 0
         for guid in transactions + [GUID()] {
             let parts = try lookedUp.parts(of: guid)

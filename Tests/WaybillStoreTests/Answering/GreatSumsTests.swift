@@ -15,7 +15,8 @@ import WaybillCore
             let part = writer.open(GUID(), at: 0)
             let exchange = writer.openExchange(part: part, at: 0)
             let closed = Fact.ExchangeClosed(
-                exchange: exchange, state: .completed, sentByteCount: Limits.largestInteger, receivedByteCount: Limits.largestInteger)
+                exchange: exchange, state: .completed, sentByteCount: Limits.largestInteger,
+                receivedByteCount: Limits.largestInteger)
             writer.closeExchange(closed, part: part, at: end)
             writer.close(part, .succeeded, at: end)
         }

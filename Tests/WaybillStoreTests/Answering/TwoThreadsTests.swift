@@ -9,7 +9,8 @@ import WaybillTesting
 
 /// A question about much is answered by two threads, with a connection each.
 @Suite(.timeLimit(.minutes(5))) struct TwoThreadsTests {
-    /// Breaks when what lies between the halves is counted twice or not at all, or a name has another number in the second half.
+    /// Breaks when what lies between the halves is counted twice or not at all, or a name has another number in the
+    /// second half.
     @Test(arguments: 1_500..<1_530) func twoHalvesGiveTheAnswerOfTheWhole(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         let histories = maker.histories()
@@ -19,7 +20,9 @@ import WaybillTesting
         var filter = TransactionFilter()
         filter.useCase = 3
         let query = TransitionsQuestion(filter: filter)
-        let ends = histories.flatMap { history in history.facts.map { $0.atMicroseconds + history.clocks[0].offsetMicroseconds } }
+        let ends = histories.flatMap { history in
+            history.facts.map { $0.atMicroseconds + history.clocks[0].offsetMicroseconds }
+        }
         let now = (ends.max() ?? 0) + 1_000_000
         let reader = try StoreReader(place)
         let whole = try query.answer(from: AnswerContext(reader: reader, now: now), soonRead: .max)
@@ -39,10 +42,14 @@ import WaybillTesting
         }
         try write()
         let reader = try StoreReader(.folder(folder.url))
-        func count(_ connection: Connection) throws(WaybillError) -> Int { try connection.integer("SELECT count(*) FROM parts") }
+        func count(_ connection: Connection) throws(WaybillError) -> Int {
+            try connection.integer("SELECT count(*) FROM parts")
+        }
         for written in 1...3 {
             try reader.readByTwo { (second) throws(WaybillError) in
-                guard let second else { throw WaybillError(.store, "There is no second connection although nobody writes.") }
+                guard let second else {
+                    throw WaybillError(.store, "There is no second connection although nobody writes.")
+                }
                 for _ in 0..<2 {
                     #expect(try count(reader.connection) == written)
                     #expect(try count(second) == written)
@@ -68,7 +75,8 @@ import WaybillTesting
         try reader.read { () throws(WaybillError) in
             #expect(try reader.connection.dataVersion() == after)
             #expect(throws: Never.self) { try store.ingest(FactWriter().set()) }
-            #expect(try reader.connection.dataVersion() == after, "Within a read it is that of the state which is read.")
+            #expect(
+                try reader.connection.dataVersion() == after, "Within a read it is that of the state which is read.")
         }
         #expect(try reader.connection.dataVersion() != after)
     }

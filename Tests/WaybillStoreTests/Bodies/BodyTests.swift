@@ -27,7 +27,8 @@ import WaybillTesting
         end: BodyPiece.End? = nil
     ) -> BodyPiece {
         BodyPiece(
-            part: exchange.part, exchange: exchange.sequence, direction: direction, number: number, contentType: "text/plain",
+            part: exchange.part, exchange: exchange.sequence, direction: direction, number: number,
+            contentType: "text/plain",
             bytes: Array(text.utf8), end: end)
     }
 
@@ -37,15 +38,23 @@ import WaybillTesting
         return String((0..<count).map { _ in Character(Unicode.Scalar(UInt8.random(in: 48...122, using: &random))) })
     }
 
-    private func whole(_ text: String) -> BodyPiece.End { BodyPiece.End(byteCount: text.utf8.count, omission: nil, hash: nil) }
+    private func whole(_ text: String) -> BodyPiece.End {
+        BodyPiece.End(byteCount: text.utf8.count, omission: nil, hash: nil)
+    }
 
-    private func body(_ exchange: (part: Int, sequence: Int), _ direction: BodyDirection = .response) throws -> ExchangeBody? {
+    private func body(_ exchange: (part: Int, sequence: Int), _ direction: BodyDirection = .response) throws
+        -> ExchangeBody?
+    {
         try StoreReader(place).body(of: Fact.ID(source: app.id, sequence: exchange.sequence), direction)
     }
 
-    private func count(_ store: Store? = nil) throws -> Int { try (store ?? self.store).connection.integer("SELECT count(*) FROM bodies") }
+    private func count(_ store: Store? = nil) throws -> Int {
+        try (store ?? self.store).connection.integer("SELECT count(*) FROM bodies")
+    }
 
-    private func append(_ pieces: [BodyPiece], limit: Int = 1 << 20) throws { _ = try store.append(pieces, of: app.id, limit: limit) }
+    private func append(_ pieces: [BodyPiece], limit: Int = 1 << 20) throws {
+        _ = try store.append(pieces, of: app.id, limit: limit)
+    }
 
     @Test func aBodyIsReadAsItWasKept() throws {
         let exchange = try exchange()
@@ -55,7 +64,8 @@ import WaybillTesting
             piece(exchange, "", number: 1), piece(exchange, "two", number: 2, end: end),
         ])
         #expect(
-            try body(exchange, .request) == ExchangeBody(contentType: "text/plain", bytes: Array("question".utf8), byteCount: 8))
+            try body(exchange, .request)
+                == ExchangeBody(contentType: "text/plain", bytes: Array("question".utf8), byteCount: 8))
         let answer = try #require(try body(exchange))
         #expect(String(decoding: answer.bytes, as: UTF8.self) == "one two")
         #expect(answer.byteCount == 70 && answer.omission == .limit && answer.hash?.count == 16 && !answer.isWhole)
@@ -67,15 +77,21 @@ import WaybillTesting
         var hashes: [[UInt8]?] = []
         for (number, hash) in [(1, 2), (1, 2), (1, 3)].enumerated() {
             let exchange = try exchange()
-            try append([piece(exchange, "x", end: BodyPiece.End(byteCount: 9, omission: .limit, hash: (UInt64(hash.0), UInt64(hash.1))))])
+            try append([
+                piece(
+                    exchange, "x",
+                    end: BodyPiece.End(byteCount: 9, omission: .limit, hash: (UInt64(hash.0), UInt64(hash.1))))
+            ])
             hashes.append(try body(exchange)?.hash)
             #expect(hashes[number] != nil)
         }
         let (other, otherPlace) = try Store.inMemory()
         let exchange = try exchange(in: other)
         _ = try other.append(
-            [piece(exchange, "x", end: BodyPiece.End(byteCount: 9, omission: .limit, hash: (1, 2)))], of: app.id, limit: 1 << 20)
-        let elsewhere = try StoreReader(otherPlace).body(of: Fact.ID(source: app.id, sequence: exchange.sequence), .response)?.hash
+            [piece(exchange, "x", end: BodyPiece.End(byteCount: 9, omission: .limit, hash: (1, 2)))], of: app.id,
+            limit: 1 << 20)
+        let elsewhere = try StoreReader(otherPlace).body(
+            of: Fact.ID(source: app.id, sequence: exchange.sequence), .response)?.hash
         #expect(hashes[0] == hashes[1] && hashes[0] != hashes[2])
         #expect(elsewhere != nil && elsewhere != hashes[0])
     }
@@ -90,7 +106,9 @@ import WaybillTesting
         let exchange = try exchange(part: part)
         #expect(exchange.sequence == early.1)
         #expect(try store.append(pieces, of: app.id, limit: 1 << 20).isEmpty)
-        #expect(try store.append(pieces, of: app.id, limit: 1 << 20).isEmpty, "again, after a batch was thought to have failed")
+        #expect(
+            try store.append(pieces, of: app.id, limit: 1 << 20).isEmpty,
+            "again, after a batch was thought to have failed")
         #expect(try count() == 1)
     }
 
@@ -148,10 +166,13 @@ import WaybillTesting
         let exchange = try exchange(in: store)
         let text = "MARKER of a body"
         _ = try store.append(
-            [piece(exchange, text, end: BodyPiece.End(byteCount: 99, omission: .limit, hash: (1, 2)))], of: app.id, limit: 1 << 20)
+            [piece(exchange, text, end: BodyPiece.End(byteCount: 99, omission: .limit, hash: (1, 2)))], of: app.id,
+            limit: 1 << 20)
         let file = folder.file("copy.sqlite")
         try store.snapshot(to: file)
-        #expect(try StoreReader(.file(file)).body(of: Fact.ID(source: app.id, sequence: exchange.sequence), .response) == nil)
+        #expect(
+            try StoreReader(.file(file)).body(of: Fact.ID(source: app.id, sequence: exchange.sequence), .response)
+                == nil)
         let bytes = try Data(contentsOf: file)
         #expect(bytes.range(of: Data(try Zlib.compressed(Array(text.utf8)))) == nil)
         let key = try #require(try store.setting(BodyRows.keySetting))
@@ -166,13 +187,18 @@ import WaybillTesting
         let text = String(repeating: "MARKER", count: 10) + "\(UInt64.random(in: 0...(.max)))"
         let compressed = Data(try Zlib.compressed(Array(text.utf8)))
         _ = try store.append([piece(exchange, text, end: whole(text))], of: app.id, limit: 1 << 20)
-        let found = { try ["", "-wal"].contains { try Data(contentsOf: folder.file("waybill.sqlite\($0)")).range(of: compressed) != nil } }
+        let found = {
+            try ["", "-wal"].contains {
+                try Data(contentsOf: folder.file("waybill.sqlite\($0)")).range(of: compressed) != nil
+            }
+        }
         #expect(try found())
         _ = try store.erase(.all, at: 0)
         #expect(try !found())
     }
 
-    /// Broken, opening an older store to look at a body would be an error instead of an empty answer; and a newer one would not be made of it.
+    /// Broken, opening an older store to look at a body would be an error instead of an empty answer; and a newer one
+    /// would not be made of it.
     @Test func anOlderStoreGetsTheTable() throws {
         let place = ResolvedLocation.memory(name: GUID().description)
         let old = try Connection(place.uri(), .create, at: "memory")
@@ -184,7 +210,9 @@ import WaybillTesting
         _ = try store.append([piece(exchange, "x", end: whole("x"))], of: app.id, limit: 1 << 20)
         let id = Fact.ID(source: app.id, sequence: exchange.sequence)
         #expect(try StoreReader(place).body(of: id, .response)?.isWhole == true)
-        #expect(try store.connection.integer("SELECT kept_of_response FROM exchanges WHERE sequence = ?", exchange.sequence) == 1)
+        #expect(
+            try store.connection.integer("SELECT kept_of_response FROM exchanges WHERE sequence = ?", exchange.sequence)
+                == 1)
     }
 
     /// Broken, what a person sees in the shell would not be what the library says of a mocked exchange.
@@ -195,14 +223,18 @@ import WaybillTesting
         closed.transfer.rule = "slow"
         app.closeExchange(closed, part: exchange.part)
         try app.record(into: store)
-        let rows = try store.connection.statement("SELECT state || ' ' || rule FROM exchanges").rows { row in row.text(0) }
+        let rows = try store.connection.statement("SELECT state || ' ' || rule FROM exchanges").rows { row in
+            row.text(0)
+        }
         #expect(rows == ["mocked slow"])
     }
 
     @Test func whatIsLeftOfADamagedStoreKeepsItsBodies() throws {
         let (source, sourcePlace) = try Store.inMemory()
         let (kept, lost) = (try exchange(in: source), try exchange(in: source))
-        for exchange in [kept, lost] { _ = try source.append([piece(exchange, "x", end: whole("x"))], of: app.id, limit: 1 << 20) }
+        for exchange in [kept, lost] {
+            _ = try source.append([piece(exchange, "x", end: whole("x"))], of: app.id, limit: 1 << 20)
+        }
         // Without the trigger, as where the row cannot be read.
         try source.connection.execute("DROP TRIGGER bodies_go_with_their_exchange")
         try source.connection.statement("DELETE FROM network_logs WHERE sequence = ?").run(lost.sequence)

@@ -60,7 +60,8 @@ import WaybillCore
         #expect(share.dropped == [DroppedRange(first: 3, last: 1 << 50 - 1, reason: .damaged)])
     }
 
-    /// Breaks when large facts make a set that no collector takes, or when one that is larger than the limit is never sent.
+    /// Breaks when large facts make a set that no collector takes, or when one that is larger than the limit is never
+    /// sent.
     @Test func aLeaseStopsAtItsBytesAndTakesAtLeastOneFact() throws {
         let part = app.open(GUID())
         for _ in 1...4 { app.event(1, part: part, attributes: ["text": .string(String(repeating: "x", count: 1_000))]) }
@@ -75,7 +76,9 @@ import WaybillCore
         }
         #expect(sizes == [4, 1] || sizes == [3, 2])
         try store.append(
-            RecordedBatch(source: app.id, facts: [Fact(sequence: 6, part: part, atMicroseconds: 0, content: .event(Fact.Event(code: 1)))]))
+            RecordedBatch(
+                source: app.id,
+                facts: [Fact(sequence: 6, part: part, atMicroseconds: 0, content: .event(Fact.Event(code: 1)))]))
         #expect(try store.lease(LeaseLimit(factCount: 0, byteCount: 0))?.factCount == 1)
     }
 
@@ -102,7 +105,8 @@ import WaybillCore
         #expect(try store.settle(set.id, rejections: [], at: 0))
     }
 
-    /// Breaks when a process that read its clock, and then waited while another one leased, takes that lease for one of an earlier boot.
+    /// Breaks when a process that read its clock, and then waited while another one leased, takes that lease for one of
+    /// an earlier boot.
     @Test func aLeaseThatWasMadeAfterTheClockWasReadIsLive() throws {
         write(2)
         try app.record(into: store)
@@ -118,7 +122,8 @@ import WaybillCore
         try app.record(into: store)
         let (mine, other) = (GUID(), GUID())
         let start = why == "earlier boot" ? 1_000_000 : 0
-        let stale = try #require(try store.lease(owner: why == "own" ? mine : other, now: start, expiresIn: 100, isAlive: { _ in true }))
+        let stale = try #require(
+            try store.lease(owner: why == "own" ? mine : other, now: start, expiresIn: 100, isAlive: { _ in true }))
         let now = why == "expired" ? 100 : 50
         let set = try #require(try store.lease(owner: mine, now: now, expiresIn: 100, isAlive: { _ in why != "dead" }))
         #expect(set.id != stale.id)
@@ -134,7 +139,9 @@ import WaybillCore
         let set = try #require(try store.lease())
         try store.release(set.id)
         let before = try store.dump()
-        #expect(try !store.settle(set.id, rejections: [Rejection(source: app.id, sequence: 1, index: 0, reason: "no")], at: 0))
+        #expect(
+            try !store.settle(
+                set.id, rejections: [Rejection(source: app.id, sequence: 1, index: 0, reason: "no")], at: 0))
         #expect(try store.dump() == before)
     }
 
@@ -168,7 +175,8 @@ import WaybillCore
         ]
         #expect(try store.settle(set.id, rejections: rejections, at: 5))
         #expect(try store.ledgers() == [app.id: Ledger(recorded: 4, delivered: 2, quarantined: 2)])
-        let kept = try store.connection.statement("SELECT sequence, reason FROM quarantine ORDER BY sequence").rows { row in
+        let kept = try store.connection.statement("SELECT sequence, reason FROM quarantine ORDER BY sequence").rows {
+            row in
             "\(row.int(0)) \(row.text(1))"
         }
         #expect(kept == ["2 no", "4 unreadable"])
@@ -176,7 +184,8 @@ import WaybillCore
         #expect(try StoreReader(place).verify().problems == [])
     }
 
-    /// Breaks when a collector never learns that a source has ended, because nothing is pending; or learns it with every flush.
+    /// Breaks when a collector never learns that a source has ended, because nothing is pending; or learns it with
+    /// every flush.
     @Test func thatASourceHasEndedIsToldOnceAlsoWithoutFacts() throws {
         write(2)
         try app.record(into: store)
@@ -228,8 +237,11 @@ import WaybillCore
         let set = try #require(try store.lease())
         #expect(set.sources.first?.facts.map(\.sequence) == [1, 2, 5, 6])
         #expect(set.sources.first?.dropped == [DroppedRange(first: 3, last: 4, reason: .damaged)])
-        #expect(try store.settle(set.id, rejections: [Rejection(source: app.id, sequence: nil, index: 2, reason: "no")], at: 0))
-        #expect(try store.ledgers() == [app.id: Ledger(recorded: 6, delivered: 3, quarantined: 1, dropped: ["damaged": 2])])
+        #expect(
+            try store.settle(
+                set.id, rejections: [Rejection(source: app.id, sequence: nil, index: 2, reason: "no")], at: 0))
+        #expect(
+            try store.ledgers() == [app.id: Ledger(recorded: 6, delivered: 3, quarantined: 1, dropped: ["damaged": 2])])
         #expect(try store.connection.integer("SELECT sequence FROM quarantine") == 5)
         #expect(try store.lease() == nil)
         #expect(try StoreReader(place).verify().problems == [])
@@ -237,7 +249,8 @@ import WaybillCore
 
     // MARK: Cost
 
-    /// Breaks when a flush reads more than its share: then delivery slows down the more is pending, and an app that was offline never catches up.
+    /// Breaks when a flush reads more than its share: then delivery slows down the more is pending, and an app that was
+    /// offline never catches up.
     @Test func aFlushCostsWhatItSendsHoweverMuchIsPending() throws {
         func steps(pending: Int) throws -> Int {
             let (store, _) = try Store.inMemory()

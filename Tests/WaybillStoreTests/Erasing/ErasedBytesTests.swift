@@ -35,16 +35,19 @@ import WaybillCore
         for index in 0..<40 { app.event(1, part: part, attributes: ["note": .string("\(marker) \(index)")]) }
         // Longer than a page, so that it overflows into others.
         app.event(2, part: part, error: RecordedError(code: 1, text: String(repeating: marker, count: 2_000)))
-        let exchange = app.openExchange(Fact.ExchangeOpened(method: "GET", host: marker, path: "/\(marker)"), part: part)
+        let exchange = app.openExchange(
+            Fact.ExchangeOpened(method: "GET", host: marker, path: "/\(marker)"), part: part)
         app.closeExchange(
             Fact.ExchangeClosed(
-                exchange: exchange, state: .completed, headerFields: [Fact.HeaderField(name: "Server", value: marker)]), part: part)
+                exchange: exchange, state: .completed, headerFields: [Fact.HeaderField(name: "Server", value: marker)]),
+            part: part)
         app.close(part, .failed, error: RecordedError(code: 1, text: marker))
         app.openExchange(Fact.ExchangeOpened(method: "GET", host: "outside-\(marker)", path: "/"), part: 0)
         try app.record(into: store)
     }
 
-    /// Breaks when bytes stay in a page, in a free page, in an index or in the WAL; or when the marker was never there to be found.
+    /// Breaks when bytes stay in a page, in a free page, in an index or in the WAL; or when the marker was never there
+    /// to be found.
     @Test(arguments: [true, false])
     func noByteOfWhatWasErasedIsLeft(isInWAL: Bool) throws {
         let (gone, kept) = (GUID(), GUID())

@@ -20,7 +20,8 @@ import WaybillCore
     private func listed() throws -> [GUID] { try StoreReader(place).all().map(\.id) }
     private func expectSound() throws { #expect(try StoreReader(place).verify().problems == []) }
 
-    /// Two transactions of four facts each, with an exchange each: 1 to 5 and 6 to 10; and 11 and 12, an exchange outside of them.
+    /// Two transactions of four facts each, with an exchange each: 1 to 5 and 6 to 10; and 11 and 12, an exchange
+    /// outside of them.
     private func write() throws {
         for id in [gone, kept] {
             let part = app.open(id)
@@ -69,7 +70,8 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when a verdict settles facts that were erased while their set was on its way, or the other facts of that set are lost.
+    /// Breaks when a verdict settles facts that were erased while their set was on its way, or the other facts of that
+    /// set are lost.
     @Test func aLeaseThatHoldsAnErasedFactEnds() throws {
         try write()
         let set = try #require(try store.lease())
@@ -106,7 +108,8 @@ import WaybillCore
         try expectSound()
     }
 
-    /// Breaks when a transaction that the collector knows stays open there for ever, because its end was erased here before it was recorded.
+    /// Breaks when a transaction that the collector knows stays open there for ever, because its end was erased here
+    /// before it was recorded.
     @Test func theEndOfAPartThatWasDeliveredStillGoesOut() throws {
         let part = app.open(gone)
         try app.record(into: store)
@@ -156,7 +159,9 @@ import WaybillCore
         app.open(kept, at: 3)
         app.openExchange(part: 0, at: 3)
         try app.record(into: store)
-        #expect(try erase(.begunBefore(Date(microseconds: FactWriter.wall + 3_000_000))) == Erasure(transactionCount: 1, factCount: 2))
+        #expect(
+            try erase(.begunBefore(Date(microseconds: FactWriter.wall + 3_000_000)))
+                == Erasure(transactionCount: 1, factCount: 2))
         #expect(try store.facts(of: app.id) == Array(app.facts[2...]))
         try expectSound()
     }
@@ -169,7 +174,9 @@ import WaybillCore
         try write()
         other.open(GUID())
         try other.record(into: store)
-        #expect(try erase(.installation(try #require(app.source.installation))) == Erasure(transactionCount: 2, factCount: 12))
+        #expect(
+            try erase(.installation(try #require(app.source.installation)))
+                == Erasure(transactionCount: 2, factCount: 12))
         #expect(try store.facts(of: app.id) == [] && store.facts(of: other.id) == other.facts)
         #expect(try store.ledgers()[app.id] == Ledger(recorded: 12, dropped: ["erased": 12]))
         try expectSound()
@@ -194,9 +201,11 @@ import WaybillCore
     @Test func theReasonOfAQuarantinedFactIsErasedWithIt() throws {
         try write()
         let set = try #require(try store.lease())
-        _ = try store.settle(set.id, rejections: [Rejection(source: app.id, sequence: 2, index: 1, reason: "bad: hunter2")], at: 0)
+        _ = try store.settle(
+            set.id, rejections: [Rejection(source: app.id, sequence: 2, index: 1, reason: "bad: hunter2")], at: 0)
         _ = try erase(.all)
-        #expect(try store.connection.statement("SELECT reason FROM quarantine").rows { row in row.text(0) } == ["erased"])
+        #expect(
+            try store.connection.statement("SELECT reason FROM quarantine").rows { row in row.text(0) } == ["erased"])
         #expect(try store.ledgers() == [app.id: Ledger(recorded: 12, delivered: 11, quarantined: 1)])
         try expectSound()
     }
@@ -205,6 +214,9 @@ import WaybillCore
     @Test func aPendingFactWithoutARowIsAProblem() throws {
         try write()
         try store.connection.execute("DELETE FROM events WHERE sequence = 2")
-        #expect(try StoreReader(place).verify().problems.contains { $0.contains("12 pending facts should be there, and 11 are") })
+        #expect(
+            try StoreReader(place).verify().problems.contains {
+                $0.contains("12 pending facts should be there, and 11 are")
+            })
     }
 }

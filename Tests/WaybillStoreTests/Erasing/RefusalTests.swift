@@ -28,7 +28,8 @@ import WaybillTesting
     private func expectSound() throws { #expect(try StoreReader(place).verify().problems == []) }
     private func count(_ sql: String) throws -> Int { try store.connection.integer(sql) }
 
-    /// Breaks when something of the installation stays, when other sources keep their part of its transactions, or lose others.
+    /// Breaks when something of the installation stays, when other sources keep their part of its transactions, or lose
+    /// others.
     @Test func anInstallationGoesEntirelyAndTakesItsTransactionsAlong() throws {
         try store.ingest(client.set())
         try store.ingest(server.set())
@@ -36,7 +37,9 @@ import WaybillTesting
         let sources = try StoreReader(place).sources()
         #expect(sources.map(\.id) == [server.id])
         #expect(sources.first?.ledger == Ledger(recorded: 3, delivered: 1, dropped: ["erased": 2]))
-        for table in Tables.bySource { #expect(try count("SELECT count(*) FROM \(table) WHERE source <> 2") == 0, "\(table)") }
+        for table in Tables.bySource {
+            #expect(try count("SELECT count(*) FROM \(table) WHERE source <> 2") == 0, "\(table)")
+        }
         try expectSound()
     }
 
@@ -74,7 +77,9 @@ import WaybillTesting
             writer.openExchange(part: 0)
             try store.ingest(writer.set())
         }
-        #expect(try store.erase(.begunBefore(Date(microseconds: FactWriter.wall + 3 * 3_600_000_000)), at: 0).factCount == 2)
+        #expect(
+            try store.erase(.begunBefore(Date(microseconds: FactWriter.wall + 3 * 3_600_000_000)), at: 0).factCount == 2
+        )
         #expect(try count("SELECT count(*) FROM network_logs") == 1)
     }
 
@@ -150,7 +155,9 @@ import WaybillTesting
         var maker = HistoryMaker(seed: seed)
         let histories = maker.histories()
         var scopes: [ErasureScope] = []
-        if let id = histories.compactMap(\.source.installation).randomElement(using: &maker.random) { scopes.append(.installation(id)) }
+        if let id = histories.compactMap(\.source.installation).randomElement(using: &maker.random) {
+            scopes.append(.installation(id))
+        }
         let transactions = histories.flatMap(\.facts).compactMap { fact -> GUID? in
             if case .opened(let content) = fact.content { content.transaction } else { nil }
         }
@@ -159,7 +166,9 @@ import WaybillTesting
         let dumps = try (0..<3).map { _ in
             let (store, place) = try Store.inMemory()
             var steps: [Step] = cutter.sets(of: histories).map { .set($0) }
-            for scope in scopes { steps.insert(.erasure(scope), at: Int.random(in: 0...steps.count, using: &maker.random)) }
+            for scope in scopes {
+                steps.insert(.erasure(scope), at: Int.random(in: 0...steps.count, using: &maker.random))
+            }
             for step in steps {
                 switch step {
                 case .set(let set): _ = try store.ingest(try TransactionSet.decode(set.encoded()), receivedAt: 5)

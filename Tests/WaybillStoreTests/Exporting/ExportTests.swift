@@ -9,12 +9,16 @@ import WaybillTesting
 @testable import WaybillStore
 
 @Suite(.timeLimit(.minutes(5))) struct ExportTests {
-    @Test(arguments: ["every-kind-and-member", "login-from-client-and-server", "exchange-transfer"], TextFormat.allCases)
+    @Test(
+        arguments: ["every-kind-and-member", "login-from-client-and-server", "exchange-transfer"], TextFormat.allCases)
     func theGoldenSetsAreExportedAsPublished(name: String, format: TextFormat) throws {
-        let examples = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Schemas/examples").standardizedFileURL
+        let examples = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Schemas/examples")
+            .standardizedFileURL
         let (store, place) = try Store.inMemory()
-        try store.ingest(try TransactionSet.decode(Array(Data(contentsOf: examples.appending(path: "valid/\(name).json")))))
-        let published = try String(contentsOf: examples.appending(path: "export/\(name).v1.\(format.suffix)"), encoding: .utf8)
+        try store.ingest(
+            try TransactionSet.decode(Array(Data(contentsOf: examples.appending(path: "valid/\(name).json")))))
+        let published = try String(
+            contentsOf: examples.appending(path: "export/\(name).v1.\(format.suffix)"), encoding: .utf8)
         #expect(try StoreReader(place).text(.everything, format) == published)
     }
 
@@ -26,7 +30,9 @@ import WaybillTesting
         var sets = SetMaker(random: maker.random)
         for set in sets.sets(of: histories) { try store.ingest(DecodedSet(set: set)) }
         let expected = Set(
-            histories.flatMap { history in history.sentFacts.map { Fact.ID(source: history.source.id, sequence: $0.sequence) } })
+            histories.flatMap { history in
+                history.sentFacts.map { Fact.ID(source: history.source.id, sequence: $0.sequence) }
+            })
         let lines = try StoreReader(place).lines(.everything)
         #expect(lines.count == expected.count)
         #expect(Set(lines.map(\.id)) == expected)
@@ -48,7 +54,9 @@ import WaybillTesting
         var recorded = 0
         for set in sets.sets(of: histories) + [TransactionSet(id: GUID(), sources: [])] {
             if maker.random.oneIn(2) {
-                let export = try reader.export(.after(ExportCursor(cursor.description)), as: .ndjson, redactor: Redactor()) {
+                let export = try reader.export(
+                    .after(ExportCursor(cursor.description)), as: .ndjson, redactor: Redactor()
+                ) {
                     found += try Line.lines($0).map(\.id)
                 }
                 cursor = export.cursor
@@ -66,7 +74,9 @@ import WaybillTesting
         let writer = FactWriter()
         for _ in 0..<300 {
             let part = writer.open(GUID())
-            for code in 0..<5 { writer.event(code, part: part, attributes: ["note": "a rather long text, so that there are pieces"]) }
+            for code in 0..<5 {
+                writer.event(code, part: part, attributes: ["note": "a rather long text, so that there are pieces"])
+            }
             let exchange = writer.openExchange(part: part)
             writer.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed, status: 200), part: part)
             writer.close(part, .succeeded)
@@ -78,7 +88,8 @@ import WaybillTesting
         try eventually("the last piece comes") {
             guard let piece = try export.piece() else { return true }
             pieces.append(piece)
-            if pieces.count == 2 { try store.ingest(writer.set(2_001...2_700)) }  // would block, were a transaction open
+            // would block, were a transaction open
+            if pieces.count == 2 { try store.ingest(writer.set(2_001...2_700)) }
             return false
         }
         #expect(pieces.count > 5)
@@ -122,24 +133,28 @@ import WaybillTesting
         #expect(Set(lines.map(\.id)) == [Fact.ID(source: own.id, sequence: 2), Fact.ID(source: other.id, sequence: 2)])
     }
 
-    /// Breaks when a column, a span or a name goes out as it was recorded; with a redactor that is off, each of them would be found.
+    /// Breaks when a column, a span or a name goes out as it was recorded; with a redactor that is off, each of them
+    /// would be found.
     @Test func secretsThatWereRecordedBeforeDoNotLeave() throws {
         let writer = FactWriter()
         writer.source.attributes = ["build_token": "hunter2"]
         writer.source.app = "Bearer hunter2-of-app"
         writer.names = [
-            RecordedName(useCase: 0, name: "Bearer hunter2-of-case"), RecordedName(useCase: 0, event: 1, name: "Bearer hunter2-of-event"),
+            RecordedName(useCase: 0, name: "Bearer hunter2-of-case"),
+            RecordedName(useCase: 0, event: 1, name: "Bearer hunter2-of-event"),
         ]
         let part = writer.open(GUID(), attributes: ["password": "hunter2"])
         writer.event(
-            1, part: part, error: RecordedError(domain: "d", code: 1, text: "password=hunter2"), attributes: ["x": "Bearer hunter2"])
+            1, part: part, error: RecordedError(domain: "d", code: 1, text: "password=hunter2"),
+            attributes: ["x": "Bearer hunter2"])
         let exchange = writer.openExchange(
             Fact.ExchangeOpened(
                 method: "GET", host: "api.example.com", path: "/a/Bearer%20hunter2", query: "token=hunter2",
                 headerFields: [Fact.HeaderField(name: "Cookie", value: "hunter2")]), part: part)
         writer.closeExchange(
             Fact.ExchangeClosed(
-                exchange: exchange, state: .failed, headerFields: [Fact.HeaderField(name: "Set-Cookie", value: "hunter2")],
+                exchange: exchange, state: .failed,
+                headerFields: [Fact.HeaderField(name: "Set-Cookie", value: "hunter2")],
                 error: RecordedError(domain: "d", code: 2, text: "Bearer hunter2-of-exchange")), part: part)
         writer.close(part, .failed, error: RecordedError(domain: "d", code: 3, text: "Bearer hunter2-of-part"))
         let (store, place) = try Store.inMemory()
@@ -183,7 +198,8 @@ import WaybillTesting
         row.endRow()
         #expect(
             String(decoding: row.bytes, as: UTF8.self)
-                == "plain,\"a,b\",\"say \"\"hi\"\"\",\"two\r\nlines\",\"\",,=1+1,-17,false,\"{\"\"k\"\":\"\"v\"\"}\"\r\n")
+                == "plain,\"a,b\",\"say \"\"hi\"\"\",\"two\r\nlines\",\"\",,=1+1,-17,false,\"{\"\"k\"\":\"\"v\"\"}\"\r\n"
+        )
     }
 }
 

@@ -25,7 +25,9 @@ import WaybillCore
     }
 
     /// Breaks when an event's error loses its code, which stands beside its text and in no column.
-    @Test(arguments: [0, 401, -1_009, Limits.largestInteger, -Limits.largestInteger]) func anEventKeepsItsError(code: Int) throws {
+    @Test(arguments: [0, 401, -1_009, Limits.largestInteger, -Limits.largestInteger]) func anEventKeepsItsError(
+        code: Int
+    ) throws {
         let part = app.open(GUID())
         app.event(1, part: part, error: RecordedError(code: code))
         app.event(2, part: part, error: RecordedError(domain: "HTTP", code: code, text: "no"), attributes: ["a": 1])
@@ -37,7 +39,9 @@ import WaybillCore
     @Test func theTimelineViewShowsTheCodeOfAnEventsError() throws {
         app.event(1, part: app.open(GUID()), error: RecordedError(domain: "HTTP", code: 401))
         try app.record(into: store)
-        #expect(try store.connection.integer("SELECT error_code FROM timeline WHERE kind = 'event' AND error_domain = 'HTTP'") == 401)
+        #expect(
+            try store.connection.integer(
+                "SELECT error_code FROM timeline WHERE kind = 'event' AND error_domain = 'HTTP'") == 401)
     }
 
     /// Breaks when a timeout is taken for the usual one, or the usual one for none.
@@ -47,8 +51,11 @@ import WaybillCore
         #expect(try store.connection.integer("SELECT timeout_us FROM parts") == timeout)
     }
 
-    /// Breaks when a part whose closing is not its last fact, or not its latest, is settled too early, or seems to rest.
-    @Test(arguments: [[1, 2, 3, 4], [4, 3, 2, 1], [3, 1, 4, 2], [2, 4, 1, 3]]) func lastIsTheHighestWhateverComesLast(order: [Int]) throws {
+    /// Breaks when a part whose closing is not its last fact, or not its latest, is settled too early, or seems to
+    /// rest.
+    @Test(arguments: [[1, 2, 3, 4], [4, 3, 2, 1], [3, 1, 4, 2], [2, 4, 1, 3]]) func lastIsTheHighestWhateverComesLast(
+        order: [Int]
+    ) throws {
         let early = app.open(GUID(), at: 1)
         app.event(1, part: early, at: 2)
         app.close(early, .succeeded, at: 9)
@@ -57,7 +64,8 @@ import WaybillCore
         for sequence in order { try store.append(RecordedBatch(source: app.id, facts: [app.facts[sequence - 1]])) }
         #expect(try store.connection.integer("SELECT last FROM parts") == 4)
         #expect(try store.connection.integer("SELECT last_at_us FROM parts") == 9_000_000)
-        #expect(try store.connection.integer("SELECT count(*) FROM parts WHERE beyond = 4 AND beyond_at_us IS NULL") == 1)
+        #expect(
+            try store.connection.integer("SELECT count(*) FROM parts WHERE beyond = 4 AND beyond_at_us IS NULL") == 1)
     }
 
     /// Breaks when rows grow: a byte in each event is three in a hundred of everything that is stored.

@@ -5,7 +5,8 @@ import WaybillCore
 
 @testable import WaybillStore
 
-/// The journal: what is appended comes out once, in order, and is still there when the process is not. Mapped and written alike.
+/// The journal: what is appended comes out once, in order, and is still there when the process is not. Mapped and
+/// written alike.
 @Suite(.timeLimit(.minutes(5))) struct JournalTests {
     private let folder: TemporaryDirectory
     private let source = RecordedSource(id: GUID(), app: "shop", appVersion: "1.4.0", attributes: ["lane": "test"])
@@ -13,14 +14,19 @@ import WaybillCore
 
     init() throws { folder = try TemporaryDirectory() }
 
-    private func file(_ name: String = "journal", segments: Int = 4, kibibytes: Int = 8, isMapped: Bool) throws -> JournalFile {
-        let description = TransactionSet(id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], facts: [])])
+    private func file(_ name: String = "journal", segments: Int = 4, kibibytes: Int = 8, isMapped: Bool) throws
+        -> JournalFile
+    {
+        let description = TransactionSet(
+            id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], facts: [])])
         return try JournalFile(
             LockedJournalFile(path: folder.file(name).path), description: description.encoded(), startMicroseconds: 0,
             size: JournalSize(segmentCount: segments, segmentByteCount: kibibytes * 1024, isMapped: isMapped))
     }
 
-    private func journal(_ file: JournalFile) -> Journal { Journal(file, lastSequence: 0, openCount: 0, refusedCount: 0) }
+    private func journal(_ file: JournalFile) -> Journal {
+        Journal(file, lastSequence: 0, openCount: 0, refusedCount: 0)
+    }
 
     /// What recovery would find: a copy, since the journal that is read must not be locked by us.
     private func recovered(_ name: String = "journal") throws -> (facts: [Fact], journal: RecoveredJournal) {
@@ -38,26 +44,33 @@ import WaybillCore
     private let contents: [Fact.Content] = {
         let error = RecordedError(domain: "NSURLErrorDomain", code: -1009, text: "offline ✈️")
         let fields = [
-            Fact.HeaderField(name: "Accept", value: "*/*"), Fact.HeaderField(name: "X-Long", value: String(repeating: "é", count: 300)),
+            Fact.HeaderField(name: "Accept", value: "*/*"),
+            Fact.HeaderField(name: "X-Long", value: String(repeating: "é", count: 300)),
         ]
-        let attributes: Attributes = ["a": "", "b": -7, "c": 0.5, "d": true, "ü": .string(String(repeating: "x", count: 17))]
+        let attributes: Attributes = [
+            "a": "", "b": -7, "c": 0.5, "d": true, "ü": .string(String(repeating: "x", count: 17)),
+        ]
         return [
             .opened(Fact.Opened(transaction: GUID(), useCase: 3, attributes: attributes)),
             .opened(
                 Fact.Opened(
-                    transaction: GUID(), useCase: 0, isJoined: true, timeoutMicroseconds: 0, cause: Fact.ID(source: GUID(), sequence: 9))),
+                    transaction: GUID(), useCase: 0, isJoined: true, timeoutMicroseconds: 0,
+                    cause: Fact.ID(source: GUID(), sequence: 9))),
             .event(Fact.Event(code: 12)), .event(Fact.Event(code: 1, error: error, attributes: attributes)),
             .exchangeOpened(
                 Fact.ExchangeOpened(
-                    role: .server, method: "POST", scheme: "https", host: "api.example.com", port: 8443, path: "/login", query: "",
+                    role: .server, method: "POST", scheme: "https", host: "api.example.com", port: 8443, path: "/login",
+                    query: "",
                     headerFields: fields)),
             .exchangeOpened(Fact.ExchangeOpened(method: "GET", path: "")),
             .exchangeClosed(
                 Fact.ExchangeClosed(
-                    exchange: 5, state: .completed, status: 200, firstByteAtMicroseconds: 8, sentByteCount: 0, receivedByteCount: 1 << 40,
+                    exchange: 5, state: .completed, status: 200, firstByteAtMicroseconds: 8, sentByteCount: 0,
+                    receivedByteCount: 1 << 40,
                     headerFields: fields)),
             .exchangeClosed(Fact.ExchangeClosed(exchange: 6, state: .failed, error: error)),
-            .closed(Fact.Closed(outcome: .failed, error: error, attributes: attributes)), .closed(Fact.Closed(outcome: .succeeded)),
+            .closed(Fact.Closed(outcome: .failed, error: error, attributes: attributes)),
+            .closed(Fact.Closed(outcome: .succeeded)),
         ]
     }()
 
@@ -68,7 +81,9 @@ import WaybillCore
         let journal = journal(file)
         journal.append(RecordedName(useCase: 3, name: "purchase"))
         for (index, content) in contents.enumerated() {
-            guard case .done = journal.append(content, part: 1, atMicroseconds: index * 1_000) else { throw TestFailure("refused") }
+            guard case .done = journal.append(content, part: 1, atMicroseconds: index * 1_000) else {
+                throw TestFailure("refused")
+            }
         }
         journal.append(RecordedName(useCase: 3, event: 12, name: "paid"))
 
@@ -82,10 +97,14 @@ import WaybillCore
         #expect(left.journal.damagedCount == 0)
         #expect(left.journal.source == source)
         #expect(left.journal.clocks == [anchor])
-        #expect(left.journal.names == [RecordedName(useCase: 3, name: "purchase"), RecordedName(useCase: 3, event: 12, name: "paid")])
+        #expect(
+            left.journal.names == [
+                RecordedName(useCase: 3, name: "purchase"), RecordedName(useCase: 3, event: 12, name: "paid"),
+            ])
     }
 
-    /// Breaks when two threads get one sequence, or one record, or when the reader passes over what is not published yet.
+    /// Breaks when two threads get one sequence, or one record, or when the reader passes over what is not published
+    /// yet.
     @Test func eightThreadsAndAReaderLoseAndDoubleNothing() throws {
         let file = try file(segments: 8, kibibytes: 64, isMapped: true)
         let journal = journal(file)
@@ -100,7 +119,9 @@ import WaybillCore
                 var mine: [Int: (Int, Int)] = [:]
                 do {
                     try eventually("thread \(thread) finds room for fact \(number)") {
-                        switch journal.append(.event(Fact.Event(code: thread * 100_000 + number)), part: 7, atMicroseconds: number) {
+                        switch journal.append(
+                            .event(Fact.Event(code: thread * 100_000 + number)), part: 7, atMicroseconds: number)
+                        {
                         case .done(let sequence, _, _):
                             mine[sequence] = (thread, number)
                             number += 1
@@ -144,7 +165,8 @@ import WaybillCore
         let file = try file(isMapped: isMapped)
         let journal = journal(file)
         var parts: [Int] = []
-        while case .done(let part, _, _) = journal.append(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0, atMicroseconds: 0)
+        while case .done(let part, _, _) = journal.append(
+            .opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0, atMicroseconds: 0)
         {
             parts.append(part)
             if parts.count == 20 { break }
@@ -163,7 +185,9 @@ import WaybillCore
         let text = String(repeating: "why", count: 3_000)  // more than there is room for: the closing comes without it
         for part in parts {
             let closing = Fact.Content.closed(Fact.Closed(outcome: .failed, error: RecordedError(code: 1, text: text)))
-            if case .refused = journal.append(closing, part: part, atMicroseconds: 0) { Issue.record("part \(part) cannot be closed") }
+            if case .refused = journal.append(closing, part: part, atMicroseconds: 0) {
+                Issue.record("part \(part) cannot be closed")
+            }
         }
         let facts = journal.take(limit: .max)
         #expect(facts.map(\.sequence) == Array(1...(40 + events)))
@@ -177,7 +201,9 @@ import WaybillCore
         func fill() throws -> Int {
             var count = 0
             try eventually("the journal is full") {
-                if case .refused = journal.append(.event(Fact.Event(code: 1)), part: 1, atMicroseconds: 0) { return true }
+                if case .refused = journal.append(.event(Fact.Event(code: 1)), part: 1, atMicroseconds: 0) {
+                    return true
+                }
                 count += 1
                 return false
             }
@@ -195,13 +221,15 @@ import WaybillCore
         let second = try fill()
         #expect(second > 100)
         #expect(journal.take(limit: .max).map(\.sequence) == Array((first + 1)...(first + second)))
-        // A record of the round before must not pass for one of this round: recovery finds what was appended since, and what is left of before.
+        // A record of the round before must not pass for one of this round: recovery finds what was appended since, and
+        // what is left of before.
         let sequences = try recovered().facts.map(\.sequence)
         #expect(Set(sequences).count == sequences.count)
         #expect(sequences.suffix(second) == Array((first + 1)...(first + second))[...])
     }
 
-    /// Breaks when a segment that is full to its last word, and stored, is freed before the next one took over its count of sequences.
+    /// Breaks when a segment that is full to its last word, and stored, is freed before the next one took over its
+    /// count of sequences.
     @Test func sequencesGoOnAfterASegmentThatWasFilledToItsLastWord() throws {
         let file = try file(kibibytes: 16, isMapped: true)
         let journal = journal(file)
@@ -243,7 +271,8 @@ import WaybillCore
         thread.sync { _ in }
     }
 
-    /// Breaks when damage goes unnoticed: a kind that is another, a last record that nothing follows, a segment that cannot tell its turn.
+    /// Breaks when damage goes unnoticed: a kind that is another, a last record that nothing follows, a segment that
+    /// cannot tell its turn.
     @Test func whatIsDamagedIsNoticedAndCounted() throws {
         let file = try file(kibibytes: 64, isMapped: false)
         let journal = journal(file)

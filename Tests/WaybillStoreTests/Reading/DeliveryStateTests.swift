@@ -12,7 +12,9 @@ import WaybillCore
 
     init() throws { (store, place) = try Store.inMemory() }
 
-    private func state(now: Int = FactWriter.wall) throws -> DeliveryState { try StoreReader(place).delivery(now: now, hours: 3) }
+    private func state(now: Int = FactWriter.wall) throws -> DeliveryState {
+        try StoreReader(place).delivery(now: now, hours: 3)
+    }
 
     private func write(_ events: Int) {
         let part = app.open(GUID())
@@ -26,7 +28,8 @@ import WaybillCore
         write(1)
         try app.record(into: store)
         let before = try #require(try state().own)
-        #expect(before.pendingCount == 6 && before.deliveredCount == 0 && before.settled == nil && before.sending == nil)
+        #expect(
+            before.pendingCount == 6 && before.deliveredCount == 0 && before.settled == nil && before.sending == nil)
         let set = try #require(try store.lease(LeaseLimit(factCount: 3)))
         let under = try #require(try state().own)
         #expect(under.sending?.set == set.id && under.sending?.factCount == 3 && under.pendingCount == 6)
@@ -34,7 +37,10 @@ import WaybillCore
         let after = try #require(try state().own)
         #expect(after.pendingCount == 3 && after.deliveredCount == 3 && after.sending == nil)
         #expect(
-            after.settled?.id == app.facts.first.flatMap { if case .opened(let opened) = $0.content { opened.transaction } else { nil } })
+            after.settled?.id
+                == app.facts.first.flatMap {
+                    if case .opened(let opened) = $0.content { opened.transaction } else { nil }
+                })
         #expect(try state().hours.isEmpty, "Nothing ever came from others.")
     }
 
@@ -43,7 +49,9 @@ import WaybillCore
         try app.record(into: store)
         let set = try #require(try store.lease())
         let reasons = [2: "code unknown", 4: "too large", 5: "code unknown"]
-        let rejections = reasons.map { Rejection(source: app.id, sequence: $0.key, index: $0.key - 1, reason: $0.value) }
+        let rejections = reasons.map {
+            Rejection(source: app.id, sequence: $0.key, index: $0.key - 1, reason: $0.value)
+        }
         #expect(try store.settle(set.id, rejections: rejections, at: 77))
         let state = try state()
         #expect(state.quarantinedCount == 3)

@@ -19,7 +19,8 @@ import WaybillCore
 
     // MARK: Lists
 
-    /// Breaks when a page skips or repeats a line because something arrived between two pages, or because times are equal.
+    /// Breaks when a page skips or repeats a line because something arrived between two pages, or because times are
+    /// equal.
     @Test func pagesNeitherSkipNorRepeatWhileTransactionsArrive() throws {
         let ids = (0..<10).map { _ in GUID() }
         for (index, id) in ids.enumerated() { client.open(id, at: index / 2) }
@@ -27,7 +28,8 @@ import WaybillCore
         var seen: [GUID] = []
         var cursor: String?
         try eventually("the last page comes") {
-            let page = try reader.transactions(matching: TransactionFilter(), limit: 3, after: cursor, now: FactWriter.wall)
+            let page = try reader.transactions(
+                matching: TransactionFilter(), limit: 3, after: cursor, now: FactWriter.wall)
             #expect(page.rows.count <= 3)
             seen += page.rows.map(\.id)
             cursor = page.next
@@ -73,7 +75,8 @@ import WaybillCore
         var filter = TransactionFilter()
         filter.outcomes = [.open, .timedOut, .failed]
         #expect(
-            Set(try reader.all(filter, at: now).map(\.id)) == Set([TransactionOutcome.open, .timedOut, .failed].compactMap { ids[$0] }))
+            Set(try reader.all(filter, at: now).map(\.id))
+                == Set([TransactionOutcome.open, .timedOut, .failed].compactMap { ids[$0] }))
     }
 
     /// Breaks when a transaction counts as timed out while another source still records into it, or never does.
@@ -110,13 +113,17 @@ import WaybillCore
 
     /// Breaks when something that people look for is not found, or something is found by the words of the format.
     @Test(arguments: [
-        "gold", "PLAN", "acct 7", "Domain_X", "it's 100% \"broken\"", "EXAMPLE.com/log", "q=1", "x-trace", "abc", "purchase", "paid",
+        "gold", "PLAN", "acct 7", "Domain_X", "it's 100% \"broken\"", "EXAMPLE.com/log", "q=1", "x-trace", "abc",
+        "purchase", "paid",
     ])
     func textIsFoundWhereverPeopleSeeIt(_ text: String) throws {
-        client.names = [RecordedName(useCase: 5, name: "Purchase"), RecordedName(useCase: 5, event: 2, name: "wasPaid")]
+        client.names = [
+            RecordedName(useCase: 5, name: "Purchase"), RecordedName(useCase: 5, event: 2, name: "wasPaid"),
+        ]
         let id = GUID()
         let part = client.open(id, useCase: 5, attributes: ["Plan": "Gold"])
-        client.event(2, part: part, error: RecordedError(domain: "Domain_X", code: 4), attributes: ["account": "Acct 7"])
+        client.event(
+            2, part: part, error: RecordedError(domain: "Domain_X", code: 4), attributes: ["account": "Acct 7"])
         let exchange = client.openExchange(
             Fact.ExchangeOpened(
                 method: "GET", host: "api.example.com", path: "/login", query: "q=1",
@@ -135,7 +142,9 @@ import WaybillCore
         #expect(try found(id.description.uppercased()) == [id])
         #expect(try found(String(id.description.suffix(9))) == [id])
         #expect(try found(id.supportCode.description.lowercased()) == [id])
-        for word in ["attributes", "error_domain", "headers", "DomainAX", "\\", "' OR 1"] { #expect(try found(word) == [], "\(word)") }
+        for word in ["attributes", "error_domain", "headers", "DomainAX", "\\", "' OR 1"] {
+            #expect(try found(word) == [], "\(word)")
+        }
         #expect(try reader.transactionIDs(with: id.supportCode) == [id])
     }
 
@@ -178,7 +187,8 @@ import WaybillCore
         server.event(7, part: joined, error: RecordedError(domain: "D", code: 5), at: 4)
         server.close(joined, .failed, at: 5)
         let response = Fact.ExchangeClosed(
-            exchange: exchange, state: .completed, status: 401, firstByteAtMicroseconds: 5_500_000, sentByteCount: 3, receivedByteCount: 4)
+            exchange: exchange, state: .completed, status: 401, firstByteAtMicroseconds: 5_500_000, sentByteCount: 3,
+            receivedByteCount: 4)
         client.closeExchange(response, part: part, at: 6)
         client.close(part, .failed, error: RecordedError(code: 401), at: 7)
         client.event(1, part: part, at: 8)
@@ -194,18 +204,27 @@ import WaybillCore
         #expect(record.timeline.map(\.isLate) == [false, false, false, false, false, false, false, false, true])
         #expect(record.timeline.filter { $0.exchange == cause }.map(\.kind) == [.exchangeOpened, .exchangeClosed])
         #expect(record.sources.map(\.app) == ["client", "server"])
-        #expect(record.parts.map(\.id) == [Fact.ID(source: client.id, sequence: part), Fact.ID(source: server.id, sequence: joined)])
+        #expect(
+            record.parts.map(\.id) == [
+                Fact.ID(source: client.id, sequence: part), Fact.ID(source: server.id, sequence: joined),
+            ])
         #expect(record.parts.map(\.cause) == [nil, cause] && record.parts.map(\.isJoined) == [false, true])
         #expect(record.summary.outcome == .failed && record.summary.durationMicroseconds == 7_000_000)
         #expect(record.summary.sourceCount == 2 && record.summary.eventCount == 3 && record.summary.exchangeCount == 1)
         let shown = try #require(record.exchanges.first)
-        #expect(shown.url == "https://api.example.com:8443/login?a=1" && shown.status == 401 && shown.state == .completed)
-        #expect(shown.firstByteMicroseconds == FactWriter.wall + 5_500_000 && shown.closedMicroseconds == FactWriter.wall + 6_000_000)
-        #expect(shown.requestHeaderFields == request.headerFields && shown.sentByteCount == 3 && shown.receivedByteCount == 4)
+        #expect(
+            shown.url == "https://api.example.com:8443/login?a=1" && shown.status == 401 && shown.state == .completed)
+        #expect(
+            shown.firstByteMicroseconds == FactWriter.wall + 5_500_000
+                && shown.closedMicroseconds == FactWriter.wall + 6_000_000)
+        #expect(
+            shown.requestHeaderFields == request.headerFields && shown.sentByteCount == 3
+                && shown.receivedByteCount == 4)
         #expect(try reader.transaction(GUID(), now: 0) == nil)
     }
 
-    /// Breaks when a clock that was set back turns a source's own order round, or two sources with equal times come in random order.
+    /// Breaks when a clock that was set back turns a source's own order round, or two sources with equal times come in
+    /// random order.
     @Test func theOrderWithinASourceHoldsWhateverItsClockSays() throws {
         let id = GUID()
         let part = client.open(id, at: 0)
@@ -220,7 +239,9 @@ import WaybillCore
         let timeline = try #require(try reader.transaction(id, now: FactWriter.wall)).timeline
         #expect(timeline.filter { $0.id.source == client.id }.map(\.id.sequence) == [1, 2, 3, 4])
         // The client's facts 2 to 4 and the server's first all stand at one second: ties go by the source's ID.
-        let tied = client.id < server.id ? ["event 1", "event 2", "event 3", "joined"] : ["joined", "event 1", "event 2", "event 3"]
+        let tied =
+            client.id < server.id
+            ? ["event 1", "event 2", "event 3", "joined"] : ["joined", "event 1", "event 2", "event 3"]
         #expect(timeline.map(\.label) == ["begun"] + tied + ["event 9"])
     }
 
@@ -231,12 +252,15 @@ import WaybillCore
         client.openExchange(Fact.ExchangeOpened(role: .server, method: "GET", path: "/a"), part: part)
         let lost = client.openExchange(part: part)
         client.closeExchange(
-            Fact.ExchangeClosed(exchange: lost, state: .failed, error: RecordedError(domain: "NSURLErrorDomain", code: -1001)), part: part)
+            Fact.ExchangeClosed(
+                exchange: lost, state: .failed, error: RecordedError(domain: "NSURLErrorDomain", code: -1001)),
+            part: part)
         try store.ingest(client.set(1...2))
         try store.ingest(client.set(4...4))
         let record = try #require(try reader.transaction(id, now: FactWriter.wall))
         #expect(
-            record.exchanges.map(\.url) == ["/a"] && record.exchanges.map(\.state) == [nil] && record.exchanges.map(\.role) == [.server])
+            record.exchanges.map(\.url) == ["/a"] && record.exchanges.map(\.state) == [nil]
+                && record.exchanges.map(\.role) == [.server])
         #expect(record.timeline.map(\.label) == ["begun", "GET /a", "failed"])
         #expect(record.summary.exchangeCount == 1)
     }

@@ -13,7 +13,8 @@ import WaybillCore
     init() throws { (store, place) = try Store.inMemory() }
 
     private func list(
-        _ order: SourceFilter.Order = .newest, app: String? = nil, text: String? = nil, limit: Int = 10, after cursor: String? = nil
+        _ order: SourceFilter.Order = .newest, app: String? = nil, text: String? = nil, limit: Int = 10,
+        after cursor: String? = nil
     ) throws -> RecordPage<SourceRecord> {
         var filter = SourceFilter()
         (filter.order, filter.app, filter.text) = (order, app, text)
@@ -105,7 +106,9 @@ import WaybillCore
         let clocks = try #require(try StoreReader(place).clocks(of: writer.id, others: 5))
         #expect(clocks.anchors.count == 3)
         #expect(
-            clocks.changes == [SourceClocks.Change(atMicroseconds: FactWriter.wall + 9_090_000, byMicroseconds: 3_600_000_000)],
+            clocks.changes == [
+                SourceClocks.Change(atMicroseconds: FactWriter.wall + 9_090_000, byMicroseconds: 3_600_000_000)
+            ],
             "The second anchor is 90 ms of drift.")
         #expect(clocks.others == [], "It met nobody: nothing is known, and nothing is zero.")
         #expect(try StoreReader(place).clocks(of: GUID(), others: 5) == nil)
@@ -122,12 +125,15 @@ import WaybillCore
             return try #require(others.first { $0.source.id == other.id }).offset
         }
         let ahead = try offset(sources.server, beside: sources.client)
-        #expect(abs(ahead.microseconds - 3_600_000_000) <= ahead.uncertaintyMicroseconds, "Above 0: the server's is ahead.")
+        #expect(
+            abs(ahead.microseconds - 3_600_000_000) <= ahead.uncertaintyMicroseconds, "Above 0: the server's is ahead.")
         let behind = try offset(sources.client, beside: sources.server)
         #expect(behind.microseconds == -ahead.microseconds)
         #expect(behind.sampleCount == 3 && (1_000_000...1_010_000).contains(behind.uncertaintyMicroseconds))
         let between = try offset(sources.database, beside: sources.server)
-        #expect(abs(between.microseconds + 90_000_000_000) <= between.uncertaintyMicroseconds, "Both are aligned by the client.")
+        #expect(
+            abs(between.microseconds + 90_000_000_000) <= between.uncertaintyMicroseconds,
+            "Both are aligned by the client.")
         #expect(try reader.clocks(of: sources.client.id, others: 1)?.others.count == 1)
         #expect(try reader.clocks(of: sources.client.id, others: 5)?.others.first?.transaction == sources.last)
     }

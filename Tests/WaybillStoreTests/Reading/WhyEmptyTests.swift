@@ -20,7 +20,8 @@ import WaybillCore
         #expect(try why { $0.outcomes = [.failed] } == "There is no transaction here: the store is empty.")
     }
 
-    /// Breaks when a condition is blamed that lets something through, or when the sentence does not say what is there instead.
+    /// Breaks when a condition is blamed that lets something through, or when the sentence does not say what is there
+    /// instead.
     @Test func theConditionThatLetsNothingThroughIsNamed() throws {
         let app = FactWriter(wall: FactWriter.wall)
         app.names = [RecordedName(useCase: 0, name: "login")]
@@ -28,7 +29,9 @@ import WaybillCore
         app.close(app.open(GUID(), at: 10), .failed)
         app.close(app.open(GUID(), useCase: 7, at: 20), .succeeded)
         try store.ingest(app.set())
-        #expect(try why { $0.useCase = 3 } == "There is no transaction of use case 3 here; there are some of login, use case 7.")
+        #expect(
+            try why { $0.useCase = 3 }
+                == "There is no transaction of use case 3 here; there are some of login, use case 7.")
         #expect(
             try why {
                 $0.useCase = 0

@@ -15,12 +15,14 @@ import WaybillCore
 
     private func writer(_ source: GUID = GUID(), in folder: TemporaryDirectory) -> SourceWriter {
         SourceWriter(
-            source: RecordedSource(id: source, app: "shop", appVersion: "1"), place: .folder(folder.url), clock: SystemClock(),
+            source: RecordedSource(id: source, app: "shop", appVersion: "1"), place: .folder(folder.url),
+            clock: SystemClock(),
             capacity: 100,
             writesByItself: false)
     }
 
-    /// A source with a transaction and these many facts, all of which its journal holds; what is in the store of its folder was drained.
+    /// A source with a transaction and these many facts, all of which its journal holds; what is in the store of its
+    /// folder was drained.
     private func leave(_ count: Int, drained: Int = 1) throws -> GUID {
         let source = GUID()
         let writer = writer(source, in: dead)
@@ -32,7 +34,8 @@ import WaybillCore
             try #require(writer.recorder.record(.event(Fact.Event(code: number)), part: part).result == .journaled)
         }
         // A copy of the journal is what is left of a process: the file, and no lock on it.
-        for name in try dead.names() where name.hasPrefix("journal-") && !FileManager.default.fileExists(atPath: folder.file(name).path) {
+        for name in try dead.names()
+        where name.hasPrefix("journal-") && !FileManager.default.fileExists(atPath: folder.file(name).path) {
             try FileManager.default.copyItem(at: dead.file(name), to: folder.file(name))
         }
         return source
@@ -62,10 +65,13 @@ import WaybillCore
                 #expect(opened.ledgers[source]?.pending == count)
             }
         }
-        #expect(try !folder.names().contains { name in sources.contains { name == "journal-\($0)" } }, "stored, so not needed any more")
+        #expect(
+            try !folder.names().contains { name in sources.contains { name == "journal-\($0)" } },
+            "stored, so not needed any more")
     }
 
-    /// Breaks when what was drained before the process died is stored again, or what was recorded after that is passed over.
+    /// Breaks when what was drained before the process died is stored again, or what was recorded after that is passed
+    /// over.
     @Test func whatWasDrainedBeforeIsNotDoubled() throws {
         let source = try leave(300, drained: 200)
         try Store(.folder(dead.url)).snapshot(to: folder.file("waybill.sqlite"))
@@ -75,7 +81,8 @@ import WaybillCore
         #expect(opened.problems == [])
     }
 
-    /// Breaks when the names of a process that died before its first batch are lost, or its transactions stay open for ever.
+    /// Breaks when the names of a process that died before its first batch are lost, or its transactions stay open for
+    /// ever.
     @Test func namesComeWithTheFactsAndWhatWasOpenIsInterrupted() throws {
         _ = try leave(2)
         _ = try open()

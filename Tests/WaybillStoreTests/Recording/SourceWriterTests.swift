@@ -12,19 +12,26 @@ import WaybillCore
     init() throws { folder = try TemporaryDirectory() }
 
     private func writer(_ place: ResolvedLocation) -> SourceWriter {
-        SourceWriter(source: RecordedSource(id: GUID()), place: place, clock: SystemClock(), capacity: 1_000, writesByItself: false)
+        SourceWriter(
+            source: RecordedSource(id: GUID()), place: place, clock: SystemClock(), capacity: 1_000,
+            writesByItself: false)
     }
 
     private func open(in writer: SourceWriter) {
-        _ = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0, timeoutMicroseconds: 1_000_000)), part: 0)
+        _ = writer.recorder.record(
+            .opened(Fact.Opened(transaction: GUID(), useCase: 0, timeoutMicroseconds: 1_000_000)), part: 0)
     }
 
-    private func partCount(_ reader: StoreReader) throws -> Int { try reader.connection.integer("SELECT count(*) FROM parts") }
+    private func partCount(_ reader: StoreReader) throws -> Int {
+        try reader.connection.integer("SELECT count(*) FROM parts")
+    }
 
-    /// Breaks when each drain that comes early leaves one more timer behind: under load they would multiply, and the store be written all the time.
+    /// Breaks when each drain that comes early leaves one more timer behind: under load they would multiply, and the
+    /// store be written all the time.
     @Test func drainsThatComeEarlyLeaveOneTimer() async throws {
         let time = ManualTime()
-        let writer = SourceWriter(source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time)
+        let writer = SourceWriter(
+            source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time)
         for _ in 0..<10 {
             open(in: writer)
             try await writer.drain()
@@ -35,8 +42,8 @@ import WaybillCore
         #expect(try partCount(StoreReader(.folder(folder.url))) == 11)
     }
 
-    /// Breaks when every fact that a full journal refuses asks for a drain of its own: a busy app would queue up thousands while the disk is slow or
-    /// full, and whoever asks for the health waits behind them.
+    /// Breaks when every fact that a full journal refuses asks for a drain of its own: a busy app would queue up
+    /// thousands while the disk is slow or full, and whoever asks for the health waits behind them.
     @Test func factsThatAreRefusedShareOneDrain() async throws {
         let clock = CountingClock()
         let writer = SourceWriter(

@@ -18,9 +18,12 @@ import WaybillCore
         disk = try RecordingDisk(folder.file("disk"), clock: time)
     }
 
-    private func writer(_ journalSize: JournalSize = JournalSize(segmentCount: 2, segmentByteCount: 8192)) -> SourceWriter {
+    private func writer(_ journalSize: JournalSize = JournalSize(segmentCount: 2, segmentByteCount: 8192))
+        -> SourceWriter
+    {
         SourceWriter(
-            source: RecordedSource(id: GUID()), place: .folder(disk.folder.appending(path: "store")), clock: time, capacity: 1_000,
+            source: RecordedSource(id: GUID()), place: .folder(disk.folder.appending(path: "store")), clock: time,
+            capacity: 1_000,
             timer: time,
             journalSize: journalSize)
     }
@@ -39,7 +42,8 @@ import WaybillCore
         return try store.connection.integer("SELECT count(*) FROM parts")
     }
 
-    /// Breaks when the timer is not armed, is armed too late, or waits for a journal; or when a folder's name was not synced.
+    /// Breaks when the timer is not armed, is armed too late, or waits for a journal; or when a folder's name was not
+    /// synced.
     @Test(arguments: [true, false])
     func aFactIsOnTheDiskBeforeItIsFiveSecondsOld(hasJournal: Bool) throws {
         // A journal that no disk has room for.
@@ -69,7 +73,8 @@ import WaybillCore
         open(in: writer)
         try time.advance(by: .seconds(1))
         try writer.runAndWait { _, store in
-            try store.connection.execute("CREATE TRIGGER full BEFORE UPDATE ON settings BEGIN SELECT RAISE(ABORT, 'disk full'); END")
+            try store.connection.execute(
+                "CREATE TRIGGER full BEFORE UPDATE ON settings BEGIN SELECT RAISE(ABORT, 'disk full'); END")
         }
         try time.advance(by: .seconds(5))
         #expect(writer.problem != nil)

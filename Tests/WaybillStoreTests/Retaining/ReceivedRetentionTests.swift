@@ -24,7 +24,9 @@ import WaybillCore
         try store.ingest(set, receivedAt: FactWriter.wall + day * 86_400_000_000)
     }
 
-    private func retire(before day: Int) throws -> Int { try store.retire(receivedBefore: FactWriter.wall + day * 86_400_000_000) }
+    private func retire(before day: Int) throws -> Int {
+        try store.retire(receivedBefore: FactWriter.wall + day * 86_400_000_000)
+    }
 
     @Test func whatWasReceivedLongAgoGoesAndIsStillKnown() throws {
         let (old, new) = (login(), login())

@@ -14,10 +14,14 @@ import WaybillCore
 
     // MARK: Schemas/store.sql
 
-    /// Breaks when the published schema is not what the library makes. `RENEW_SCHEMA=1 swift test --filter SchemaTests` writes it anew.
+    /// Breaks when the published schema is not what the library makes. `RENEW_SCHEMA=1 swift test --filter SchemaTests`
+    /// writes it anew.
     @Test func thePublishedSchemaIsWhatAFreshStoreHas() throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Schemas/store.sql").standardizedFileURL
-        let statements = try store.connection.statement("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid").rows { row in
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Schemas/store.sql")
+            .standardizedFileURL
+        let statements = try store.connection.statement(
+            "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid"
+        ).rows { row in
             row.text(0)
         }
         let header = """
@@ -32,21 +36,28 @@ import WaybillCore
         let made = header + statements.map { $0 + ";\n" }.joined(separator: "\n")
         if ProcessInfo.processInfo.environment["RENEW_SCHEMA"] != nil { try Data(made.utf8).write(to: file) }
         let published = try? String(contentsOf: file, encoding: .utf8)
-        #expect(published == made, "Schemas/store.sql is out of date. Renew it: RENEW_SCHEMA=1 swift test --filter SchemaTests")
+        #expect(
+            published == made,
+            "Schemas/store.sql is out of date. Renew it: RENEW_SCHEMA=1 swift test --filter SchemaTests")
     }
 
     // MARK: Views
 
-    private func rows(_ sql: String) throws -> [String] { try store.connection.statement(sql).rows { row in row.text(0) } }
+    private func rows(_ sql: String) throws -> [String] {
+        try store.connection.statement(sql).rows { row in row.text(0) }
+    }
 
     private func fill() throws -> (id: GUID, client: FactWriter, server: FactWriter) {
         let id = GUID()
         let client = FactWriter("shop")
-        client.names = [RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "requestSent")]
+        client.names = [
+            RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "requestSent"),
+        ]
         let part = client.open(id, attributes: ["variant": "B"], at: 0)
         client.event(1, part: part, at: 1)
         let exchange = client.openExchange(
-            Fact.ExchangeOpened(method: "POST", scheme: "https", host: "api.example.com", port: 8443, path: "/login", query: "a=1"),
+            Fact.ExchangeOpened(
+                method: "POST", scheme: "https", host: "api.example.com", port: 8443, path: "/login", query: "a=1"),
             part: part, at: 2)
         let server = FactWriter("accounts")
         let joined = server.open(id, joined: true, at: 3)
@@ -70,13 +81,17 @@ import WaybillCore
             FROM transactions
             """)
         #expect(
-            row == ["\(id) login failed 2025-10-09T08:53:20.000000Z 6000000 HTTP 401 {\"variant\":\"B\"} 0 shop 231 \(client.id)"])
+            row == [
+                "\(id) login failed 2025-10-09T08:53:20.000000Z 6000000 HTTP 401 {\"variant\":\"B\"} 0 shop 231 \(client.id)"
+            ])
     }
 
     /// Breaks when a user reads out a code by which the shell finds nothing.
     @Test func theTransactionsViewHasTheCodeThatPeopleReadOut() throws {
         let writer = FactWriter()
-        let ids = [GUID(high: 0, low: 0), GUID(high: 0, low: .max), GUID(high: 7, low: 0x01_2345_6789)] + (0..<200).map { _ in GUID() }
+        let ids =
+            [GUID(high: 0, low: 0), GUID(high: 0, low: .max), GUID(high: 7, low: 0x01_2345_6789)]
+            + (0..<200).map { _ in GUID() }
         for id in ids { writer.open(id) }
         try store.ingest(writer.set())
         let rows = try rows("SELECT id || ' ' || support_code FROM transactions")
@@ -93,7 +108,10 @@ import WaybillCore
         try store.ingest(writer.set())
         #expect(try rows("SELECT outcome FROM transactions ORDER BY begun_us") == ["timed_out", "open", "abandoned"])
         try store.ingest(writer.set(ended: true))
-        #expect(try rows("SELECT outcome FROM transactions ORDER BY begun_us") == ["interrupted", "interrupted", "abandoned"])
+        #expect(
+            try rows("SELECT outcome FROM transactions ORDER BY begun_us") == [
+                "interrupted", "interrupted", "abandoned",
+            ])
     }
 
     /// Breaks when the view and the library tell two stories of one transaction.
@@ -108,7 +126,10 @@ import WaybillCore
                 == record.timeline.map {
                     "\($0.label) \($0.kind.rawValue) \($0.timeMicroseconds) \($0.id.source) \($0.id.sequence) \($0.isLate ? 1 : 0)"
                 })
-        #expect(try rows("SELECT time FROM timeline WHERE label = 'requestSent' AND NOT late") == ["2025-10-09T08:53:21.000000Z"])
+        #expect(
+            try rows("SELECT time FROM timeline WHERE label = 'requestSent' AND NOT late") == [
+                "2025-10-09T08:53:21.000000Z"
+            ])
     }
 
     /// Breaks when an exchange outside any transaction is left out, or one in progress looks complete.
@@ -131,7 +152,8 @@ import WaybillCore
         try own.record(into: store)
         try store.connection.execute("DELETE FROM events WHERE source = 3 AND sequence = 2")
         let set = try #require(try store.lease(LeaseLimit(factCount: 3)))
-        _ = try store.settle(set.id, rejections: [Rejection(source: own.id, sequence: 1, index: 0, reason: "no")], at: 0)
+        _ = try store.settle(
+            set.id, rejections: [Rejection(source: own.id, sequence: 1, index: 0, reason: "no")], at: 0)
         for record in try StoreReader(place).sources() {
             let ledger = record.ledger
             let dropped = ledger.dropped.values.reduce(0, +)
@@ -152,8 +174,11 @@ import WaybillCore
         try store.connection.statement("EXPLAIN QUERY PLAN " + sql).rows { row in row.text(3) }
     }
 
-    /// Breaks when a list is sorted, or scans, instead of walking an index: it would take seconds with a million transactions.
-    @Test(arguments: [(nil, []), (3, []), (nil, [.failed]), (3, [.failed, .canceled])] as [(Int?, Set<TransactionOutcome>)])
+    /// Breaks when a list is sorted, or scans, instead of walking an index: it would take seconds with a million
+    /// transactions.
+    @Test(
+        arguments: [(nil, []), (3, []), (nil, [.failed]), (3, [.failed, .canceled])]
+            as [(Int?, Set<TransactionOutcome>)])
     func listsWalkAnIndex(useCase: Int?, outcomes: Set<TransactionOutcome>) throws {
         var filter = TransactionFilter()
         filter.useCase = useCase
@@ -163,9 +188,13 @@ import WaybillCore
         let plan = try plan(query.sql)
         let searches = plan.filter { $0.hasPrefix("SEARCH") || $0.hasPrefix("SCAN") }
         let index =
-            useCase == nil ? "parts_by_outcome (outcome=? AND listed_us>" : "parts_by_use_case (use_case=? AND outcome=? AND listed_us>"
+            useCase == nil
+            ? "parts_by_outcome (outcome=? AND listed_us>"
+            : "parts_by_use_case (use_case=? AND outcome=? AND listed_us>"
         #expect(searches.count == (outcomes.isEmpty ? 6 : outcomes.count))
-        #expect(searches.allSatisfy { $0.contains("USING COVERING INDEX \(index)") || $0.contains("USING INDEX \(index)") }, "\(plan)")
+        #expect(
+            searches.allSatisfy { $0.contains("USING COVERING INDEX \(index)") || $0.contains("USING INDEX \(index)") },
+            "\(plan)")
         #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
     }
 
@@ -175,12 +204,16 @@ import WaybillCore
             let plan = try plan(sql)
             #expect(plan.allSatisfy { $0.hasPrefix("SEARCH") }, "\(plan)")
             #expect(
-                plan.first.map { $0.contains("parts_unsettled") || $0.contains("network_logs_by_closing") || $0.contains("PRIMARY KEY") }
+                plan.first.map {
+                    $0.contains("parts_unsettled") || $0.contains("network_logs_by_closing")
+                        || $0.contains("PRIMARY KEY")
+                }
                     == true, "\(plan)")
         }
     }
 
-    /// Breaks when the events of a window are found by reading all of their part: one that lives for days has a hundred thousand.
+    /// Breaks when the events of a window are found by reading all of their part: one that lives for days has a hundred
+    /// thousand.
     @Test func theEventsOfAWindowAreFoundByTheirKey() throws {
         let statements = PendingFacts.queries.map(\.0).filter { $0.contains("JOIN events") } + [FactScan.selectEvents]
         #expect(statements.count == 2)
@@ -191,7 +224,8 @@ import WaybillCore
         }
     }
 
-    /// Breaks when each exchange of a list is held against all transactions of its use case: a page took minutes with a million of them.
+    /// Breaks when each exchange of a list is held against all transactions of its use case: a page took minutes with a
+    /// million of them.
     @Test func theTransactionOfAnExchangeIsLookedUpByItsID() throws {
         var filter = ExchangeFilter()
         filter.useCase = 3

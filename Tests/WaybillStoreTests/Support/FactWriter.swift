@@ -3,7 +3,8 @@ import WaybillCore
 @testable import WaybillReading
 @testable import WaybillStore
 
-/// Writes the facts of one source by hand. Its clock says `wall` at its start; a fact is a second after the one before, unless told otherwise.
+/// Writes the facts of one source by hand. Its clock says `wall` at its start; a fact is a second after the one before,
+/// unless told otherwise.
 final class FactWriter {
     var source: RecordedSource
     var clocks: [ClockAnchor]
@@ -14,7 +15,8 @@ final class FactWriter {
     static let wall = 1_760_000_000_000_000
 
     init(_ app: String = "app", version: String = "1", wall: Int = FactWriter.wall) {
-        source = RecordedSource(id: GUID(), app: app, appVersion: version, device: "device", os: "Linux", osVersion: "6")
+        source = RecordedSource(
+            id: GUID(), app: app, appVersion: version, device: "device", os: "Linux", osVersion: "6")
         clocks = [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: wall)]
     }
 
@@ -22,19 +24,23 @@ final class FactWriter {
 
     @discardableResult
     func open(
-        _ transaction: GUID, useCase: Int = 0, joined: Bool = false, timeout: Int = 86_400_000_000, cause: Fact.ID? = nil,
+        _ transaction: GUID, useCase: Int = 0, joined: Bool = false, timeout: Int = 86_400_000_000,
+        cause: Fact.ID? = nil,
         attributes: Attributes = [:], at seconds: Int? = nil
     ) -> Int {
         add(
             .opened(
                 Fact.Opened(
-                    transaction: transaction, useCase: useCase, isJoined: joined, timeoutMicroseconds: timeout, cause: cause,
+                    transaction: transaction, useCase: useCase, isJoined: joined, timeoutMicroseconds: timeout,
+                    cause: cause,
                     attributes: attributes)
             ), part: nil, at: seconds)
     }
 
     @discardableResult
-    func event(_ code: Int, part: Int, error: RecordedError? = nil, attributes: Attributes = [:], at seconds: Int? = nil) -> Int {
+    func event(
+        _ code: Int, part: Int, error: RecordedError? = nil, attributes: Attributes = [:], at seconds: Int? = nil
+    ) -> Int {
         add(.event(Fact.Event(code: code, error: error, attributes: attributes)), part: part, at: seconds)
     }
 
@@ -44,7 +50,10 @@ final class FactWriter {
     }
 
     @discardableResult
-    func openExchange(_ exchange: Fact.ExchangeOpened = Fact.ExchangeOpened(method: "GET", path: "/"), part: Int, at seconds: Int? = nil)
+    func openExchange(
+        _ exchange: Fact.ExchangeOpened = Fact.ExchangeOpened(method: "GET", path: "/"), part: Int,
+        at seconds: Int? = nil
+    )
         -> Int
     {
         add(.exchangeOpened(exchange), part: part, at: seconds)
@@ -58,14 +67,18 @@ final class FactWriter {
     private func add(_ content: Fact.Content, part: Int?, at seconds: Int?) -> Int {
         now = seconds ?? now + 1
         let sequence = facts.count + 1
-        facts.append(Fact(sequence: sequence, part: part ?? sequence, atMicroseconds: now * 1_000_000, content: content))
+        facts.append(
+            Fact(sequence: sequence, part: part ?? sequence, atMicroseconds: now * 1_000_000, content: content))
         return sequence
     }
 
     /// A share of some of its facts, by sequence; all unless told otherwise.
-    func share(_ sequences: ClosedRange<Int>? = nil, ended: Bool = false, dropped: [DroppedRange] = []) -> TransactionSet.Share {
+    func share(_ sequences: ClosedRange<Int>? = nil, ended: Bool = false, dropped: [DroppedRange] = [])
+        -> TransactionSet.Share
+    {
         TransactionSet.Share(
-            source: source, clocks: clocks, hasEnded: ended, names: names, ledger: Ledger(recorded: facts.count), dropped: dropped,
+            source: source, clocks: clocks, hasEnded: ended, names: names, ledger: Ledger(recorded: facts.count),
+            dropped: dropped,
             facts: facts.filter { sequences?.contains($0.sequence) ?? true })
     }
 
@@ -77,7 +90,9 @@ final class FactWriter {
     func record(into store: Store, _ sequences: ClosedRange<Int>? = nil) throws {
         try store.register(source)
         try store.append(
-            RecordedBatch(source: id, facts: facts.filter { sequences?.contains($0.sequence) ?? true }, names: names, clocks: clocks))
+            RecordedBatch(
+                source: id, facts: facts.filter { sequences?.contains($0.sequence) ?? true }, names: names,
+                clocks: clocks))
     }
 }
 
@@ -86,14 +101,18 @@ extension Store {
     func ingest(_ decoded: DecodedSet) throws -> Receipt { try ingest(decoded, receivedAt: FactWriter.wall) }
 
     /// Leases as the only process there is.
-    func lease(_ limit: LeaseLimit = LeaseLimit(), owner: GUID = GUID(high: 1, low: 1), at uptime: Int = 0) throws -> TransactionSet? {
+    func lease(_ limit: LeaseLimit = LeaseLimit(), owner: GUID = GUID(high: 1, low: 1), at uptime: Int = 0) throws
+        -> TransactionSet?
+    {
         try lease(owner: owner, now: uptime, expiresIn: 1_000, limit: limit, isAlive: { _ in false })
     }
 }
 
 extension StoreReader {
     /// Every transaction, read long before anything times out.
-    func all(_ filter: TransactionFilter = TransactionFilter(), at wall: Int = FactWriter.wall) throws -> [TransactionSummary] {
+    func all(_ filter: TransactionFilter = TransactionFilter(), at wall: Int = FactWriter.wall) throws
+        -> [TransactionSummary]
+    {
         try transactions(matching: filter, limit: 1_000, after: nil, now: wall).rows
     }
 }

@@ -22,7 +22,9 @@ enum JournalBytes {
         try Data(bytes).write(to: URL(filePath: path))
         guard var journal = try? RecoveredJournal(LockedJournalFile(path: path)) else { return 0 }
         let facts = journal.next(limit: .max)
-        guard facts.count * JournalRecord.prefixWordCount * 8 < bytes.count else { throw Failure(text: "more facts than room") }
+        guard facts.count * JournalRecord.prefixWordCount * 8 < bytes.count else {
+            throw Failure(text: "more facts than room")
+        }
         var latest = 0
         for fact in facts {
             let numbers = [fact.sequence, fact.part, fact.atMicroseconds]
@@ -66,9 +68,12 @@ enum JournalBytes {
         guard (Header.count...words.count).contains(numbers[0]), (4...words.count).contains(numbers[1]),
             (1...words.count).contains(numbers[2]), numbers[0] + numbers[1] * numbers[2] == words.count,
             let layout = JournalLayout(
-                headerWordCount: numbers[0], segmentWordCount: numbers[1], segmentCount: numbers[2], salt: words[Header.salt])
+                headerWordCount: numbers[0], segmentWordCount: numbers[1], segmentCount: numbers[2],
+                salt: words[Header.salt])
         else { return bytes }
-        words[Header.checksum] = words.withUnsafeBufferPointer { $0.baseAddress.map { JournalFile.headerChecksum($0, numbers[0]) } ?? 0 }
+        words[Header.checksum] = words.withUnsafeBufferPointer {
+            $0.baseAddress.map { JournalFile.headerChecksum($0, numbers[0]) } ?? 0
+        }
         for segment in 0..<layout.segmentCount { seal(segment, of: &words, layout) }
         return words.withUnsafeBytes { Array($0) }
     }

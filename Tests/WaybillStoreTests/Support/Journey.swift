@@ -3,7 +3,8 @@ import WaybillTesting
 
 @testable import WaybillStore
 
-/// Histories on their way from a device's store to a collector's, with sets that get lost, answers that get lost, and sources that end at any point.
+/// Histories on their way from a device's store to a collector's, with sets that get lost, answers that get lost, and
+/// sources that end at any point.
 struct Journey {
     let device: Store
     let devicePlace: ResolvedLocation
@@ -30,9 +31,14 @@ struct Journey {
     mutating func step() throws -> Bool {
         uptime += 1_000
         try record()
-        let limit = LeaseLimit(factCount: Int.random(in: 1...20, using: &random), byteCount: random.oneIn(4) ? 300 : 100_000)
-        guard let set = try device.lease(owner: owner, now: uptime, expiresIn: 500, limit: limit, isAlive: { _ in true }) else {
-            return waiting.contains { !$0.facts.isEmpty || ($0.history.hasEnded && !ended.contains($0.history.source.id)) }
+        let limit = LeaseLimit(
+            factCount: Int.random(in: 1...20, using: &random), byteCount: random.oneIn(4) ? 300 : 100_000)
+        guard
+            let set = try device.lease(owner: owner, now: uptime, expiresIn: 500, limit: limit, isAlive: { _ in true })
+        else {
+            return waiting.contains {
+                !$0.facts.isEmpty || ($0.history.hasEnded && !ended.contains($0.history.source.id))
+            }
         }
         if random.oneIn(3) { try record() }  // while the set is on its way
         let fate = Int.random(in: 0..<6, using: &random)
@@ -40,7 +46,9 @@ struct Journey {
         if fate > 0 {
             let receipt = try collector.ingest(try TransactionSet.decode(set.encoded()), receivedAt: uptime)
             if receipt.factCount != set.factCount || !receipt.rejections.isEmpty { surprises.append("\(receipt)") }
-            if fate > 2, try !device.settle(set.id, rejections: receipt.rejections, at: uptime) { surprises.append("the lease is gone") }
+            if fate > 2, try !device.settle(set.id, rejections: receipt.rejections, at: uptime) {
+                surprises.append("the lease is gone")
+            }
         }
         if fate == 2 { try device.release(set.id) }
         for ledger in try device.ledgers().values where !ledger.isBalanced { surprises.append("\(ledger)") }
@@ -62,7 +70,9 @@ struct Journey {
             batch.count == left.count
             ? history.clocks : Array(history.clocks.prefix(Int.random(in: 1...history.clocks.count, using: &random)))
         try device.append(
-            RecordedBatch(source: history.source.id, facts: Array(batch), names: history.names, clocks: clocks, refused: history.refused))
+            RecordedBatch(
+                source: history.source.id, facts: Array(batch), names: history.names, clocks: clocks,
+                refused: history.refused))
         waiting[index].facts = left.dropFirst(batch.count)
     }
 }

@@ -8,16 +8,23 @@ extension Store {
     func dump() throws -> [String] {
         var lines: [String] = []
         let tables = [
-            "sources", "clocks", "names", "parts", "events", "network_logs", "ranges", "leases", "dropped", "quarantine", "erased",
+            "sources", "clocks", "names", "parts", "events", "network_logs", "ranges", "leases", "dropped",
+            "quarantine", "erased",
         ]
         for table in tables {
-            let columns = try connection.statement("SELECT name FROM pragma_table_info(?)").rows(table) { row in row.text(0) }
-            let expressions = columns.filter { !(table == "sources" && ($0 == "id" || $0 == "heard_us")) }.map { column in
-                column == "source"
-                    ? "'\(column)=' || (SELECT hex(uuid) FROM sources WHERE id = source)" : "'\(column)=' || quote(\(column))"
+            let columns = try connection.statement("SELECT name FROM pragma_table_info(?)").rows(table) { row in
+                row.text(0)
             }
-            lines += try connection.statement("SELECT '\(table) ' || \(expressions.joined(separator: " || ' ' || ")) FROM \(table)")
-                .rows { row in row.text(0) }.sorted()
+            let expressions = columns.filter { !(table == "sources" && ($0 == "id" || $0 == "heard_us")) }.map {
+                column in
+                column == "source"
+                    ? "'\(column)=' || (SELECT hex(uuid) FROM sources WHERE id = source)"
+                    : "'\(column)=' || quote(\(column))"
+            }
+            lines += try connection.statement(
+                "SELECT '\(table) ' || \(expressions.joined(separator: " || ' ' || ")) FROM \(table)"
+            )
+            .rows { row in row.text(0) }.sorted()
         }
         return lines
     }
@@ -25,7 +32,9 @@ extension Store {
     /// Every fact of a source, read back from its rows, in order of sequence.
     func facts(of source: GUID) throws -> [Fact] {
         guard let row = try SourceRows(connection: connection).find(source) else { return [] }
-        let parts = try connection.statement("SELECT sequence FROM parts WHERE source = ?").rows(row.id) { row in row.int(0) }
+        let parts = try connection.statement("SELECT sequence FROM parts WHERE source = ?").rows(row.id) { row in
+            row.int(0)
+        }
         var facts: [Fact] = []
         for part in parts { facts += try PartFacts(connection: connection).facts(of: part, in: row.id) }
         return facts.sorted { $0.sequence < $1.sequence }

@@ -65,7 +65,8 @@ import WaybillCore
         #expect(try StoreReader(place).sources().isEmpty)
     }
 
-    /// Breaks when somebody who has learned the ID of a transaction can make it grow without end, by one source or by many.
+    /// Breaks when somebody who has learned the ID of a transaction can make it grow without end, by one source or by
+    /// many.
     @Test func factsBeyondWhatATransactionMayHaveAreRejected() throws {
         let (owner, intruder, other) = (FactWriter(), FactWriter(), FactWriter())
         let transaction = GUID()

@@ -28,7 +28,9 @@ import WaybillTesting
         #expect(try reader.verify().problems == [], "seed \(seed)")
         for record in try reader.sources() {
             let history = try #require(histories.first { $0.source.id == record.id })
-            #expect(record.ledger.recorded == history.facts.count && record.ledger.pending == 0 && record.gaps.isEmpty, "seed \(seed)")
+            #expect(
+                record.ledger.recorded == history.facts.count && record.ledger.pending == 0 && record.gaps.isEmpty,
+                "seed \(seed)")
             #expect(record.ledger.refused == history.refused && record.hasEnded == history.hasEnded, "seed \(seed)")
         }
     }
@@ -49,8 +51,8 @@ import WaybillTesting
         #expect(record.ledger.pending == lost.count + 5, "seed \(seed)")
     }
 
-    /// Breaks when a fact that was appended is not leased, or leased changed, or twice without need; when a ledger does not balance on the way; or
-    /// when the two stores do not agree in the end.
+    /// Breaks when a fact that was appended is not leased, or leased changed, or twice without need; when a ledger does
+    /// not balance on the way; or when the two stores do not agree in the end.
     @Test(arguments: 0..<150)
     func whatIsRecordedArrivesOnceWhateverHappensOnTheWay(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
@@ -74,7 +76,8 @@ import WaybillTesting
             #expect(rows[0] == rows[1], "seed \(seed)")
         }
         #expect(try journey.device.pendingCount() == 0, "seed \(seed)")
-        #expect(try journey.device.connection.integer("SELECT count(*) FROM parts WHERE settled = 0") == 0, "seed \(seed)")
+        #expect(
+            try journey.device.connection.integer("SELECT count(*) FROM parts WHERE settled = 0") == 0, "seed \(seed)")
         #expect(try StoreReader(journey.devicePlace).verify().problems == [], "seed \(seed)")
         #expect(try StoreReader(journey.collectorPlace).verify().problems == [], "seed \(seed)")
     }
@@ -90,7 +93,8 @@ import WaybillTesting
         guard history.facts.count > 6, random.oneIn(3) else { return }
         let first = Int.random(in: 1...(history.facts.count - 4), using: &random)
         history.dropped = [
-            DroppedRange(first: first, last: first + 1, reason: .quota), DroppedRange(first: first + 2, last: first + 3, reason: .age),
+            DroppedRange(first: first, last: first + 1, reason: .quota),
+            DroppedRange(first: first + 2, last: first + 3, reason: .age),
         ]
     }
 }

@@ -27,7 +27,9 @@ import WaybillCore
     @Test func ofOverlappingSetsOnlyTheNewIsAccepted() throws {
         let part = client.open(GUID())
         for code in 1...9 { client.event(code, part: part) }
-        let counts = try [4...6, 1...5, 6...10, 1...10].map { try store.ingest(client.set($0)) }.map { [$0.acceptedCount, $0.knownCount] }
+        let counts = try [4...6, 1...5, 6...10, 1...10].map { try store.ingest(client.set($0)) }.map {
+            [$0.acceptedCount, $0.knownCount]
+        }
         #expect(counts == [[3, 0], [3, 2], [4, 1], [0, 10]])
         #expect(try dump("ranges").count == 1)
         #expect(try store.facts(of: client.id) == client.facts)
@@ -43,7 +45,8 @@ import WaybillCore
         #expect(receipt.acceptedCount == 3)
         #expect(
             receipt.rejections == [
-                Rejection(source: client.id, sequence: 3, index: 2, reason: "the part is closed already by another fact")
+                Rejection(
+                    source: client.id, sequence: 3, index: 2, reason: "the part is closed already by another fact")
             ])
         #expect(try StoreReader(place).sources().first?.gaps == [SourceRecord.Gap(first: 3, last: 3)])
         #expect(try StoreReader(place).all().map(\.outcome) == [.succeeded])
@@ -65,7 +68,8 @@ import WaybillCore
         #expect(try store.facts(of: client.id) == Array(client.facts.prefix(2)))
     }
 
-    /// Breaks when the places of rejections do not count the facts that could not be read, which are not among the decoded ones.
+    /// Breaks when the places of rejections do not count the facts that could not be read, which are not among the
+    /// decoded ones.
     @Test func rejectionsGiveThePlaceInTheSetAsItWasSent() throws {
         let part = client.open(GUID())
         client.close(part, .succeeded)
@@ -133,10 +137,14 @@ import WaybillCore
         client.close(client.open(transaction, at: 10), .succeeded, at: 11)
         try store.ingest(server.set())
         var listed = try StoreReader(place).all()
-        #expect(listed.map(\.isWaitingForBeginner) == [true] && listed.map(\.begunMicroseconds) == [FactWriter.wall - 59_000_000])
+        #expect(
+            listed.map(\.isWaitingForBeginner) == [true]
+                && listed.map(\.begunMicroseconds) == [FactWriter.wall - 59_000_000])
         try store.ingest(client.set())
         listed = try StoreReader(place).all()
-        #expect(listed.map(\.isWaitingForBeginner) == [false] && listed.map(\.begunMicroseconds) == [FactWriter.wall + 10_000_000])
+        #expect(
+            listed.map(\.isWaitingForBeginner) == [false]
+                && listed.map(\.begunMicroseconds) == [FactWriter.wall + 10_000_000])
         #expect(listed.map(\.sourceCount) == [2] && listed.map(\.outcome) == [.succeeded])
     }
 

@@ -17,13 +17,21 @@ import WaybillCore
         try store.ingest(writer.set())
     }
 
-    /// Breaks when a code that was renamed in a later version, or is named otherwise by another app, goes unnoticed; or one that was not is told.
+    /// Breaks when a code that was renamed in a later version, or is named otherwise by another app, goes unnoticed; or
+    /// one that was not is told.
     @Test func aCodeWithSeveralNamesIsToldWithItsVersions() throws {
-        try record("shop", "1.9", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "sent"))
-        try record("shop", "1.2", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "sent"))
-        try record("shop", "1.10", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "requestSent"))
-        try record("accounts", "4", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "checked"))
-        try record("accounts", "4", RecordedName(useCase: 1, event: 1, name: "begun"), RecordedName(useCase: 3, name: "sync"))
+        try record(
+            "shop", "1.9", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "sent"))
+        try record(
+            "shop", "1.2", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "sent"))
+        try record(
+            "shop", "1.10", RecordedName(useCase: 0, name: "login"),
+            RecordedName(useCase: 0, event: 1, name: "requestSent"))
+        try record(
+            "accounts", "4", RecordedName(useCase: 0, name: "login"),
+            RecordedName(useCase: 0, event: 1, name: "checked"))
+        try record(
+            "accounts", "4", RecordedName(useCase: 1, event: 1, name: "begun"), RecordedName(useCase: 3, name: "sync"))
         try record("accounts", "5", RecordedName(useCase: 3, name: "synchronize"))
         let conflicts = try StoreReader(place).nameConflicts()
         #expect(
@@ -50,8 +58,10 @@ import WaybillCore
     }
 
     @Test func aStoreWithoutConflictsHasNone() throws {
-        try record("shop", "1", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "sent"))
-        try record("shop", "2", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 1, event: 1, name: "begun"))
+        try record(
+            "shop", "1", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 0, event: 1, name: "sent"))
+        try record(
+            "shop", "2", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 1, event: 1, name: "begun"))
         #expect(try StoreReader(place).nameConflicts() == [])
     }
 }

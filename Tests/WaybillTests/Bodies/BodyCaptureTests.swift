@@ -16,9 +16,12 @@ import WaybillTesting
         return .testing(options: options)
     }
 
-    private func request(_ url: String = "https://api.example.com/v1/login", type: String = "application/json") throws -> ExchangeRequest {
+    private func request(_ url: String = "https://api.example.com/v1/login", type: String = "application/json") throws
+        -> ExchangeRequest
+    {
         ExchangeRequest(
-            method: "POST", url: try #require(URL(string: url)), headerFields: [Fact.HeaderField(name: "content-type", value: type)])
+            method: "POST", url: try #require(URL(string: url)),
+            headerFields: [Fact.HeaderField(name: "content-type", value: type)])
     }
 
     private func response(_ fields: [String: String] = ["Content-Type": "application/json"]) -> ExchangeResponse {
@@ -27,13 +30,16 @@ import WaybillTesting
 
     /// One exchange whose bodies come in small pieces.
     private func record(
-        _ request: ExchangeRequest, _ sent: Data, _ response: ExchangeResponse, _ received: Data, by tx: TransactionManager,
+        _ request: ExchangeRequest, _ sent: Data, _ response: ExchangeResponse, _ received: Data,
+        by tx: TransactionManager,
         size: Int = 7, end: (ExchangeRecorder) -> Void = { $0.finish() }
     ) -> Fact.ID {
         let exchange = tx.openExchange(request)
         for start in stride(from: 0, to: sent.count, by: size) { exchange.sent(sent.dropFirst(start).prefix(size)) }
         exchange.responded(response)
-        for start in stride(from: 0, to: received.count, by: size) { exchange.received(received.dropFirst(start).prefix(size)) }
+        for start in stride(from: 0, to: received.count, by: size) {
+            exchange.received(received.dropFirst(start).prefix(size))
+        }
         end(exchange)
         return Fact.ID(source: tx.sources.current?.id ?? GUID(), sequence: exchange.sequence)
     }
@@ -70,12 +76,15 @@ import WaybillTesting
     }
 
     @Test(arguments: [
-        ("https://api.example.com/v1/login", "application/json", true), ("https://API.example.com/v1/", "application/problem+json", true),
-        ("https://other.example.com/v1/login", "application/json", false), ("https://api.example.com/v2/login", "application/json", false),
+        ("https://api.example.com/v1/login", "application/json", true),
+        ("https://API.example.com/v1/", "application/problem+json", true),
+        ("https://other.example.com/v1/login", "application/json", false),
+        ("https://api.example.com/v2/login", "application/json", false),
         ("https://api.example.com/v1/login", "text/plain", false),
     ]) func hostsPathsAndTypesSayWhichBodiesAreKept(url: String, type: String, isKept: Bool) async throws {
         let policy = BodyPolicy(
-            hosts: ["api.example.com"], paths: [.glob("/v1/*")], contentTypes: [.regex("^application/([a-z]+[+])?json$")])
+            hosts: ["api.example.com"], paths: [.glob("/v1/*")],
+            contentTypes: [.regex("^application/([a-z]+[+])?json$")])
         let tx = manager(policy)
         let id = record(try request(url, type: "\(type); charset=utf-8"), Data("{}".utf8), response(), Data(), by: tx)
         #expect(text(try await tx.body(of: id, .request)) == (isKept ? "{}" : type == "text/plain" ? "" : nil))
@@ -89,7 +98,9 @@ import WaybillTesting
         let line = "a line of an answer\n"
         let long = Data(String(repeating: line, count: 50).utf8)
         var bodies: [ExchangeBody] = []
-        for (body, size) in [(long, 7), (long, 400), (long + Data("x".utf8), 7), (Data("y".utf8) + long.dropFirst(), 7)] {
+        for (body, size) in [
+            (long, 7), (long, 400), (long + Data("x".utf8), 7), (Data("y".utf8) + long.dropFirst(), 7),
+        ] {
             let id = record(try request(), Data(), response(["Content-Type": "text/plain"]), body, by: tx, size: size)
             bodies.append(try #require(try await tx.body(of: id, .response)))
         }
@@ -115,7 +126,9 @@ import WaybillTesting
     @Test func whatIsStillCompressedIsNotKept() async throws {
         let tx = manager(BodyPolicy())
         let fields = ["Content-Type": "application/json", "Content-Encoding": "gzip"]
-        let zipped = Data([0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x03, 0xAB, 0x56, 0x2A, 0xC9, 0xCF, 0x4E, 0xCD, 0x53])
+        let zipped = Data([
+            0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x03, 0xAB, 0x56, 0x2A, 0xC9, 0xCF, 0x4E, 0xCD, 0x53,
+        ])
         for (bytes, expected, omission) in [
             (zipped, "", .encoding), (zipped.prefix(3), "", .encoding),
             (Data(#"{"token":"é, decoded"}"#.utf8), #"{"token":"[redacted]"}"#, nil),
@@ -129,11 +142,15 @@ import WaybillTesting
 
     @Test func ofAnExchangeThatFailedTheBeginningIsKept() async throws {
         let tx = manager(BodyPolicy())
-        let id = record(try request(), Data("{}".utf8), response(), Data(#"{"a":"b","card":"4111 1111 1111"#.utf8), by: tx) {
+        let id = record(
+            try request(), Data("{}".utf8), response(), Data(#"{"a":"b","card":"4111 1111 1111"#.utf8), by: tx
+        ) {
             $0.fail(URLError(.networkConnectionLost))
         }
         let body = try #require(try await tx.body(of: id, .response))
-        #expect(text(body) == #"{"a":"b","card":"# && body.omission == .unfinished, "what was cut off could have been a secret")
+        #expect(
+            text(body) == #"{"a":"b","card":"# && body.omission == .unfinished,
+            "what was cut off could have been a secret")
         #expect(try await tx.body(of: id, .request)?.isWhole == true, "whoever has answered has read the request")
     }
 
@@ -146,7 +163,9 @@ import WaybillTesting
             let login = tx.begin(Login.self)
             var count = 0
             for _ in 0..<4 {
-                let id = try await login.makingCurrent { record(try request(), Data("{}".utf8), response(), Data(), by: tx) }
+                let id = try await login.makingCurrent {
+                    record(try request(), Data("{}".utf8), response(), Data(), by: tx)
+                }
                 if try await tx.body(of: id, .request) != nil { count += 1 }
             }
             kept.insert(count)
@@ -177,7 +196,8 @@ import WaybillTesting
         #expect(waiting.byteCount <= 9 << 20)
         exchange.finish()
         let body = try #require(
-            try await tx.body(of: Fact.ID(source: tx.sources.current?.id ?? GUID(), sequence: exchange.sequence), .response))
+            try await tx.body(
+                of: Fact.ID(source: tx.sources.current?.id ?? GUID(), sequence: exchange.sequence), .response))
         #expect(body.omission == .room && body.byteCount == 512 * line.count && body.bytes.count <= 8 << 20)
         #expect(tx.health.omittedBodies == 1)
         #expect(waiting.byteCount == 0, "all that was reserved is given back")

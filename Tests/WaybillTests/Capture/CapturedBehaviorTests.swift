@@ -5,16 +5,21 @@ import Testing
 import Waybill
 import WaybillTesting
 
-/// A session that is captured does what it does alone: the same answers, the same calls of its delegate, the same requests at the server.
+/// A session that is captured does what it does alone: the same answers, the same calls of its delegate, the same
+/// requests at the server.
 @Suite(.timeLimit(.minutes(5)))
 struct CapturedBehaviorTests {
     private let tx = TransactionManager.testing()
 
     private static let bare: Behavior.MakeSession = { URLSession(configuration: $0, delegate: $1, delegateQueue: nil) }
 
-    @Test(arguments: Behavior.all) func aSessionBehindACapturingDelegateDoesWhatItDoesAlone(behavior: Behavior) async throws {
+    @Test(arguments: Behavior.all) func aSessionBehindACapturingDelegateDoesWhatItDoesAlone(behavior: Behavior)
+        async throws
+    {
         let alone = try await behavior.seen(Self.bare)
-        let captured = try await behavior.seen { URLSession(configuration: $0, delegate: tx.capturing($1), delegateQueue: nil) }
+        let captured = try await behavior.seen {
+            URLSession(configuration: $0, delegate: tx.capturing($1), delegateQueue: nil)
+        }
         #expect(captured == alone)
     }
 

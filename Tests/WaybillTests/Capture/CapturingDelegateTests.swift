@@ -35,7 +35,9 @@ struct CapturingDelegateTests {
         await login.makingCurrent {
             await run(capturing.task(for: URLRequest(url: server.url())) { session.dataTask(with: $0) })
         }
-        let told = server.requests.compactMap { $0.header("Waybill-Transaction").flatMap { TransactionHeader(parsing: $0) } }
+        let told = server.requests.compactMap {
+            $0.header("Waybill-Transaction").flatMap { TransactionHeader(parsing: $0) }
+        }
         #expect(told.map(\.transaction) == [login.id, login.id])
         #expect(told.map(\.exchange) == tx.exchanges.map(\.id.sequence))
         #expect(tx.exchanges.map(\.status) == [200, 200])
@@ -68,7 +70,8 @@ struct CapturingDelegateTests {
         let server = try LoopbackServer { request in
             switch request.path {
             case "/same": .init(status: 302, headers: [("Location", "/here")])
-            case "/other": .init(status: 302, headers: [("Location", "http://localhost:\(request.header("Port") ?? "")/here")])
+            case "/other":
+                .init(status: 302, headers: [("Location", "http://localhost:\(request.header("Port") ?? "")/here")])
             default: .text("hello")
             }
         }

@@ -14,7 +14,9 @@ import WaybillTesting
 
     init() throws { scene = try DelegateScene() }
 
-    @Test(arguments: DelegateRequirement.all) func everyMethodIsForwardedAndItsAnswerBack(requirement: DelegateRequirement) {
+    @Test(arguments: DelegateRequirement.all) func everyMethodIsForwardedAndItsAnswerBack(
+        requirement: DelegateRequirement
+    ) {
         let (alone, behind) = (RecordingDelegate(), RecordingDelegate())
         let direct = requirement.call(alone, scene)
         let captured = requirement.call(tx.capturing(behind), scene)
@@ -34,7 +36,8 @@ import WaybillTesting
         let target = "x86_64-unknown-linux-gnu"
         #endif
         process.arguments = [
-            "swift", "symbolgraph-extract", "-module-name", "FoundationNetworking", "-target", target, "-output-dir", folder.url.path,
+            "swift", "symbolgraph-extract", "-module-name", "FoundationNetworking", "-target", target, "-output-dir",
+            folder.url.path,
         ]
         try process.run()
         process.waitUntilExit()
@@ -43,7 +46,9 @@ import WaybillTesting
         #expect(listed.sorted() == DelegateRequirement.all.map(\.name).sorted())
     }
 
-    @Test(arguments: DelegateRequirement.all) func whatADelegateDoesNotHaveIsAnsweredAsTheProtocolDoes(requirement: DelegateRequirement) {
+    @Test(arguments: DelegateRequirement.all) func whatADelegateDoesNotHaveIsAnsweredAsTheProtocolDoes(
+        requirement: DelegateRequirement
+    ) {
         let byDefault = requirement.call(Defaults(), scene)
         #expect(requirement.call(tx.capturing(Plain()), scene) == (byDefault ?? answerOfADelayedRequest(requirement)))
         #expect(requirement.call(tx.capturing(nil), scene) == (byDefault ?? answerOfADelayedRequest(requirement)))
@@ -73,10 +78,14 @@ private final class Plain: NSObject, URLSessionDelegate, Sendable {}
 private final class Defaults: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, URLSessionStreamDelegate,
     URLSessionWebSocketDelegate, Sendable
 {
-    func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {}
-    func urlSession(_ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?) {}
+    func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+    }
     func urlSession(
-        _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
+    ) {}
+    func urlSession(
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
+        didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
         reason: Data?
     ) {}
 }
@@ -96,7 +105,8 @@ private struct SymbolGraph: Decodable {
     /// The requirements of `URLSession...Delegate`, without their defaults.
     var delegateMethods: [String] {
         symbols.filter {
-            $0.kind.identifier == "swift.method" && $0.swiftExtension == nil && $0.pathComponents.first?.hasPrefix("URLSession") == true
+            $0.kind.identifier == "swift.method" && $0.swiftExtension == nil
+                && $0.pathComponents.first?.hasPrefix("URLSession") == true
                 && $0.pathComponents.first?.hasSuffix("Delegate") == true
         }.map { $0.pathComponents.joined(separator: ".") }
     }

@@ -65,7 +65,9 @@ struct PassiveCaptureTests {
         #expect(!TransactionManager.disabled.passiveCapture.isRunning)
     }
 
-    @Test(arguments: [true, false]) func eachOfManyRequestsAtOnceIsTiedToTheTransactionItIsResumedIn(isCached: Bool) async throws {
+    @Test(arguments: [true, false]) func eachOfManyRequestsAtOnceIsTiedToTheTransactionItIsResumedIn(isCached: Bool)
+        async throws
+    {
         let server = try LoopbackServer { request in .text(request.path) }
         let session = session(cached: isCached)
         tx.passiveCapture.start()
@@ -122,10 +124,14 @@ struct PassiveCaptureTests {
 
     /// Broken, a later request of somebody else would carry it.
     @Test func theFieldIsOnlyOnItsOwnRequest() async throws {
-        let server = try LoopbackServer { $0.path == "/there" ? .init(status: 302, headers: [("Location", "/here")]) : .text("hello") }
+        let server = try LoopbackServer {
+            $0.path == "/there" ? .init(status: 302, headers: [("Location", "/here")]) : .text("hello")
+        }
         let session = session(fields: ["Own": "yes"])
         tx.passiveCapture.start()
-        _ = try await tx.begin(Login.self).makingCurrent { try await session.data(for: URLRequest(url: server.url("/there"))) }
+        _ = try await tx.begin(Login.self).makingCurrent {
+            try await session.data(for: URLRequest(url: server.url("/there")))
+        }
         _ = try await session.data(for: URLRequest(url: server.url("/after")))
         #expect(server.requests.map { $0.header("Waybill-Transaction") != nil } == [true, false, false])
         #expect(server.requests.map { $0.header("Own") } == ["yes", "yes", "yes"])
@@ -159,7 +165,8 @@ struct PassiveCaptureTests {
         #expect(Callers.take(request) == nil)
     }
 
-    /// One line at start-up, then code that knows nothing of it; in a process of its own, since there is one shared session in each.
+    /// One line at start-up, then code that knows nothing of it; in a process of its own, since there is one shared
+    /// session in each.
     @Test func theSharedSessionIsCapturedFromTheStartOn() async throws {
         let (server, folder) = (try LoopbackServer { _ in .text("hello") }, try TemporaryDirectory())
         let child = try ChildProcess(
@@ -218,12 +225,15 @@ struct PassiveCaptureTests {
     }
 
     /// The short form; `TestProcess cancel-passive 8000` is the long one.
-    @Test(arguments: ["passive", "delegate"]) func cancelingAtAnyMomentNeitherHangsNorTrapsAndEveryRecordIsClosed(way: String) async throws
-    {
+    @Test(arguments: ["passive", "delegate"]) func cancelingAtAnyMomentNeitherHangsNorTrapsAndEveryRecordIsClosed(
+        way: String
+    ) async throws {
         let child = try ChildProcess("TestProcess", ["cancel-\(way)", "800"])
         let (output, status) = await child.finished(within: .seconds(60))
         try #require(status == 0, "hung or trapped")
-        let numbers = output.split(separator: " ").compactMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+        let numbers = output.split(separator: " ").compactMap {
+            Int($0.trimmingCharacters(in: .whitespacesAndNewlines))
+        }
         try #require(numbers.count == 3)
         #expect(numbers[1] > 0, "nothing was canceled: this proved nothing")
         #expect(numbers[2] == 0, "none is left open")

@@ -31,7 +31,8 @@ struct ContractTests {
     @Test(arguments: WayIn.all, [0, 1, 70_000]) func aPostedBodyArrives(way: WayIn, byteCount: Int) async throws {
         let server = try LoopbackServer { .text("\($0.body.count)") }
         let body = WayIn.pattern(byteCount)
-        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url(), "POST"), body: .data(body)), by: way)
+        let trial = try await Trial(
+            WayIn.Call(request: WayIn.request(server.url(), "POST"), body: .data(body)), by: way)
         #expect(trial.outcome.body == Data("\(byteCount)".utf8))
         #expect(server.requests.map(\.body) == [body, body])
         if !way.limits.contains(.requestBody) { #expect(trial.exchange.sentByteCount == byteCount) }
@@ -40,13 +41,16 @@ struct ContractTests {
     @Test(arguments: WayIn.all.without(.stream)) func aBodyOfUnknownLengthArrivesInChunks(way: WayIn) async throws {
         let server = try LoopbackServer { .text($0.header("Transfer-Encoding") ?? "at once") }
         let body = WayIn.pattern(70_000)
-        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url(), "POST"), body: .stream(body)), by: way)
+        let trial = try await Trial(
+            WayIn.Call(request: WayIn.request(server.url(), "POST"), body: .stream(body)), by: way)
         #expect(trial.outcome.body == Data("chunked".utf8))
         #expect(server.requests.map(\.body) == [body, body])
         if !way.limits.contains(.requestBody) { #expect(trial.exchange.sentByteCount == body.count) }
     }
 
-    @Test(arguments: WayIn.all, [204, 304, 400, 404, 409, 500, 503]) func anAnswerOfAnyStatusIsAnAnswer(way: WayIn, status: Int)
+    @Test(arguments: WayIn.all, [204, 304, 400, 404, 409, 500, 503]) func anAnswerOfAnyStatusIsAnAnswer(
+        way: WayIn, status: Int
+    )
         async throws
     {
         let body = [204, 304].contains(status) ? "" : "\(status), sorry"
@@ -59,14 +63,18 @@ struct ContractTests {
     /// Bare `URLSession` waits for a password for ever.
     @Test(arguments: WayIn.all.without(.challenge), ["Bearer", "Basic realm=\"place\""])
     func aChallengeIsAnAnswer(way: WayIn, field: String) async throws {
-        let server = try LoopbackServer { _ in .init(status: 401, headers: [("WWW-Authenticate", field)], body: Data("who?".utf8)) }
+        let server = try LoopbackServer { _ in
+            .init(status: 401, headers: [("WWW-Authenticate", field)], body: Data("who?".utf8))
+        }
         let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: false)
         #expect(trial.outcome.status == 401)
         #expect(trial.outcome.body == Data("who?".utf8))
         #expect(server.requests.count == 1)
     }
 
-    @Test(arguments: WayIn.all, ["127.0.0.1", "localhost"]) func aRedirectIsFollowed(way: WayIn, host: String) async throws {
+    @Test(arguments: WayIn.all, ["127.0.0.1", "localhost"]) func aRedirectIsFollowed(way: WayIn, host: String)
+        async throws
+    {
         let target = try LoopbackServer { _ in .text("there") }
         let url = target.url("/there", host: host)
         let server = try LoopbackServer { _ in .redirect(to: url) }
@@ -82,7 +90,9 @@ struct ContractTests {
         }
     }
 
-    @Test(arguments: WayIn.all.without(.compression)) func aCompressedAnswerIsDecodedAndBothLengthsAreKnown(way: WayIn) async throws {
+    @Test(arguments: WayIn.all.without(.compression)) func aCompressedAnswerIsDecodedAndBothLengthsAreKnown(way: WayIn)
+        async throws
+    {
         let compressed = "H4sIAAAAAAACAytPrEzKzMlRKB+lR+lRepQe5DQAGAwmrbAEAAA="
         let body = try #require(Data(base64Encoded: compressed))
         let server = try LoopbackServer { _ in .init(headers: [("Content-Encoding", "gzip")], body: body) }
@@ -110,7 +120,9 @@ struct ContractTests {
 
     enum Breakage: CaseIterable { case cutShort, reset, hungUp }
 
-    @Test(arguments: WayIn.all, Breakage.allCases) func aBrokenConnectionIsAFailure(way: WayIn, breakage: Breakage) async throws {
+    @Test(arguments: WayIn.all, Breakage.allCases) func aBrokenConnectionIsAFailure(way: WayIn, breakage: Breakage)
+        async throws
+    {
         let server = try LoopbackServer { _ in
             switch breakage {
             case .cutShort: .text("0123456789").cutShort
@@ -119,7 +131,8 @@ struct ContractTests {
             }
         }
         // What a reset is called depends on whether it overtakes the bytes before it.
-        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: breakage != .reset)
+        let trial = try await Trial(
+            WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: breakage != .reset)
         #expect(trial.outcome.status == nil)
         #expect(trial.exchange.state == .failed)
     }
@@ -138,7 +151,8 @@ struct ContractTests {
         #expect(trial.exchange.state == .failed)
     }
 
-    @Test(arguments: WayIn.all.without(.unsent)) func aRequestThatIsCanceledBeforehandIsNotSent(way: WayIn) async throws {
+    @Test(arguments: WayIn.all.without(.unsent)) func aRequestThatIsCanceledBeforehandIsNotSent(way: WayIn) async throws
+    {
         let server = try LoopbackServer { _ in .text("never asked") }
         let trial = try await Trial(
             WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: false, isCanceledBeforehand: true)
@@ -153,7 +167,8 @@ struct ContractTests {
             arrived.open()
             return .never
         }
-        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: false) { running in
+        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: false) {
+            running in
             await arrived.opened()
             running.cancel()
         }
@@ -167,7 +182,8 @@ struct ContractTests {
             arrived.open()
             return .text("one half, the other half").secondHalf(after: Gate())
         }
-        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: false) { running in
+        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: false) {
+            running in
             await arrived.opened()
             running.cancel()
         }
@@ -177,7 +193,8 @@ struct ContractTests {
 
     @Test(arguments: WayIn.all) func cancelingAfterwardsChangesNothing(way: WayIn) async throws {
         let server = try LoopbackServer { _ in .text("done") }
-        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: false) { running in
+        let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url())), by: way, isCompared: false) {
+            running in
             _ = await running.value
             running.cancel()
         }

@@ -41,8 +41,8 @@ enum Outcome: Equatable, Sendable {
     }
 }
 
-/// `URLSession` as it is, without capture: what a way in is compared with. Never canceled, which it does not survive on Linux, and never asked for
-/// a password, for which it waits for ever.
+/// `URLSession` as it is, without capture: what a way in is compared with. Never canceled, which it does not survive on
+/// Linux, and never asked for a password, for which it waits for ever.
 enum BareSession {
     static func send(_ call: WayIn.Call) async throws -> (Data, URLResponse) {
         let session = URLSession(configuration: .ephemeral)

@@ -10,7 +10,8 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// One request made by a way in: what the caller got and what was recorded, which are checked against each other and against bare `URLSession`.
+/// One request made by a way in: what the caller got and what was recorded, which are checked against each other and
+/// against bare `URLSession`.
 struct Trial {
     let outcome: Outcome
     let exchange: TransactionRecord.Exchange
@@ -67,11 +68,14 @@ struct Trial {
         case .failed(.cancelled): #expect(exchange.state == .canceled)
         case .failed(let code):
             #expect(exchange.state == .failed)
-            if !way.limits.contains(.errors) { #expect(exchange.error == RecordedError(domain: NSURLErrorDomain, code: code.rawValue)) }
+            if !way.limits.contains(.errors) {
+                #expect(exchange.error == RecordedError(domain: NSURLErrorDomain, code: code.rawValue))
+            }
         case .strange(let what): Issue.record("No answer to HTTP, and no URLError: \(what)")
         }
         let times = [
-            exchange.openedMicroseconds, exchange.transfer.sentAtMicroseconds, exchange.firstByteMicroseconds, exchange.closedMicroseconds,
+            exchange.openedMicroseconds, exchange.transfer.sentAtMicroseconds, exchange.firstByteMicroseconds,
+            exchange.closedMicroseconds,
         ].compactMap { $0 }
         #expect(times == times.sorted())
         #expect(exchange.closedMicroseconds != nil)

@@ -34,7 +34,8 @@ struct WayIn: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// What a way cannot see or do, and the contract therefore does not ask of it. Each is said in the guide on capture.
+    /// What a way cannot see or do, and the contract therefore does not ask of it. Each is said in the guide on
+    /// capture.
     enum Limit: Sendable, CaseIterable {
         /// The length of the request's body is not recorded.
         case requestBody
@@ -64,8 +65,8 @@ struct WayIn: Sendable, CustomTestStringConvertible {
 
     var name: String
     var limits: Set<Limit> = []
-    /// Makes the request for the current transaction. Gives what the caller gets and throws what is thrown to it; canceling the task cancels the
-    /// request.
+    /// Makes the request for the current transaction. Gives what the caller gets and throws what is thrown to it;
+    /// canceling the task cancels the request.
     var send: @Sendable (Call, TransactionManager) async throws -> (Data, URLResponse)
 
     var testDescription: String { name }
@@ -89,7 +90,9 @@ extension WayIn {
     static func pattern(_ count: Int) -> Data {
         var data = Data(count: count)
         data.withUnsafeMutableBytes { bytes in
-            for index in stride(from: 0, to: bytes.count, by: 1021) { bytes[index] = UInt8(truncatingIfNeeded: index / 1021) }
+            for index in stride(from: 0, to: bytes.count, by: 1021) {
+                bytes[index] = UInt8(truncatingIfNeeded: index / 1021)
+            }
         }
         return data
     }

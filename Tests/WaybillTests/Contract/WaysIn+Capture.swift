@@ -13,7 +13,8 @@ extension WayIn {
     static let capture = [
         WayIn(name: "capturing delegate", limits: [.challenge], send: DelegateClient.send),
         WayIn(
-            name: "passive capture", limits: [.challenge, .redirects, .fieldOverRedirects, .firstByte, .requestBody, .unsent],
+            name: "passive capture",
+            limits: [.challenge, .redirects, .fieldOverRedirects, .firstByte, .requestBody, .unsent],
             send: PassiveClient.send),
         WayIn(name: "public recorder", limits: [.errors, .compression], send: SocketClient.send),
     ]
@@ -38,7 +39,9 @@ private final class DelegateClient: NSObject, URLSessionDataDelegate, Sendable {
         return try await client.answer.of(task, in: session)
     }
 
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) { body.withLock { $0 += data } }
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        body.withLock { $0 += data }
+    }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         answer.give(body.withLock { $0 }, task.response, error)
@@ -98,9 +101,12 @@ private enum SocketClient {
             if let plain = body.plain { exchange.sent(plain) }
             let response = try await client.response()
             let head = ExchangeResponse(
-                status: response.status, headerFields: response.headers.map { Fact.HeaderField(name: $0.name, value: $0.value) },
+                status: response.status,
+                headerFields: response.headers.map { Fact.HeaderField(name: $0.name, value: $0.value) },
                 httpVersion: "1.1")
-            if (301...303).contains(response.status), let next = response.header("Location").flatMap({ URL(string: $0, relativeTo: url) }) {
+            if (301...303).contains(response.status),
+                let next = response.header("Location").flatMap({ URL(string: $0, relativeTo: url) })
+            {
                 exchange.redirected(head, to: next.absoluteURL)
                 (url, method, body) = (next.absoluteURL, "GET", Body())
                 continue
@@ -108,7 +114,10 @@ private enum SocketClient {
             exchange.responded(head)
             exchange.received(response.body)
             let named = Dictionary(response.headers.map { ($0.name, $0.value) }) { "\($0), \($1)" }
-            guard let answer = HTTPURLResponse(url: url, statusCode: response.status, httpVersion: "1.1", headerFields: named) else {
+            guard
+                let answer = HTTPURLResponse(
+                    url: url, statusCode: response.status, httpVersion: "1.1", headerFields: named)
+            else {
                 throw URLError(.badServerResponse)
             }
             return (Data(response.body), answer)
@@ -135,7 +144,8 @@ private enum SocketClient {
     }
 }
 
-/// What a client waits for; the first end counts, also one that comes before somebody waits, as that of a task that was canceled beforehand may.
+/// What a client waits for; the first end counts, also one that comes before somebody waits, as that of a task that was
+/// canceled beforehand may.
 private final class Answer: Sendable {
     private typealias Waiting = CheckedContinuation<(Data, URLResponse), any Error>
 
@@ -196,7 +206,8 @@ private final class Answer: Sendable {
                 Task.detached { [self] in
                     do { give(.success(try await work())) } catch { give(.failure(error)) }
                 }
-                DispatchQueue.global().asyncAfter(deadline: .now() + duration / .seconds(1)) { [self] in give(.failure(URLError(.timedOut)))
+                DispatchQueue.global().asyncAfter(deadline: .now() + duration / .seconds(1)) { [self] in
+                    give(.failure(URLError(.timedOut)))
                 }
             }
         } onCancel: {

@@ -24,7 +24,8 @@ extension WayIn {
                 switch call.body {
                 case .none, .stream: tx.session.dataTask(with: call.requestWithBody, completionHandler: handler)
                 case .data(let data): tx.session.uploadTask(with: call.request, from: data, completionHandler: handler)
-                case .file(let file): tx.session.uploadTask(with: call.request, fromFile: file, completionHandler: handler)
+                case .file(let file):
+                    tx.session.uploadTask(with: call.request, fromFile: file, completionHandler: handler)
                 }
             }
         },

@@ -8,7 +8,9 @@ import WaybillTesting
 @Suite(.timeLimit(.minutes(5))) struct BackoffTests {
     @Test func theBoundDoublesWithEachFailureUpToAnHour() {
         let bounds = [1, 2, 3, 9, 10, 11, 1_000, .max].map { Backoff().bound(afterFailures: $0) }
-        #expect(bounds == [.seconds(10), .seconds(20), .seconds(40), .seconds(2_560)] + Array(repeating: .seconds(3_600), count: 4))
+        #expect(
+            bounds == [.seconds(10), .seconds(20), .seconds(40), .seconds(2_560)]
+                + Array(repeating: .seconds(3_600), count: 4))
     }
 
     /// Broken, clients that failed together come back together.

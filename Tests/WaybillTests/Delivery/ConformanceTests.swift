@@ -59,7 +59,10 @@ struct ConformanceTests {
     }
 
     @Test func aReceiptOfAnotherSetIsFound() async {
-        #expect(await rules { Receipt(set: GUID(), acceptedCount: $0.factCount) } == ["A receipt names the set that was sent."])
+        #expect(
+            await rules { Receipt(set: GUID(), acceptedCount: $0.factCount) } == [
+                "A receipt names the set that was sent."
+            ])
     }
 
     @Test func countsThatDoNotAddUpAreFound() async {

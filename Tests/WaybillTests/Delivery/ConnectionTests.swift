@@ -10,8 +10,8 @@ import WaybillCore
 struct ConnectionTests {
     private let set = OutgoingSet(id: GUID(), body: Array("{\"facts\":[1,2,3]}".utf8), factCount: 3)
 
-    /// Broken, a relay that hangs up costs half a minute each time: libcurl sends again what went over a connection that had been used before,
-    /// and swift-corelibs-foundation has no body for it a second time.
+    /// Broken, a relay that hangs up costs half a minute each time: libcurl sends again what went over a connection
+    /// that had been used before, and swift-corelibs-foundation has no body for it a second time.
     @Test func aConnectionThatIsClosedAfterItWasUsedCostsNothing() async throws {
         let receipt = Receipt(set: set.id, acceptedCount: 3)
         let count = Locked(0)
@@ -20,7 +20,8 @@ struct ConnectionTests {
                 count += 1
                 return count
             }
-            return number % 2 == 0 ? .closed : .init(headers: [("Content-Type", Receipt.mediaType)], body: Data(receipt.encoded()))
+            return number % 2 == 0
+                ? .closed : .init(headers: [("Content-Type", Receipt.mediaType)], body: Data(receipt.encoded()))
         }
         let transport = URLSessionTransport(collector: server.url())
         for _ in 0..<6 { #expect(try await transport.send(set) == receipt) }

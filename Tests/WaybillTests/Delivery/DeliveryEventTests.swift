@@ -26,9 +26,11 @@ import WaybillTesting
 
         let sets = transport.sets.map(\.id)
         let expected: [DeliveryEvent] = [
-            .lessened(factCount: 1), .settled(set: sets[1], delivered: 1, quarantined: 0), .failed(error, retryAfter: .seconds(5)),
+            .lessened(factCount: 1), .settled(set: sets[1], delivered: 1, quarantined: 0),
+            .failed(error, retryAfter: .seconds(5)),
             .ended(FlushReport(delivered: 1, pending: 2, error: error)),
-            .settled(set: sets[3], delivered: 2, quarantined: 0), .quieted(.seconds(3)), .ended(FlushReport(delivered: 2)),
+            .settled(set: sets[3], delivered: 2, quarantined: 0), .quieted(.seconds(3)),
+            .ended(FlushReport(delivered: 2)),
             .stopped(error), .ended(FlushReport(pending: 2, error: error)),
         ]
         var told: [DeliveryEvent] = []

@@ -50,9 +50,13 @@ struct DeliveryPolicyTests {
     static let rows: [Row] = [
         Row("200 of somebody else", saying: "sign-in page") { _ in .text("<html>", type: "text/html") },
         Row("200 without a receipt", saying: "cannot be read") { _ in .text("{}", type: Receipt.mediaType) },
-        Row("200 for another set", saying: "another set") { set in .verdicts(on: TransactionSet(id: GUID(), sources: set.sources)) },
+        Row("200 for another set", saying: "another set") { set in
+            .verdicts(on: TransactionSet(id: GUID(), sources: set.sources))
+        },
         Row("200 that counts wrong", saying: "4 facts") { set in
-            .text(String(decoding: Receipt(set: set.id, acceptedCount: 4).encoded(), as: UTF8.self), type: Receipt.mediaType)
+            .text(
+                String(decoding: Receipt(set: set.id, acceptedCount: 4).encoded(), as: UTF8.self),
+                type: Receipt.mediaType)
         },
         Row("200 of somebody else with Retry-After", saying: "sign-in page") { _ in
             .init(headers: [("Content-Type", "text/html"), ("Retry-After", "3600")])
@@ -66,10 +70,12 @@ struct DeliveryPolicyTests {
         Row(204, saying: "no verdicts", headers: [("Retry-After", "3600")]),
         Row(301, saying: "not followed", headers: [("Location", "http://127.0.0.1:9/v1/sets")]),
         Row(307, saying: "not followed", headers: [("Location", "/v1/sets")]), Row(304, saying: "not followed"),
-        Row(302, saying: "not followed", headers: [("Location", "http://127.0.0.1:9/sign-in"), ("Retry-After", "3600")]),
+        Row(
+            302, saying: "not followed", headers: [("Location", "http://127.0.0.1:9/sign-in"), ("Retry-After", "3600")]),
         Row(400, .refused, saying: "refused the set"),
         Row(401, .refused, saying: "token", then: .stops), Row(403, .refused, saying: "token", then: .stops),
-        Row(404, .refused, saying: "address"), Row(405, .refused, saying: "refused the set"), Row(408, saying: "waited"),
+        Row(404, .refused, saying: "address"), Row(405, .refused, saying: "refused the set"),
+        Row(408, saying: "waited"),
         Row(409, .refused, saying: "refused the set"), Row(415, .refused, saying: "refused the set"),
         Row(422, .refused, saying: "refused the set"), Row(429, saying: "too often"),
         Row(429, saying: "too often", then: .waits(90), headers: [("Retry-After", "90")]),
@@ -82,7 +88,8 @@ struct DeliveryPolicyTests {
         Row(
             503, saying: "trouble", then: .waits(60),
             headers: [("Date", "Sun, 06 Nov 1994 08:49:37 GMT"), ("Retry-After", "Sunday, 06-Nov-94 08:50:37 GMT")]),
-        Row(503, saying: "trouble", headers: [("Retry-After", "0")]), Row(503, saying: "trouble", headers: [("Retry-After", "soon")]),
+        Row(503, saying: "trouble", headers: [("Retry-After", "0")]),
+        Row(503, saying: "trouble", headers: [("Retry-After", "soon")]),
         Row(504, saying: "trouble"), Row(599, saying: "trouble"),
         Row("the connection is reset", saying: "could not be reached") { _ in .closed },
         Row("the receipt breaks off", saying: "could not be reached") { set in .verdicts(on: set).cutShort },
@@ -122,12 +129,14 @@ struct DeliveryPolicyTests {
     // MARK: Nobody answers
 
     @Test func aRefusedConnectionSettlesNothing() async throws {
-        try await Place(URLSessionTransport(collector: try refusedURL())).expectNothingIsSettled(saying: "could not be reached")
+        try await Place(URLSessionTransport(collector: try refusedURL())).expectNothingIsSettled(
+            saying: "could not be reached")
     }
 
     @Test func aNameThatNobodyKnowsSettlesNothing() async throws {
         let url = try #require(URL(string: "http://collector.invalid"))
-        try await Place(URLSessionTransport(collector: url)).expectNothingIsSettled(saying: "nobody knows a host of that name")
+        try await Place(URLSessionTransport(collector: url)).expectNothingIsSettled(
+            saying: "nobody knows a host of that name")
     }
 
     @Test func aConnectionThatIsNotSecureSettlesNothing() async throws {
@@ -138,7 +147,8 @@ struct DeliveryPolicyTests {
 
     @Test func aBodyThatNobodyAnswersSettlesNothing() async throws {
         let server = try LoopbackServer { _ in .never }
-        try await Place(URLSessionTransport(collector: server.url(), timeout: .milliseconds(30))).expectNothingIsSettled(saying: "in time")
+        try await Place(URLSessionTransport(collector: server.url(), timeout: .milliseconds(30)))
+            .expectNothingIsSettled(saying: "in time")
     }
 
     @Test func aBodyThatNobodyReadsSettlesNothing() async throws {
@@ -147,7 +157,9 @@ struct DeliveryPolicyTests {
         let place = Place(URLSessionTransport(collector: url, timeout: .milliseconds(200)))
         // Half a megabyte that does not become smaller.
         let noise = (0..<120).map { _ in (0..<40).map { _ in GUID().description }.joined() }
-        place.tx.perform(Login.self) { login in for text in noise { login.log(.requestSent, attributes: ["noise": .string(text)]) } }
+        place.tx.perform(Login.self) { login in
+            for text in noise { login.log(.requestSent, attributes: ["noise": .string(text)]) }
+        }
         try await place.expectNothingIsSettled(saying: "in time")
     }
 
@@ -161,7 +173,9 @@ struct DeliveryPolicyTests {
         try await place.expectEverythingIsSettled(quarantined: 1)
     }
 
-    @Test(arguments: ["120", "Sun, 06 Nov 1994 08:51:37 GMT"]) func aCollectorThatTakesASetCanQuietenItsClients(time: String) async throws {
+    @Test(arguments: ["120", "Sun, 06 Nov 1994 08:51:37 GMT"]) func aCollectorThatTakesASetCanQuietenItsClients(
+        time: String
+    ) async throws {
         let date = ("Date", "Sun, 06 Nov 1994 08:49:37 GMT")
         let collector = try ScriptedCollector([{ .verdicts(on: $0, headers: [date, ("Retry-After", time)]) }])
         let place = Place(URLSessionTransport(collector: collector.server.url()))
@@ -175,9 +189,12 @@ struct DeliveryPolicyTests {
         #expect(await place.tx.flush() == FlushReport(delivered: 3))
     }
 
-    /// Breaks when the pause is reckoned by another clock than the one that was given: a device whose clock is wrong would wait for a day, or not at all.
+    /// Breaks when the pause is reckoned by another clock than the one that was given: a device whose clock is wrong
+    /// would wait for a day, or not at all.
     @Test func aDateWithoutTheAnswersOwnGoesByTheClock() async throws {
-        let collector = try ScriptedCollector([{ _ in .init(status: 503, headers: [("Retry-After", "Thu, 01 Jan 2026 00:01:30 GMT")]) }])
+        let collector = try ScriptedCollector([
+            { _ in .init(status: 503, headers: [("Retry-After", "Thu, 01 Jan 2026 00:01:30 GMT")]) }
+        ])
         let clock = ManualClock()  // 2026-01-01T00:00:00Z
         let place = Place(URLSessionTransport(collector: collector.server.url(), clock: clock), clock: clock)
         try await place.expectNothingIsSettled(saying: "trouble")
@@ -236,16 +253,21 @@ private struct Place {
         record()
         let report = await tx.flush()
         #expect(report.error?.code == code, sourceLocation: sourceLocation)
-        #expect(report.error?.message.contains(words) == true, "\(String(describing: report.error))", sourceLocation: sourceLocation)
+        #expect(
+            report.error?.message.contains(words) == true, "\(String(describing: report.error))",
+            sourceLocation: sourceLocation)
         #expect(report.delivered == 0 && report.rejected == 0 && report.pending >= 3, sourceLocation: sourceLocation)
         #expect(tx.health.problems == [report.error], sourceLocation: sourceLocation)
         let ledger = try await ledger()
         #expect(ledger.pending == ledger.recorded && ledger.isBalanced, sourceLocation: sourceLocation)
     }
 
-    func expectEverythingIsSettled(quarantined: Int = 0, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    func expectEverythingIsSettled(quarantined: Int = 0, sourceLocation: SourceLocation = #_sourceLocation) async throws
+    {
         let ledger = try await ledger()
-        #expect(ledger.pending == 0 && ledger.quarantined == quarantined && ledger.isBalanced, sourceLocation: sourceLocation)
+        #expect(
+            ledger.pending == 0 && ledger.quarantined == quarantined && ledger.isBalanced,
+            sourceLocation: sourceLocation)
         #expect(tx.health.isGood, sourceLocation: sourceLocation)
     }
 

@@ -21,7 +21,8 @@ import WaybillTesting
         let tx = manager(delivery: .transport(transport))
         #expect(tx.health.hints == [], "nothing waits")
         tx.begin(Login.self).log(.initiated)
-        #expect(tx.health.hints == ["3 facts wait, and nothing was ever delivered: call startDelivery() once, or flush()."])
+        #expect(
+            tx.health.hints == ["3 facts wait, and nothing was ever delivered: call startDelivery() once, or flush()."])
         #expect(tx.health.isGood, "nothing is wrong")
         await tx.flush()
         tx.perform(Login.self) { _ in }
@@ -71,7 +72,8 @@ import WaybillTesting
         let tx = manager(delivery: .transport(transport))
         let login = tx.begin(Login.self)
         for number in 1...50 {
-            _ = tx.openExchange(ExchangeRequest(url: try #require(URL(string: "https://host\(number).example"))), in: login)
+            _ = tx.openExchange(
+                ExchangeRequest(url: try #require(URL(string: "https://host\(number).example"))), in: login)
         }
         await tx.flush()
         #expect(tx.health.hints.count == 20)

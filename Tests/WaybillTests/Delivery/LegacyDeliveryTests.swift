@@ -8,7 +8,8 @@ import WaybillTesting
 @testable import Waybill
 @testable import WaybillLegacy
 
-/// Delivery to a server of the first framework: a 2xx settles, a 503 says when, a 401 wants a new token; all else is sent again.
+/// Delivery to a server of the first framework: a 2xx settles, a 503 says when, a 401 wants a new token; all else is
+/// sent again.
 @Suite(.timeLimit(.minutes(5)))
 struct LegacyDeliveryTests {
     private static let format = SetFormat.v0_0_1(prefix: "vnd.fp.", scheme: "fp-auth", parameter: "fp-token")
@@ -49,8 +50,13 @@ struct LegacyDeliveryTests {
         #expect(request.header("Accept") != Receipt.mediaType, "or a strict server answers 406")
         let transaction = try #require(server.taken.first?.transactions.first)
         #expect(transaction.useCase == Login.code && transaction.logs.map(\.event) == [Login.requestSent.rawValue])
-        #expect(transaction.logs.map { LegacyDate.microseconds($0.timestamp) } == [clock.wallMicroseconds() / 1_000_000 * 1_000_000])
-        #expect(String(decoding: request.body, as: UTF8.self).contains("\"TXN0-\(transaction.id.description.uppercased())\""))
+        #expect(
+            transaction.logs.map { LegacyDate.microseconds($0.timestamp) } == [
+                clock.wallMicroseconds() / 1_000_000 * 1_000_000
+            ])
+        #expect(
+            String(decoding: request.body, as: UTF8.self).contains(
+                "\"TXN0-\(transaction.id.description.uppercased())\""))
     }
 
     @Test(arguments: [
@@ -127,7 +133,8 @@ struct LegacyDeliveryTests {
     }
 
     @Test(arguments: [
-        LoopbackServer.Response(status: 301, headers: [("Location", "/elsewhere")]), .init(status: 400), .init(status: 415),
+        LoopbackServer.Response(status: 301, headers: [("Location", "/elsewhere")]), .init(status: 400),
+        .init(status: 415),
         .init(status: 500), hangingUp,
     ])
     func allElseSettlesNothingAndIsSentAgain(answer: LoopbackServer.Response) async throws {

@@ -23,7 +23,9 @@ import WaybillTesting
     }
 
     private func failNext(retryAfter time: Duration? = nil) {
-        transport.answerNext { _ in throw DeliveryFailure(WaybillError(.transport, "Down."), remedy: .retry(after: time)) }
+        transport.answerNext { _ in
+            throw DeliveryFailure(WaybillError(.transport, "Down."), remedy: .retry(after: time))
+        }
     }
 
     // MARK: While the process lives
@@ -45,7 +47,9 @@ import WaybillTesting
         await tx.flushIfDue()
         #expect(transport.sets.count == 2)
         var first = events.makeAsyncIterator()
-        #expect(await first.next() == .settled(set: transport.sets[1].id, delivered: 2, quarantined: 0), "nothing happened before")
+        #expect(
+            await first.next() == .settled(set: transport.sets[1].id, delivered: 2, quarantined: 0),
+            "nothing happened before")
     }
 
     @Test func aFailedTrialOpensTheBreakerAgainForLongerAndASuccessClosesIt() async {
@@ -135,7 +139,8 @@ import WaybillTesting
         }
     }
 
-    /// Broken, a person who sets the clock back a year silences the app for a year; or one who sets it forward floods the collector.
+    /// Broken, a person who sets the clock back a year silences the app for a year; or one who sets it forward floods
+    /// the collector.
     @Test(arguments: [-400, 400]) func aTurnedClockNeitherEndsNorProlongsAPause(days: Int) async throws {
         let clock = ManualClock()
         failNext(retryAfter: .seconds(100))
@@ -170,7 +175,8 @@ import WaybillTesting
     func aDamagedPauseIsNone(text: String) async throws {
         let tx = TransactionManager.testing(delivery: .transport(transport))
         tx.perform(Login.self) { _ in }
-        try await #require(tx.sources.readableSource).writer.run { _, store in try store.set("delivery_pause", to: text) }
+        try await #require(tx.sources.readableSource).writer.run { _, store in try store.set("delivery_pause", to: text)
+        }
         #expect(await tx.flush() == FlushReport(delivered: 2))
     }
 }

@@ -38,7 +38,9 @@ import WaybillTesting
         #expect(list.map(\.reason) == ["Odd 2.", "Odd 4."])
         #expect(list[0].rejectedAtMicroseconds == ManualClock().wallMicroseconds())
         #expect(list[0].fact?.content == .event(Fact.Event(code: 1, attributes: ["variant": "B"])))
-        guard case .opened = list[1].fact?.content else { return #expect(Bool(false), "the second one began a transaction") }
+        guard case .opened = list[1].fact?.content else {
+            return #expect(Bool(false), "the second one began a transaction")
+        }
         #expect(try await tx.quarantined(limit: 1).map(\.id.sequence) == [2])
     }
 
@@ -64,10 +66,14 @@ import WaybillTesting
         await quarantineTwo()
         let id = try #require(try await tx.quarantined().last?.id)
         #expect(
-            try await tx.sendQuarantinedAgain([id, Fact.ID(source: id.source, sequence: 1), Fact.ID(source: GUID(), sequence: 2)]) == 1)
+            try await tx.sendQuarantinedAgain([
+                id, Fact.ID(source: id.source, sequence: 1), Fact.ID(source: GUID(), sequence: 2),
+            ]) == 1)
         #expect(try await ledger() == Ledger(recorded: 6, delivered: 4, quarantined: 1, pending: 1))
         transport.answerNext { set in
-            Receipt(set: set.id, acceptedCount: 0, rejections: [Rejection(source: id.source, sequence: 4, index: 0, reason: "Still odd.")])
+            Receipt(
+                set: set.id, acceptedCount: 0,
+                rejections: [Rejection(source: id.source, sequence: 4, index: 0, reason: "Still odd.")])
         }
         #expect(await tx.flush() == FlushReport(rejected: 1))
         #expect(try await tx.quarantined().map(\.reason) == ["Odd 2.", "Still odd."])

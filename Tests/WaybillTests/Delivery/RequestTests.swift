@@ -15,7 +15,9 @@ struct RequestTests {
     private let set: OutgoingSet
 
     init() {
-        let facts = (2...201).map { Fact(sequence: $0, part: 1, atMicroseconds: $0 * 250, content: .event(Fact.Event(code: 1))) }
+        let facts = (2...201).map {
+            Fact(sequence: $0, part: 1, atMicroseconds: $0 * 250, content: .event(Fact.Event(code: 1)))
+        }
         let share = TransactionSet.Share(
             source: RecordedSource(id: GUID()), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
             ledger: Ledger(recorded: 201, pending: 201), facts: facts)

@@ -49,7 +49,8 @@ extension LoopbackServer.Response {
     ) -> LoopbackServer.Response {
         let rejections = indices.map { index in
             Rejection(
-                source: set.sources[0].source.id, sequence: set.sources[0].facts[index].sequence, index: index, reason: "Not this one.")
+                source: set.sources[0].source.id, sequence: set.sources[0].facts[index].sequence, index: index,
+                reason: "Not this one.")
         }
         let receipt = Receipt(set: set.id, acceptedCount: set.factCount - rejections.count, rejections: rejections)
         return .init(headers: headers + [("Content-Type", Receipt.mediaType)], body: Data(receipt.encoded()))

@@ -21,7 +21,8 @@ import WaybillTesting
         let source = set.sources[0].source.id
         let rejections = sequences.map { Rejection(source: source, sequence: $0, index: $0 - 1, reason: "No.") }
         return Receipt(
-            set: set.id, acceptedCount: set.factCount - known - rejections.count, knownCount: known, rejections: rejections,
+            set: set.id, acceptedCount: set.factCount - known - rejections.count, knownCount: known,
+            rejections: rejections,
             retryAfter: .seconds(sequences.count))
     }
 

@@ -70,7 +70,8 @@ struct URLSessionTransportTests {
     }
 
     @Test func aReceiptForAnotherSetSettlesNothing() async throws {
-        try await expectFailure(.transport, saying: "another set", from: collector(Receipt(set: GUID(), acceptedCount: 3)))
+        try await expectFailure(
+            .transport, saying: "another set", from: collector(Receipt(set: GUID(), acceptedCount: 3)))
     }
 
     @Test(arguments: [(2, 0), (4, 0), (0, 2), (3, 1), (0, 0)])
@@ -81,7 +82,8 @@ struct URLSessionTransportTests {
 
     @Test func aSignInPageSettlesNothing() async throws {
         try await expectFailure(
-            .transport, saying: "sign-in page", from: LoopbackServer { _ in .text("<html>Welcome to the hotel!</html>", type: "text/html") }
+            .transport, saying: "sign-in page",
+            from: LoopbackServer { _ in .text("<html>Welcome to the hotel!</html>", type: "text/html") }
         )
     }
 
@@ -115,7 +117,8 @@ struct URLSessionTransportTests {
             {"type":"about:blank","title":"Content Too Large","status":\(status),"detail":"At most 1 MB.","secret":"hidden"}
             """
         let error = try await expectFailure(
-            .refused, saying: "(\(status))", from: LoopbackServer { _ in .text(problem, status: status, type: "application/problem+json") })
+            .refused, saying: "(\(status))",
+            from: LoopbackServer { _ in .text(problem, status: status, type: "application/problem+json") })
         #expect(error?.cause == "Content Too Large: At most 1 MB.")
         #expect(error?.description.contains("hidden") == false)
     }
@@ -123,7 +126,9 @@ struct URLSessionTransportTests {
     @Test(arguments: ["Bearer", "Basic realm=\"proxy\""]) func aRefusedTokenIsARefusal(challenge: String) async throws {
         let error = try await expectFailure(
             .refused, saying: "there is a new one (401)", token: "s3cr3t",
-            from: LoopbackServer { _ in .init(status: 401, headers: [("WWW-Authenticate", challenge), ("X-Any", "private")]) })
+            from: LoopbackServer { _ in
+                .init(status: 401, headers: [("WWW-Authenticate", challenge), ("X-Any", "private")])
+            })
         #expect(error?.description.contains("s3cr3t") == false)
         #expect(error?.description.contains("private") == false)
     }
@@ -172,7 +177,9 @@ struct URLSessionTransportTests {
         let receipt = Receipt(set: set.id, acceptedCount: 3)
         try await expectFailure(
             .transport, saying: "could not be reached",
-            from: LoopbackServer { _ in .text(String(decoding: receipt.encoded(), as: UTF8.self), type: Receipt.mediaType).cutShort })
+            from: LoopbackServer { _ in
+                .text(String(decoding: receipt.encoded(), as: UTF8.self), type: Receipt.mediaType).cutShort
+            })
     }
 
     @Test func nobodyIsWaitedForLongerThanTheTimeout() async throws {
@@ -227,7 +234,9 @@ struct URLSessionTransportTests {
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> WaybillError? {
         let transport = transport(to: server, token: token)
-        let error = await #expect(throws: DeliveryFailure.self, sourceLocation: sourceLocation) { try await transport.send(set) }?.error
+        let error = await #expect(throws: DeliveryFailure.self, sourceLocation: sourceLocation) {
+            try await transport.send(set)
+        }?.error
         #expect(error?.code == code, sourceLocation: sourceLocation)
         #expect(error?.message.contains(words) == true, "\(String(describing: error))", sourceLocation: sourceLocation)
         #expect(server.requests.count == 1, sourceLocation: sourceLocation)

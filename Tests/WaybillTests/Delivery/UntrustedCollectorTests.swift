@@ -18,7 +18,8 @@ import WaybillTesting
         let report = await transactions.flush()
         #expect(report.delivered == 0 && report.pending == 3)
         #expect(report.error?.code == .transport)
-        #expect(report.error?.message.contains("no secure connection came about, see its certificate") == true, "\(report)")
+        #expect(
+            report.error?.message.contains("no secure connection came about, see its certificate") == true, "\(report)")
         #expect(try server.stop().isEmpty, "Neither facts nor the token have left.")
 
         let transport = InMemoryTransport()

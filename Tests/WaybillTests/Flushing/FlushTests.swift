@@ -84,7 +84,9 @@ import FoundationNetworking
         _ = try await exchange.value
         await tx.flush()
         let kinds = transport.sets.map { set in
-            set.sources.flatMap { $0.facts.map { fact in if case .exchangeClosed = fact.content { "closed" } else { "other" } } }
+            set.sources.flatMap {
+                $0.facts.map { fact in if case .exchangeClosed = fact.content { "closed" } else { "other" } }
+            }
         }
         #expect(kinds == [["other", "other"], ["closed"]])
     }
@@ -106,7 +108,8 @@ import FoundationNetworking
         transport.answerNext { set in
             let source = set.sources[0].source.id
             return Receipt(
-                set: set.id, acceptedCount: 2, rejections: [Rejection(source: source, sequence: 2, index: 1, reason: "too odd")])
+                set: set.id, acceptedCount: 2,
+                rejections: [Rejection(source: source, sequence: 2, index: 1, reason: "too odd")])
         }
         #expect(await tx.flush() == FlushReport(delivered: 2, rejected: 1))
         tx.perform(Login.self) { _ in }
@@ -154,7 +157,8 @@ import FoundationNetworking
         #expect(sequences == [1, 2, 3, 4])
     }
 
-    /// Breaks when delivery waits for an actor that a command-line tool's `accept()`, or a game's loop, keeps for itself.
+    /// Breaks when delivery waits for an actor that a command-line tool's `accept()`, or a game's loop, keeps for
+    /// itself.
     @MainActor @Test(.timeLimit(.minutes(2))) func deliveryThatWasStartedNeedsNoMainActor() {
         tx.perform(Login.self) { _ in }
         let delivered = DispatchSemaphore(value: 0)
@@ -167,7 +171,8 @@ import FoundationNetworking
         tx.stopDelivery()
     }
 
-    /// Breaks when a call more doubles what is asked of the collector, or leaves turns behind that nothing ends: they would keep the events from ending.
+    /// Breaks when a call more doubles what is asked of the collector, or leaves turns behind that nothing ends: they
+    /// would keep the events from ending.
     @Test(.timeLimit(.minutes(2))) func deliveryThatWasStartedTwiceEndsWithItsManagerAfterALastFlush() async {
         let events: AsyncStream<DeliveryEvent>
         do {
@@ -214,7 +219,9 @@ import FoundationNetworking
         #expect(await next.flush() == FlushReport(delivered: 2))
         let share = try #require(transport.sets.first?.sources.first)
         #expect(share.hasEnded)
-        guard case .opened(let opened) = share.facts[0].content else { return #expect(Bool(false), "the opening goes first") }
+        guard case .opened(let opened) = share.facts[0].content else {
+            return #expect(Bool(false), "the opening goes first")
+        }
         #expect(opened.transaction == id)
     }
 }

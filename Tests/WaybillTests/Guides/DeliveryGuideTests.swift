@@ -15,7 +15,8 @@ import FoundationNetworking
     private let guide: String
 
     init() throws {
-        let guides = URL(filePath: #filePath).appending(path: "../../../../Sources/Waybill/Waybill.docc").standardizedFileURL
+        let guides = URL(filePath: #filePath).appending(path: "../../../../Sources/Waybill/Waybill.docc")
+            .standardizedFileURL
         let file = guides.appending(path: "DeliverWhatWasRecorded.md")
         guide = try String(contentsOf: file, encoding: .utf8)
     }
@@ -47,7 +48,9 @@ import FoundationNetworking
     @Test func theSnippetsDoWhatTheGuideSays() async throws {
         let (place, network, keys) = (try TemporaryDirectory(), Network(), Keys())
         let collector = try ScriptedCollector([{ _ in .init(status: 401) }])
-        let (url, token, folder, archive): (URL, String?, URL, URL) = (collector.server.url(), nil, place.url, place.file("archive"))
+        let (url, token, folder, archive): (URL, String?, URL, URL) = (
+            collector.server.url(), nil, place.url, place.file("archive")
+        )
         let isAsked = Gate()
         @Sendable func askForToken(because error: WaybillError) { isAsked.open() }
         var options = TransactionManager.Options()
@@ -72,7 +75,8 @@ import FoundationNetworking
         await isAsked.opened()
         #expect(collector.server.requests.first?.header("Signature") != nil)
 
-        transactions.delivery = .transport(TeeTransport(URLSessionTransport(collector: url, token: token), FileTransport(folder: archive)))
+        transactions.delivery = .transport(
+            TeeTransport(URLSessionTransport(collector: url, token: token), FileTransport(folder: archive)))
         let report = await transactions.flush()
         #expect(report.error == nil && report.pending == 0)
         await transactions.flush(deadline: .seconds(5))

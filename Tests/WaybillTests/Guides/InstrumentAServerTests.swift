@@ -19,7 +19,8 @@ extension ServerRequest {
     func header(_ name: String) -> String? { headers.first { $0.key.lowercased() == name.lowercased() }?.value }
 }
 
-/// The snippets of the guide for servers, compiled and run as they stand there; those for Hummingbird are in its own tests.
+/// The snippets of the guide for servers, compiled and run as they stand there; those for Hummingbird are in its own
+/// tests.
 @Suite(.timeLimit(.minutes(5)))
 struct InstrumentAServerTests {
     private let transactions = TransactionManager.testing()
@@ -54,7 +55,9 @@ struct InstrumentAServerTests {
         }
     }
 
-    func handle(_ request: ServerRequest, next: (ServerRequest) async throws -> ServerResponse) async throws -> ServerResponse {
+    func handle(_ request: ServerRequest, next: (ServerRequest) async throws -> ServerResponse) async throws
+        -> ServerResponse
+    {
         guard let transaction = transactions.join(header: request.header) else { return try await next(request) }
         let exchange = transactions.openServerExchange(method: "POST", target: "/login", in: transaction)
         do {
@@ -108,7 +111,8 @@ struct InstrumentAServerTests {
         transactions.stopDelivery()
     }
 
-    /// Breaks when the field is not found in a framework that hands out names in small letters, or a status of 500 counts as a success.
+    /// Breaks when the field is not found in a framework that hands out names in small letters, or a status of 500
+    /// counts as a success.
     @Test(arguments: [(200, TransactionOutcome.succeeded), (404, .succeeded), (500, .failed), (0, .failed)])
     func anyOtherFramework(answer: Int, outcome: TransactionOutcome) async throws {
         status.withLock { $0 = answer }
@@ -145,11 +149,14 @@ struct InstrumentAServerTests {
         await login.makingCurrent {
             _ = await Task.detached { Login.current?.log(.serverRejected) }.value
         }
-        #expect(transactions.events(Login.self) == [.serverStarted, .serverAccepted], "and nothing of what had no current transaction")
+        #expect(
+            transactions.events(Login.self) == [.serverStarted, .serverAccepted],
+            "and nothing of what had no current transaction")
     }
 
     @Test func theGuideShowsWhatIsTested() throws {
-        let hummingbird = URL(filePath: #filePath).appending(path: "../../../WaybillHummingbirdTests/TransactionMiddlewareTests.swift")
+        let hummingbird = URL(filePath: #filePath).appending(
+            path: "../../../WaybillHummingbirdTests/TransactionMiddlewareTests.swift")
         let files = [URL(filePath: #filePath), hummingbird.standardizedFileURL]
         #expect(try Guide.linesOfSnippets("InstrumentAServer.md", notIn: files) == [])
     }

@@ -19,7 +19,9 @@ import WaybillTesting
         let login = transactions.begin(Login.self)
         let url = try #require(URL(string: "https://api.example.com/v1/login"))
         let open = transactions.openExchange(ExchangeRequest(url: url), in: login)
-        open.responded(ExchangeResponse(status: 200, headerFields: [Fact.HeaderField(name: "Content-Type", value: "application/json")]))
+        open.responded(
+            ExchangeResponse(
+                status: 200, headerFields: [Fact.HeaderField(name: "Content-Type", value: "application/json")]))
         open.received(Data(#"{"token":"x"}"#.utf8))
         open.finish()
         let exchange = try #require(transactions.exchanges.first)

@@ -17,7 +17,8 @@ import WaybillLegacy
 
         let transactions = TransactionManager(
             store: .inMemory,
-            delivery: .collector(storeURI, token: token, format: .v0_0_1(prefix: "vnd.fp.", scheme: "fp-auth", parameter: "fp-token")))
+            delivery: .collector(
+                storeURI, token: token, format: .v0_0_1(prefix: "vnd.fp.", scheme: "fp-auth", parameter: "fp-token")))
         transactions.perform(Login.self) { $0.log(.requestSent) }
         #expect(await transactions.flush().rejected == 1, "how it ended")
         #expect(server.server.requests.map { $0.header("Authorization") } == [#"fp-auth fp-token="old""#])
@@ -27,8 +28,10 @@ import WaybillLegacy
         #expect(await transactions.flush().pending == 1, "The collector is not there.")
 
         let old = URLSessionTransport(
-            collector: storeURI, token: token, format: .v0_0_1(prefix: "vnd.fp.", scheme: "fp-auth", parameter: "fp-token"))
-        transactions.delivery = .transport(TeeTransport(URLSessionTransport(collector: collector, token: newToken), old))
+            collector: storeURI, token: token,
+            format: .v0_0_1(prefix: "vnd.fp.", scheme: "fp-auth", parameter: "fp-token"))
+        transactions.delivery = .transport(
+            TeeTransport(URLSessionTransport(collector: collector, token: newToken), old))
         #expect(await transactions.flush().delivered == 0, "Both have to have it.")
     }
 }

@@ -12,7 +12,8 @@ import FoundationNetworking
 /// The snippets of the guides on filters and rules, as they stand there.
 @Suite(.timeLimit(.minutes(5))) struct NetworkGuidesTests {
     private func guide(_ name: String) throws -> String {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Sources/Waybill/Waybill.docc")
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../../Sources/Waybill/Waybill.docc")
         return try String(contentsOf: folder.appending(path: "\(name).md"), encoding: .utf8)
     }
 
@@ -70,7 +71,8 @@ import FoundationNetworking
         }
         let transactions = TransactionManager.testing(options: options)
         for (url, isRecorded) in [
-            ("https://api.example.com/a", true), ("https://api.example.com/health", false), ("https://api.example.com/a?b", false),
+            ("https://api.example.com/a", true), ("https://api.example.com/health", false),
+            ("https://api.example.com/a?b", false),
             ("https://elsewhere.example/a", false),
         ] {
             let exchange = transactions.openExchange(ExchangeRequest(url: try #require(URL(string: url))))

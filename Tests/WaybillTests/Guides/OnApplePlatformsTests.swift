@@ -86,9 +86,10 @@ enum Guide {
         return Array(lines[first...].prefix { $0 != "```" })
     }
 
-    /// The lines of a guide's Swift snippets that stand in no line of these files: what the guide shows and nothing has compiled.
+    /// The lines of a guide's Swift snippets that stand nowhere in these files, where a line may be broken otherwise:
+    /// what the guide shows and nothing has compiled.
     static func linesOfSnippets(_ guide: String, notIn files: [URL]) throws -> [String] {
-        let tested = try Set(files.flatMap { try lines(of: $0).map(withoutComment) })
+        let tested = try files.flatMap { try lines(of: $0).map(code) }.joined()
         var isSnippet = false
         let shown = try lines(guide).filter { line in
             if line.hasPrefix("```") {
@@ -98,20 +99,24 @@ enum Guide {
             return isSnippet
         }
         try #require(!shown.isEmpty, "\(guide) has no snippets")
-        return shown.filter { !tested.contains(withoutComment($0)) }
+        return shown.filter { !tested.contains(code($0)) }
     }
 
-    private static func withoutComment(_ line: String) -> String {
-        line.components(separatedBy: "  //")[0].trimmingCharacters(in: .whitespaces)
+    /// A line without its comment, and without spaces.
+    private static func code(_ line: String) -> String {
+        line.components(separatedBy: "  //")[0].filter { !$0.isWhitespace }
     }
 
     /// A guide's lines, without what indents them.
     static func lines(_ guide: String) throws -> [String] {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Sources/Waybill/Waybill.docc")
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../../Sources/Waybill/Waybill.docc")
         return try lines(of: folder.appending(path: guide).standardizedFileURL)
     }
 
     static func lines(of file: URL) throws -> [String] {
-        try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map {
+            $0.trimmingCharacters(in: .whitespaces)
+        }
     }
 }

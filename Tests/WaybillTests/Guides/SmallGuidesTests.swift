@@ -27,7 +27,8 @@ struct SmallGuidesTests {
 
         func send(_ set: OutgoingSet) async throws -> Receipt {
             guard set.body.count <= queue.largestMessage else {
-                throw DeliveryFailure(WaybillError(.refused, "The queue takes no such large messages."), remedy: .sendLess)
+                throw DeliveryFailure(
+                    WaybillError(.refused, "The queue takes no such large messages."), remedy: .sendLess)
             }
             try await queue.add(set.body, type: set.mediaType)
             return Receipt(set: set.id, acceptedCount: set.factCount)
@@ -38,7 +39,8 @@ struct SmallGuidesTests {
 
     @Test func theGuidesTransportConforms() async {
         let transport = QueueTransport(queue: queue)
-        let conformance = TransportConformance(transport, arrived: { await queue.messages }, breakDown: { await queue.close() })
+        let conformance = TransportConformance(
+            transport, arrived: { await queue.messages }, breakDown: { await queue.close() })
         let findings = await conformance.findings()
         #expect(findings.isEmpty)
     }
@@ -76,11 +78,14 @@ struct SmallGuidesTests {
         hints += transactions.health.hints.prefix(1)
         transactions.recording = .on
         let login = transactions.begin(Login.self)
-        _ = transactions.openExchange(ExchangeRequest(url: try #require(URL(string: "https://api.example.com"))), in: login)
+        _ = transactions.openExchange(
+            ExchangeRequest(url: try #require(URL(string: "https://api.example.com"))), in: login)
         hints += transactions.health.hints.suffix(1)
         #expect(hints.count == 5)
         for hint in hints {
-            #expect(guide.contains { $0.split(separator: "*").dropFirst().first.map { hint.contains($0) } == true }, "\(hint)")
+            #expect(
+                guide.contains { $0.split(separator: "*").dropFirst().first.map { hint.contains($0) } == true },
+                "\(hint)")
         }
         #expect(guide.count == hints.count)
     }

@@ -91,7 +91,9 @@ struct CancellationTests {
         for _ in 0..<200 {
             let before = server.requests.count
             let task = Task { [http] in try await http.data(for: request) }
-            try await eventually("the request arrives") { server.requests.count > before && !ends.withLock { $0.isEmpty } }
+            try await eventually("the request arrives") {
+                server.requests.count > before && !ends.withLock { $0.isEmpty }
+            }
             ends.withLock { $0.removeFirst() }.open()
             for _ in 0..<Int.random(in: 0..<40) { await Task.yield() }
             task.cancel()
@@ -127,10 +129,12 @@ struct CancellationTests {
                     for _ in 0..<(count / 8) {
                         let task = Task {
                             try await http.data(
-                                for: request, redirects: .follow(droppingFieldsForOtherHosts: ["X-A"]), deadline: .seconds(30))
+                                for: request, redirects: .follow(droppingFieldsForOtherHosts: ["X-A"]),
+                                deadline: .seconds(30))
                         }
                         let canceler = DispatchWorkItem { task.cancel() }
-                        DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...limit)), execute: canceler)
+                        DispatchQueue.global().asyncAfter(
+                            deadline: .now() + .microseconds(.random(in: 0...limit)), execute: canceler)
                         switch await task.result {
                         case .success: counts.answered += 1
                         case .failure(let error as URLError) where error.code == .cancelled: counts.canceled += 1

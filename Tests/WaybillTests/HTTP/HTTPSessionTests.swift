@@ -14,7 +14,9 @@ struct HTTPSessionTests {
     let http = HTTPSession(configuration: .ephemeral)
 
     @Test func theAnswerHasStatusFieldsAndTheWholeBody() async throws {
-        let server = try LoopbackServer { _ in LoopbackServer.Response.text("not here", status: 404, type: "text/teapot") }
+        let server = try LoopbackServer { _ in
+            LoopbackServer.Response.text("not here", status: 404, type: "text/teapot")
+        }
         let (data, response) = try await http.data(for: URLRequest(url: server.url("/a?b=c")))
         #expect(data == Data("not here".utf8))
         #expect(response.status == 404)
@@ -91,7 +93,8 @@ struct HTTPSessionTests {
 
     @Test func theBodyOfAChallengeIsTheAnswersBody() async throws {
         let server = try LoopbackServer { _ in
-            .init(status: 401, headers: [("WWW-Authenticate", "Basic realm=\"place\"")], body: Data("who are you?".utf8))
+            .init(
+                status: 401, headers: [("WWW-Authenticate", "Basic realm=\"place\"")], body: Data("who are you?".utf8))
         }
         let (data, _) = try await http.data(for: URLRequest(url: server.url()), deadline: .seconds(30))
         #expect(data == Data("who are you?".utf8))
@@ -118,7 +121,8 @@ struct HTTPSessionTests {
     }
 
     @Test func anAnswerThatIsNotHTTPHasNoStatus() {
-        let response = URLResponse(url: URL(filePath: "/"), mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
+        let response = URLResponse(
+            url: URL(filePath: "/"), mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
         #expect(response.status == 0)
         #expect(!response.isSuccess)
     }

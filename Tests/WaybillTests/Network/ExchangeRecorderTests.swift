@@ -8,7 +8,8 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// What the public recorder is told is what the network log says, whatever order it is told in, and nothing of it is a secret.
+/// What the public recorder is told is what the network log says, whatever order it is told in, and nothing of it is a
+/// secret.
 @Suite(.timeLimit(.minutes(5))) struct ExchangeRecorderTests {
     let clock = ManualClock()
     let tx: TransactionManager
@@ -24,14 +25,18 @@ import FoundationNetworking
         let exchange = tx.openExchange(
             ExchangeRequest(
                 method: "PUT", url: url,
-                headerFields: [.init(name: "Accept", value: "*/*"), .init(name: "Cookie", value: "s3cret"), .init(name: "B", value: "1")]),
+                headerFields: [
+                    .init(name: "Accept", value: "*/*"), .init(name: "Cookie", value: "s3cret"),
+                    .init(name: "B", value: "1"),
+                ]),
             in: login)
         clock.advance(by: .milliseconds(1))
         exchange.sent(Data("four".utf8))
         clock.advance(by: .milliseconds(1))
         exchange.sent([1, 2, 3])
         clock.advance(by: .milliseconds(1))
-        exchange.redirected(ExchangeResponse(status: 307), to: URL(string: "https://www.example.com/items?token=s3cret")!)
+        exchange.redirected(
+            ExchangeResponse(status: 307), to: URL(string: "https://www.example.com/items?token=s3cret")!)
         clock.advance(by: .milliseconds(1))
         exchange.responded(
             ExchangeResponse(
@@ -48,7 +53,8 @@ import FoundationNetworking
         let record = try #require(tx.exchanges.first)
         let start = record.openedMicroseconds
         #expect(record.url == "https://api.example.com/items?page=2&token=[redacted]")
-        #expect(record.requestHeaderFields.map(\.name) == ["Accept", "Cookie", "B"], "in the order in which they were told")
+        #expect(
+            record.requestHeaderFields.map(\.name) == ["Accept", "Cookie", "B"], "in the order in which they were told")
         #expect(record.requestHeaderFields.map(\.value) == ["*/*", "[redacted]", "1"])
         #expect(record.responseHeaderFields.first?.value == "[redacted]")
         #expect((record.method, record.status, record.state) == ("PUT", 200, .completed))
@@ -60,7 +66,9 @@ import FoundationNetworking
                 == Fact.Transfer(
                     httpVersion: "2", receivedWireByteCount: 41, sentAtMicroseconds: start + 2000,
                     redirects: [
-                        Fact.Redirect(status: 307, url: "https://www.example.com/items?token=[redacted]", atMicroseconds: start + 3000)
+                        Fact.Redirect(
+                            status: 307, url: "https://www.example.com/items?token=[redacted]",
+                            atMicroseconds: start + 3000)
                     ]))
     }
 
@@ -76,7 +84,9 @@ import FoundationNetworking
         #expect(tx.transactions(Login.self).first?.timeline.count { $0.kind == .exchangeClosed } == 1)
     }
 
-    @Test(arguments: [URLError(.cancelled), CancellationError()] as [any Error]) func anErrorOfCancellationIsNoFailure(error: any Error) {
+    @Test(arguments: [URLError(.cancelled), CancellationError()] as [any Error]) func anErrorOfCancellationIsNoFailure(
+        error: any Error
+    ) {
         let exchange = tx.openExchange(ExchangeRequest(url: url), in: tx.begin(Login.self))
         exchange.fail(error)
         #expect(tx.exchanges.first?.state == .canceled)
@@ -93,7 +103,9 @@ import FoundationNetworking
         let exchange = tx.openExchange(ExchangeRequest(url: url), in: login)
         let field = try #require(exchange.headers["Waybill-Transaction"].flatMap { TransactionHeader(parsing: $0) })
         #expect(field.transaction == login.id)
-        #expect(Fact.ID(source: try #require(field.source), sequence: try #require(field.exchange)) == tx.exchanges.first?.id)
+        #expect(
+            Fact.ID(source: try #require(field.source), sequence: try #require(field.exchange))
+                == tx.exchanges.first?.id)
     }
 
     @Test func theCallersOwnFieldStaysAndAForeignHostGetsNone() throws {
@@ -129,7 +141,8 @@ import FoundationNetworking
         let tx = TransactionManager.testing(delivery: .transport(transport))
         let exchange = tx.openExchange(ExchangeRequest(method: "", url: url))
         for _ in 0..<30 {
-            exchange.redirected(ExchangeResponse(status: 302), to: URL(string: "https://a/" + String(repeating: "x", count: 9000))!)
+            exchange.redirected(
+                ExchangeResponse(status: 302), to: URL(string: "https://a/" + String(repeating: "x", count: 9000))!)
         }
         exchange.responded(ExchangeResponse(status: 70_000, httpVersion: String(repeating: "9", count: 500)))
         exchange.finish()

@@ -13,7 +13,9 @@ import WaybillTesting
         return .testing(correlatedHosts: ["api.example.com"], options: options)
     }
 
-    private func request(_ method: String = "GET", _ url: String = "https://api.example.com/v1/items") throws -> ExchangeRequest {
+    private func request(_ method: String = "GET", _ url: String = "https://api.example.com/v1/items") throws
+        -> ExchangeRequest
+    {
         ExchangeRequest(method: method, url: try #require(URL(string: url)))
     }
 
@@ -79,7 +81,9 @@ import WaybillTesting
     }
 
     @Test func headerFieldsAreKeptSkippedOrMaskedOnBothSides() throws {
-        let tx = manager { $0.headers = HeaderPolicy(["user-agent": .skip, "X-Device": .mask, "Authorization": .keep]) }
+        let tx = manager {
+            $0.headers = HeaderPolicy(["user-agent": .skip, "X-Device": .mask, "Authorization": .keep])
+        }
         let exchange = tx.openExchange(
             ExchangeRequest(
                 url: try request().url,
@@ -91,11 +95,14 @@ import WaybillTesting
             in: tx.begin(Login.self))
         exchange.responded(
             ExchangeResponse(
-                status: 200, headerFields: [.init(name: "X-DEVICE", value: "Ada's phone"), .init(name: "USER-AGENT", value: "x")]))
+                status: 200,
+                headerFields: [.init(name: "X-DEVICE", value: "Ada's phone"), .init(name: "USER-AGENT", value: "x")]))
         exchange.finish()
         let record = try #require(tx.exchanges.first)
         #expect(record.requestHeaderFields.map(\.name) == ["Accept", "x-device", "Authorization"])
-        #expect(record.requestHeaderFields.map(\.value) == ["*/*", "[redacted]", "[redacted]"], "to keep does not lift the redaction")
+        #expect(
+            record.requestHeaderFields.map(\.value) == ["*/*", "[redacted]", "[redacted]"],
+            "to keep does not lift the redaction")
         #expect(record.responseHeaderFields == [Fact.HeaderField(name: "X-DEVICE", value: "[redacted]")])
     }
 

@@ -34,7 +34,9 @@ import WaybillTesting
 
     @Test func ofTheRulesThatMatchTheNewestActsAlone() throws {
         rules.add(NetworkRule("older", matching: RequestPattern(path: "/a"), .mock(MockedResponse())))
-        rules.add(NetworkRule("newer", matching: RequestPattern(path: .glob("/*")), .throttle(Throttle(latency: .seconds(1)))))
+        rules.add(
+            NetworkRule("newer", matching: RequestPattern(path: .glob("/*")), .throttle(Throttle(latency: .seconds(1))))
+        )
         rules.add(NetworkRule("newest", matching: RequestPattern(path: "/b"), .mock(MockedResponse())))
         #expect(try hit("GET", "/a") == "newer")
         #expect(rules.hits == ["older": 0, "newer": 1, "newest": 0])

@@ -8,11 +8,15 @@ import WaybillCore
     private struct Sent {
         var method = "POST"
         var url = "https://api.example.com:8443/v1/login?user=ada#top"
-        var headerFields = [Fact.HeaderField(name: "Accept", value: "text/html"), .init(name: "accept", value: "application/json")]
+        var headerFields = [
+            Fact.HeaderField(name: "Accept", value: "text/html"), .init(name: "accept", value: "application/json"),
+        ]
         var body: Data? = Data(#"{"user":"ada"}"#.utf8)
 
         func matches(_ pattern: RequestPattern) throws -> Bool {
-            pattern.matches(ExchangeRequest(method: method, url: try #require(URL(string: url)), headerFields: headerFields), body: body)
+            pattern.matches(
+                ExchangeRequest(method: method, url: try #require(URL(string: url)), headerFields: headerFields),
+                body: body)
         }
     }
 
@@ -24,7 +28,10 @@ import WaybillCore
         ),
         (RequestPattern(host: "api.example.com"), RequestPattern(host: "example.com")),
         (RequestPattern(path: "/v1/login"), RequestPattern(path: .contains("?"))),
-        (RequestPattern(headerFields: ["Accept": .contains("json")]), RequestPattern(headerFields: ["Cookie": .contains("")])),
+        (
+            RequestPattern(headerFields: ["Accept": .contains("json")]),
+            RequestPattern(headerFields: ["Cookie": .contains("")])
+        ),
         (RequestPattern(body: .contains(#""ada""#)), RequestPattern(body: .contains("grace"))),
     ]
 
@@ -34,9 +41,12 @@ import WaybillCore
     }
 
     @Test(arguments: conditions.indices) func oneConditionThatIsNotMetIsEnoughToFail(index: Int) throws {
-        let all = Self.conditions.map(\.matching).enumerated().map { $0.offset == index ? Self.conditions[index].failing : $0.element }
+        let all = Self.conditions.map(\.matching).enumerated().map {
+            $0.offset == index ? Self.conditions[index].failing : $0.element
+        }
         let pattern = RequestPattern(
-            method: all[0].method, url: all[1].url, host: all[2].host, path: all[3].path, headerFields: all[4].headerFields,
+            method: all[0].method, url: all[1].url, host: all[2].host, path: all[3].path,
+            headerFields: all[4].headerFields,
             body: all[5].body)
         #expect(try !Sent().matches(pattern))
     }
@@ -44,7 +54,8 @@ import WaybillCore
     @Test func allConditionsTogetherMatch() throws {
         let all = Self.conditions.map(\.matching)
         let pattern = RequestPattern(
-            method: all[0].method, url: all[1].url, host: all[2].host, path: all[3].path, headerFields: all[4].headerFields,
+            method: all[0].method, url: all[1].url, host: all[2].host, path: all[3].path,
+            headerFields: all[4].headerFields,
             body: all[5].body)
         #expect(try Sent().matches(pattern))
     }
@@ -55,7 +66,8 @@ import WaybillCore
     }
 
     @Test func hostsMethodsAndNamesOfHeaderFieldsHaveNoCase() throws {
-        var pattern = RequestPattern(method: "post", host: .glob("API.*.com"), headerFields: ["ACCEPT": .contains("json")])
+        var pattern = RequestPattern(
+            method: "post", host: .glob("API.*.com"), headerFields: ["ACCEPT": .contains("json")])
         #expect(try Sent().matches(pattern))
         pattern.method = .regex("^(put|post)$")
         pattern.host = "API.example.COM"
@@ -100,7 +112,8 @@ import WaybillCore
     }
 
     @Test(arguments: [
-        #"{"methd":"POST"}"#, #"{"path":{"globb":"/v1/*"}}"#, #"{"path":{"glob":"/a","regex":"b"}}"#, #"{"path":{}}"#, #"{"path":null}"#,
+        #"{"methd":"POST"}"#, #"{"path":{"globb":"/v1/*"}}"#, #"{"path":{"glob":"/a","regex":"b"}}"#, #"{"path":{}}"#,
+        #"{"path":null}"#,
         #"{"body":{"regex":"("}}"#, #"{"headers":["Accept"]}"#,
     ]) func aConditionThatIsNotUnderstoodIsRefusedBecauseIgnoringItWouldMatchMore(json: String) {
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(RequestPattern.self, from: Data(json.utf8)) }

@@ -7,7 +7,8 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What a rule's transport tells, when, and that nothing comes of it once it is canceled. No clock runs here: a test takes each step itself.
+/// What a rule's transport tells, when, and that nothing comes of it once it is canceled. No clock runs here: a test
+/// takes each step itself.
 @Suite(.timeLimit(.minutes(5))) struct RuleTransportTests {
     private let url: URL
     private let schedule = ManualSchedule()
@@ -28,7 +29,8 @@ import FoundationNetworking
         rules.add(NetworkRule("rule", action))
         var request = URLRequest(url: url)
         request.httpMethod = method
-        return rules.transport(for: OutgoingRequest(request: request, body: body), record: ExchangeRecorder(), else: network)
+        return rules.transport(
+            for: OutgoingRequest(request: request, body: body), record: ExchangeRecorder(), else: network)
     }
 
     private func head(_ status: Int = 200) throws -> HTTPURLResponse {
@@ -68,7 +70,9 @@ import FoundationNetworking
         #expect(events.all == ["sent 7 of 7", "responded 200", "ended"])
     }
 
-    @Test(arguments: [("HEAD", 200), ("GET", 204), ("GET", 304)]) func thereIsNoBodyWhereHTTPHasNone(method: String, status: Int) throws {
+    @Test(arguments: [("HEAD", 200), ("GET", 204), ("GET", 304)]) func thereIsNoBodyWhereHTTPHasNone(
+        method: String, status: Int
+    ) throws {
         transport(.mock(.text("hello", status: status)), method).start(telling: events)
         try schedule.runAll()
         #expect(events.all == ["responded \(status)", "ended"])
@@ -162,7 +166,8 @@ import FoundationNetworking
     }
 
     @Test func theBodyOfTheRequestTakesItsTimeAndTheAnswerWaitsForIt() throws {
-        transport(.throttle(Throttle(bytesPerSecond: 1000)), "POST", body: .data(Data(count: 150))).start(telling: events)
+        transport(.throttle(Throttle(bytesPerSecond: 1000)), "POST", body: .data(Data(count: 150))).start(
+            telling: events)
         network.events?.sent(byteCount: 150, expected: 150)
         network.events?.responded(try head())
         network.events?.ended(nil)

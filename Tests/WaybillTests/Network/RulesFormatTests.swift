@@ -9,7 +9,8 @@ import WaybillTesting
     private static let folder = URL(filePath: #filePath).appending(path: "../../../../Schemas/examples").standardized
 
     static func examples(_ name: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: name).path).map { "\(name)/\($0)" }.sorted()
+        try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: name).path).map { "\(name)/\($0)" }
+            .sorted()
     }
 
     private static func example(_ name: String) throws -> Data { try Data(contentsOf: folder.appending(path: name)) }
@@ -20,7 +21,9 @@ import WaybillTesting
 
     private let rules = TransactionManager.testing().rules
 
-    @Test(arguments: try examples("rules-valid")) func everyValidExampleIsReadWrittenAndReadAgainAlike(name: String) throws {
+    @Test(arguments: try examples("rules-valid")) func everyValidExampleIsReadWrittenAndReadAgainAlike(name: String)
+        throws
+    {
         try rules.add(json: Self.example(name))
         let again = TransactionManager.testing().rules
         try again.add(json: rules.json())
@@ -37,7 +40,9 @@ import WaybillTesting
 
     private func canonical(_ json: Data) throws -> String {
         let value = try JSONSerialization.jsonObject(with: json)
-        return String(decoding: try JSONSerialization.data(withJSONObject: value, options: [.sortedKeys, .prettyPrinted]), as: UTF8.self)
+        return String(
+            decoding: try JSONSerialization.data(withJSONObject: value, options: [.sortedKeys, .prettyPrinted]),
+            as: UTF8.self)
     }
 
     @Test func everyMemberIsRead() throws {
@@ -46,12 +51,17 @@ import WaybillTesting
             NetworkRule(
                 "login is down",
                 matching: RequestPattern(
-                    method: "POST", url: .contains("variant=B"), host: .glob("*.example.com"), path: .regex("^/v[12]/login$"),
-                    headerFields: ["Accept": .contains("json"), "X-Build": .regex("^[0-9]+$")], body: .contains("ada", ignoresCase: true)),
+                    method: "POST", url: .contains("variant=B"), host: .glob("*.example.com"),
+                    path: .regex("^/v[12]/login$"),
+                    headerFields: ["Accept": .contains("json"), "X-Build": .regex("^[0-9]+$")],
+                    body: .contains("ada", ignoresCase: true)),
                 .mock(
                     MockedResponse(
                         status: 503,
-                        headerFields: [.init(name: "Content-Type", value: "application/json"), .init(name: "Retry-After", value: "5")],
+                        headerFields: [
+                            .init(name: "Content-Type", value: "application/json"),
+                            .init(name: "Retry-After", value: "5"),
+                        ],
                         body: Data(#"{"error":"down for “maintenance”"}"#.utf8), delay: .milliseconds(250)))),
             NetworkRule(
                 "one picture for all", matching: RequestPattern(path: .glob("/avatars/*.png")),
@@ -59,19 +69,26 @@ import WaybillTesting
                     MockedResponse(
                         headerFields: [.init(name: "Content-Type", value: "image/png")],
                         body: Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])))),
-            NetworkRule("a slow network", .throttle(Throttle(latency: .milliseconds(400), bytesPerSecond: 50_000)), isEnabled: false),
-            NetworkRule("no advertisements", matching: RequestPattern(host: "ads.example"), .fail(.notConnectedToInternet)),
+            NetworkRule(
+                "a slow network", .throttle(Throttle(latency: .milliseconds(400), bytesPerSecond: 50_000)),
+                isEnabled: false),
+            NetworkRule(
+                "no advertisements", matching: RequestPattern(host: "ads.example"), .fail(.notConnectedToInternet)),
             NetworkRule(
                 "uploads time out", matching: RequestPattern(method: .exact("put", ignoresCase: true)),
                 .fail(.timedOut, after: .seconds(60))),
-            NetworkRule("the film breaks off", matching: RequestPattern(url: "https://cdn.example/film.mp4"), .cut(afterByteCount: 1000)),
+            NetworkRule(
+                "the film breaks off", matching: RequestPattern(url: "https://cdn.example/film.mp4"),
+                .cut(afterByteCount: 1000)),
             NetworkRule("nothing but the head", matching: RequestPattern(path: "/"), .cut(afterByteCount: 0)),
         ]
         for (rule, expected) in zip(rules.all, expected) { #expect(rule == expected) }
         #expect(rules.all.count == expected.count)
     }
 
-    @Test(arguments: try examples("rules-invalid")) func everyInvalidExampleIsRefusedWithWhereAndAddsNothing(name: String) throws {
+    @Test(arguments: try examples("rules-invalid")) func everyInvalidExampleIsRefusedWithWhereAndAddsNothing(
+        name: String
+    ) throws {
         rules.add(NetworkRule("there", .mock(MockedResponse())))
         let json = try Self.example(name)
         let error = #expect(throws: WaybillError.self) { try rules.add(json: json) }
@@ -99,13 +116,16 @@ import WaybillTesting
 
     @Test func everyNameOfACodeIsReadAndWritten() throws {
         let schema = try #require(
-            try JSONSerialization.jsonObject(with: Data(contentsOf: Self.folder.appending(path: "../rules.v1.schema.json")))
+            try JSONSerialization.jsonObject(
+                with: Data(contentsOf: Self.folder.appending(path: "../rules.v1.schema.json")))
                 as? [String: Any])
         let fail = ((schema["$defs"] as? [String: Any])?["fail"] as? [String: Any])?["properties"] as? [String: Any]
         let words = ((fail?["code"] as? [String: Any])?["oneOf"] as? [[String: Any]])?.first?["enum"] as? [String]
         let names = try #require(words)
         #expect(names.count == 37)
-        for name in names { try rules.add(json: Data(#"{"rules":[{"name":"\#(name)","fail":{"code":"\#(name)"}}]}"#.utf8)) }
+        for name in names {
+            try rules.add(json: Data(#"{"rules":[{"name":"\#(name)","fail":{"code":"\#(name)"}}]}"#.utf8))
+        }
         let written = String(decoding: rules.json(), as: UTF8.self)
         for name in names { #expect(written.contains(#""code" : "\#(name)""#)) }
         #expect(rules.all.contains { $0.action == .fail(.timedOut) && $0.name == "timedOut" })

@@ -9,7 +9,8 @@ import WaybillTesting
 import FoundationNetworking
 #endif
 
-/// Rules act on every form of the captured session, and what they make up cannot be told from what `URLSession` gives but by the record.
+/// Rules act on every form of the captured session, and what they make up cannot be told from what `URLSession` gives
+/// but by the record.
 @Suite(.timeLimit(.minutes(5)))
 struct RulesInSessionTests {
     private let tx: TransactionManager
@@ -39,16 +40,22 @@ struct RulesInSessionTests {
 
     // MARK: Mock
 
-    @Test(arguments: WayIn.session) func aMockIsWhatBareURLSessionGivesOfAServerThatAnswersTheSame(way: WayIn) async throws {
+    @Test(arguments: WayIn.session) func aMockIsWhatBareURLSessionGivesOfAServerThatAnswersTheSame(way: WayIn)
+        async throws
+    {
         let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 >> 4) })
-        let server = try LoopbackServer { _ in .init(status: 409, headers: [("Content-Type", "a/b"), ("X-One", "1")], body: body) }
+        let server = try LoopbackServer { _ in
+            .init(status: 409, headers: [("Content-Type", "a/b"), ("X-One", "1")], body: body)
+        }
         let call = WayIn.Call(request: request(server.url("/a?b=c")))
         tx.rules.add(
             NetworkRule(
                 "conflict",
                 .mock(
                     MockedResponse(
-                        status: 409, headerFields: [.init(name: "Content-Type", value: "a/b"), .init(name: "X-One", value: "1")], body: body
+                        status: 409,
+                        headerFields: [.init(name: "Content-Type", value: "a/b"), .init(name: "X-One", value: "1")],
+                        body: body
                     ))))
         let mocked = await outcome(call, by: way)
         #expect(server.requests.isEmpty)
@@ -78,7 +85,9 @@ struct RulesInSessionTests {
     @Test(arguments: WayIn.session) func aMockedRedirectIsTheAnswer(way: WayIn) async throws {
         let url = try refusedURL()
         tx.rules.add(
-            NetworkRule("elsewhere", .mock(MockedResponse(status: 302, headerFields: [.init(name: "Location", value: url.absoluteString)])))
+            NetworkRule(
+                "elsewhere",
+                .mock(MockedResponse(status: 302, headerFields: [.init(name: "Location", value: url.absoluteString)])))
         )
         #expect(await outcome(WayIn.Call(request: request(url)), by: way).status == 302)
         #expect(tx.exchanges.first?.transfer.redirects == [])
@@ -87,7 +96,11 @@ struct RulesInSessionTests {
     @Test func fieldsOfOneNameAreJoinedAsURLSessionJoinsThem() async throws {
         tx.rules.add(
             NetworkRule(
-                "two", .mock(MockedResponse(headerFields: [.init(name: "Vary", value: "Accept"), .init(name: "vary", value: "Origin")]))))
+                "two",
+                .mock(
+                    MockedResponse(headerFields: [
+                        .init(name: "Vary", value: "Accept"), .init(name: "vary", value: "Origin"),
+                    ]))))
         let (_, response) = try await tx.session.data(for: URLRequest(url: try refusedURL()))
         #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Vary") == "Accept, Origin")
     }
@@ -176,7 +189,9 @@ struct RulesInSessionTests {
         .throttle(Throttle(latency: .seconds(86_400))),
     ]
 
-    @Test(arguments: WayIn.session, endless) func whatWaitsForARuleIsCanceledAtOnce(way: WayIn, action: NetworkRule.Action) async throws {
+    @Test(arguments: WayIn.session, endless) func whatWaitsForARuleIsCanceledAtOnce(
+        way: WayIn, action: NetworkRule.Action
+    ) async throws {
         let server = try LoopbackServer { _ in .text("") }
         tx.rules.add(NetworkRule("endless", action))
         let call = WayIn.Call(request: request(server.url()))
@@ -231,11 +246,15 @@ struct RulesInSessionTests {
         let login = tx.begin(Login.self)
         tx.rules.add(
             NetworkRule(
-                "mine", matching: RequestPattern(headerFields: ["waybill-transaction": .contains(login.id.description)]), .mock(.text("{}"))
+                "mine",
+                matching: RequestPattern(headerFields: ["waybill-transaction": .contains(login.id.description)]),
+                .mock(.text("{}"))
             ))
         let (_, response) = try await tx.session.data(for: URLRequest(url: url), in: login)
         #expect(response.isSuccess)
-        await #expect(throws: URLError.self) { try await tx.session.data(for: URLRequest(url: url), in: tx.begin(Login.self)) }
+        await #expect(throws: URLError.self) {
+            try await tx.session.data(for: URLRequest(url: url), in: tx.begin(Login.self))
+        }
         #expect(tx.rules.hits == ["mine": 1])
     }
 
@@ -278,7 +297,9 @@ extension RulesInSessionTests {
                 group.addTask {
                     for number in 0..<75 {
                         let url = server.url(paths[(worker + number) % 3])
-                        let running = Task { try await tx.session.data(for: URLRequest(url: url), in: tx.begin(Login.self)) }
+                        let running = Task {
+                            try await tx.session.data(for: URLRequest(url: url), in: tx.begin(Login.self))
+                        }
                         for _ in 0..<Int.random(in: 0..<200) { await Task.yield() }
                         running.cancel()
                         _ = await running.result
@@ -290,6 +311,7 @@ extension RulesInSessionTests {
         #expect(exchanges.count == 600)
         #expect(exchanges.allSatisfy { $0.closedMicroseconds != nil })
         #expect(tx.rules.hits.values.reduce(0, +) == 600)
-        #expect(exchanges.allSatisfy { $0.transfer.rule != nil && [.canceled, .completed, .failed].contains($0.state) })
+        #expect(
+            exchanges.allSatisfy { $0.transfer.rule != nil && [.canceled, .completed, .failed].contains($0.state) })
     }
 }

@@ -45,8 +45,9 @@ import Waybill
         #expect(pattern.matches(Data(text.utf8)) == isMatch)
     }
 
-    @Test(arguments: ["(", "a)(b", "[", "*", "(?x) # a comment"]) func whatIsNoRegularExpressionMatchesNothingAndSaysSo(text: String) throws
-    {
+    @Test(arguments: ["(", "a)(b", "[", "*", "(?x) # a comment"]) func whatIsNoRegularExpressionMatchesNothingAndSaysSo(
+        text: String
+    ) throws {
         let pattern = TextPattern.regex(text)
         #expect(!pattern.matches("a") && !pattern.matches("") && !pattern.matches(text))
         #expect(try #require(pattern.problem).message == "“\(text)” is no regular expression; it matches nothing.")

@@ -37,12 +37,14 @@ import WaybillTesting
         let transactions = TransactionManager(store: .directory(folder.url))
         records(transactions)
         #expect(transactions.health.problems.map(\.code) == [.damaged])
-        let aside = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.hasPrefix("waybill.sqlite.damaged-") }
+        let aside = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter {
+            $0.hasPrefix("waybill.sqlite.damaged-")
+        }
         #expect(try aside.map { try Data(contentsOf: folder.file($0)) } == [bytes])
     }
 
-    /// Breaks when a store that could not be opened once is given up for the life of the process, or what memory kept meanwhile is, or when what was
-    /// delivered from memory is sent again.
+    /// Breaks when a store that could not be opened once is given up for the life of the process, or what memory kept
+    /// meanwhile is, or when what was delivered from memory is sent again.
     @Test func whatMemoryKeptComesIntoTheStoreOnceItCanBeOpened() async throws {
         let directory = try TemporaryDirectory()
         let folder = directory.file("store")
@@ -73,7 +75,9 @@ import WaybillTesting
         let transactions = TransactionManager(store: .directory(folder.url), delivery: .transport(transport))
         transactions.perform(Login.self) { $0.log(.initiated) }
         try await transactions.sync()
-        for suffix in ["", "-wal", "-shm", "-lock"] { try FileManager.default.removeItem(at: folder.file("waybill.sqlite" + suffix)) }
+        for suffix in ["", "-wal", "-shm", "-lock"] {
+            try FileManager.default.removeItem(at: folder.file("waybill.sqlite" + suffix))
+        }
 
         transactions.perform(Login.self) { $0.log(.requestSent) }
         let report = await transactions.flush()
@@ -92,7 +96,8 @@ import WaybillTesting
         options.memoryCapacity = -1
         options.header = .standard(name: "not a name\r\n")
         let transactions = TransactionManager(
-            store: .directory(try #require(URL(string: "https://example.com/store"))), correlatedHosts: ["https://api.example.com", ""],
+            store: .directory(try #require(URL(string: "https://example.com/store"))),
+            correlatedHosts: ["https://api.example.com", ""],
             options: options)
         records(transactions)
         #expect(transactions.health.problems.count == 5)
@@ -112,7 +117,9 @@ import WaybillTesting
 
     @Test func whatIsTooLongIsCutAndCounted() throws {
         let transactions = TransactionManager.testing()
-        transactions.begin(Login.self, attributes: ["long": .string(String(repeating: "x", count: 5000)), "nan": .double(.nan)]).finish()
+        transactions.begin(
+            Login.self, attributes: ["long": .string(String(repeating: "x", count: 5000)), "nan": .double(.nan)]
+        ).finish()
         #expect(transactions.health.truncated == 2)
         let attributes = try #require(transactions.transactions(Login.self).first).summary.attributes
         #expect(attributes["long"] == .string(String(repeating: "x", count: Limits.valueLength)))
@@ -123,7 +130,8 @@ import WaybillTesting
         options.keepsErrorTexts = true
         options.additionalSecretNames = ["nickname"]
         let transactions = TransactionManager.testing(options: options)
-        let login = transactions.begin(Login.self, attributes: ["password": "hunter2", "nickname": "sunny", "note": "Bearer abc.def.ghi"])
+        let login = transactions.begin(
+            Login.self, attributes: ["password": "hunter2", "nickname": "sunny", "note": "Bearer abc.def.ghi"])
         login.log(.initiated, error: RecordedError(code: 1, text: "card 4111 1111 1111 1111 was refused"))
         login.finish()
         let dump = "\(transactions.transactions(Login.self))"

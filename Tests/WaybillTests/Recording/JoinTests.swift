@@ -33,7 +33,8 @@ import WaybillTesting
     }
 
     @Test(arguments: [
-        "", "nonsense", "\"not-a-guid\";u=1", "\"01890a5d-ac96-774b-bcce-b302099a8057\"", String(repeating: "x", count: 10_000),
+        "", "nonsense", "\"not-a-guid\";u=1", "\"01890a5d-ac96-774b-bcce-b302099a8057\"",
+        String(repeating: "x", count: 10_000),
     ])
     func aMalformedHeaderIsIgnoredAndCounted(_ value: String) {
         #expect(server.join(header: { _ in value }) == nil)
@@ -64,7 +65,10 @@ import WaybillTesting
 
     @Test func noFieldGoesToAHostThatIsNotOnTheList() throws {
         let login = client.begin(Login.self)
-        for address in ["https://example.com/", "https://evil.com/api.example.com", "https://api.example.com.evil.com/", "file:///x"] {
+        for address in [
+            "https://example.com/", "https://evil.com/api.example.com", "https://api.example.com.evil.com/",
+            "file:///x",
+        ] {
             #expect(login.headers(for: try #require(URL(string: address))).isEmpty, "\(address)")
         }
     }

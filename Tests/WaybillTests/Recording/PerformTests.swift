@@ -4,7 +4,8 @@ import Waybill
 import WaybillCore
 import WaybillTesting
 
-/// What `perform`, `begin` and `finish` make of a transaction: broken, every number that people draw from outcomes would be wrong.
+/// What `perform`, `begin` and `finish` make of a transaction: broken, every number that people draw from outcomes
+/// would be wrong.
 @Suite(.timeLimit(.minutes(5))) struct PerformTests {
     let tx = TransactionManager.testing()
 

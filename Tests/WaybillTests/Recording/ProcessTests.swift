@@ -62,7 +62,8 @@ import WaybillTesting
         #expect(second.outcome(Login.self) == .succeeded)
     }
 
-    /// Broken, parent and child would give out the same IDs and sequences, and the collector would take half of the facts for repeats.
+    /// Broken, parent and child would give out the same IDs and sequences, and the collector would take half of the
+    /// facts for repeats.
     @Test func aForkedChildIsANewSourceAndTheParentGoesOn() throws {
         // The thread sanitizer would end a forked child that starts a thread, as ours does to make its journal.
         let (output, status) = try ChildProcess(

@@ -48,7 +48,8 @@ import FoundationNetworking
         #expect(records[0].timeline.map(\.kind) == [.opened, .event, .closed])
     }
 
-    /// Broken, a manager that is turned off and on for long enough would have no room left, kept for closings that never come.
+    /// Broken, a manager that is turned off and on for long enough would have no room left, kept for closings that
+    /// never come.
     @Test func whatIsFinishedWhileOffGivesItsRoomBack() throws {
         var options = TransactionManager.Options()
         options.memoryCapacity = 16
@@ -61,7 +62,9 @@ import FoundationNetworking
             _ = try transactions.allRecords()  // drains
         }
         #expect(transactions.health.refused == 0)
-        #expect(try transactions.allRecords().map(\.summary.outcome) == Array(repeating: .open, count: 100), "nobody knows how they ended")
+        #expect(
+            try transactions.allRecords().map(\.summary.outcome) == Array(repeating: .open, count: 100),
+            "nobody knows how they ended")
     }
 
     @Test func requestsWhileOffAreSentAsTheyAre() async throws {
@@ -164,19 +167,22 @@ import FoundationNetworking
         #expect(try await TransactionManager.disabled.list().rows.isEmpty)
     }
 
-    /// Broken, "disabled" would still leave traces: the child's home, its only way to a default folder, must stay empty.
+    /// Broken, "disabled" would still leave traces: the child's home, its only way to a default folder, must stay
+    /// empty.
     @Test func disabledTouchesNoDisk() throws {
         let home = folder.file("home")
         try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
         for (verb, isEmpty) in [("disabled", true), ("default", false)] {
             let child = try ChildProcess(
-                "TestProcess", [verb, folder.url.path()], environment: ["HOME": home.path(), "XDG_STATE_HOME": home.path()])
+                "TestProcess", [verb, folder.url.path()],
+                environment: ["HOME": home.path(), "XDG_STATE_HOME": home.path()])
             let (output, status) = child.finish()
             #expect(status == 0, "\(output)")
             // URLSession makes folders of its own; the second round shows that a file would be found.
-            let found = FileManager.default.enumerator(at: home, includingPropertiesForKeys: [.isRegularFileKey])?.contains {
-                ($0 as? URL).flatMap { try? $0.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile } == true
-            }
+            let found = FileManager.default.enumerator(at: home, includingPropertiesForKeys: [.isRegularFileKey])?
+                .contains {
+                    ($0 as? URL).flatMap { try? $0.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile } == true
+                }
             #expect(found == !isEmpty, "\(verb)")
         }
     }

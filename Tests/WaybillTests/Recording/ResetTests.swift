@@ -19,7 +19,8 @@ import FoundationNetworking
     private func installations(_ transactions: TransactionManager) async -> Set<GUID?> {
         let seen = transport.sets.count
         await transactions.flush()
-        return Set(transport.sets[seen...].flatMap { $0.sources.filter { !$0.facts.isEmpty }.map(\.source.installation) })
+        return Set(
+            transport.sets[seen...].flatMap { $0.sources.filter { !$0.facts.isEmpty }.map(\.source.installation) })
     }
 
     /// Broken, whoever asked to be forgotten would be counted as the same device as before.
@@ -51,11 +52,13 @@ import FoundationNetworking
         _ = try await transactions.session.data(for: URLRequest(url: server.url()), in: login)
         login.finish()
         let record = try #require(try await transactions.transaction(login.id))
-        #expect(record.timeline.map(\.kind) == [.opened, .event, .exchangeOpened, .exchangeClosed, .closed], "read at once")
+        #expect(
+            record.timeline.map(\.kind) == [.opened, .event, .exchangeOpened, .exchangeClosed, .closed], "read at once")
         #expect(record.sources.count == 1)
         let purchase = try #require(try await transactions.list().rows.first { $0.useCase == Purchase.code })
         #expect(try await transactions.transaction(purchase.id)?.sources != record.sources)
-        #expect(server.requests.first?.header("Waybill-Transaction")?.contains(record.sources[0].id.description) == true)
+        #expect(
+            server.requests.first?.header("Waybill-Transaction")?.contains(record.sources[0].id.description) == true)
         #expect(await transactions.flush().pending == 0)
         #expect(transactions.health.isGood)
     }

@@ -10,7 +10,8 @@ import WaybillTesting
 /// What an app may say about how much is kept, and what it hears when its store was damaged.
 @Suite(.timeLimit(.minutes(5))) struct RetentionTests {
     private func manager(
-        _ retention: Retention, _ store: StoreLocation = .inMemory, clock: ManualClock = ManualClock(), told: Told = Told()
+        _ retention: Retention, _ store: StoreLocation = .inMemory, clock: ManualClock = ManualClock(),
+        told: Told = Told()
     )
         -> TransactionManager
     {

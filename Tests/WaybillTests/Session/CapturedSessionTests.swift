@@ -45,7 +45,9 @@ import FoundationNetworking
         let login = tx.begin(Login.self)
         _ = try await tx.session.data(for: URLRequest(url: server.url()), in: login)
         _ = try await tx.session.data(for: URLRequest(url: server.url()), in: login)
-        let told = server.requests.compactMap { $0.header("Waybill-Transaction").flatMap { TransactionHeader(parsing: $0) } }
+        let told = server.requests.compactMap {
+            $0.header("Waybill-Transaction").flatMap { TransactionHeader(parsing: $0) }
+        }
         #expect(told.map(\.transaction) == [login.id, login.id])
         #expect(told.map(\.exchange) == tx.exchanges.map(\.id.sequence))
         #expect(told.map(\.source) == tx.exchanges.map(\.id.source))
@@ -82,7 +84,9 @@ import FoundationNetworking
 
     @Test func aRefusedConnectionIsRecordedAsFailed() async throws {
         let request = URLRequest(url: try refusedURL())
-        await #expect(throws: URLError.self) { try await tx.perform(Login.self) { _ in try await tx.session.data(for: request) } }
+        await #expect(throws: URLError.self) {
+            try await tx.perform(Login.self) { _ in try await tx.session.data(for: request) }
+        }
         let exchange = try #require(tx.exchanges.first)
         #expect(exchange.state == .failed)
         #expect(exchange.status == nil)
@@ -130,7 +134,9 @@ import FoundationNetworking
         configuration.timeoutIntervalForResource = 3_600
         let (session, url) = (tx.session(configuration: configuration), server.url())
         let error = await #expect(throws: URLError.self) {
-            try await tx.perform(Login.self) { _ in _ = try await session.download(from: url, deadline: .milliseconds(50)) }
+            try await tx.perform(Login.self) { _ in
+                _ = try await session.download(from: url, deadline: .milliseconds(50))
+            }
         }
         #expect(error?.code == .timedOut)
         #expect(tx.exchanges.map(\.state) == [.failed])
@@ -170,7 +176,8 @@ import FoundationNetworking
             override class func canInit(with request: URLRequest) -> Bool { request.url?.host() == "nowhere.example" }
             override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
             override func startLoading() {
-                guard let url = request.url, let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
+                guard let url = request.url,
+                    let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
                 else { return }
                 client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
                 for piece in ["from ", "the ", "app"] { client?.urlProtocol(self, didLoad: Data(piece.utf8)) }
@@ -190,7 +197,8 @@ import FoundationNetworking
         let server = try LoopbackServer { _ in .text("late") }
         let answered = Gate()
         var session: CapturedSession? = tx.session(configuration: .ephemeral)
-        session?.dataTask(with: server.url()) { data, _, _ in if data == Data("late".utf8) { answered.open() } }.resume()
+        session?.dataTask(with: server.url()) { data, _, _ in if data == Data("late".utf8) { answered.open() } }
+            .resume()
         session = nil
         await answered.opened()
         #expect(answered.isOpen)
@@ -209,7 +217,9 @@ import FoundationNetworking
 
     #if canImport(FoundationNetworking)
     @Test func nothingComesFromACacheOnLinux() async throws {
-        let server = try LoopbackServer { _ in .init(headers: [("Cache-Control", "max-age=3600")], body: Data("fresh".utf8)) }
+        let server = try LoopbackServer { _ in
+            .init(headers: [("Cache-Control", "max-age=3600")], body: Data("fresh".utf8))
+        }
         for _ in 0..<3 { _ = try await tx.session.data(from: server.url()) }
         #expect(server.requests.count == 3)
     }
@@ -221,7 +231,9 @@ import FoundationNetworking
         request.httpMethod = "PUT"
         let put = request
         await #expect(throws: URLError.self) {
-            try await tx.perform(Login.self) { _ in _ = try await tx.session.upload(for: put, fromFile: URL(filePath: "/nowhere/at/all")) }
+            try await tx.perform(Login.self) { _ in
+                _ = try await tx.session.upload(for: put, fromFile: URL(filePath: "/nowhere/at/all"))
+            }
         }
         #expect(tx.exchanges.map(\.state) == [.failed])
     }

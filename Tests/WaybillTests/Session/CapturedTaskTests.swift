@@ -44,7 +44,9 @@ struct CapturedTaskTests {
         let server = try LoopbackServer { _ in .text("answer") }
         let answers = Answers()
         let login = tx.begin(Login.self)
-        let task = await login.makingCurrent { tx.session.dataTask(with: server.url(), completionHandler: answers.take) }
+        let task = await login.makingCurrent {
+            tx.session.dataTask(with: server.url(), completionHandler: answers.take)
+        }
         task.resume()
         await answers.first.opened()
         #expect(server.requests.first?.header("Waybill-Transaction")?.contains("\(login.id)") == true)

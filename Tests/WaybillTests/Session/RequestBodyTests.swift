@@ -41,7 +41,9 @@ struct RequestBodyTests {
     }
     #endif
 
-    private func isKept(_ send: (URLRequest, UseCaseTransaction<Login>) async throws -> (Data, URLResponse)) async throws {
+    private func isKept(_ send: (URLRequest, UseCaseTransaction<Login>) async throws -> (Data, URLResponse))
+        async throws
+    {
         let server = try LoopbackServer { _ in .text("thanks") }
         var request = URLRequest(url: server.url())
         request.httpMethod = "POST"

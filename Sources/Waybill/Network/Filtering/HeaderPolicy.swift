@@ -32,7 +32,9 @@ public struct HeaderPolicy: Sendable, Hashable {
     }
 
     /// What is done with a field of this name, in any case.
-    public func treatment(of name: String) -> Treatment { treatments.isEmpty ? others : treatments[name.lowercased()] ?? others }
+    public func treatment(of name: String) -> Treatment {
+        treatments.isEmpty ? others : treatments[name.lowercased()] ?? others
+    }
 
     /// What is left of header fields, in their order, to be redacted.
     func applied(to fields: [Fact.HeaderField]) -> [Fact.HeaderField] {

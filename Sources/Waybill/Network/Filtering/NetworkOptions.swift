@@ -2,8 +2,9 @@ import WaybillCore
 
 /// Which exchanges are recorded, and what of them: `TransactionManager.Options.network`.
 ///
-/// It holds for every way of capturing requests that are sent. What it leaves out is sent all the same, and carries the transaction's header
-/// field, without the exchange's number in it. Of the requests that a server joins transactions by, only ``headers`` decides.
+/// It holds for every way of capturing requests that are sent. What it leaves out is sent all the same, and carries the
+/// transaction's header field, without the exchange's number in it. Of the requests that a server joins transactions
+/// by, only ``headers`` decides.
 ///
 /// ## Usage
 ///
@@ -17,14 +18,15 @@ public struct NetworkOptions: Sendable {
     public var isEnabled = true
     /// Only requests that match one of these are recorded; empty: all.
     ///
-    /// These patterns see method, URL, host, path and header fields, never a body: one with a condition for it matches nothing, and shows in the
-    /// manager's health.
+    /// These patterns see method, URL, host, path and header fields, never a body: one with a condition for it matches
+    /// nothing, and shows in the manager's health.
     public var include: [RequestPattern] = []
     /// Requests that match one of these are not recorded, also where ``include`` has them.
     public var exclude: [RequestPattern] = []
     /// Asked last, about each request that the patterns leave; nil: all of them are recorded.
     ///
-    /// It runs on the caller's thread before the request is sent, so it must be quick, and it sees what is not redacted.
+    /// It runs on the caller's thread before the request is sent, so it must be quick, and it sees what is not
+    /// redacted.
     public var shouldLog: (@Sendable (ExchangeRequest) -> Bool)?
     /// Which header fields are kept, of requests and responses.
     public var headers = HeaderPolicy()
@@ -49,7 +51,9 @@ public struct NetworkOptions: Sendable {
                     ? []
                     : [
                         WaybillError(
-                            .setting, "A pattern that says which exchanges are recorded has a condition for the body; it matches nothing.")
+                            .setting,
+                            "A pattern that says which exchanges are recorded has a condition for the body; it matches nothing."
+                        )
                     ]
                 return pattern.problems + blind
             }

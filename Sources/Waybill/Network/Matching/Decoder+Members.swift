@@ -9,7 +9,8 @@ extension Decoder {
         let names = try container(keyedBy: AnyMember.self).allKeys
         if let unknown = names.first(where: { Key(stringValue: $0.stringValue) == nil }) {
             throw DecodingError.dataCorrupted(
-                DecodingError.Context(codingPath: codingPath + [unknown], debugDescription: "nothing of that name is known"))
+                DecodingError.Context(
+                    codingPath: codingPath + [unknown], debugDescription: "nothing of that name is known"))
         }
         return try container(keyedBy: Key.self)
     }
@@ -37,7 +38,9 @@ extension KeyedDecodingContainer {
 
     /// The value of a member that must be there.
     func required<Value>(_ value: Value?, _ key: Key) throws -> Value {
-        guard let value else { throw DecodingError.keyNotFound(key, DecodingError.Context(codingPath: codingPath, debugDescription: "")) }
+        guard let value else {
+            throw DecodingError.keyNotFound(key, DecodingError.Context(codingPath: codingPath, debugDescription: ""))
+        }
         return value
     }
 
@@ -53,7 +56,8 @@ extension DecodingError {
         let (path, message): ([any CodingKey], String) =
             switch self {
             case .keyNotFound(let key, let context): (context.codingPath, "`\(key.stringValue)` is missing")
-            case .typeMismatch(let type, let context), .valueNotFound(let type, let context): (context.codingPath, Self.expected(type))
+            case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
+                (context.codingPath, Self.expected(type))
             case .dataCorrupted(let context): (context.codingPath, context.debugDescription)
             @unknown default: ([], "it cannot be read")
             }

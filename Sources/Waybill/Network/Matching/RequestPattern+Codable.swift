@@ -5,9 +5,11 @@ extension RequestPattern: Codable {
         case body
     }
 
-    /// Reads a pattern: an object with any of `method`, `url`, `host`, `path`, `headers` (an object of names and patterns) and `body`.
+    /// Reads a pattern: an object with any of `method`, `url`, `host`, `path`, `headers` (an object of names and
+    /// patterns) and `body`.
     ///
-    /// - Throws: `DecodingError` with where, also for a member that is not known: to ignore a condition would be to match more.
+    /// - Throws: `DecodingError` with where, also for a member that is not known: to ignore a condition would be to
+    ///   match more.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.members(Member.self)
         self.init(

@@ -22,10 +22,11 @@ public struct RequestPattern: Sendable, Hashable {
     public var host: TextPattern? { didSet { anyCaseHost = host?.ignoringCase } }
     /// The path as it is on the wire, percent-encoded, `/` where the URL has none; nil: any.
     public var path: TextPattern?
-    /// Header fields that must be there, by name, with a value that matches; of a field that comes twice, one is enough.
+    /// Header fields that must be there, by name, with a value that matches; of a field that comes twice, one is
+    /// enough.
     public var headerFields: [String: TextPattern]
-    /// The body, of which ``TextPattern/longestText`` bytes are looked at; a body that comes from a stream or a file is not looked at, and does
-    /// not match. nil: any, or none.
+    /// The body, of which ``TextPattern/longestText`` bytes are looked at; a body that comes from a stream or a file is
+    /// not looked at, and does not match. nil: any, or none.
     public var body: TextPattern?
     private var anyCaseMethod: TextPattern?
     private var anyCaseHost: TextPattern?
@@ -50,7 +51,9 @@ public struct RequestPattern: Sendable, Hashable {
     /// The body is asked for only where there is a condition for it and all others are met; nil: there is none to look
     /// at.
     public func matches(_ request: ExchangeRequest, body: @autoclosure () -> Data? = nil) -> Bool {
-        guard anyCaseMethod?.matches(request.method) ?? true, meetsAddress(request.url), meetsFields(request.headerFields) else {
+        guard anyCaseMethod?.matches(request.method) ?? true, meetsAddress(request.url),
+            meetsFields(request.headerFields)
+        else {
             return false
         }
         return self.body.map { pattern in body().map(pattern.matches) ?? false } ?? true
@@ -73,6 +76,8 @@ public struct RequestPattern: Sendable, Hashable {
 
     /// Why it can never match; empty where it can.
     var problems: [WaybillError] {
-        ([method, url, host, path, body] + headerFields.sorted { $0.key < $1.key }.map(\.value)).compactMap { $0?.problem }
+        ([method, url, host, path, body] + headerFields.sorted { $0.key < $1.key }.map(\.value)).compactMap {
+            $0?.problem
+        }
     }
 }

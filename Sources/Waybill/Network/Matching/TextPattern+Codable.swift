@@ -14,7 +14,8 @@ extension TextPattern: Codable {
         }
     }
 
-    /// Reads a pattern: a string, which is an exact one, or an object with one of `exact`, `contains`, `glob` and `regex`.
+    /// Reads a pattern: a string, which is an exact one, or an object with one of `exact`, `contains`, `glob` and
+    /// `regex`.
     ///
     /// - Throws: `DecodingError` with where, also for a member that is not known, and for what has a ``problem``.
     public init(from decoder: any Decoder) throws {
@@ -24,7 +25,9 @@ extension TextPattern: Codable {
             return
         }
         let members = try decoder.members(Member.self)
-        let found = try Kind.allCases.compactMap { kind in try members.value(String.self, Member(kind)).map { (kind, $0) } }
+        let found = try Kind.allCases.compactMap { kind in
+            try members.value(String.self, Member(kind)).map { (kind, $0) }
+        }
         guard found.count == 1, let (kind, text) = found.first else {
             throw decoder.failure("one of exact, contains, glob and regex was expected")
         }

@@ -3,12 +3,12 @@ public import WaybillCore
 
 /// What a text is compared with: the whole of it, a piece, a glob or a regular expression.
 ///
-/// Case counts unless `ignoresCase` says otherwise. Of a long text the first ``longestText`` bytes are looked at, but for
-/// ``exact(_:ignoresCase:)``, and the work is bounded: a comparison that is not done after a few milliseconds counts as no match, so that no
-/// pattern can hold up the request that it is compared with.
+/// Case counts unless `ignoresCase` says otherwise. Of a long text the first ``longestText`` bytes are looked at, but
+/// for ``exact(_:ignoresCase:)``, and the work is bounded: a comparison that is not done after a few milliseconds
+/// counts as no match, so that no pattern can hold up the request that it is compared with.
 ///
-/// In JSON a string is an exact pattern; the others are `{"contains": "login"}`, `{"glob": "/v1/*"}`, `{"regex": "^/v[12]/"}`, and
-/// `"ignores_case": true` beside it.
+/// In JSON a string is an exact pattern; the others are `{"contains": "login"}`, `{"glob": "/v1/*"}`,
+/// `{"regex": "^/v[12]/"}`, and `"ignores_case": true` beside it.
 public struct TextPattern: Sendable, Hashable {
     /// How a text is compared.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -49,7 +49,8 @@ public struct TextPattern: Sendable, Hashable {
         self.ignoresCase = ignoresCase
         let expression = kind == .regex ? BoundedExpression(text, ignoresCase: ignoresCase) : nil
         if text.unicodeScalars.count > Self.longestPattern {
-            problem = WaybillError(.setting, "A pattern is longer than \(Self.longestPattern) characters; it matches nothing.")
+            problem = WaybillError(
+                .setting, "A pattern is longer than \(Self.longestPattern) characters; it matches nothing.")
         } else if kind == .regex, expression == nil {
             problem = WaybillError(.setting, "“\(text)” is no regular expression; it matches nothing.")
         } else {
@@ -79,7 +80,8 @@ public struct TextPattern: Sendable, Hashable {
         TextPattern(.contains, text, ignoresCase: ignoresCase)
     }
 
-    /// Matches all of a text, where `*` stands for any number of any characters, `/` included, and `?` for one: `*.example.com`, `/v1/*`.
+    /// Matches all of a text, where `*` stands for any number of any characters, `/` included, and `?` for one:
+    /// `*.example.com`, `/v1/*`.
     ///
     /// There is no way to write a `*` that stands for itself; ``regex(_:ignoresCase:)`` has one.
     public static func glob(_ text: String, ignoresCase: Bool = false) -> TextPattern {
@@ -88,8 +90,8 @@ public struct TextPattern: Sendable, Hashable {
 
     /// Matches where the expression does, anywhere unless `^` and `$` say where.
     ///
-    /// An expression of `NSRegularExpression`, whose engine is ICU's. One that cannot be read has a ``problem``, which shows in the manager's
-    /// health, and matches nothing.
+    /// An expression of `NSRegularExpression`, whose engine is ICU's. One that cannot be read has a ``problem``, which
+    /// shows in the manager's health, and matches nothing.
     public static func regex(_ expression: String, ignoresCase: Bool = false) -> TextPattern {
         TextPattern(.regex, expression, ignoresCase: ignoresCase)
     }

@@ -31,7 +31,8 @@ struct WildcardPattern: Sendable {
     func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         var piece = 0
         var index = 0
-        // Only the last gap can have to be widened: an earlier one that is as narrow as can be leaves most to those after it.
+        // Only the last gap can have to be widened: an earlier one that is as narrow as can be leaves most to those
+        // after it.
         var gap: (next: Int, end: Int)?
         for _ in 0..<Self.stepLimit {
             if index == text.count { return pieces[piece...].allSatisfy { $0 == .anything } }

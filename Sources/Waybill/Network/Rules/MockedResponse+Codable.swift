@@ -31,14 +31,18 @@ extension MockedResponse: Codable {
         let text = try members.value(String.self, .text)
         guard let base64 = try members.value(String.self, .base64) else { return Data((text ?? "").utf8) }
         guard text == nil else { throw decoder.failure("one of text and base64 was expected, not both") }
-        guard let data = Data(base64Encoded: base64) else { throw members.failure(.base64, "base64 (RFC 4648, section 4) was expected") }
+        guard let data = Data(base64Encoded: base64) else {
+            throw members.failure(.base64, "base64 (RFC 4648, section 4) was expected")
+        }
         return data
     }
 
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Member.self)
         try members.encode(status, forKey: .status)
-        if !headerFields.isEmpty { try members.encode(headerFields.map { [$0.name, $0.value] }, forKey: .headerFields) }
+        if !headerFields.isEmpty {
+            try members.encode(headerFields.map { [$0.name, $0.value] }, forKey: .headerFields)
+        }
         if let text = String(validating: body, as: UTF8.self) {
             if !text.isEmpty { try members.encode(text, forKey: .text) }
         } else {

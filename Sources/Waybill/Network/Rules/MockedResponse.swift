@@ -3,8 +3,9 @@ public import WaybillCore
 
 /// The answer of a rule, in place of a server's.
 ///
-/// It is the answer as it stands: a 302 is not followed, `Set-Cookie` sets no cookie, `Content-Encoding` decodes nothing. A missing
-/// `Content-Length` is added. There is no body where HTTP has none (RFC 9110, section 6.4.1): after `HEAD`, with 204 and with 304.
+/// It is the answer as it stands: a 302 is not followed, `Set-Cookie` sets no cookie, `Content-Encoding` decodes
+/// nothing. A missing `Content-Length` is added. There is no body where HTTP has none (RFC 9110, section 6.4.1): after
+/// `HEAD`, with 204 and with 304.
 public struct MockedResponse: Sendable, Hashable {
     /// The status code, from 200 to 599.
     public var status: Int
@@ -16,7 +17,8 @@ public struct MockedResponse: Sendable, Hashable {
     public var delay: Duration
 
     /// Makes an answer.
-    public init(status: Int = 200, headerFields: [Fact.HeaderField] = [], body: Data = Data(), delay: Duration = .zero) {
+    public init(status: Int = 200, headerFields: [Fact.HeaderField] = [], body: Data = Data(), delay: Duration = .zero)
+    {
         self.status = status
         self.headerFields = headerFields
         self.body = body
@@ -28,7 +30,8 @@ public struct MockedResponse: Sendable, Hashable {
         _ text: String, status: Int = 200, contentType: String = "application/json", delay: Duration = .zero
     ) -> MockedResponse {
         MockedResponse(
-            status: status, headerFields: [Fact.HeaderField(name: "Content-Type", value: contentType)], body: Data(text.utf8), delay: delay)
+            status: status, headerFields: [Fact.HeaderField(name: "Content-Type", value: contentType)],
+            body: Data(text.utf8), delay: delay)
     }
 
     var problem: String? { (200...599).contains(status) ? nil : "No answer has the status \(status)." }

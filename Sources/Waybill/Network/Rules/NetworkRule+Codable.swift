@@ -85,7 +85,11 @@ private struct Failure: Codable {
 
     func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Member.self)
-        if let name = code.name { try members.encode(name, forKey: .code) } else { try members.encode(code.rawValue, forKey: .code) }
+        if let name = code.name {
+            try members.encode(name, forKey: .code)
+        } else {
+            try members.encode(code.rawValue, forKey: .code)
+        }
         if delay > .zero { try members.encode(delay.microseconds, forKey: .delay) }
     }
 }

@@ -1,7 +1,8 @@
 public import Foundation
 public import WaybillCore
 
-/// What is done instead of, or on the way of, the requests it matches: answered by a mock, slowed down, failed, or cut off.
+/// What is done instead of, or on the way of, the requests it matches: answered by a mock, slowed down, failed, or cut
+/// off.
 ///
 /// ## Usage
 ///
@@ -21,8 +22,8 @@ public struct NetworkRule: Sendable, Hashable {
         case throttle(Throttle)
         /// The request is not sent, and fails with this code after a delay.
         case fail(URLError.Code, after: Duration = .zero)
-        /// The request is sent, and the connection is lost (`URLError.networkConnectionLost`) after so many bytes of the response's body; a shorter
-        /// one comes whole.
+        /// The request is sent, and the connection is lost (`URLError.networkConnectionLost`) after so many bytes of
+        /// the response's body; a shorter one comes whole.
         case cut(afterByteCount: Int)
     }
 
@@ -45,7 +46,9 @@ public struct NetworkRule: Sendable, Hashable {
 
     /// Why it does nothing, in sentences that show in the manager's health; empty where it can.
     public var problems: [WaybillError] {
-        (matching.problems.map(\.message) + [actionProblem].compactMap { $0 }).map { WaybillError(.setting, "Rule “\(name)”: \($0)") }
+        (matching.problems.map(\.message) + [actionProblem].compactMap { $0 }).map {
+            WaybillError(.setting, "Rule “\(name)”: \($0)")
+        }
     }
 
     private var actionProblem: String? {

@@ -7,9 +7,11 @@ extension NetworkRules {
         var rules: [NetworkRule]
     }
 
-    /// Adds the rules of a JSON document, as `Schemas/rules.v1.schema.json` describes it, before all others; the first of them has precedence.
+    /// Adds the rules of a JSON document, as `Schemas/rules.v1.schema.json` describes it, before all others; the first
+    /// of them has precedence.
     ///
-    /// - Throws: `WaybillError` of code `.format` that says where it is wrong, as a JSON pointer (RFC 6901), and then nothing is added.
+    /// - Throws: `WaybillError` of code `.format` that says where it is wrong, as a JSON pointer (RFC 6901), and then
+    ///   nothing is added.
     public func add(json: Data) throws(WaybillError) { add(try Self.rules(in: json)) }
 
     /// All rules in order of precedence, as a JSON document that ``add(json:)`` reads.

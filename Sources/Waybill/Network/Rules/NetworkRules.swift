@@ -1,11 +1,13 @@
 import Foundation
 import WaybillCore
 
-/// The rules of a manager: they mock, slow down or fail the requests of its sessions while they are on, which at first they are not.
+/// The rules of a manager: they mock, slow down or fail the requests of its sessions while they are on, which at first
+/// they are not.
 ///
-/// Of the rules that are enabled and match, only the one that was added last acts: a throttle above a mock hides it, and a slow mock is a mock
-/// with a delay. Rules apply to ``CapturedSession`` alone, whether recording is on or not, and never to what the manager itself sends.
-/// Nothing is ever loaded by itself: a build is open to rules only where its own code adds them and turns them on.
+/// Of the rules that are enabled and match, only the one that was added last acts: a throttle above a mock hides it,
+/// and a slow mock is a mock with a delay. Rules apply to ``CapturedSession`` alone, whether recording is on or not,
+/// and never to what the manager itself sends. Nothing is ever loaded by itself: a build is open to rules only where
+/// its own code adds them and turns them on.
 ///
 /// ## Usage
 ///
@@ -43,13 +45,16 @@ public final class NetworkRules: Sendable {
 
     /// How many requests each rule has acted on since it was added, by its name.
     public var hits: [String: Int] {
-        state.withLock { state in Dictionary(uniqueKeysWithValues: state.rules.map { ($0.name, state.hits[$0.name] ?? 0) }) }
+        state.withLock { state in
+            Dictionary(uniqueKeysWithValues: state.rules.map { ($0.name, state.hits[$0.name] ?? 0) })
+        }
     }
 
     /// Adds a rule before all others, in place of one of that name; its hits count from 0.
     public func add(_ rule: NetworkRule) { add([rule]) }
 
-    /// Adds rules before all others, in place of those of their names; the first has precedence. Of rules of one name the first is added.
+    /// Adds rules before all others, in place of those of their names; the first has precedence. Of rules of one name
+    /// the first is added.
     public func add(_ rules: [NetworkRule]) {
         var names: Set<String> = []
         let new = rules.filter { names.insert($0.name).inserted }
@@ -62,7 +67,9 @@ public final class NetworkRules: Sendable {
     /// Turns one rule on or off, and keeps its precedence and its hits; does nothing where there is none of that name.
     public func setEnabled(_ isEnabled: Bool, named name: String) {
         state.withLock { state in
-            for index in state.rules.indices where state.rules[index].name == name { state.rules[index].isEnabled = isEnabled }
+            for index in state.rules.indices where state.rules[index].name == name {
+                state.rules[index].isEnabled = isEnabled
+            }
         }
     }
 
@@ -84,7 +91,11 @@ public final class NetworkRules: Sendable {
     func hit(by request: ExchangeRequest, body: @autoclosure () -> Data?) -> NetworkRule? {
         let rules = state.withLock { $0.isOn ? $0.rules : [] }
         // Compared without the lock held: a pattern may take milliseconds.
-        guard let rule = rules.first(where: { $0.isEnabled && $0.matching.matches(request, body: body()) && $0.problems.isEmpty }) else {
+        guard
+            let rule = rules.first(where: {
+                $0.isEnabled && $0.matching.matches(request, body: body()) && $0.problems.isEmpty
+            })
+        else {
             return nil
         }
         state.withLock { $0.hits[rule.name, default: 0] += 1 }

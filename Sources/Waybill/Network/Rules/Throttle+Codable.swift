@@ -13,13 +13,17 @@ extension Throttle: Codable {
         let members = try decoder.members(Member.self)
         let latency = try members.integer(.latency)
         let bytesPerSecond = try members.integer(.bytesPerSecond, in: 1...Limits.largestInteger)
-        guard latency != nil || bytesPerSecond != nil else { throw decoder.failure("latency_us or bytes_per_second was expected") }
+        guard latency != nil || bytesPerSecond != nil else {
+            throw decoder.failure("latency_us or bytes_per_second was expected")
+        }
         self.init(latency: .microseconds(latency ?? 0), bytesPerSecond: bytesPerSecond)
     }
 
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Member.self)
-        if latency > .zero || bytesPerSecond == nil { try members.encode(max(0, latency.microseconds), forKey: .latency) }
+        if latency > .zero || bytesPerSecond == nil {
+            try members.encode(max(0, latency.microseconds), forKey: .latency)
+        }
         try members.encodeIfPresent(bytesPerSecond, forKey: .bytesPerSecond)
     }
 }

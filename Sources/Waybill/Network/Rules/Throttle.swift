@@ -4,7 +4,8 @@ public struct Throttle: Sendable, Hashable {
     public var latency: Duration
     /// How many bytes of a body the caller sees sent, and then come, in a second; nil: as many as the network does.
     ///
-    /// What the network carries meanwhile waits in memory, so this is for looking at progress bars, not for bodies of gigabytes.
+    /// What the network carries meanwhile waits in memory, so this is for looking at progress bars, not for bodies of
+    /// gigabytes.
     public var bytesPerSecond: Int?
 
     /// Makes a throttle.

@@ -14,23 +14,28 @@ struct CompareText: AnswerText {
 
     func lines(_ palette: Palette, width: Int) -> [String] {
         let columns = DurationColumns([answer.a.statistics, answer.b.statistics])
-        var table = TextTable(columns: [("", .left), ("A", .right), ("B", .right), ("DIFFERENCE", .right), ("95 %", .left), ("", .left)])
+        var table = TextTable(columns: [
+            ("", .left), ("A", .right), ("B", .right), ("DIFFERENCE", .right), ("95 %", .left), ("", .left),
+        ])
         table.rows = [
             [
-                "group", Cell(Segmentation.title(of: answer.a.value), .bold), Cell(Segmentation.title(of: answer.b.value), .bold), "", "",
+                "group", Cell(Segmentation.title(of: answer.a.value), .bold),
+                Cell(Segmentation.title(of: answer.b.value), .bold), "", "",
                 "",
             ],
             ["transactions", Cell("\(answer.a.transactions)"), Cell("\(answer.b.transactions)"), "", "", ""],
         ]
         table.rows += answer.rates.map { rate in
             row(
-                rate.measure.rawValue, rate.a, rate.b, rate.difference, rate.verdict, { Words.percent($0) }, more: \.pointsText,
+                rate.measure.rawValue, rate.a, rate.b, rate.difference, rate.verdict, { Words.percent($0) },
+                more: \.pointsText,
                 unit: " points")
         }
         table.rows += answer.quantiles.map { quantile in
             let title = "p\(quantile.percent)" + (columns.scale.unit.map { ", \($0)" } ?? "")
             return row(
-                title, quantile.aMicroseconds, quantile.bMicroseconds, quantile.differenceMicroseconds, quantile.verdict,
+                title, quantile.aMicroseconds, quantile.bMicroseconds, quantile.differenceMicroseconds,
+                quantile.verdict,
                 { columns.scale.text($0) }, more: { ($0 > 0 ? "+" : "") + columns.scale.text($0) })
         }
         for column in [1, 2] { table.cut(column: column, width: width) }
@@ -44,7 +49,8 @@ struct CompareText: AnswerText {
         _ text: (Value) -> String, more: (Value) -> String, unit: String = ""
     ) -> [Cell] {
         let range =
-            difference.value == nil ? "" : "\(difference.low.map(more) ?? "?") to \(difference.high.map(more) ?? "?")\(unit)"
+            difference.value == nil
+            ? "" : "\(difference.low.map(more) ?? "?") to \(difference.high.map(more) ?? "?")\(unit)"
         let (word, ink): (String, Ink?) =
             switch verdict {
             case .higher: ("more", .yellow)

@@ -32,8 +32,10 @@ struct DurationColumns {
 
     private static var all: [(title: String, value: KeyPath<DurationStatistics, Int?>)] {
         [
-            ("MIN", \.minimumMicroseconds), ("P50", \.p50Microseconds), ("P75", \.p75Microseconds), ("P90", \.p90Microseconds),
-            ("P95", \.p95Microseconds), ("P99", \.p99Microseconds), ("MAX", \.maximumMicroseconds), ("MEAN", \.meanMicroseconds),
+            ("MIN", \.minimumMicroseconds), ("P50", \.p50Microseconds), ("P75", \.p75Microseconds),
+            ("P90", \.p90Microseconds),
+            ("P95", \.p95Microseconds), ("P99", \.p99Microseconds), ("MAX", \.maximumMicroseconds),
+            ("MEAN", \.meanMicroseconds),
         ]
     }
 }

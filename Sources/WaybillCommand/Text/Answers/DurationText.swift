@@ -19,7 +19,8 @@ struct DurationText: AnswerText {
     func lines(_ palette: Palette, width: Int) -> [String] {
         let columns = DurationColumns(segments.map(\.segment.statistics))
         let (from, to) = (Words.point(query.from), Words.point(query.to))
-        var table = TextTable(columns: [(query.segmentation?.description.uppercased() ?? "", .left), ("COUNT", .right)] + columns.columns)
+        var table = TextTable(
+            columns: [(query.segmentation?.description.uppercased() ?? "", .left), ("COUNT", .right)] + columns.columns)
         table.rows = segments.map { title, segment in
             [Cell(title), Cell("\(segment.statistics.count)")] + columns.cells(segment.statistics)
         }
@@ -35,7 +36,9 @@ struct DurationText: AnswerText {
         if answer.total.withoutEnd > 0 {
             remarks.append("\(Words.count(answer.total.withoutEnd, "transaction")) had \(from), and not \(to).")
         }
-        if answer.total.reversed > 0 { remarks.append("\(Words.count(answer.total.reversed, "transaction")) had \(to) before \(from).") }
+        if answer.total.reversed > 0 {
+            remarks.append("\(Words.count(answer.total.reversed, "transaction")) had \(to) before \(from).")
+        }
         return remarks.isEmpty ? [] : [""] + remarks
     }
 
@@ -49,7 +52,8 @@ struct DurationText: AnswerText {
         table.rows = shown.map { bar in
             guard bar.count > 0 else { return [Cell("…", .dim), "", "", "", ""] }
             return [
-                Cell(Self.round(bar.fromMicroseconds)), Cell("to", .dim), Cell(Self.round(bar.toMicroseconds)), Cell("\(bar.count)"),
+                Cell(Self.round(bar.fromMicroseconds)), Cell("to", .dim), Cell(Self.round(bar.toMicroseconds)),
+                Cell("\(bar.count)"),
                 Cell(Words.percent(bar.count, of: answer.total.statistics.count), .dim),
             ]
         }

@@ -30,13 +30,17 @@ struct FunnelText: AnswerText {
 
     private func table(_ segment: FunnelSegment, _ columns: DurationColumns, width: Int) -> TextTable {
         var table = TextTable(
-            columns: [("STEP", .left), ("REACHED", .right), ("OF ALL", .right), ("LOST", .right), ("", .right)] + columns.columns)
+            columns: [("STEP", .left), ("REACHED", .right), ("OF ALL", .right), ("LOST", .right), ("", .right)]
+                + columns.columns)
         var before = segment.transactions
         table.rows = segment.steps.map { step in
             defer { before = step.reached }
-            let lost = step.lost > 0 ? [Cell("\(step.lost)", .red), Cell(Words.percent(step.lost, of: before), .red)] : ["", ""]
+            let lost =
+                step.lost > 0
+                ? [Cell("\(step.lost)", .red), Cell(Words.percent(step.lost, of: before), .red)] : ["", ""]
             return [
-                Cell(Words.point(step.point), .bold), Cell("\(step.reached)"), Cell(Words.percent(step.reached, of: segment.transactions)),
+                Cell(Words.point(step.point), .bold), Cell("\(step.reached)"),
+                Cell(Words.percent(step.reached, of: segment.transactions)),
             ] + lost + (step.statistics.count > 0 ? columns.cells(step.statistics) : columns.columns.map { _ in "" })
         }
         table.drop(["P90"], width: width)

@@ -13,7 +13,8 @@ struct LegsText: AnswerText {
     var isEmpty: Bool { answer.total.duration.count == 0 }
 
     func lines(_ palette: Palette, width: Int) -> [String] {
-        let columns = DurationColumns(([answer.total] + answer.segments).map(\.duration), titles: ["P50", "P90", "P99", "MAX"])
+        let columns = DurationColumns(
+            ([answer.total] + answer.segments).map(\.duration), titles: ["P50", "P90", "P99", "MAX"])
         let count = Words.count(answer.total.duration.count, "transaction")
         var lines = [palette.paint(subject, .bold) + ", where the time of \(count) goes\(columns.unit)", ""]
         lines += table(answer.total, columns, width: width).lines(palette)
@@ -32,7 +33,8 @@ struct LegsText: AnswerText {
         var table = TextTable(columns: [("LEG", .left), ("OF ALL TIME", .right), ("COUNT", .right)] + columns.columns)
         table.rows = legs.map { leg in
             [
-                Cell(Words.leg(leg.leg), .bold), Cell(Words.percent(leg.totalMicroseconds, of: whole)), Cell("\(leg.statistics.count)"),
+                Cell(Words.leg(leg.leg), .bold), Cell(Words.percent(leg.totalMicroseconds, of: whole)),
+                Cell("\(leg.statistics.count)"),
             ] + columns.cells(leg.statistics)
         }
         table.rows.append(["all of it", "", Cell("\(segment.duration.count)")] + columns.cells(segment.duration))

@@ -16,11 +16,15 @@ struct NetworkText: AnswerText {
 
     func lines(_ palette: Palette, width: Int) -> [String] {
         let columns = DurationColumns(answer.groups.map(\.whole), titles: ["P50", "P90", "P99", "MAX"])
-        var table = TextTable(columns: [("HOST AND PATH", .left), ("COUNT", .right), ("4XX", .right), ("5XX", .right), ("NONE", .right)])
+        var table = TextTable(columns: [
+            ("HOST AND PATH", .left), ("COUNT", .right), ("4XX", .right), ("5XX", .right), ("NONE", .right),
+        ])
         table.columns += columns.columns + [("SENT", .right), ("RECEIVED", .right)]
         table.rows = answer.groups.map { group in
             let statuses = group.statuses
-            let counts = [statuses.clientError, statuses.serverError, statuses.none].map { $0 > 0 ? Cell("\($0)", .red) : Cell("-", .dim) }
+            let counts = [statuses.clientError, statuses.serverError, statuses.none].map {
+                $0 > 0 ? Cell("\($0)", .red) : Cell("-", .dim)
+            }
             return [Cell(Self.name(group), .bold), Cell("\(group.count)")] + counts + columns.cells(group.whole)
                 + [Cell(Words.byteCount(group.sentByteCount)), Cell(Words.byteCount(group.receivedByteCount))]
         }
@@ -44,8 +48,10 @@ struct NetworkText: AnswerText {
         var all: [(name: String, example: NetworkGroup.Example)] = []
         for group in answer.groups { all += list(group).map { (Self.name(group), $0) } }
         guard !all.isEmpty else { return [] }
-        let shown = all.sorted { $0.example.durationMicroseconds ?? 0 > $1.example.durationMicroseconds ?? 0 }.prefix(Self.exampleLimit)
-        var table = TextTable(columns: [("EXCHANGE", .left), ("STATUS", .left), ("DURATION", .right), ("", .left)], hasTitles: false)
+        let shown = all.sorted { $0.example.durationMicroseconds ?? 0 > $1.example.durationMicroseconds ?? 0 }.prefix(
+            Self.exampleLimit)
+        var table = TextTable(
+            columns: [("EXCHANGE", .left), ("STATUS", .left), ("DURATION", .right), ("", .left)], hasTitles: false)
         table.rows = shown.map { name, example in
             [
                 Cell(example.id.code), Cell(example.status.map { "\($0)" } ?? example.error.map(Words.error) ?? "-"),

@@ -56,7 +56,9 @@ struct SummaryText: AnswerText {
         let step = max(1, query.stepMicroseconds)
         let count = (last - first) / step + 1
         var runs = [Int](repeating: 0, count: min(count, Self.sparkWidth))
-        for rate in rates { runs[Int(Double((rate.startMicroseconds - first) / step) / Double(count) * Double(runs.count))] += rate.runs }
+        for rate in rates {
+            runs[Int(Double((rate.startMicroseconds - first) / step) / Double(count) * Double(runs.count))] += rate.runs
+        }
         return runs
     }
 
@@ -64,10 +66,13 @@ struct SummaryText: AnswerText {
         let all = answer.useCases.flatMap { summary in summary.errors.map { (summary: summary, error: $0) } }
         guard !all.isEmpty else { return [] }
         let shown = all.sorted { $0.error.count > $1.error.count }.prefix(Self.errorLimit)
-        var table = TextTable(columns: [("USE CASE", .left), ("ERROR", .left), ("TIMES", .right), ("OF ITS RUNS", .right)])
+        var table = TextTable(columns: [
+            ("USE CASE", .left), ("ERROR", .left), ("TIMES", .right), ("OF ITS RUNS", .right),
+        ])
         table.rows = shown.map { summary, error in
             [
-                Cell(summary.name), Cell(Words.error(RecordedError(domain: error.domain, code: error.code)), .red), Cell("\(error.count)"),
+                Cell(summary.name), Cell(Words.error(RecordedError(domain: error.domain, code: error.code)), .red),
+                Cell("\(error.count)"),
                 Cell(Words.percent(error.count, of: summary.runs)),
             ]
         }

@@ -19,7 +19,8 @@ struct TransitionsText: AnswerText {
         table.drop(["MAX", "P99"], width: width)
         for column in [0, 1] { table.cut(column: column, width: width) }
         table.addBars(answer.transitions.map { $0.statistics.p50Microseconds ?? 0 }, width: width)
-        return [palette.paint(subject, .bold) + " from each event to the next\(columns.unit)", ""] + table.lines(palette)
+        return [palette.paint(subject, .bold) + " from each event to the next\(columns.unit)", ""]
+            + table.lines(palette)
     }
 }
 #endif

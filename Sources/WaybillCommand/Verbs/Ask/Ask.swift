@@ -34,7 +34,8 @@ struct Ask: AsyncParsableCommand {
                   Which requests are slow, and which fail?
             """,
         subcommands: [
-            Summary.self, DurationBetween.self, Transitions.self, Funnel.self, DropOff.self, Legs.self, Compare.self, Network.self,
+            Summary.self, DurationBetween.self, Transitions.self, Funnel.self, DropOff.self, Legs.self, Compare.self,
+            Network.self,
         ])
 }
 

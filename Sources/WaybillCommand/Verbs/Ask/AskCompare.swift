@@ -41,7 +41,8 @@ extension Ask {
         func question() throws -> AnyQuestion {
             .compare(
                 CompareQuestion(
-                    filter: TransactionFilter(), groups: try groups(now: CommandClock.current.wallMicroseconds()), from: from.point,
+                    filter: TransactionFilter(), groups: try groups(now: CommandClock.current.wallMicroseconds()),
+                    from: from.point,
                     to: to.point, occurrence: last ? .last : .first))
         }
 
@@ -52,7 +53,8 @@ extension Ask {
 
         private static func window(_ text: String, now: Int) throws -> Range<Date> {
             guard let window = TimeExpression.window(text, now: now) else {
-                throw ValidationError("“\(text)” is no stretch of time, as 48h..24h; or say with --by what has this value.")
+                throw ValidationError(
+                    "“\(text)” is no stretch of time, as 48h..24h; or say with --by what has this value.")
             }
             return Range(microseconds: window)
         }

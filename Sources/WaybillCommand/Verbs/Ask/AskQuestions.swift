@@ -28,7 +28,8 @@ extension Ask {
     /// `waybill ask duration`.
     struct DurationBetween: AskCommand {
         static let configuration = CommandConfiguration(
-            commandName: AnyQuestion.Word.duration.rawValue, abstract: "How long it takes, in all or from one event to another.")
+            commandName: AnyQuestion.Word.duration.rawValue,
+            abstract: "How long it takes, in all or from one event to another.")
 
         @OptionGroup var options: AskOptions
 
@@ -69,7 +70,9 @@ extension Ask {
 
         @OptionGroup var options: AskOptions
 
-        @Option(help: ArgumentHelp("The events in order, separated by commas, e.g. '^,requestSent,$'.", valueName: "events"))
+        @Option(
+            help: ArgumentHelp("The events in order, separated by commas, e.g. '^,requestSent,$'.", valueName: "events")
+        )
         var steps: String
 
         @Option(help: ArgumentHelp("The longest that it may take from the first step to any other.", valueName: "time"))
@@ -84,7 +87,8 @@ extension Ask {
         func question() -> AnyQuestion {
             .funnel(
                 FunnelQuestion(
-                    filter: TransactionFilter(), steps: steps.split(separator: ",").map { TransactionPoint(String($0)) },
+                    filter: TransactionFilter(),
+                    steps: steps.split(separator: ",").map { TransactionPoint(String($0)) },
                     window: within?.length, isStrict: strict, segmentation: by?.segmentation))
         }
     }
@@ -106,14 +110,18 @@ extension Ask {
     struct Legs: AskCommand {
         static let configuration = CommandConfiguration(
             abstract: "Where the time goes: client, network, server.",
-            discussion: "Of each closed transaction with a request, all of its time is divided; clocks that differ are taken into account.")
+            discussion:
+                "Of each closed transaction with a request, all of its time is divided; clocks that differ are taken into account."
+        )
 
         @OptionGroup var options: AskOptions
 
         @Option(help: ArgumentHelp("Tell transactions apart by this.", valueName: "segment"))
         var by: SegmentArgument?
 
-        func question() -> AnyQuestion { .legs(LegsQuestion(filter: TransactionFilter(), segmentation: by?.segmentation)) }
+        func question() -> AnyQuestion {
+            .legs(LegsQuestion(filter: TransactionFilter(), segmentation: by?.segmentation))
+        }
     }
 
     /// `waybill ask network`.

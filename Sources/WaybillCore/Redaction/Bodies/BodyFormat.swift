@@ -13,7 +13,8 @@ package enum BodyFormat: Hashable, Sendable {
     /// What cannot be read: images, archives, UTF-16.
     case binary
 
-    /// By the value of a `Content-Type` field (RFC 9110, section 8.3); nil, and a type that is none, count as text until a byte says otherwise.
+    /// By the value of a `Content-Type` field (RFC 9110, section 8.3); nil, and a type that is none, count as text
+    /// until a byte says otherwise.
     package init(contentType: String?) {
         let parts = (contentType ?? "text/plain").split(separator: ";", omittingEmptySubsequences: false)
         let type = parts.first?.trimmed.lowercased() ?? ""
@@ -43,12 +44,14 @@ package enum BodyFormat: Hashable, Sendable {
     }
 
     private static let textTypes: Set<Substring> = [
-        "javascript", "x-javascript", "ecmascript", "graphql", "yaml", "x-yaml", "toml", "jsonl", "x-sh", "sql", "jwt", "x-pem-file",
+        "javascript", "x-javascript", "ecmascript", "graphql", "yaml", "x-yaml", "toml", "jsonl", "x-sh", "sql", "jwt",
+        "x-pem-file",
     ]
 
     /// Character sets in which a byte below 128 is always the ASCII character.
     private static func isReadable(charset: String) -> Bool {
-        ["utf-8", "utf8", "us-ascii", "ascii"].contains(charset) || charset.hasPrefix("iso-8859-") || charset.hasPrefix("windows-125")
+        ["utf-8", "utf8", "us-ascii", "ascii"].contains(charset) || charset.hasPrefix("iso-8859-")
+            || charset.hasPrefix("windows-125")
     }
 }
 

@@ -23,7 +23,8 @@ package struct BodyRedactor: Sendable {
     ///
     /// - Parameters:
     ///   - contentType: The value of its `Content-Type` field; nil where it has none.
-    ///   - keepsBinary: Whether a body that is no text is kept, without what has the shape of a secret; else it is hidden whole.
+    ///   - keepsBinary: Whether a body that is no text is kept, without what has the shape of a secret; else it is
+    ///     hidden whole.
     package init(contentType: String?, redactor: Redactor, keepsBinary: Bool = false) {
         self.init(BodyFormat(contentType: contentType), redactor: redactor, keepsBinary: keepsBinary)
     }
@@ -33,7 +34,8 @@ package struct BodyRedactor: Sendable {
     }
 
     /// - Parameter nesting: How many bodies this one is a part of.
-    static func reader(of format: BodyFormat, redactor: Redactor, keepsBinary: Bool, nesting: Int = 0) -> any BodyReader {
+    static func reader(of format: BodyFormat, redactor: Redactor, keepsBinary: Bool, nesting: Int = 0) -> any BodyReader
+    {
         switch format {
         case .multipart(let boundary):
             MultipartReader(boundary: boundary, redactor: redactor, keepsBinary: keepsBinary, nesting: nesting)
@@ -52,7 +54,8 @@ package struct BodyRedactor: Sendable {
 
     /// What is left; nothing may follow.
     ///
-    /// - Parameter isWhole: false where more came that is not kept: then what was cut off at the end, and might be the beginning of a secret, goes.
+    /// - Parameter isWhole: false where more came that is not kept: then what was cut off at the end, and might be the
+    ///   beginning of a secret, goes.
     package mutating func finish(isWhole: Bool = true) -> [UInt8] {
         var output: [UInt8] = []
         reader.finish(isWhole: isWhole, into: &output)

@@ -1,7 +1,9 @@
-/// Character references of XML and HTML (XML 1.0, section 4.1), read leniently: this is to look for secrets, not to interpret.
+/// Character references of XML and HTML (XML 1.0, section 4.1), read leniently: this is to look for secrets, not to
+/// interpret.
 enum CharacterReferences {
     private static let named: [(name: String, meaning: String)] = [
-        ("amp", "&"), ("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"), ("equals", "="), ("colon", ":"), ("nbsp", " "),
+        ("amp", "&"), ("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"), ("equals", "="), ("colon", ":"),
+        ("nbsp", " "),
     ]
 
     /// The bytes behind the references; what is none stays as it is.
@@ -11,7 +13,8 @@ enum CharacterReferences {
         var rest = bytes[...]
         while let byte = rest.popFirst() {
             let name = byte == UInt8(ascii: "&") ? rest.prefix(10).prefix { $0 != UInt8(ascii: ";") } : rest.prefix(0)
-            guard name.endIndex < rest.endIndex, !name.isEmpty, rest[name.endIndex] == UInt8(ascii: ";"), let meaning = meaning(of: name)
+            guard name.endIndex < rest.endIndex, !name.isEmpty, rest[name.endIndex] == UInt8(ascii: ";"),
+                let meaning = meaning(of: name)
             else {
                 result.append(byte)
                 continue

@@ -1,6 +1,8 @@
-/// JSON, a token at a time: what stands under the name of a secret goes whole, at any depth; every string and number is looked at.
+/// JSON, a token at a time: what stands under the name of a secret goes whole, at any depth; every string and number is
+/// looked at.
 ///
-/// A pair of members like `"name": "password", "value": "x"`, and of elements like `["password", "x"]`, is read as a name and its value.
+/// A pair of members like `"name": "password", "value": "x"`, and of elements like `["password", "x"]`, is read as a
+/// name and its value.
 struct JSONBodyReader: BodyReader {
     private enum Expected { case value, valueOrEnd, name, nameOrEnd, colon, commaOrEnd }
     private enum Token { case none, name, string, word, afterWord, hiddenString, hiddenContainer }
@@ -8,7 +10,8 @@ struct JSONBodyReader: BodyReader {
     /// An object or an array that is open.
     private struct Level {
         var isObject: Bool
-        /// Of an object: a member said the name of a secret, and its members called `value` are the secret. Of an array: the last element did.
+        /// Of an object: a member said the name of a secret, and its members called `value` are the secret. Of an
+        /// array: the last element did.
         var hasNamedSecret = false
     }
 
@@ -112,11 +115,13 @@ struct JSONBodyReader: BodyReader {
             if isSecret { output += Self.hiddenValue }
         case UInt8(ascii: "{") where isValue: open(byte, isObject: true, into: &output)
         case UInt8(ascii: "[") where isValue: open(byte, isObject: false, into: &output)
-        case UInt8(ascii: "}") where levels.last?.isObject == true && (expected == .nameOrEnd || expected == .commaOrEnd):
+        case UInt8(ascii: "}")
+        where levels.last?.isObject == true && (expected == .nameOrEnd || expected == .commaOrEnd):
             output.append(byte)
             levels.removeLast()
             endValue()
-        case UInt8(ascii: "]") where levels.last?.isObject == false && (expected == .valueOrEnd || expected == .commaOrEnd):
+        case UInt8(ascii: "]")
+        where levels.last?.isObject == false && (expected == .valueOrEnd || expected == .commaOrEnd):
             output.append(byte)
             levels.removeLast()
             endValue()
@@ -215,7 +220,8 @@ struct JSONBodyReader: BodyReader {
     /// A string as it is kept, between its quotation marks.
     private func text(_ raw: [UInt8]) -> [UInt8] {
         let isEscaped = raw.contains(UInt8(ascii: "\\"))
-        return redactor.embeddedText(isEscaped ? JSONEscapes.decoded(raw) : raw, nesting: nesting).map(JSONEscapes.encoded) ?? raw
+        return redactor.embeddedText(isEscaped ? JSONEscapes.decoded(raw) : raw, nesting: nesting).map(
+            JSONEscapes.encoded) ?? raw
     }
 
     private mutating func readAfterWord(_ byte: UInt8, into output: inout [UInt8]) {

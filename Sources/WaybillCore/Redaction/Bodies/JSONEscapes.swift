@@ -17,7 +17,8 @@ enum JSONEscapes {
                 index += 5
                 var scalar = unit
                 if unit & 0xFC00 == 0xD800, index + 1 < bytes.count, bytes[index] == UInt8(ascii: "\\"),
-                    bytes[index + 1] == UInt8(ascii: "u"), let second = codeUnit(bytes, at: index + 2), second & 0xFC00 == 0xDC00
+                    bytes[index + 1] == UInt8(ascii: "u"), let second = codeUnit(bytes, at: index + 2),
+                    second & 0xFC00 == 0xDC00
                 {
                     scalar = 0x10000 + (unit & 0x3FF) << 10 + second & 0x3FF
                     index += 6
@@ -39,7 +40,8 @@ enum JSONEscapes {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): result += [UInt8(ascii: "\\"), byte]
             case 0x0A: result += Array(#"\n"#.utf8)
-            case 0..<0x20: result += Array((byte < 16 ? #"\u000"# : #"\u00"#).utf8) + Array(String(byte, radix: 16).utf8)
+            case 0..<0x20:
+                result += Array((byte < 16 ? #"\u000"# : #"\u00"#).utf8) + Array(String(byte, radix: 16).utf8)
             default: result.append(byte)
             }
         }

@@ -1,5 +1,5 @@
-/// XML and HTML, a tag and a run of text at a time: what is in an element whose name, or whose attribute `name`, `key` or `id`, is a secret's
-/// goes whole, and so does the element behind `<key>password</key>`.
+/// XML and HTML, a tag and a run of text at a time: what is in an element whose name, or whose attribute `name`, `key`
+/// or `id`, is a secret's goes whole, and so does the element behind `<key>password</key>`.
 struct MarkupReader: BodyReader {
     private let redactor: Redactor
     /// The tag or the text under way, with its marks.
@@ -19,7 +19,9 @@ struct MarkupReader: BodyReader {
     private static let namingElements: Set<[UInt8]> = Set(["key", "name"].map { Array($0.utf8) })
     /// Elements of HTML without content and without an end.
     private static let voidElements: Set<[UInt8]> = Set(
-        ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"].map { Array($0.utf8) })
+        ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"].map {
+            Array($0.utf8)
+        })
 
     init(_ redactor: Redactor) { self.redactor = redactor }
 
@@ -133,10 +135,14 @@ struct MarkupReader: BodyReader {
         let isNamed = attributes.contains { Self.namingAttributes.contains($0.name) && isSecretName($0.value) }
         let isSecret = redactor.names.contains(tag.name) || isNamed
         if isSecret && !attributes.isEmpty || isTooLong {
-            output += [UInt8(ascii: "<")] + tag.writtenName + " \(Redactor.placeholder)".utf8 + (tag.isEmptyElement ? "/>" : ">").utf8
+            output +=
+                [UInt8(ascii: "<")] + tag.writtenName + " \(Redactor.placeholder)".utf8
+                + (tag.isEmptyElement ? "/>" : ">").utf8
         } else {
             let kept = redacted(unit)
-            output += kept.first == UInt8(ascii: "<") ? kept : [UInt8(ascii: "<")] + tag.writtenName + " \(Redactor.placeholder)>".utf8
+            output +=
+                kept.first == UInt8(ascii: "<")
+                ? kept : [UInt8(ascii: "<")] + tag.writtenName + " \(Redactor.placeholder)>".utf8
         }
         opened = tag.name
         guard !tag.isEmptyElement, !Self.voidElements.contains(tag.name) else { return }
@@ -150,7 +156,8 @@ struct MarkupReader: BodyReader {
     private func redactedDeclaration() -> [UInt8] {
         let (start, end) = ("<![CDATA[".utf8.count, "]]>".utf8.count)
         guard unit.starts(with: "<![CDATA[".utf8), unit.count >= start + end else { return redacted(unit) }
-        return unit[..<start] + (redactor.embeddedText(Array(unit[start..<unit.count - end])) ?? Array(unit[start..<unit.count - end]))
+        return unit[..<start]
+            + (redactor.embeddedText(Array(unit[start..<unit.count - end])) ?? Array(unit[start..<unit.count - end]))
             + unit[(unit.count - end)...]
     }
 }

@@ -1,4 +1,5 @@
-/// A body of several parts (RFC 2046, section 5.1; RFC 7578): each is read by its own type, and goes whole where its name is a secret's.
+/// A body of several parts (RFC 2046, section 5.1; RFC 7578): each is read by its own type, and goes whole where its
+/// name is a secret's.
 ///
 /// What stands before the first delimiter and after the last belongs to no part, and is left out.
 struct MultipartReader: BodyReader {
@@ -119,9 +120,12 @@ struct MultipartReader: BodyReader {
     private func reader() -> any BodyReader {
         let head = Head(line)
         let isEncoded = head.encoding.map { !["7bit", "8bit", "binary"].contains($0) } ?? false
-        guard !redactor.names.contains(head.name), !isEncoded, nesting < Self.nestingLimit else { return HiddenReader() }
+        guard !redactor.names.contains(head.name), !isEncoded, nesting < Self.nestingLimit else {
+            return HiddenReader()
+        }
         return BodyRedactor.reader(
-            of: BodyFormat(contentType: head.contentType), redactor: redactor, keepsBinary: keepsBinary, nesting: nesting + 1)
+            of: BodyFormat(contentType: head.contentType), redactor: redactor, keepsBinary: keepsBinary,
+            nesting: nesting + 1)
     }
 
     private struct Head {

@@ -18,7 +18,8 @@ struct TextReader: BodyReader {
             }
             let end = rest.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 }
             // Never beyond the limit, so that it does not matter where the body was cut.
-            let piece = rest.prefix(min((end ?? rest.endIndex) - rest.startIndex, isTooLong ? .max : BodyRedactor.unitLimit - line.count))
+            let piece = rest.prefix(
+                min((end ?? rest.endIndex) - rest.startIndex, isTooLong ? .max : BodyRedactor.unitLimit - line.count))
             rest = rest[piece.endIndex...]
             if !isTooLong { line += piece }
             if piece.endIndex == end {
@@ -52,7 +53,9 @@ struct TextReader: BodyReader {
     }
 
     /// The line goes on where the secret ends.
-    private mutating func skip(_ rest: inout ArraySlice<UInt8>, until end: SecretScanner.OpenEnd, into output: inout [UInt8]) {
+    private mutating func skip(
+        _ rest: inout ArraySlice<UInt8>, until end: SecretScanner.OpenEnd, into output: inout [UInt8]
+    ) {
         guard case .quotationMark(let mark, let escapes) = end else {
             rest = []
             return
@@ -70,7 +73,8 @@ struct TextReader: BodyReader {
         }
     }
 
-    /// Removes from the end of a text that goes on what may be the first bytes of a secret: the last word, and the groups of digits before it.
+    /// Removes from the end of a text that goes on what may be the first bytes of a secret: the last word, and the
+    /// groups of digits before it.
     static func removeBeginningOfSecret(_ text: inout [UInt8]) {
         while let last = text.last, !" \t\r\n".utf8.contains(last) { text.removeLast() }
         while let last = text.last, last.isDigit || " \t-".utf8.contains(last) { text.removeLast() }

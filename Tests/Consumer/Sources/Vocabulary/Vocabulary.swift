@@ -1,5 +1,5 @@
-// Names that SwiftUI, SwiftData, Foundation, Observation and Combine export, and names that an app's own modules are likely to have. A file that
-// imports this module and Waybill finds each of them ambiguous that Waybill exports, too.
+// Names that SwiftUI, SwiftData, Foundation, Observation and Combine export, and names that an app's own modules are
+// likely to have. A file that imports this module and Waybill finds each of them ambiguous that Waybill exports, too.
 
 /// As SwiftData's.
 @propertyWrapper

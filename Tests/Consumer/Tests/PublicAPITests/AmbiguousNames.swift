@@ -1,7 +1,8 @@
 import Vocabulary
 import Waybill
 
-/// Names of another module used beside `import Waybill`. That it compiles is the proof: one that Waybill exports, too, would be ambiguous.
+/// Names of another module used beside `import Waybill`. That it compiles is the proof: one that Waybill exports, too,
+/// would be ambiguous.
 struct AmbiguousNames {
     @Query var name = "Query"
 

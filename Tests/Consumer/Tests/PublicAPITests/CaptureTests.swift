@@ -8,8 +8,8 @@ enum Login: Int, UseCase {
 
 struct Refused: Error {}
 
-/// An integration for a client and one for a server, both of a stack that Waybill does not know and both with its public API alone, run against
-/// each other.
+/// An integration for a client and one for a server, both of a stack that Waybill does not know and both with its
+/// public API alone, run against each other.
 @Suite(.timeLimit(.minutes(1)))
 struct CaptureTests {
     private let app = TransactionManager(store: .inMemory, correlatedHosts: ["api.example.com"])
@@ -30,26 +30,34 @@ struct CaptureTests {
     @Test func bothSidesOfAnExchangeAreRecordedAndTied() async throws {
         let client = client { request in
             Login.current?.log(.checked)
-            return ToyResponse(status: 201, headers: [("Content-Type", "text/plain"), ("Set-Cookie", "session=s3cret")], body: [1, 2, 3])
+            return ToyResponse(
+                status: 201, headers: [("Content-Type", "text/plain"), ("Set-Cookie", "session=s3cret")],
+                body: [1, 2, 3])
         }
         let request = ToyRequest(
-            target: "/login?step=1&password=s3cret", headers: [("Authorization", "Bearer s3cret")], body: [1, 2, 3, 4, 5])
+            target: "/login?step=1&password=s3cret", headers: [("Authorization", "Bearer s3cret")],
+            body: [1, 2, 3, 4, 5])
         let response = try await app.perform(Login.self) { _ in try await client.send(request) }
         #expect(response.status == 201)
 
         let (sent, served) = (try await only(app), try await only(service))
         #expect(sent.summary.id == served.summary.id, "one transaction, known to both")
         let exchange = try #require(sent.exchanges.first)
-        #expect(sent.exchanges.count == 1 && exchange.role == .client && exchange.state == .completed && exchange.status == 201)
+        #expect(
+            sent.exchanges.count == 1 && exchange.role == .client && exchange.state == .completed
+                && exchange.status == 201)
         #expect(exchange.sentByteCount == 5 && exchange.receivedByteCount == 3)
 
         let part = try #require(served.parts.first)
         #expect(part.isJoined && part.cause == exchange.id, "the server's part names the client's exchange")
         #expect(part.outcome == .succeeded)
         let other = try #require(served.exchanges.first)
-        #expect(served.exchanges.count == 1 && other.role == .server && other.method == "POST" && other.state == .completed)
+        #expect(
+            served.exchanges.count == 1 && other.role == .server && other.method == "POST" && other.state == .completed)
         #expect(other.status == 201 && other.sentByteCount == 5 && other.receivedByteCount == 3)
-        #expect(served.timeline.contains { $0.kind == .event && $0.code == Login.checked.rawValue }, "the handler's event is in it")
+        #expect(
+            served.timeline.contains { $0.kind == .event && $0.code == Login.checked.rawValue },
+            "the handler's event is in it")
         #expect(!"\(sent) \(served)".contains("s3cret"), "no secret is recorded on either side")
     }
 

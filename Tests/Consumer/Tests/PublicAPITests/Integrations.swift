@@ -30,14 +30,18 @@ struct RecordingClient: Sendable {
 struct RecordingMiddleware: ToyMiddleware {
     var transactions: TransactionManager
 
-    func handle(_ request: ToyRequest, next: @Sendable (ToyRequest) async throws -> ToyResponse) async throws -> ToyResponse {
+    func handle(_ request: ToyRequest, next: @Sendable (ToyRequest) async throws -> ToyResponse) async throws
+        -> ToyResponse
+    {
         guard let transaction = transactions.join(header: request.header) else { return try await next(request) }
         let exchange = transactions.openServerExchange(
-            method: request.method, authority: request.host, target: request.target, headerFields: fields(request.headers), in: transaction)
+            method: request.method, authority: request.host, target: request.target,
+            headerFields: fields(request.headers), in: transaction)
         exchange.sends(byteCount: request.body.count)
         do {
             let response = try await transaction.makingCurrent { try await next(request) }
-            exchange.responded(ExchangeResponse(status: response.status, headerFields: fields(response.headers)), isTimed: false)
+            exchange.responded(
+                ExchangeResponse(status: response.status, headerFields: fields(response.headers)), isTimed: false)
             exchange.received(byteCount: response.body.count)
             exchange.finish()
             transaction.finish(response.status < 500 ? .succeeded : .failed)

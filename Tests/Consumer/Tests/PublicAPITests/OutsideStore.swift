@@ -5,7 +5,8 @@ import WaybillCore
 import WaybillExport
 import WaybillReading
 
-/// A store that somebody else keeps, by the public API alone: it compiles as long as every value that a store gives can be made outside.
+/// A store that somebody else keeps, by the public API alone: it compiles as long as every value that a store gives can
+/// be made outside.
 struct OutsideStore: ExplorableStore, ExportingStore {
     var rows: [TransactionSummary] = []
     func add(_ set: ReceivedSet) async throws -> Receipt {
@@ -20,13 +21,15 @@ struct OutsideStore: ExplorableStore, ExportingStore {
     func transaction(_ key: String) async throws -> TransactionRecord {
         let id = GUID()
         let summary = TransactionSummary(
-            id: id, useCase: 0, useCaseName: "x", outcome: .succeeded, begun: Date(), duration: .seconds(1), sourceCount: 1, eventCount: 1,
+            id: id, useCase: 0, useCaseName: "x", outcome: .succeeded, begun: Date(), duration: .seconds(1),
+            sourceCount: 1, eventCount: 1,
             exchangeCount: 1)
         let fact = Fact.ID(source: id, sequence: 1)
         let part = TransactionRecord.Part(id: fact, isJoined: false, opened: Date(), closed: nil, outcome: .open)
         let entry = TransactionRecord.Entry(id: fact, kind: .opened, part: 1, time: Date(), label: "begun")
         let clocks = ClockAlignment(
-            reference: id, offsets: [ClockAlignment.Offset(source: id, duration: .zero, uncertainty: .zero, sampleCount: 0)])
+            reference: id,
+            offsets: [ClockAlignment.Offset(source: id, duration: .zero, uncertainty: .zero, sampleCount: 0)])
         return TransactionRecord(
             summary: summary,
             sources: [TransactionRecord.Source(id: id, app: "", appVersion: "", device: "", os: "", osVersion: "")],
@@ -39,10 +42,12 @@ struct OutsideStore: ExplorableStore, ExportingStore {
     func exchange(_ key: String) async throws -> ExchangeRecord {
         let id = Fact.ID(source: GUID(), sequence: 1)
         let exchange = TransactionRecord.Exchange(
-            id: id, part: 0, role: .client, method: "GET", url: "", state: .completed, status: 200, opened: Date(), closed: Date())
+            id: id, part: 0, role: .client, method: "GET", url: "", state: .completed, status: 200, opened: Date(),
+            closed: Date())
         return ExchangeRecord(
             exchange: exchange, state: .completed,
-            source: TransactionRecord.Source(id: GUID(), app: "", appVersion: "", device: "", os: "", osVersion: ""), transaction: nil,
+            source: TransactionRecord.Source(id: GUID(), app: "", appVersion: "", device: "", os: "", osVersion: ""),
+            transaction: nil,
             useCase: nil, useCaseName: nil)
     }
     func bodies(of exchanges: [Fact.ID], limit: Int) async throws -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool) {
@@ -70,12 +75,14 @@ struct OutsideStore: ExplorableStore, ExportingStore {
         let gap = SourceDetails.GapTime(gap: SourceRecord.Gap(first: 1, last: 2), after: Date(), before: nil)
         return [
             GUID(): SourceDetails(
-                clocks: SourceClocks(anchors: [], others: []), gaps: [gap], transactions: rows, latestFact: Date(), firstArrival: nil)
+                clocks: SourceClocks(anchors: [], others: []), gaps: [gap], transactions: rows, latestFact: Date(),
+                firstArrival: nil)
         ]
     }
     func source(_ key: String) async throws -> SourceRecord {
         SourceRecord(
-            id: GUID(), app: "", appVersion: "", device: "", os: "", osVersion: "", started: nil, heard: Date(), hasEnded: false,
+            id: GUID(), app: "", appVersion: "", device: "", os: "", osVersion: "", started: nil, heard: Date(),
+            hasEnded: false,
             ledger: Ledger())
     }
     func apps(limit: Int) async throws -> [String] { [] }
@@ -83,14 +90,18 @@ struct OutsideStore: ExplorableStore, ExportingStore {
     func firstStarts() async throws -> [AppVersion: Date] { [AppVersion(app: "", version: ""): Date()] }
     func version() async throws -> Int { 0 }
     func errorCounts(of transactions: [GUID]) async throws -> [GUID: Int] { [:] }
-    func neighbors(of transaction: GUID) async throws -> (before: TransactionSummary?, after: TransactionSummary?) { (nil, nil) }
+    func neighbors(of transaction: GUID) async throws -> (before: TransactionSummary?, after: TransactionSummary?) {
+        (nil, nil)
+    }
     func delivery(hours: Int) async throws -> DeliveryState {
         let pause = DeliveryPause(failureCount: 1, remaining: .seconds(1), wasAskedFor: false)
-        let own = DeliveryState.Own(pendingCount: 0, deliveredCount: 0, sending: nil, settled: nil, pause: pause, totals: [])
+        let own = DeliveryState.Own(
+            pendingCount: 0, deliveredCount: 0, sending: nil, settled: nil, pause: pause, totals: [])
         let group = DeliveryState.QuarantineGroup(
             source: GUID(), app: "", reason: "", count: 1, sequences: 1...1, rejected: Date()...Date(), sample: nil)
         var state = DeliveryState(
-            own: own, quarantine: [group], quarantinedCount: 1, hours: [.init(begin: Date(), setCount: 1, factCount: 1)])
+            own: own, quarantine: [group], quarantinedCount: 1, hours: [.init(begin: Date(), setCount: 1, factCount: 1)]
+        )
         state.legacyQuarantine = [LegacyQuarantined(transaction: nil, reason: "", json: "", received: Date())]
         return state
     }
@@ -98,9 +109,12 @@ struct OutsideStore: ExplorableStore, ExportingStore {
         [QuarantinedFact(id: try await exchange("").id, reason: "", rejected: Date())]
     }
     func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws -> AnyAnswer {
-        switch question.about(try ListRequest(conditions: parameters, about: .transactions).transactionFilter(names: [], now: Date())) {
+        switch question.about(
+            try ListRequest(conditions: parameters, about: .transactions).transactionFilter(names: [], now: Date()))
+        {
         case .summary(let question): .summary(question, SummaryAnswer(useCases: []))
-        case .duration, .transitions, .funnel, .dropOff, .legs, .network, .compare: throw QueryFailure.question("Not here.")
+        case .duration, .transitions, .funnel, .dropOff, .legs, .network, .compare:
+            throw QueryFailure.question("Not here.")
         }
     }
     func seenValues(useCase: Int?, limit: Int) async throws -> SeenValues {

@@ -17,7 +17,8 @@ struct ToyResponse: Sendable {
 
 /// Handlers behind each other, as server frameworks have them.
 protocol ToyMiddleware: Sendable {
-    func handle(_ request: ToyRequest, next: @Sendable (ToyRequest) async throws -> ToyResponse) async throws -> ToyResponse
+    func handle(_ request: ToyRequest, next: @Sendable (ToyRequest) async throws -> ToyResponse) async throws
+        -> ToyResponse
 }
 
 struct ToyServer: Sendable {

@@ -10,7 +10,8 @@ enum Login: Int, UseCase {
 
 /// The path of a fact through a store on the device's disk, and what the system is told about the store's files.
 @Suite(.timeLimit(.minutes(5))) struct SimulatorTests {
-    private let folder = URL.temporaryDirectory.appending(path: "waybill-\(UUID().uuidString)", directoryHint: .isDirectory)
+    private let folder = URL.temporaryDirectory.appending(
+        path: "waybill-\(UUID().uuidString)", directoryHint: .isDirectory)
 
     @Test func whatIsRecordedIsStoredAndDelivered() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }

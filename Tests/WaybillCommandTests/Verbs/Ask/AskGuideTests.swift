@@ -55,7 +55,9 @@ import WaybillCore
     }
 
     @Test func everyQuestionIsInTheTable() throws {
-        for question in AnyQuestion.Word.allCases { #expect(try Self.guide().contains("| `\(question.rawValue)` |"), "\(question)") }
+        for question in AnyQuestion.Word.allCases {
+            #expect(try Self.guide().contains("| `\(question.rawValue)` |"), "\(question)")
+        }
     }
 }
 #endif

@@ -19,8 +19,10 @@ import WaybillCore
 
     private static let questions: [[String]] = [
         ["summary"], ["duration", "--use-case", "login", "--from", "requestSent", "--by", "variant"],
-        ["transitions", "--use-case", "login"], ["funnel", "--use-case", "login", "--steps", "^,requestSent,serverRejected,$"],
-        ["dropoff", "--use-case", "login", "--outcome", "failed"], ["legs"], ["network", "--by", "method", "--status", "4xx"],
+        ["transitions", "--use-case", "login"],
+        ["funnel", "--use-case", "login", "--steps", "^,requestSent,serverRejected,$"],
+        ["dropoff", "--use-case", "login", "--outcome", "failed"], ["legs"],
+        ["network", "--by", "method", "--status", "4xx"],
     ]
 
     @Test(arguments: questions) func aFolderAFileAndACollectorAnswerAlike(question: [String]) async throws {
@@ -39,7 +41,9 @@ import WaybillCore
     }
 
     /// The parser by itself would ask whether `--csv` was meant.
-    @Test(arguments: ["summary", "transitions", "dropoff"]) func aQuestionThatTellsNothingApartSaysWhichOnesDo(question: String)
+    @Test(arguments: ["summary", "transitions", "dropoff"]) func aQuestionThatTellsNothingApartSaysWhichOnesDo(
+        question: String
+    )
         async throws
     {
         let answer = try await Command.waybill("ask", question, store, "--by", "variant")
@@ -100,7 +104,8 @@ import WaybillCore
         let words = ["ask", "transitions", store, "--use-case", "login"]
         let plain = try await Command.waybill(words, environment: ["LC_ALL": "C"])
         #expect(plain.output.utf8.allSatisfy { $0 < 0x80 })
-        #expect(try await Command.waybill(words + ["--ascii"], environment: ["LC_ALL": "C.UTF-8"]).output == plain.output)
+        #expect(
+            try await Command.waybill(words + ["--ascii"], environment: ["LC_ALL": "C.UTF-8"]).output == plain.output)
         #expect(try await Command.waybill(words, environment: ["LC_ALL": "C.UTF-8"]).output.contains("█"))
     }
 }

@@ -15,7 +15,8 @@ import WaybillLegacy
             try decode("legacy/login.json")
                 == LegacySet(transactions: [
                     LegacySet.Transaction(
-                        id: id, useCase: 17, deviceMake: "iPhone6,1", deviceOS: "iPhone OS", deviceOSVersion: "8.1.3", logs: [log, failed])
+                        id: id, useCase: 17, deviceMake: "iPhone6,1", deviceOS: "iPhone OS", deviceOSVersion: "8.1.3",
+                        logs: [log, failed])
                 ]))
         #expect(try decode("legacy/empty.json") == LegacySet(transactions: []))
     }
@@ -38,7 +39,8 @@ import WaybillLegacy
     }
 
     @Test(arguments: [
-        ("id-missing", "/apptxns/0", false), ("id-without-uuid", "/apptxns/0/apptxn~1id", false), ("use-case-missing", "/apptxns/0", true),
+        ("id-missing", "/apptxns/0", false), ("id-without-uuid", "/apptxns/0/apptxn~1id", false),
+        ("use-case-missing", "/apptxns/0", true),
         ("use-case-negative", "/apptxns/0/apptxn~1usecase", true), ("event-missing", "/apptxns/0/apptxn~1logs/0", true),
         ("event-a-word", "/apptxns/0/apptxn~1logs/0/apptxnlog~1usecase-event", true),
     ])
@@ -53,7 +55,9 @@ import WaybillLegacy
 
     /// Broken, one bad transaction costs all that came with it, and its client sends the set without end.
     @Test func theOthersOfASetAreReadWhereverTheBadOneStands() throws {
-        func transaction(_ number: Int) -> String { #"{"apptxn/id":"TXN\#(number)-586AB00B-F16E-4AE6-8A91-0210264925C\#(number)"}"# }
+        func transaction(_ number: Int) -> String {
+            #"{"apptxn/id":"TXN\#(number)-586AB00B-F16E-4AE6-8A91-0210264925C\#(number)"}"#
+        }
         for bad in [#"{"apptxn/id":"TXN7"}"#, "7", "[]", #""x""#, #"{"apptxn/logs":[{},{"a":["]"]}]}"#] {
             for place in 0...2 {
                 var elements = [transaction(1), transaction(2)]
@@ -88,7 +92,9 @@ import WaybillLegacy
         #expect(try LegacySet.decode(set.encoded()) == set)
     }
 
-    @Test(arguments: ["login", "empty", "from-every-kind-and-member"]) func aSetIsWrittenAsTheFirstFrameworkWroteIt(name: String) throws {
+    @Test(arguments: ["login", "empty", "from-every-kind-and-member"]) func aSetIsWrittenAsTheFirstFrameworkWroteIt(
+        name: String
+    ) throws {
         // Its JSON library escaped slashes, which means the same.
         let golden = withoutInsignificantSpaces(try Schemas.example("legacy/\(name).json")).replacing("\\/", with: "/")
         #expect(String(decoding: try decode("legacy/\(name).json").encoded(), as: UTF8.self) == golden)
@@ -111,13 +117,15 @@ import WaybillLegacy
 
     @Test func theMediaTypeHasAPrefixOfAnyKind() {
         for type in [
-            "application/vnd.fp.apptxnset-v0.0.1+json;charset=UTF-8", "Application/apptxnset-v0.0.1+json ; charset=utf-8",
+            "application/vnd.fp.apptxnset-v0.0.1+json;charset=UTF-8",
+            "Application/apptxnset-v0.0.1+json ; charset=utf-8",
             "application/vnd.peapptxnlog.apptxnset-v1.0.0+json",
         ] {
             #expect(LegacyMediaType.matches(type))
         }
         for type in [
-            "application/vnd.fp.apptxnset-v0.0.2+json", "application/apptxnset-v11.0.0+json", "application/json", TransactionSet.mediaType,
+            "application/vnd.fp.apptxnset-v0.0.2+json", "application/apptxnset-v11.0.0+json", "application/json",
+            TransactionSet.mediaType,
             "", "application/+json",
         ] {
             #expect(!LegacyMediaType.matches(type))

@@ -10,16 +10,22 @@ import WaybillCore
     private let app = FactWriter()
     private let transaction = GUID()
 
-    private func rendition(_ openings: [Fact.ID: Fact.Opened] = [:], _ sequences: ClosedRange<Int>? = nil) -> LegacyRendition {
+    private func rendition(_ openings: [Fact.ID: Fact.Opened] = [:], _ sequences: ClosedRange<Int>? = nil)
+        -> LegacyRendition
+    {
         LegacyRendition(of: app.set(sequences).set, openings: openings)
     }
 
-    /// Breaks when servers of the first framework get something else than what was published. The golden files were made by a program of its own.
-    @Test(arguments: ["login-from-client-and-server", "every-kind-and-member"]) func thePublishedExamplesAreWhatIsWritten(name: String)
+    /// Breaks when servers of the first framework get something else than what was published. The golden files were
+    /// made by a program of its own.
+    @Test(arguments: ["login-from-client-and-server", "every-kind-and-member"])
+    func thePublishedExamplesAreWhatIsWritten(name: String)
         throws
     {
-        let examples = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../../Schemas/examples")
-            .standardizedFileURL
+        let examples = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../../../Schemas/examples"
+        )
+        .standardizedFileURL
         func bytes(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: examples.appending(path: path))) }
         let set = try TransactionSet.decode(bytes("valid/\(name).json")).set
         let golden = try LegacySet.decode(bytes("legacy/from-\(name).json"))
@@ -29,7 +35,9 @@ import WaybillCore
     @Test func aTransactionHasItsEventsAtTheirOwnTimesAndItsDevice() {
         let part = app.open(transaction, useCase: 17, attributes: ["variant": "B"])
         app.event(0, part: part, at: 10)
-        app.event(3, part: part, error: RecordedError(domain: "Net", code: -1001, text: "Too late."), attributes: ["try": 2], at: 11)
+        app.event(
+            3, part: part, error: RecordedError(domain: "Net", code: -1001, text: "Too late."), attributes: ["try": 2],
+            at: 11)
         app.event(4, part: part, error: RecordedError(domain: "Net", code: -1004), at: 12)
         app.event(5, part: part, error: RecordedError(code: 401), at: 13)
         let time = "Thu, 09 Oct 2025 08:53:"
@@ -40,8 +48,12 @@ import WaybillCore
                         id: transaction, useCase: 17, deviceMake: "device", deviceOS: "Linux", deviceOSVersion: "6",
                         logs: [
                             LegacySet.Log(event: 0, timestamp: time + "30 GMT"),
-                            LegacySet.Log(event: 3, timestamp: time + "31 GMT", errorCode: .number(-1001), errorDescription: "Too late."),
-                            LegacySet.Log(event: 4, timestamp: time + "32 GMT", errorCode: .number(-1004), errorDescription: "Net"),
+                            LegacySet.Log(
+                                event: 3, timestamp: time + "31 GMT", errorCode: .number(-1001),
+                                errorDescription: "Too late."),
+                            LegacySet.Log(
+                                event: 4, timestamp: time + "32 GMT", errorCode: .number(-1004), errorDescription: "Net"
+                            ),
                             LegacySet.Log(event: 5, timestamp: time + "33 GMT", errorCode: .number(401)),
                         ])
                 ]))
@@ -56,11 +68,14 @@ import WaybillCore
 
     @Test func partsOfOneTransactionAreOneTransactionOfEachDevice() {
         let server = FactWriter("server")
-        let parts = [app.open(transaction), app.open(transaction, joined: true), server.open(transaction, joined: true)]
+        let parts = [
+            app.open(transaction), app.open(transaction, joined: true), server.open(transaction, joined: true),
+        ]
         app.event(1, part: parts[1])
         app.event(2, part: parts[0])
         server.event(10, part: parts[2])
-        let both = LegacyRendition(of: TransactionSet(id: GUID(), sources: [app.share(), server.share()]), openings: [:])
+        let both = LegacyRendition(
+            of: TransactionSet(id: GUID(), sources: [app.share(), server.share()]), openings: [:])
         #expect(both.set.transactions.map(\.id) == [transaction, transaction])
         #expect(both.set.transactions.map { $0.logs.map(\.event) } == [[1, 2], [10]])
     }
@@ -99,7 +114,8 @@ import WaybillCore
 
         let second = try #require(try store.lease())
         let openings = try store.openings(before: second)
-        #expect(openings == [Fact.ID(source: app.id, sequence: part): Fact.Opened(transaction: transaction, useCase: 17)])
+        #expect(
+            openings == [Fact.ID(source: app.id, sequence: part): Fact.Opened(transaction: transaction, useCase: 17)])
         let rendition = LegacyRendition(of: second, openings: openings)
         #expect(rendition.set.transactions.map(\.useCase) == [4, 17])
         #expect(rendition.set.transactions.map { $0.logs.map(\.event) } == [[2], [3]])

@@ -25,7 +25,8 @@ import WaybillCore
         writer.event(1, part: part, at: 0)
         var paths: [Fact.ID: String] = [:]
         func exchange(
-            _ host: String, _ path: String, method: String = "GET", part: Int, took seconds: Int? = nil, received: Int? = nil,
+            _ host: String, _ path: String, method: String = "GET", part: Int, took seconds: Int? = nil,
+            received: Int? = nil,
             error: RecordedError? = nil
         ) {
             let opened = Fact.ExchangeOpened(method: method, scheme: "https", host: host, path: path)
@@ -40,7 +41,8 @@ import WaybillCore
         exchange("example.com", "/orders", part: part, took: 1, received: 100)
         exchange("API.example.com", "/orders/17", method: "POST", part: part, took: 3, received: 200_000)
         exchange("notexample.com", "/orders-of-today", part: part, took: 5, received: 300)
-        exchange("other.test", "/Orders/100%_x", part: part, took: 2, error: RecordedError(domain: "URLError", code: -1001))
+        exchange(
+            "other.test", "/Orders/100%_x", part: part, took: 2, error: RecordedError(domain: "URLError", code: -1001))
         exchange("other.test", "/outside", part: 0)
         writer.close(part, .failed, at: 20)
         try writer.record(into: store)
@@ -48,7 +50,8 @@ import WaybillCore
     }
 
     private func found(_ text: String, _ paths: [Fact.ID: String]) throws -> Set<String> {
-        let filter: ExchangeFilter = try FilterExpression(text, about: .exchanges).filter(names: reader.names(), now: FactWriter.wall)
+        let filter: ExchangeFilter = try FilterExpression(text, about: .exchanges).filter(
+            names: reader.names(), now: FactWriter.wall)
         let page = try reader.exchanges(matching: filter, limit: 100, after: nil, now: FactWriter.wall)
         var all: Set<String> = []
         try reader.forEachExchange(matching: filter, now: FactWriter.wall) { all.insert(paths[$0.id] ?? "") }
@@ -63,15 +66,20 @@ import WaybillCore
         for (text, expected) in [
             ("host:example.com", ["/orders", "/orders/17"]), ("host:api.EXAMPLE.com", ["/orders/17"]),
             ("path:/orders", ["/orders", "/orders/17"]),
-            ("path:orders/", ["/orders/17"]), ("path:/Orders", ["/Orders/100%_x"]), ("path:/Orders/100%_x", ["/Orders/100%_x"]),
-            ("path:/Orders/1", []), ("method:post,head", ["/orders/17"]), ("status:200", ["/orders", "/orders/17", "/orders-of-today"]),
+            ("path:orders/", ["/orders/17"]), ("path:/Orders", ["/Orders/100%_x"]),
+            ("path:/Orders/100%_x", ["/Orders/100%_x"]),
+            ("path:/Orders/1", []), ("method:post,head", ["/orders/17"]),
+            ("status:200", ["/orders", "/orders/17", "/orders-of-today"]),
             ("state:failed,in_progress", ["/Orders/100%_x", "/outside"]), ("error:*", ["/Orders/100%_x"]),
             ("error:-1001", ["/Orders/100%_x"]), ("error:urlerr", ["/Orders/100%_x"]), ("error:7", []),
             ("took>2s", ["/orders/17", "/orders-of-today"]), ("took<2s", ["/orders"]), ("size>100kB", ["/orders/17"]),
-            ("size<300B", ["/orders"]), ("app:SHOP version:1.2 os:linux device:device osVersion:6", Array(all)), ("app:other", []),
+            ("size<300B", ["/orders"]), ("app:SHOP version:1.2 os:linux device:device osVersion:6", Array(all)),
+            ("app:other", []),
             ("os:\"Linux 6\"", Array(all)), ("os:\"Linux 60\"", []), ("useCase:checkout", Array(inTransaction)),
-            ("outcome:failed", Array(inTransaction)), ("outcome:succeeded", []), ("event:paid attribute:variant=B", Array(inTransaction)),
-            ("-event:paid", []), ("attribute:variant=A", []), ("-host:example.com -took>2s", ["/Orders/100%_x", "/outside"]),
+            ("outcome:failed", Array(inTransaction)), ("outcome:succeeded", []),
+            ("event:paid attribute:variant=B", Array(inTransaction)),
+            ("-event:paid", []), ("attribute:variant=A", []),
+            ("-host:example.com -took>2s", ["/Orders/100%_x", "/outside"]),
             ("since:\(FactWriter.wall + 10_000_000)", Array(all)), ("until:\(FactWriter.wall + 10_000_000)", []),
             ("orders took>4s", ["/orders-of-today"]), ("-orders", ["/outside"]),
         ] { #expect(try found(text, paths) == Set(expected), "\(text)") }
@@ -80,7 +88,8 @@ import WaybillCore
     /// Breaks when lists, exports and answers differ in what they take for the same method.
     @Test(arguments: [["get"], ["GET"], ["Get", "HEAD"]]) func aMethodIsTheSameInAnyCase(methods: [String]) throws {
         for (method, path) in [("GET", "/capitals"), ("get", "/small"), ("POST", "/other")] {
-            writer.openExchange(Fact.ExchangeOpened(method: method, scheme: "https", host: "a.test", path: path), part: 0)
+            writer.openExchange(
+                Fact.ExchangeOpened(method: method, scheme: "https", host: "a.test", path: path), part: 0)
         }
         try writer.record(into: store)
         let expected: Set = ["/capitals", "/small"]
@@ -94,8 +103,10 @@ import WaybillCore
         #expect(Set(page.rows.map(\.exchange.url)) == urls)
         let answer = try reader.answer(NetworkQuestion(filter: filter), now: FactWriter.wall)
         #expect(Set(answer.groups.compactMap(\.path)) == expected)
-        let inWords: ExchangeFilter = try FilterExpression("method:\(methods.joined(separator: ","))", about: .exchanges)
-            .filter(names: nil, now: 0)
+        let inWords: ExchangeFilter = try FilterExpression(
+            "method:\(methods.joined(separator: ","))", about: .exchanges
+        )
+        .filter(names: nil, now: 0)
         let found = try reader.exchanges(matching: inWords, limit: 10, after: nil, now: FactWriter.wall)
         #expect(Set(found.rows.map(\.exchange.url)) == urls)
     }
@@ -115,7 +126,8 @@ import WaybillCore
             let isLast = number == texts.count - 1
             let end = BodyPiece.End(byteCount: texts.joined().utf8.count, omission: nil, hash: nil)
             let piece = BodyPiece(
-                part: 0, exchange: exchange, direction: direction, number: number, contentType: "text/plain", bytes: Array(text.utf8),
+                part: 0, exchange: exchange, direction: direction, number: number, contentType: "text/plain",
+                bytes: Array(text.utf8),
                 end: isLast ? end : nil)
             #expect(try store.append([piece], of: writer.id, limit: 1 << 20).isEmpty)
         }
@@ -127,7 +139,8 @@ import WaybillCore
         try keep(["{\"Basket\":\"red shoes\"}"], of: exchanges[0], .request)
         try keep(["one bas", "ket of äpples"], of: exchanges[1], .response)
         try keep(["nothing"], of: exchanges[2], .response)
-        let paths = Dictionary(uniqueKeysWithValues: exchanges.enumerated().map { (Fact.ID(source: writer.id, sequence: $1), "/\($0)") })
+        let paths = Dictionary(
+            uniqueKeysWithValues: exchanges.enumerated().map { (Fact.ID(source: writer.id, sequence: $1), "/\($0)") })
         #expect(try found("BASKET", paths) == ["/0", "/1"])
         #expect(try found("basket shoes", paths) == ["/0"])
         #expect(try found("\"äpples\"", paths) == ["/1"])

@@ -31,7 +31,8 @@ import WaybillTesting
 
     // MARK: Order
 
-    /// Breaks when a page skips or repeats a line, whatever the clocks of the sources did: set forward, set back, never told.
+    /// Breaks when a page skips or repeats a line, whatever the clocks of the sources did: set forward, set back, never
+    /// told.
     @Test func pagesFollowEachOtherInTheOrderOfOpeningWhateverTheClocksDid() throws {
         var random = RandomNumbers(seed: 5)
         for _ in 0..<30 {
@@ -39,7 +40,8 @@ import WaybillTesting
             if random.oneIn(6) { writer.clocks = [] }
             for at in [20, 45] where random.oneIn(2) {
                 let shift = Int.random(in: -50...50, using: &random) * 1_000_000
-                writer.clocks.append(ClockAnchor(atMicroseconds: at * 1_000_000, offsetMicroseconds: FactWriter.wall + shift))
+                writer.clocks.append(
+                    ClockAnchor(atMicroseconds: at * 1_000_000, offsetMicroseconds: FactWriter.wall + shift))
             }
             let part = writer.open(GUID(), at: 0)
             for second in 0..<Int.random(in: 0...60, using: &random) {
@@ -60,7 +62,10 @@ import WaybillTesting
                 return cursor == nil
             }
             #expect(seen.map(\.id) == oldestFirst.reversed(), "\(limit) a page")
-            #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.exchange.openedMicroseconds >= $1.exchange.openedMicroseconds })
+            #expect(
+                zip(seen, seen.dropFirst()).allSatisfy {
+                    $0.exchange.openedMicroseconds >= $1.exchange.openedMicroseconds
+                })
         }
     }
 
@@ -92,13 +97,16 @@ import WaybillTesting
         let writer = FactWriter()
         let exchange = writer.openExchange(part: 0, at: 10)
         let transfer = Fact.Transfer(
-            sentAtMicroseconds: 11_000_000, redirects: [Fact.Redirect(status: 302, url: "/", atMicroseconds: 12_000_000)])
+            sentAtMicroseconds: 11_000_000,
+            redirects: [Fact.Redirect(status: 302, url: "/", atMicroseconds: 12_000_000)])
         writer.closeExchange(
             Fact.ExchangeClosed(
-                exchange: exchange, state: .completed, status: 200, firstByteAtMicroseconds: 13_000_000, transfer: transfer), part: 0,
+                exchange: exchange, state: .completed, status: 200, firstByteAtMicroseconds: 13_000_000,
+                transfer: transfer), part: 0,
             at: 14)
         // The clock was set back by an hour while the exchange was under way.
-        writer.clocks.append(ClockAnchor(atMicroseconds: 11_500_000, offsetMicroseconds: FactWriter.wall - 3_600_000_000))
+        writer.clocks.append(
+            ClockAnchor(atMicroseconds: 11_500_000, offsetMicroseconds: FactWriter.wall - 3_600_000_000))
         try store.ingest(writer.set())
         let found = try #require(try page().rows.first?.exchange)
         #expect(found.openedMicroseconds == FactWriter.wall + 10_000_000)
@@ -115,17 +123,22 @@ import WaybillTesting
         let writer = FactWriter("shop")
         writer.names = [RecordedName(useCase: 3, name: "checkout")]
         let part = writer.open(GUID(high: 7, low: 7), useCase: 3, at: 0)
-        func close(_ exchange: Int, _ state: Fact.ExchangeState, status: Int? = nil, error: RecordedError? = nil, isMocked: Bool = false) {
+        func close(
+            _ exchange: Int, _ state: Fact.ExchangeState, status: Int? = nil, error: RecordedError? = nil,
+            isMocked: Bool = false
+        ) {
             writer.closeExchange(
                 Fact.ExchangeClosed(
-                    exchange: exchange, state: state, status: status, error: error, transfer: Fact.Transfer(isMocked: isMocked)), part: part
+                    exchange: exchange, state: state, status: status, error: error,
+                    transfer: Fact.Transfer(isMocked: isMocked)), part: part
             )
         }
         var ids: [ExchangeRecord.State: Fact.ID] = [:]
         func open(_ state: ExchangeRecord.State, _ method: String, _ path: String, part: Int) -> Int {
             let sequence = writer.openExchange(
                 Fact.ExchangeOpened(
-                    method: method, scheme: "https", host: "api.example.com", port: 8443, path: path, query: "q=\(state.rawValue)",
+                    method: method, scheme: "https", host: "api.example.com", port: 8443, path: path,
+                    query: "q=\(state.rawValue)",
                     headerFields: [Fact.HeaderField(name: "X-Trace", value: "trace-of-\(state.rawValue)")]),
                 part: part)
             ids[state] = Fact.ID(source: writer.id, sequence: sequence)
@@ -133,7 +146,9 @@ import WaybillTesting
         }
         close(open(.completed, "GET", "/items", part: part), .completed, status: 200)
         close(open(.mocked, "GET", "/items", part: part), .completed, status: 404, isMocked: true)
-        close(open(.failed, "POST", "/orders", part: part), .failed, error: RecordedError(domain: "NSURLErrorDomain", code: -1009))
+        close(
+            open(.failed, "POST", "/orders", part: part), .failed,
+            error: RecordedError(domain: "NSURLErrorDomain", code: -1009))
         close(open(.canceled, "PUT", "/cart", part: part), .canceled)
         _ = open(.inProgress, "GET", "/100%_sure", part: 0)
         writer.close(part, .failed)
@@ -197,8 +212,12 @@ import WaybillTesting
         #expect(completed.transaction == GUID(high: 7, low: 7))
         #expect(completed.useCase == 3 && completed.useCaseName == "checkout" && completed.source.app == "shop")
         let outside = try #require(try reader.exchange(last))
-        #expect(outside.transaction == nil && outside.useCase == nil && outside.useCaseName == nil && outside.exchange.state == nil)
-        #expect(try reader.exchange(Fact.ID(source: completed.id.source, sequence: 1)) == nil, "the opening of a part is no exchange")
+        #expect(
+            outside.transaction == nil && outside.useCase == nil && outside.useCaseName == nil
+                && outside.exchange.state == nil)
+        #expect(
+            try reader.exchange(Fact.ID(source: completed.id.source, sequence: 1)) == nil,
+            "the opening of a part is no exchange")
         #expect(try reader.exchange(Fact.ID(source: GUID(), sequence: completed.id.sequence)) == nil)
     }
 

@@ -24,7 +24,9 @@ import WaybillCore
     }
 
     private func set(_ logs: LegacySet.Log...) -> LegacySet {
-        LegacySet(transactions: [LegacySet.Transaction(id: transaction, useCase: 17, deviceMake: "iPhone6,1", logs: logs)])
+        LegacySet(transactions: [
+            LegacySet.Transaction(id: transaction, useCase: 17, deviceMake: "iPhone6,1", logs: logs)
+        ])
     }
 
     /// Of bytes that are those of no other set, unless told otherwise.
@@ -142,7 +144,10 @@ import WaybillCore
         #expect(state.legacyQuarantine == kept.rows && state.legacyQuarantinedCount == 1)
         let verification = try reader.verify()
         #expect(verification.isSound)
-        #expect(verification.remarks == ["A transaction of a set 0.0.1 could not be read and is in quarantine: /apptxns/1: no use case."])
+        #expect(
+            verification.remarks == [
+                "A transaction of a set 0.0.1 could not be read and is in quarantine: /apptxns/1: no use case."
+            ])
     }
 
     @Test func aSetOfWhichNothingCanBeReadIsKeptOnceForTheSameBytes() throws {
@@ -177,12 +182,14 @@ import WaybillCore
         let quarantine = LegacyQuarantine(connection: store.connection)
         let long = Array("[\(String(repeating: "\"ü\",", count: 20_000))0]".utf8)
         try quarantine.add(LegacySet.Unread(transaction: nil, reason: "long", json: long), redactor: Redactor(), at: 1)
-        #expect(try reader.legacyQuarantine(limit: 1).rows.first?.json.unicodeScalars.count == LegacyQuarantine.lengthLimit)
+        #expect(
+            try reader.legacyQuarantine(limit: 1).rows.first?.json.unicodeScalars.count == LegacyQuarantine.lengthLimit)
         try store.connection.execute("UPDATE legacy_quarantine SET id = \(1 << 40)")
         for number in 1...3 {
             let one = LegacySet.Unread(transaction: nil, reason: "\(number)", json: [])
             try quarantine.add(one, redactor: Redactor(), at: number)
-            try store.connection.execute("UPDATE legacy_quarantine SET id = id + \(LegacyQuarantine.limit - 1) WHERE reason = '\(number)'")
+            try store.connection.execute(
+                "UPDATE legacy_quarantine SET id = id + \(LegacyQuarantine.limit - 1) WHERE reason = '\(number)'")
         }
         #expect(try reader.legacyQuarantine(limit: 9).rows.map(\.reason) == ["3", "2"])
     }
@@ -191,7 +198,8 @@ import WaybillCore
     @Test func whatIsMoreThanATransactionMayHaveIsRejected() throws {
         func ingest(_ logs: LegacySet.Log...) throws -> Receipt {
             let set = LegacySet(transactions: [LegacySet.Transaction(id: transaction, useCase: 17, logs: logs)])
-            return try store.ingest(set, digest: Array(UUID().uuidString.utf8), receivedAt: FactWriter.wall, factsPerTransaction: 4)
+            return try store.ingest(
+                set, digest: Array(UUID().uuidString.utf8), receivedAt: FactWriter.wall, factsPerTransaction: 4)
         }
         #expect(try ingest(log(0), log(1)).rejections.isEmpty)
         let receipt = try ingest(log(2), log(3))

@@ -12,7 +12,10 @@ extension Behavior {
 
     /// Sends `/there` on to `/here`, with a status.
     private static func moved(_ status: Int) -> @Sendable (LoopbackServer.Request) -> LoopbackServer.Response {
-        { $0.path == "/here" ? .text("hello") : .init(status: status, headers: [("Location", "/here")], body: Data("moved".utf8)) }
+        {
+            $0.path == "/here"
+                ? .text("hello") : .init(status: status, headers: [("Location", "/here")], body: Data("moved".utf8))
+        }
     }
 
     /// Asks for a name and a password.
@@ -53,12 +56,16 @@ extension Behavior {
             return await stage.run { stage.session.dataTask(with: sent, completionHandler: $0) }
         },
         Behavior("upload of data", server: hello) { stage in
-            await stage.run { stage.session.uploadTask(with: stage.request(method: "PUT"), from: big, completionHandler: $0) }
+            await stage.run {
+                stage.session.uploadTask(with: stage.request(method: "PUT"), from: big, completionHandler: $0)
+            }
         },
         Behavior("upload of a file with a handler", server: hello) { stage in
             let (folder, file) = try file(Data("from a file".utf8))
             defer { withExtendedLifetime(folder) {} }
-            return await stage.run { stage.session.uploadTask(with: stage.request(method: "PUT"), fromFile: file, completionHandler: $0) }
+            return await stage.run {
+                stage.session.uploadTask(with: stage.request(method: "PUT"), fromFile: file, completionHandler: $0)
+            }
         },
         Behavior(
             "download with a handler", server: { _ in .init(body: big) },
@@ -101,17 +108,21 @@ extension Behavior {
             "cookies", server: { _ in .init(headers: [("Set-Cookie", "a=b; Path=/")]) },
             act: { stage in
                 let first = await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
-                return first + (await stage.run { stage.session.dataTask(with: stage.request("/next"), completionHandler: $0) })
+                return first
+                    + (await stage.run { stage.session.dataTask(with: stage.request("/next"), completionHandler: $0) })
             }),
         Behavior(
-            "an answer out of the cache", server: { _ in .init(headers: [("Cache-Control", "max-age=600")], body: Data("kept".utf8)) },
+            "an answer out of the cache",
+            server: { _ in .init(headers: [("Cache-Control", "max-age=600")], body: Data("kept".utf8)) },
             act: {
                 stage in
                 let first = await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
-                return first + (await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) })
+                return first
+                    + (await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) })
             }),
         Behavior(
-            "a configuration's own header fields", configure: { $0.httpAdditionalHeaders = ["Own": "yes"] }, server: hello,
+            "a configuration's own header fields", configure: { $0.httpAdditionalHeaders = ["Own": "yes"] },
+            server: hello,
             act: { stage in
                 await stage.run { stage.session.dataTask(with: stage.request(), completionHandler: $0) }
             }),
@@ -129,7 +140,8 @@ extension Behavior {
         Behavior("upload of a file with a delegate", server: hello) { stage in
             let (folder, file) = try file(big)
             defer { withExtendedLifetime(folder) {} }
-            return await stage.run(stage.task(stage.request(method: "PUT")) { stage.session.uploadTask(with: $0, fromFile: file) })
+            return await stage.run(
+                stage.task(stage.request(method: "PUT")) { stage.session.uploadTask(with: $0, fromFile: file) })
         },
         Behavior("upload of a stream that the delegate gives", server: hello) { stage in
             stage.told.streamedBody.withLock { $0 = Data("asked for".utf8) }

@@ -85,7 +85,9 @@ struct Behavior: Sendable, CustomTestStringConvertible {
             let answer = Locked<[String]>([])
             let ended = Gate()
             let task = make { data, response, error in
-                answer.withLock { $0 = ["answer \(Self.text(response)) \(data.map { "\($0.count) B" } ?? "nil") \(Self.text(error))"] }
+                answer.withLock {
+                    $0 = ["answer \(Self.text(response)) \(data.map { "\($0.count) B" } ?? "nil") \(Self.text(error))"]
+                }
                 ended.open()
             }
             task.resume()
@@ -100,7 +102,9 @@ struct Behavior: Sendable, CustomTestStringConvertible {
             return "\(response.statusCode) \(response.url?.absoluteString ?? "nil") \(fields.joined(separator: "; "))"
         }
 
-        static func text(_ error: (any Error)?) -> String { error.map { "\(($0 as NSError).domain) \(($0 as NSError).code)" } ?? "whole" }
+        static func text(_ error: (any Error)?) -> String {
+            error.map { "\(($0 as NSError).domain) \(($0 as NSError).code)" } ?? "whole"
+        }
     }
 }
 
@@ -124,7 +128,8 @@ final class Told: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, 
     private func note(_ line: String) { state.withLock { $0.lines.append(line) } }
 
     func urlSession(
-        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         note("redirect \(response.statusCode) to \(request.url?.absoluteString ?? "nil")")
@@ -140,7 +145,8 @@ final class Told: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, 
     }
 
     func urlSession(
-        _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) { completionHandler(InputStream(data: streamedBody.withLock { $0 })) }
 
     func urlSession(
@@ -171,7 +177,8 @@ final class Told: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, 
     }
 
     func urlSession(
-        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64, totalBytesWritten: Int64,
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64,
         totalBytesExpectedToWrite: Int64
     ) { state.withLock { $0.byteCount += Int(bytesWritten) } }
 }

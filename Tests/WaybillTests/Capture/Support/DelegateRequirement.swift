@@ -29,13 +29,16 @@ struct DelegateRequirement: Sendable, CustomTestStringConvertible {
     /// What the completion handler was given.
     final class Answer: Sendable {
         let text = Locked<String?>(nil)
-        func give(_ values: Any?...) { text.withLock { $0 = values.map { $0.map { "\($0)" } ?? "nil" }.joined(separator: ", ") } }
+        func give(_ values: Any?...) {
+            text.withLock { $0 = values.map { $0.map { "\($0)" } ?? "nil" }.joined(separator: ", ") }
+        }
     }
 
     var testDescription: String { name }
 }
 
-typealias AllDelegates = URLSessionDataDelegate & URLSessionDownloadDelegate & URLSessionStreamDelegate & URLSessionWebSocketDelegate
+typealias AllDelegates = URLSessionDataDelegate & URLSessionDownloadDelegate & URLSessionStreamDelegate
+    & URLSessionWebSocketDelegate
 
 /// What the methods are called with; nothing of it is ever sent.
 struct DelegateScene: Sendable {
@@ -55,9 +58,11 @@ struct DelegateScene: Sendable {
         downloadTask = session.downloadTask(with: request)
         webSocketTask = session.webSocketTask(with: try #require(URL(string: "ws://127.0.0.1/")))
         response = try #require(HTTPURLResponse(url: url, statusCode: 302, httpVersion: nil, headerFields: nil))
-        let space = URLProtectionSpace(host: "127.0.0.1", port: 80, protocol: "http", realm: nil, authenticationMethod: "Basic")
+        let space = URLProtectionSpace(
+            host: "127.0.0.1", port: 80, protocol: "http", realm: nil, authenticationMethod: "Basic")
         challenge = URLAuthenticationChallenge(
-            protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil, sender: Nobody())
+            protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil,
+            sender: Nobody())
     }
 
     private final class Nobody: NSObject, URLAuthenticationChallengeSender, Sendable {
@@ -72,36 +77,50 @@ struct DelegateScene: Sendable {
 extension DelegateRequirement {
     /// All there are; `everyMethodOfTheDelegateProtocolsIsListed` asks the compiler.
     static let all: [DelegateRequirement] = [
-        .init("URLSessionDelegate.urlSession(_:didBecomeInvalidWithError:)") { $0.urlSession($1.session, didBecomeInvalidWithError: nil) },
+        .init("URLSessionDelegate.urlSession(_:didBecomeInvalidWithError:)") {
+            $0.urlSession($1.session, didBecomeInvalidWithError: nil)
+        },
         .init(asking: "URLSessionDelegate.urlSession(_:didReceive:completionHandler:)") { delegate, scene, answer in
             delegate.urlSession(scene.session, didReceive: scene.challenge) { answer.give($0, $1) }
         },
-        .init(asking: "URLSessionTaskDelegate.urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:)") {
+        .init(
+            asking: "URLSessionTaskDelegate.urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:)"
+        ) {
             delegate, scene, answer in
-            delegate.urlSession(scene.session, task: scene.dataTask, willPerformHTTPRedirection: scene.response, newRequest: scene.request)
-            {
+            delegate.urlSession(
+                scene.session, task: scene.dataTask, willPerformHTTPRedirection: scene.response,
+                newRequest: scene.request
+            ) {
                 answer.give($0)
             }
         },
-        .init(asking: "URLSessionTaskDelegate.urlSession(_:task:didReceive:completionHandler:)") { delegate, scene, answer in
-            delegate.urlSession(scene.session, task: scene.dataTask, didReceive: scene.challenge) { answer.give($0, $1) }
+        .init(asking: "URLSessionTaskDelegate.urlSession(_:task:didReceive:completionHandler:)") {
+            delegate, scene, answer in
+            delegate.urlSession(scene.session, task: scene.dataTask, didReceive: scene.challenge) {
+                answer.give($0, $1)
+            }
         },
         .init(asking: "URLSessionTaskDelegate.urlSession(_:task:needNewBodyStream:)") { delegate, scene, answer in
             delegate.urlSession(scene.session, task: scene.dataTask, needNewBodyStream: { answer.give($0) })
         },
         .init("URLSessionTaskDelegate.urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)") {
-            $0.urlSession($1.session, task: $1.dataTask, didSendBodyData: 1, totalBytesSent: 1, totalBytesExpectedToSend: 1)
+            $0.urlSession(
+                $1.session, task: $1.dataTask, didSendBodyData: 1, totalBytesSent: 1, totalBytesExpectedToSend: 1)
         },
         .init("URLSessionTaskDelegate.urlSession(_:task:didCompleteWithError:)") {
             $0.urlSession($1.session, task: $1.dataTask, didCompleteWithError: nil)
         },
-        .init(asking: "URLSessionTaskDelegate.urlSession(_:task:willBeginDelayedRequest:completionHandler:)") { delegate, scene, answer in
-            delegate.urlSession(scene.session, task: scene.dataTask, willBeginDelayedRequest: scene.request) { answer.give($0, $1) }
+        .init(asking: "URLSessionTaskDelegate.urlSession(_:task:willBeginDelayedRequest:completionHandler:)") {
+            delegate, scene, answer in
+            delegate.urlSession(scene.session, task: scene.dataTask, willBeginDelayedRequest: scene.request) {
+                answer.give($0, $1)
+            }
         },
         .init("URLSessionTaskDelegate.urlSession(_:task:didFinishCollecting:)") {
             $0.urlSession($1.session, task: $1.dataTask, didFinishCollecting: URLSessionTaskMetrics())
         },
-        .init(asking: "URLSessionDataDelegate.urlSession(_:dataTask:didReceive:completionHandler:)") { delegate, scene, answer in
+        .init(asking: "URLSessionDataDelegate.urlSession(_:dataTask:didReceive:completionHandler:)") {
+            delegate, scene, answer in
             delegate.urlSession(scene.session, dataTask: scene.dataTask, didReceive: scene.response) { answer.give($0) }
         },
         .init("URLSessionDataDelegate.urlSession(_:dataTask:didBecome:)") {
@@ -113,28 +132,39 @@ extension DelegateRequirement {
         .init("URLSessionDataDelegate.urlSession(_:dataTask:didReceive:)") {
             $0.urlSession($1.session, dataTask: $1.dataTask, didReceive: Data("bytes".utf8))
         },
-        .init(asking: "URLSessionDataDelegate.urlSession(_:dataTask:willCacheResponse:completionHandler:)") { delegate, scene, answer in
+        .init(asking: "URLSessionDataDelegate.urlSession(_:dataTask:willCacheResponse:completionHandler:)") {
+            delegate, scene, answer in
             let proposed = CachedURLResponse(response: scene.response, data: Data("proposed".utf8))
-            delegate.urlSession(scene.session, dataTask: scene.dataTask, willCacheResponse: proposed) { answer.give($0?.data.count) }
+            delegate.urlSession(scene.session, dataTask: scene.dataTask, willCacheResponse: proposed) {
+                answer.give($0?.data.count)
+            }
         },
         .init("URLSessionDownloadDelegate.urlSession(_:downloadTask:didFinishDownloadingTo:)") {
             $0.urlSession($1.session, downloadTask: $1.downloadTask, didFinishDownloadingTo: URL(filePath: "/"))
         },
-        .init("URLSessionDownloadDelegate.urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)") {
+        .init(
+            "URLSessionDownloadDelegate.urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)"
+        ) {
             $0.urlSession(
-                $1.session, downloadTask: $1.downloadTask, didWriteData: 1, totalBytesWritten: 1, totalBytesExpectedToWrite: 1)
+                $1.session, downloadTask: $1.downloadTask, didWriteData: 1, totalBytesWritten: 1,
+                totalBytesExpectedToWrite: 1)
         },
         .init("URLSessionDownloadDelegate.urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)") {
             $0.urlSession($1.session, downloadTask: $1.downloadTask, didResumeAtOffset: 1, expectedTotalBytes: 2)
         },
-        .init("URLSessionStreamDelegate.urlSession(_:readClosedFor:)") { $0.urlSession($1.session, readClosedFor: $1.streamTask) },
-        .init("URLSessionStreamDelegate.urlSession(_:writeClosedFor:)") { $0.urlSession($1.session, writeClosedFor: $1.streamTask) },
+        .init("URLSessionStreamDelegate.urlSession(_:readClosedFor:)") {
+            $0.urlSession($1.session, readClosedFor: $1.streamTask)
+        },
+        .init("URLSessionStreamDelegate.urlSession(_:writeClosedFor:)") {
+            $0.urlSession($1.session, writeClosedFor: $1.streamTask)
+        },
         .init("URLSessionStreamDelegate.urlSession(_:betterRouteDiscoveredFor:)") {
             $0.urlSession($1.session, betterRouteDiscoveredFor: $1.streamTask)
         },
         .init("URLSessionStreamDelegate.urlSession(_:streamTask:didBecome:outputStream:)") {
             $0.urlSession(
-                $1.session, streamTask: $1.streamTask, didBecome: InputStream(data: Data()), outputStream: OutputStream(toMemory: ()))
+                $1.session, streamTask: $1.streamTask, didBecome: InputStream(data: Data()),
+                outputStream: OutputStream(toMemory: ()))
         },
         .init("URLSessionWebSocketDelegate.urlSession(_:webSocketTask:didOpenWithProtocol:)") {
             $0.urlSession($1.session, webSocketTask: $1.webSocketTask, didOpenWithProtocol: "chat")

@@ -13,7 +13,8 @@ struct LinkingCourse: Sendable {
     let server: LoopbackServer
 
     func run(
-        _ logins: [UseCaseTransaction<Login>], _ send: @escaping @Sendable (URLRequest, UseCaseTransaction<Login>) async -> Void
+        _ logins: [UseCaseTransaction<Login>],
+        _ send: @escaping @Sendable (URLRequest, UseCaseTransaction<Login>) async -> Void
     ) async {
         await withTaskGroup(of: Void.self) { group in
             for (number, login) in logins.enumerated() {
@@ -27,11 +28,14 @@ struct LinkingCourse: Sendable {
         }
     }
 
-    /// What does not fit: the field that the server saw, the path, and the network log must name the same transaction and exchange.
+    /// What does not fit: the field that the server saw, the path, and the network log must name the same transaction
+    /// and exchange.
     func mismatches(among transactions: [TransactionRecord]) -> [String] {
         var wrong: [String] = []
         let exchanges = Dictionary(
-            uniqueKeysWithValues: transactions.flatMap { record in record.exchanges.map { ($0.id.sequence, (record.summary.id, $0)) } })
+            uniqueKeysWithValues: transactions.flatMap { record in
+                record.exchanges.map { ($0.id.sequence, (record.summary.id, $0)) }
+            })
         for request in server.requests {
             guard let told = request.header("Waybill-Transaction").flatMap({ TransactionHeader(parsing: $0) }),
                 let (transaction, exchange) = told.exchange.flatMap({ exchanges[$0] })
@@ -44,6 +48,9 @@ struct LinkingCourse: Sendable {
                 wrong.append("\(request.path) carried \(told), recorded was \(exchange.url) of \(transaction)")
             }
         }
-        return wrong + transactions.filter { $0.exchanges.count != 2 }.map { "\($0.summary.id) has \($0.exchanges.count) exchanges" }
+        return wrong
+            + transactions.filter { $0.exchanges.count != 2 }.map {
+                "\($0.summary.id) has \($0.exchanges.count) exchanges"
+            }
     }
 }

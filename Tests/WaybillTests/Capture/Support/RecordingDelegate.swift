@@ -4,7 +4,8 @@ import FoundationNetworking
 import WaybillCore
 
 /// What a delegate was told, in order.
-class DelegateNotes: NSObject, @unchecked Sendable {  // right because `notes` has a lock; for subclasses without state of their own
+// right because `notes` has a lock; for subclasses without state of their own
+class DelegateNotes: NSObject, @unchecked Sendable {
     private let notes = Locked<[String]>([])
 
     /// The names of the methods that were called, with that of the protocol.
@@ -14,17 +15,22 @@ class DelegateNotes: NSObject, @unchecked Sendable {  // right because `notes` h
 }
 
 /// Has every method that a delegate of a session can have, and gives answers that nobody gives by default.
-final class RecordingDelegate: DelegateNotes, URLSessionDataDelegate, URLSessionDownloadDelegate, URLSessionStreamDelegate,
+final class RecordingDelegate: DelegateNotes, URLSessionDataDelegate, URLSessionDownloadDelegate,
+    URLSessionStreamDelegate,
     URLSessionWebSocketDelegate, @unchecked Sendable
 {
     nonisolated(unsafe) static let stream = InputStream(data: Data("answer".utf8))  // nobody ever opens it
     static let request = URLRequest(url: URL(filePath: "/answer"))
     static let cached = CachedURLResponse(
-        response: URLResponse(url: URL(filePath: "/answer"), mimeType: nil, expectedContentLength: 0, textEncodingName: nil), data: Data())
+        response: URLResponse(
+            url: URL(filePath: "/answer"), mimeType: nil, expectedContentLength: 0, textEncodingName: nil), data: Data()
+    )
 
     // URLSessionDelegate
 
-    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) { note("URLSessionDelegate", #function) }
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        note("URLSessionDelegate", #function)
+    }
 
     func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
@@ -37,7 +43,8 @@ final class RecordingDelegate: DelegateNotes, URLSessionDataDelegate, URLSession
     // URLSessionTaskDelegate
 
     func urlSession(
-        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         note("URLSessionTaskDelegate", #function)
@@ -53,7 +60,8 @@ final class RecordingDelegate: DelegateNotes, URLSessionDataDelegate, URLSession
     }
 
     func urlSession(
-        _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
         note("URLSessionTaskDelegate", #function)
         completionHandler(Self.stream)
@@ -90,7 +98,8 @@ final class RecordingDelegate: DelegateNotes, URLSessionDataDelegate, URLSession
         completionHandler(.cancel)
     }
 
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask) {
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
+    {
         note("URLSessionDataDelegate", #function)
     }
 
@@ -117,36 +126,46 @@ final class RecordingDelegate: DelegateNotes, URLSessionDataDelegate, URLSession
     }
 
     func urlSession(
-        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64, totalBytesWritten: Int64,
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64,
         totalBytesExpectedToWrite: Int64
     ) { note("URLSessionDownloadDelegate", #function) }
 
     func urlSession(
-        _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64, expectedTotalBytes: Int64
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64
     ) { note("URLSessionDownloadDelegate", #function) }
 
     // URLSessionStreamDelegate
 
-    func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask) { note("URLSessionStreamDelegate", #function) }
+    func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask) {
+        note("URLSessionStreamDelegate", #function)
+    }
 
-    func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask) { note("URLSessionStreamDelegate", #function) }
+    func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask) {
+        note("URLSessionStreamDelegate", #function)
+    }
 
     func urlSession(_ session: URLSession, betterRouteDiscoveredFor streamTask: URLSessionStreamTask) {
         note("URLSessionStreamDelegate", #function)
     }
 
     func urlSession(
-        _ session: URLSession, streamTask: URLSessionStreamTask, didBecome inputStream: InputStream, outputStream: OutputStream
+        _ session: URLSession, streamTask: URLSessionStreamTask, didBecome inputStream: InputStream,
+        outputStream: OutputStream
     ) { note("URLSessionStreamDelegate", #function) }
 
     // URLSessionWebSocketDelegate
 
-    func urlSession(_ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?) {
+    func urlSession(
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
+    ) {
         note("URLSessionWebSocketDelegate", #function)
     }
 
     func urlSession(
-        _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
+        didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
         reason: Data?
     ) { note("URLSessionWebSocketDelegate", #function) }
 }

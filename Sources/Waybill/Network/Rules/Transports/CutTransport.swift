@@ -42,7 +42,9 @@ final class CutTransport: HTTPTransport, HTTPEvents {
 
     func sent(byteCount: Int, expected: Int?) { events?.sent(byteCount: byteCount, expected: expected) }
 
-    func redirected(by response: HTTPURLResponse, to request: URLRequest) -> URLRequest? { events?.redirected(by: response, to: request) }
+    func redirected(by response: HTTPURLResponse, to request: URLRequest) -> URLRequest? {
+        events?.redirected(by: response, to: request)
+    }
 
     func responded(_ response: URLResponse) {
         events?.responded(response)

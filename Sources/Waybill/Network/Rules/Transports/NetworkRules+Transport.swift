@@ -14,7 +14,8 @@ extension NetworkRules {
     func transport(
         for outgoing: OutgoingRequest, record: ExchangeRecorder, else transport: @autoclosure () -> any HTTPTransport
     ) -> any HTTPTransport {
-        guard isOn, let request = ExchangeRequest(outgoing.request), let rule = hit(by: request, body: outgoing.data) else {
+        guard isOn, let request = ExchangeRequest(outgoing.request), let rule = hit(by: request, body: outgoing.data)
+        else {
             return transport()
         }
         record.interfered(by: rule.name, isMocked: rule.action.sendsNothing)
@@ -22,11 +23,13 @@ extension NetworkRules {
         case .mock(let mock):
             return MockTransport(outgoing, answer: mock.answer(to: request), after: mock.delay, on: schedule())
         case .fail(let code, let delay):
-            return MockTransport(outgoing, answer: .failure(URLError(code, failing: request.url)), after: delay, on: schedule())
+            return MockTransport(
+                outgoing, answer: .failure(URLError(code, failing: request.url)), after: delay, on: schedule())
         case .throttle(let throttle):
             return ThrottleTransport(transport(), throttle, on: schedule())
         case .cut(let count):
-            return CutTransport(transport(), afterByteCount: count, with: URLError(.networkConnectionLost, failing: request.url))
+            return CutTransport(
+                transport(), afterByteCount: count, with: URLError(.networkConnectionLost, failing: request.url))
         }
     }
 }
@@ -51,10 +54,14 @@ extension MockedResponse {
             let name = fields.keys.first { $0.caseInsensitiveCompare(field.name) == .orderedSame } ?? field.name
             fields[name] = fields[name].map { "\($0), \(field.value)" } ?? field.value
         }
-        if hasBody, !fields.keys.contains(where: { ["content-length", "transfer-encoding"].contains($0.lowercased()) }) {
+        if hasBody, !fields.keys.contains(where: { ["content-length", "transfer-encoding"].contains($0.lowercased()) })
+        {
             fields["Content-Length"] = "\(body.count)"
         }
-        guard let response = HTTPURLResponse(url: request.url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields) else {
+        guard
+            let response = HTTPURLResponse(
+                url: request.url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
+        else {
             return .failure(URLError(.badServerResponse, failing: request.url))
         }
         return .success((response, body: hasBody ? body : Data()))

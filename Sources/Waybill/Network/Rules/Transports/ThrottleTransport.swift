@@ -7,7 +7,8 @@ import FoundationNetworking
 
 /// Carries a request by another transport, later, and tells what happens to it as slowly as a throttle says.
 ///
-/// URLSession cannot be held on every platform, and its queue must not be: what it tells too early waits here, in memory and in order.
+/// URLSession cannot be held on every platform, and its queue must not be: what it tells too early waits here, in
+/// memory and in order.
 final class ThrottleTransport: HTTPTransport, HTTPEvents {
     fileprivate enum Step {
         case sent(byteCount: Int, expected: Int?)
