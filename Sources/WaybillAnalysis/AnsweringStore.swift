@@ -4,9 +4,11 @@ public import WaybillReading
 public protocol AnsweringStore: RecordStore {
     /// The answer to a question, by one state of the store.
     ///
-    /// - Parameter parameters: What counts, as a list takes it, in place of the question's own filter: conditions of a
-    ///   `ListRequest` about exchanges for the question about the network, about transactions for the others. None:
-    ///   what the question means.
+    /// - Parameters:
+    ///   - question: What is asked.
+    ///   - parameters: What counts, as a list takes it, in place of the question's own filter: conditions of a
+    ///     `ListRequest` about exchanges for the question about the network, about transactions for the others. None:
+    ///     what the question means.
     /// - Throws: `QueryFailure` for a question that cannot be answered as it is asked, `WaybillError` where the store
     ///   cannot be read.
     func answer(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws -> AnyAnswer

@@ -12,7 +12,10 @@ public protocol ExportingStore: RecordStore {
 
     /// Exchanges as one document, the oldest first.
     ///
-    /// - Parameter put: Takes the bytes, piece by piece.
+    /// - Parameters:
+    ///   - exchanges: Which, of all pages of the request.
+    ///   - document: Its form.
+    ///   - put: Takes the bytes, piece by piece.
     /// - Returns: How many facts are in it, and one sentence on what is not.
     /// - Throws: `.notFound` where no exchange passes, before anything was handed over.
     func export(

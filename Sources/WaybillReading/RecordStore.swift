@@ -21,9 +21,8 @@ public protocol RecordStore: Sendable {
     ///
     /// - Parameters:
     ///   - request: What ``ListRequest/transactionFilter(names:now:)`` makes a filter of.
-    ///   - budget: Once it has passed the page ends early, and ``RecordPage/progress`` says how far it got; nil: the
-    ///     page is made whole. A store may
-    ///   do without.
+    ///   - budget: Once it has passed the page may end early, with what was found; nil: the page is made whole. A store
+    ///     may do without.
     func transactions(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<TransactionSummary>
 
     /// One transaction, by its ID or its support code, merged from all sources.
@@ -31,7 +30,9 @@ public protocol RecordStore: Sendable {
 
     /// A page of exchanges, the newest first.
     ///
-    /// - Parameter budget: As for ``transactions(_:within:)``.
+    /// - Parameters:
+    ///   - request: What ``ListRequest/exchangeFilter(names:now:)`` makes a filter of.
+    ///   - budget: As for ``transactions(_:within:)``.
     func exchanges(_ request: ListRequest, within budget: Duration?) async throws -> RecordPage<ExchangeRecord>
 
     /// One exchange, by its ID or its code.
@@ -40,7 +41,9 @@ public protocol RecordStore: Sendable {
     /// What was kept of the bodies of exchanges, of the first of them until there are enough; bodies never reach a
     /// collector.
     ///
-    /// - Parameter limit: In bytes.
+    /// - Parameters:
+    ///   - exchanges: Of which.
+    ///   - limit: In bytes.
     /// - Returns: Also whether some were left out.
     func bodies(of exchanges: [Fact.ID], limit: Int) async throws -> (bodies: [Fact.ID: ExchangeBodies], isCut: Bool)
 
@@ -54,7 +57,7 @@ public protocol RecordStore: Sendable {
     ///
     /// The installation and the transactions are remembered, so that what comes of them later is rejected.
     ///
-    /// - Throws: `.setting` for ``ErasureScope/all`` and by time where a store leaves that to its operator, as a
+    /// - Throws: `.setting` for `ErasureScope.all` and by time where a store leaves that to its operator, as a
     ///   collector does over HTTP; what an installation or a transaction left must go by every store.
     func erase(_ scope: ErasureScope) async throws -> Erasure
 

@@ -3,13 +3,21 @@
 /// In JSON it is one object: the member `question` says what was asked, the others are those of the answer;
 /// ``AnyQuestion/answer(json:)`` reads it.
 public enum AnyAnswer: Hashable, Sendable {
+    /// How many transactions of each use case there were, when, and how they ended.
     case summary(SummaryQuestion, SummaryAnswer)
+    /// How long transactions take between two of their points.
     case duration(DurationQuestion, DurationAnswer)
+    /// Which event follows which, and after how long.
     case transitions(TransitionsQuestion, TransitionsAnswer)
+    /// How many transactions get how far.
     case funnel(FunnelQuestion, FunnelAnswer)
+    /// What those did last that did not finish.
     case dropOff(DropOffQuestion, DropOffAnswer)
+    /// Where the time of transactions goes: client, network, server.
     case legs(LegsQuestion, LegsAnswer)
+    /// What exchanges took and how they ended, by host, path or method.
     case network(NetworkQuestion, NetworkAnswer)
+    /// Whether two groups of transactions differ by more than noise.
     case compare(CompareQuestion, CompareAnswer)
 
     private var both: (question: AnyQuestion, answer: any QuestionAnswer) {

@@ -9,17 +9,25 @@ package import WaybillStore
 /// `{"question": "duration", "filter": {"use_case": 0}, "from": "requestSent", "to": "responseReceived"}`. What is left
 /// out is as by default.
 public enum AnyQuestion: Hashable, Sendable {
+    /// How many transactions of each use case there were, when, and how they ended.
     case summary(SummaryQuestion)
+    /// How long transactions take between two of their points.
     case duration(DurationQuestion)
+    /// Which event follows which, and after how long.
     case transitions(TransitionsQuestion)
+    /// How many transactions get how far.
     case funnel(FunnelQuestion)
+    /// What those did last that did not finish.
     case dropOff(DropOffQuestion)
+    /// Where the time of transactions goes: client, network, server.
     case legs(LegsQuestion)
+    /// What exchanges took and how they ended, by host, path or method.
     case network(NetworkQuestion)
+    /// Whether two groups of transactions differ by more than noise.
     case compare(CompareQuestion)
 
     /// Which it is, in JSON and on the command line.
-    public enum Word: String, CaseIterable, Sendable, Codable {
+    package enum Word: String, CaseIterable, Sendable, Codable {
         case summary, duration, transitions, funnel
         case dropOff = "dropoff"
         case legs, network, compare
@@ -39,7 +47,7 @@ public enum AnyQuestion: Hashable, Sendable {
     }
 
     /// Which it is.
-    public var word: Word { named.word }
+    package var word: Word { named.word }
 
     /// What it is together with its answer, which `ask` finds.
     private func answered(by ask: some Asking) throws -> AnyAnswer {

@@ -118,6 +118,7 @@ extension ListRequest {
     /// Asks for the transactions that pass a filter, in its order; times before 1970 count as its beginning.
     ///
     /// - Parameters:
+    ///   - filter: What is asked for.
     ///   - limit: How many rows, of ``limits``; nil: ``defaultLimit``.
     ///   - cursor: Where the page before ended; nil: the first page.
     public init(matching filter: TransactionFilter, limit: Int? = nil, cursor: String? = nil) {
