@@ -15,7 +15,7 @@ package protocol SetWire: Sendable {
     /// The set as it is sent.
     func message(of set: OutgoingSet) throws(DeliveryFailure) -> SetMessage
     /// The receipt, if the answer settles anything.
-    func receipt(of set: OutgoingSet, sentAs message: SetMessage, from answer: CollectorAnswer, now: Date)
+    func receipt(of set: OutgoingSet, sentAs message: SetMessage, from answer: CollectorResponse, now: Date)
         throws(DeliveryFailure)
         -> Receipt
 }
@@ -48,7 +48,7 @@ package struct CollectorWire: SetWire {
     package func message(of set: OutgoingSet) -> SetMessage { SetMessage(mediaType: set.mediaType, body: set.body) }
 
     package func receipt(
-        of set: OutgoingSet, sentAs message: SetMessage, from answer: CollectorAnswer, now: Date
+        of set: OutgoingSet, sentAs message: SetMessage, from answer: CollectorResponse, now: Date
     ) throws(DeliveryFailure) -> Receipt {
         try answer.receipt(for: set, now: now)
     }

@@ -97,7 +97,8 @@ public final class URLSessionTransport: FlushTransport {
         return bytes.count < body.count ? bytes : nil
     }
 
-    private func post(_ body: [UInt8], _ compressed: [UInt8]?, by request: URLRequest) async throws -> CollectorAnswer {
+    private func post(_ body: [UInt8], _ compressed: [UInt8]?, by request: URLRequest) async throws -> CollectorResponse
+    {
         var request = request
         request.httpBody = Data(compressed ?? body)
         if compressed != nil { request.setValue("gzip", forHTTPHeaderField: "Content-Encoding") }
@@ -107,7 +108,7 @@ public final class URLSessionTransport: FlushTransport {
         request.httpBody = nil
         do throws(URLError) {
             let (data, response) = try await upload(body, request)
-            return CollectorAnswer(data: data, response: response, from: place)
+            return CollectorResponse(data: data, response: response, from: place)
         } catch {
             try Task.checkCancellation()
             throw DeliveryFailure(

@@ -54,7 +54,7 @@ package final class TraceBackend: Sendable {
             do {
                 let (data, response) = try await http.data(
                     for: request, uploading: Data(line), redirects: .refuse, deadline: .seconds(30))
-                let answer = TraceAnswer(data, response, now: clock.date)
+                let answer = TraceResponse(data, response, now: clock.date)
                 if let receipt = answer.receipt(forSpans: SpanReceipt.spanCount(of: line)) { return receipt }
                 guard answer.isTemporary else { throw refusal(answer) }
                 failure = (
@@ -77,7 +77,7 @@ package final class TraceBackend: Sendable {
         }
     }
 
-    private func refusal(_ answer: TraceAnswer) -> WaybillError {
+    private func refusal(_ answer: TraceResponse) -> WaybillError {
         let hint =
             switch answer.status {
             case 401, 403: "give what it asks for in OTEL_EXPORTER_OTLP_HEADERS"

@@ -45,7 +45,7 @@ package struct LegacyWire: SetWire {
     }
 
     func receipt(
-        of set: OutgoingSet, sentAs message: SetMessage, from answer: CollectorAnswer, now: Date
+        of set: OutgoingSet, sentAs message: SetMessage, from answer: CollectorResponse, now: Date
     ) throws(DeliveryFailure) -> Receipt {
         try answer.acceptance(of: set, but: message.leftOut, now: now)
     }

@@ -24,7 +24,7 @@ import FoundationNetworking
     /// Broken, the guide would promise what the library does not do.
     @Test func theTableHasEveryRowOfThePolicyInItsWords() {
         let rows = guide.split(separator: "\n").filter { $0.hasPrefix("| ") }
-        for policy in AnswerPolicy.rows {
+        for policy in ResponsePolicy.rows {
             let row = rows.first { $0.contains("*\(policy.sentence)*") }
             #expect(row != nil, "\(policy.sentence)")
             switch policy.remedy {

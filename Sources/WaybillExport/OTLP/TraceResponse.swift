@@ -7,7 +7,7 @@ import FoundationNetworking
 #endif
 
 /// A backend's answer: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response.
-struct TraceAnswer {
+struct TraceResponse {
     let status: Int
     /// nil where it says none that can be read.
     let retryAfter: Duration?

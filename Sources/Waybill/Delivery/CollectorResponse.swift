@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 /// What was answered to the POST of a set, and whether it settles anything.
-package struct CollectorAnswer {
+package struct CollectorResponse {
     let data: Data
     let response: URLResponse
     /// Who answered, for messages.
@@ -56,7 +56,7 @@ package struct CollectorAnswer {
 
     /// What a status other than a success means.
     private func refusal(now: Date) -> DeliveryFailure {
-        AnswerPolicy.row(for: response.status)
+        ResponsePolicy.row(for: response.status)
             .failure(at: place, status: response.status, retryAfter: retryAfter(now: now), problem: problem)
     }
 

@@ -3,7 +3,7 @@ import WaybillCore
 /// What a status other than 200 means for the facts that were sent: none settles anything, so all of them stay pending.
 ///
 /// The guide `DeliverWhatWasRecorded.md` has the same table in words, and `DeliveryPolicyTests` row by row.
-struct AnswerPolicy {
+struct ResponsePolicy {
     let statuses: ClosedRange<Int>
     let code: WaybillError.Code
     /// Completes `The collector at PLACE …`, of which the status is said behind it.
@@ -11,27 +11,27 @@ struct AnswerPolicy {
     let remedy: DeliveryFailure.Remedy
 
     /// The first row that holds the status.
-    static func row(for status: Int) -> AnswerPolicy { rows.first { $0.statuses.contains(status) } ?? anythingElse }
+    static func row(for status: Int) -> ResponsePolicy { rows.first { $0.statuses.contains(status) } ?? anythingElse }
 
     static let rows = [
-        AnswerPolicy(
+        ResponsePolicy(
             200...299, .transport, "gave no verdicts: it is none of ours, or something stands in front of it", .retry()),
-        AnswerPolicy(300...399, .transport, "redirects, which is not followed: give its own address", .retry()),
-        AnswerPolicy(
+        ResponsePolicy(300...399, .transport, "redirects, which is not followed: give its own address", .retry()),
+        ResponsePolicy(
             401...401, .refused, "does not take the token: nothing is sent until there is a new one",
             .waitForNewDelivery),
-        AnswerPolicy(
+        ResponsePolicy(
             403...403, .refused, "does not take the token: nothing is sent until there is a new one",
             .waitForNewDelivery),
-        AnswerPolicy(404...404, .refused, "has nothing there: give the address that it serves at", .retry()),
-        AnswerPolicy(408...408, .transport, "waited too long for the set", .retry()),
-        AnswerPolicy(413...413, .refused, "finds the set too large: smaller ones are sent", .sendLess),
-        AnswerPolicy(429...429, .transport, "is asked too often", .retry()),
-        AnswerPolicy(400...499, .refused, "refused the set", .retry()),
-        AnswerPolicy(500...599, .transport, "is in trouble", .retry()),
+        ResponsePolicy(404...404, .refused, "has nothing there: give the address that it serves at", .retry()),
+        ResponsePolicy(408...408, .transport, "waited too long for the set", .retry()),
+        ResponsePolicy(413...413, .refused, "finds the set too large: smaller ones are sent", .sendLess),
+        ResponsePolicy(429...429, .transport, "is asked too often", .retry()),
+        ResponsePolicy(400...499, .refused, "refused the set", .retry()),
+        ResponsePolicy(500...599, .transport, "is in trouble", .retry()),
     ]
 
-    private static let anythingElse = AnswerPolicy(0...0, .transport, "gave an answer that is none", .retry())
+    private static let anythingElse = ResponsePolicy(0...0, .transport, "gave an answer that is none", .retry())
 
     private init(
         _ statuses: ClosedRange<Int>, _ code: WaybillError.Code, _ sentence: String, _ remedy: DeliveryFailure.Remedy
