@@ -8,7 +8,7 @@ extension AnyAnswer: Redactable {
         case .duration(let question, let answer): return .duration(question, answer.redacted(by: redactor))
         case .transitions(let question, let answer): return .transitions(question, answer.redacted(by: redactor))
         case .funnel(var question, let answer):
-            // Steps that nobody chose are names that were recorded.
+            // Steps that were not chosen are names that were recorded.
             question.steps = question.steps.redacted(by: redactor)
             return .funnel(question, answer.redacted(by: redactor))
         case .dropOff(let question, let answer): return .dropOff(question, answer.redacted(by: redactor))
