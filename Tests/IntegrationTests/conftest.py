@@ -3,6 +3,7 @@ import fcntl
 import os
 from contextlib import ExitStack
 
+import attacks
 import pytest
 from browser import Visitor
 from playwright.sync_api import sync_playwright
@@ -70,6 +71,25 @@ def serve():
     """Starts collectors: `serve(place, *options, roles=())`. They must end with 0 after the module's last test."""
     with ExitStack() as running:
         yield lambda *arguments, **options: running.enter_context(Collector(*arguments, **options))
+
+
+@pytest.fixture
+def attack(request):
+    """`with attack(collector, name) as tried`: what is done in there is done beside an innocent client, a source with a
+    token of its own in the same project, or in `project=`. Count in `tried.count`, and say in `tried.held` what held.
+    At the end the client has lost nothing and waited for nothing long, and the collector has stayed small."""
+    return lambda collector, name, **options: attacks.Attempt(request.node, collector, name, **options)
+
+
+def pytest_terminal_summary(terminalreporter):
+    reports = [
+        report for outcome in ("passed", "failed") for report in terminalreporter.stats.get(outcome, [])
+        if report.when == "call"]
+    lines = attacks.table(reports)
+    if lines:
+        terminalreporter.section("attacks")
+        for line in lines:
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

@@ -78,6 +78,7 @@ class Collector(Service):
     """`waybill serve` on any free port, with a token of each of the roles."""
 
     def __init__(self, place, *options, roles=(), binary=WAYBILL, **more):
+        self.place = place
         self.tokens = {role: execute(binary, "token", "add", place, "--role", role).stdout.strip() for role in roles}
         super().__init__(binary, "serve", place, "--port", "0", *options, **more)
 
