@@ -7,7 +7,7 @@ var allRows: [Row] = [.memory, .exportMemory, .log, .logWritten, .log8, .logAllo
 allRows += Row.logLatencies
 allRows += [.disabledLog, .guid, .drain, .recover]
 allRows += Row.bytesPerEvent
-allRows += [.list, .encode, .decode, .redact, .report, .exportNDJSON, .exportCSV]
+allRows += [.list, .encode, .decode, .redact, .report, .reportSize, .exportNDJSON, .exportCSV]
 allRows += Row.answers
 allRows += Row.sessions
 #if Collector

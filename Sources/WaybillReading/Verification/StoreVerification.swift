@@ -64,7 +64,7 @@ public struct StoreVerification: Hashable, Sendable, Codable {
 
     /// Makes a finding.
     public init(
-        problems: [String], remarks: [String] = [], transactionCount: Int, factCount: Int,
+        problems: [String], remarks: [String] = [], transactionCount: Int? = nil, factCount: Int,
         sources: [SourceBalance] = [],
         totals: [AppTotal] = [], tables: [TableSize] = []
     ) {
