@@ -183,6 +183,7 @@ private struct Recording {
         TransactionSet.Share(
             source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: offset)], hasEnded: hasEnded,
             names: names,
-            ledger: Ledger(recorded: sequence, pending: facts.count), facts: facts)
+            ledger: Ledger(recorded: sequence, pending: facts.count), facts: facts,
+            sourceProof: IdentityProof("the secret of source \(source.id)"))
     }
 }

@@ -123,6 +123,9 @@ extension TransactionManager {
 
     /// Writes a copy of the whole store into one file, which opens anywhere without the files beside it.
     ///
+    /// It has no bodies, and not the secrets by which the collector knows this installation: as a store of its own it is
+    /// another one.
+    ///
     /// - Parameter file: Where to; must not exist.
     /// - Throws: ``WaybillCore/WaybillError`` when it cannot be written, or recording is off.
     public func snapshot(to file: URL) async throws {

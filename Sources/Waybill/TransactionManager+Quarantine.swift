@@ -28,7 +28,8 @@ extension TransactionManager {
 
     /// Writes the facts in quarantine into a folder, as sets that `waybill import` takes; they stay in quarantine, too.
     ///
-    /// Every text is redacted once more on its way out.
+    /// Every text is redacted once more on its way out. As every set, they have the secrets by which the collector knows
+    /// who speaks; only the user who runs the process may read them.
     ///
     /// - Parameter folder: Made where it is missing; a file is named as those of ``FileTransport``.
     /// - Returns: How many facts; where it is 0, there is no file.
@@ -38,7 +39,7 @@ extension TransactionManager {
         guard let settings = sources.settings else { return 0 }
         let count = try await read { reader, _ in
             var count = 0
-            try reader.export(.quarantine, redactor: settings.redactor) { set in
+            try reader.export(.quarantine, redactor: settings.redactor, hasProofs: true) { set in
                 try FileTransport.write(
                     OutgoingSet(id: set.id, body: set.encoded(), factCount: set.factCount), into: folder)
                 count += set.factCount

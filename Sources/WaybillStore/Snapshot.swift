@@ -8,8 +8,10 @@ extension Connection {
     /// `VACUUM INTO` rather than the backup API, which begins again whenever another process has written
     /// (sqlite.org/backup.html): a collector that is busy would never be done.
     ///
+    /// - Parameter keepsProofs: Whether who has the copy can speak for what recorded into the store, as a backup has to:
+    ///   without, it is nobody's when it is opened again.
     /// - Throws: Also when there is a file already.
-    package func snapshot(to file: URL) throws(WaybillError) {
+    package func snapshot(to file: URL, keepsProofs: Bool) throws(WaybillError) {
         let path = file.path(percentEncoded: false)
         guard !FileManager.default.fileExists(atPath: path) else {
             throw WaybillError(.store, "\(path) exists already. Name another file for the snapshot.")
@@ -24,6 +26,18 @@ extension Connection {
         close(descriptor)
         try statement("VACUUM INTO ?").run(path)
         try Self.removeBodies(from: path)
+        if !keepsProofs { try Self.removeProofs(from: path) }
+    }
+
+    /// Takes the secrets of sources, and of their installation with it, out of a copy: it may leave the device.
+    private static func removeProofs(from path: String) throws(WaybillError) {
+        let copy = try Connection("file:" + ResolvedLocation.escaped(path), .readWrite, at: path)
+        guard try copy.integer("SELECT EXISTS(SELECT 1 FROM sources WHERE proof IS NOT NULL)") != 0 else { return }
+        try copy.execute(
+            """
+            PRAGMA secure_delete = ON; UPDATE sources SET proof = NULL; \
+            DELETE FROM settings WHERE key = 'installation' OR key LIKE 'installation_proof %'; VACUUM
+            """)
     }
 
     /// Takes bodies, and the key of their hashes, out of a copy: it may leave the device.
@@ -40,8 +54,9 @@ extension Connection {
 }
 
 extension Store {
-    /// Makes a copy of one file, which needs no WAL, with mode 0600; bodies stay where they are.
+    /// Makes a copy of one file, which needs no WAL, with mode 0600; bodies stay where they are, and so do the secrets by
+    /// which its sources prove that they are it.
     ///
     /// - Throws: Also when there is a file already.
-    package func snapshot(to file: URL) throws(WaybillError) { try connection.snapshot(to: file) }
+    package func snapshot(to file: URL) throws(WaybillError) { try connection.snapshot(to: file, keepsProofs: false) }
 }

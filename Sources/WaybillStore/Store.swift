@@ -140,6 +140,19 @@ package final class Store {
 
     // MARK: Settings
 
+    /// What sets show that they are of an installation of this store; nil where it has none.
+    func installationProof(of installation: GUID) throws(WaybillError) -> IdentityProof? {
+        try InstallationRows(connection: connection).proof(of: installation)
+    }
+
+    /// Records under an installation from now on.
+    func set(installation: GUID, proof: IdentityProof) throws(WaybillError) {
+        try write { () throws(WaybillError) in
+            try keep("installation", installation.description)
+            try InstallationRows(connection: connection).register(installation, proof: proof)
+        }
+    }
+
     /// A value kept with the store, e.g. the installation's ID; nil where none was set.
     package func setting(_ key: String) throws(WaybillError) -> String? {
         try connection.statement("SELECT value FROM settings WHERE key = ?").first(key) { row in row.text(0) }
@@ -149,13 +162,16 @@ package final class Store {
     package func set(_ key: String, to value: String?) throws(WaybillError) {
         try write { () throws(WaybillError) in
             if let value {
-                try connection.statement(
-                    "INSERT INTO settings(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"
-                )
-                .run(key, value)
+                try keep(key, value)
             } else {
                 try connection.statement("DELETE FROM settings WHERE key = ?").run(key)
             }
         }
+    }
+
+    private func keep(_ key: String, _ value: String) throws(WaybillError) {
+        try connection.statement(
+            "INSERT INTO settings(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"
+        ).run(key, value)
     }
 }

@@ -49,6 +49,8 @@ class Recorder:
 
     def __init__(self, about, started, events=EVENTS, id=None):
         self.id, self.about, self.started, self.names = id or guid(), about, started, names(events)
+        # As a library keeps a secret; None: an older client has none.
+        self.proof = f"the secret of source {self.id}"
         self.clocks, self.facts, self.part, self.first = [{"at_us": 0, "offset_us": started}], [], 0, 1
 
     def add(self, at, kind, part=None, **members):
@@ -87,6 +89,8 @@ class Recorder:
         share = {
             "source": self.id, **self.about, "clocks": self.clocks, "names": self.names, "ledger": ledger,
             "facts": self.facts if facts is None else facts}
+        if self.proof:
+            share["source_proof"] = self.proof
         return {"set": guid(), "sources": [share | members]}
 
 

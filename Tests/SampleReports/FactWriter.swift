@@ -17,7 +17,8 @@ final class FactWriter {
             source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: ShopRecords.start)],
             hasEnded: hasEnded,
             names: names,
-            ledger: Ledger(recorded: facts.count, pending: facts.count), facts: facts)
+            ledger: Ledger(recorded: facts.count, pending: facts.count), facts: facts,
+            sourceProof: IdentityProof("the secret of source \(source.id)"))
     }
 
     func open(

@@ -71,7 +71,8 @@ package struct LoginHistory {
                 TransactionSet.Share(
                     source: source, clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: Self.begun)],
                     names: names,
-                    ledger: Ledger(recorded: recorded, pending: recorded), facts: facts)
+                    ledger: Ledger(recorded: recorded, pending: recorded), facts: facts,
+                    sourceProof: IdentityProof("the secret of source \(source.id)"))
             ])
     }
 }

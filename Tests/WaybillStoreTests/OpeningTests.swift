@@ -108,6 +108,13 @@ import WaybillCore
         do {
             let old = try Connection("file:\(file.path)", .readWrite, at: file.path)
             try old.execute("PRAGMA user_version = \(version)")
+            if version < 10 {
+                try old.execute(
+                    """
+                    ALTER TABLE sources DROP COLUMN proof; ALTER TABLE sources DROP COLUMN proof_hash;
+                    DROP TABLE installations; DROP TABLE erased_with_installation
+                    """)
+            }
             if version < 8 { try old.execute("DROP TABLE legacy_quarantine") }
             if version < 7 {
                 try old.execute("DROP INDEX parts_by_duration; ALTER TABLE parts DROP COLUMN duration_us")

@@ -3,6 +3,7 @@
 import http.client
 import json
 import logging
+import os
 import random
 import threading
 import urllib.parse
@@ -69,7 +70,9 @@ class Delivery(threading.Thread):
         while next_set := self._recorder.next_set(self._limit, has_ended=True):
             file = undelivered / f"{next_set['set']}.json"
             unfinished = file.with_suffix(".part")
-            unfinished.write_bytes(encoded(next_set))
+            # A set has the secret of its source.
+            with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as output:
+                output.write(encoded(next_set))
             unfinished.rename(file)
             self._recorder.settle(next_set, {})
 

@@ -2,6 +2,7 @@
 
 import math
 import platform
+import secrets
 import threading
 import time
 import uuid
@@ -34,7 +35,8 @@ class Recorder:
         self.source = str(uuid.uuid4())
         self.malformed_headers = 0
         self._description = {
-            "source": self.source, "app": app, "app_version": version, "device": platform.machine(),
+            # The ID is in every header field that a request carries: the secret shows that a set is of this process.
+            "source": self.source, "source_proof": secrets.token_hex(32), "app": app, "app_version": version, "device": platform.machine(),
             "os": platform.system(), "os_version": platform.release().split("-")[0],
             "names": [entry for code, (name, events) in names.items() for entry in [
                 {"use_case": code, "name": name},

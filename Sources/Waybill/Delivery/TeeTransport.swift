@@ -64,6 +64,7 @@ extension Receipt {
         let known = min(knownCount, max(0, set.factCount - all.count))
         return Receipt(
             set: set.id, acceptedCount: max(0, set.factCount - all.count - known), knownCount: known, rejections: all,
+            refusedSources: refusedSources + other.refusedSources.filter { !refusedSources.contains($0) },
             retryAfter: [retryAfter, other.retryAfter].compactMap(\.self).max())
     }
 }

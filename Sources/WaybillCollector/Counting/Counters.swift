@@ -11,6 +11,7 @@ final class Counters: Sendable {
         var knownFacts = 0
         var rejectedFacts = 0
         var failedSets = 0
+        var refusedSources = 0
         var commits = 0
         var acceptedSpans = 0
         var rejectedSpans = 0
@@ -47,6 +48,7 @@ final class Counters: Sendable {
                     values.acceptedFacts += receipt.acceptedCount
                     values.knownFacts += receipt.knownCount
                     values.rejectedFacts += receipt.rejections.count
+                    values.refusedSources += receipt.refusedSources.count
                     for rejection in receipt.rejections { values.rejections.add(rejection, at: wall) }
                 case .failure: values.failedSets += 1
                 }

@@ -41,6 +41,10 @@ extension Collector {
             "waybill_failed_sets_total", .counter, "Sets that could not be stored, and were not acknowledged.",
             [MetricsText.Sample(["project": name], values.failedSets)])
         metrics.add(
+            "waybill_refused_sources_total", .counter,
+            "Sources in sets that did not have the proof of their source or installation.",
+            [MetricsText.Sample(["project": name], values.refusedSources)])
+        metrics.add(
             "waybill_spans_total", .counter, "Spans sent to a tracing backend, by its verdict.",
             [("accepted", values.acceptedSpans), ("rejected", values.rejectedSpans)].map { verdict, count in
                 MetricsText.Sample(["project": name, "verdict": verdict], count)

@@ -111,6 +111,9 @@ private struct Tally: CustomStringConvertible {
         known += receipt.knownCount
         rejected += receipt.rejections.count
         for rejection in receipt.rejections { fail("\(file.relativePath): \(Words.rejection(rejection))") }
+        for refused in receipt.refusedSources {
+            fail("\(file.relativePath): Nothing was taken of source \(refused.source): \(refused.reason).")
+        }
     }
 
     mutating func fail(_ sentence: String) {

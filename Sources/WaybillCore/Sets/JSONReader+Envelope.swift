@@ -1,5 +1,15 @@
 /// The parts of a set's envelope.
 extension JSONReader {
+    /// A secret; what is wrong with one is said without repeating it.
+    mutating func identityProof() throws(JSONFailure) -> IdentityProof {
+        let text = try text()
+        guard let proof = IdentityProof(text.string) else {
+            let lengths = IdentityProof.lengths
+            throw invalid(text, "a proof of \(lengths.lowerBound) to \(lengths.upperBound) characters was expected")
+        }
+        return proof
+    }
+
     /// Anchors in order of time, at least one.
     mutating func clocks() throws(JSONFailure) -> [ClockAnchor] {
         skipWhitespace()

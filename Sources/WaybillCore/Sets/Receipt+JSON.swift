@@ -14,6 +14,10 @@ extension Receipt {
             // A reason that is too long would make the receipt unreadable.
             writer.member("reason", rejection.reason.cut(to: Limits.textLength) ?? rejection.reason)
         }
+        writer.array("refused", refusedSources) { refused, writer in
+            writer.member("source", refused.source)
+            writer.member("reason", refused.reason)
+        }
         writer.endObject()
         return writer.bytes
     }
@@ -29,6 +33,7 @@ extension Receipt {
             var accepted: Int?
             var known: Int?
             var rejections: [Rejection] = []
+            var refused: [RefusedSource] = []
             try reader.beginObject()
             while let key = try reader.nextKey() {
                 switch key {
@@ -36,14 +41,33 @@ extension Receipt {
                 case "accepted": accepted = try reader.count()
                 case "known": known = try reader.count()
                 case "rejected": rejections = try Receipt.rejections(&reader)
+                case "refused": refused = try Receipt.refusedSources(&reader)
                 default: try reader.skipValue()
                 }
             }
             return Receipt(
                 set: try reader.required(set, "set", at: start),
                 acceptedCount: try reader.required(accepted, "accepted", at: start),
-                knownCount: try reader.required(known, "known", at: start), rejections: rejections)
+                knownCount: try reader.required(known, "known", at: start), rejections: rejections,
+                refusedSources: refused)
         }
+    }
+
+    private static func refusedSources(_ reader: inout JSONReader) throws(JSONFailure) -> [RefusedSource] {
+        var refused: [RefusedSource] = []
+        try reader.array { reader, start throws(JSONFailure) in
+            var source: GUID?
+            var reason = ""
+            while let key = try reader.nextKey() {
+                switch key {
+                case "source": source = try reader.guid()
+                case "reason": reason = try reader.string(limit: Limits.textLength)
+                default: try reader.skipValue()
+                }
+            }
+            refused.append(RefusedSource(source: try reader.required(source, "source", at: start), reason: reason))
+        }
+        return refused
     }
 
     private static func rejections(_ reader: inout JSONReader) throws(JSONFailure) -> [Rejection] {

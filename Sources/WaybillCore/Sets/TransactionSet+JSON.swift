@@ -20,6 +20,8 @@ extension TransactionSet.Share {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.beginObject()
         source.write(to: &writer)
+        writer.member("source_proof", sourceProof?.text)
+        writer.member("installation_proof", installationProof?.text)
         writer.member("ended", hasEnded)
         writer.array("clocks", clocks) { clock, writer in
             writer.member("at_us", clock.atMicroseconds)

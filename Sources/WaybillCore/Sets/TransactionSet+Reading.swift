@@ -92,6 +92,8 @@ private struct ShareReader {
             switch key {
             case "source": id = try reader.guid()
             case "installation": source.installation = try reader.guid()
+            case "source_proof": share.sourceProof = try reader.identityProof()
+            case "installation_proof": share.installationProof = try reader.identityProof()
             case "app": source.app = try reader.string(limit: Limits.labelLength)
             case "app_version": source.appVersion = try reader.string(limit: Limits.labelLength)
             case "device": source.device = try reader.string(limit: Limits.labelLength)

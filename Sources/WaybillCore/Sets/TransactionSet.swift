@@ -38,12 +38,18 @@ public struct TransactionSet: Hashable, Sendable {
         public var dropped: [DroppedRange]
         /// In order of sequence.
         public var facts: [Fact]
+        /// Shows that it is the source that speaks; nil: it has none, and then nobody who has can be spoken for, nor
+        /// anything be erased, dropped or ended.
+        public var sourceProof: IdentityProof?
+        /// Shows that the source belongs to the installation that it names; nil: as for the source.
+        public var installationProof: IdentityProof?
 
         /// Makes a share.
         public init(
             source: RecordedSource, clocks: [ClockAnchor], hasEnded: Bool = false, names: [RecordedName] = [],
             ledger: Ledger = Ledger(),
-            dropped: [DroppedRange] = [], facts: [Fact] = []
+            dropped: [DroppedRange] = [], facts: [Fact] = [], sourceProof: IdentityProof? = nil,
+            installationProof: IdentityProof? = nil
         ) {
             self.source = source
             self.clocks = clocks
@@ -52,6 +58,8 @@ public struct TransactionSet: Hashable, Sendable {
             self.ledger = ledger
             self.dropped = dropped
             self.facts = facts
+            self.sourceProof = sourceProof
+            self.installationProof = installationProof
         }
     }
 }
@@ -76,6 +84,20 @@ public struct Rejection: Hashable, Sendable {
     }
 }
 
+/// A source of which nothing in a set was taken, because it was not shown that it is the source that speaks.
+public struct RefusedSource: Hashable, Sendable {
+    /// The source whose share it was.
+    public var source: GUID
+    /// One sentence.
+    public var reason: String
+
+    /// Makes a refusal.
+    public init(source: GUID, reason: String) {
+        self.source = source
+        self.reason = reason
+    }
+}
+
 /// The collector's verdicts on a set: the facts it rejects; all others are accepted or were known already.
 ///
 /// Written as JSON of media type ``mediaType``; described by `Schemas/receipt.v1.schema.json`.
@@ -91,18 +113,23 @@ public struct Receipt: Hashable, Sendable {
     public var knownCount: Int
     /// Facts that were refused; empty: none.
     public var rejections: [Rejection]
+    /// Sources whose shares were refused whole, with all that they tell; their facts are among the rejected, too.
+    /// Empty: none.
+    public var refusedSources: [RefusedSource]
     /// How long the other side wants to be left alone now, at most a day; nil: it did not say. No part of the JSON:
     /// HTTP has `Retry-After` for it (RFC 9110, section 10.2.3).
     public var retryAfter: Duration?
 
     /// Makes a receipt.
     public init(
-        set: GUID, acceptedCount: Int, knownCount: Int = 0, rejections: [Rejection] = [], retryAfter: Duration? = nil
+        set: GUID, acceptedCount: Int, knownCount: Int = 0, rejections: [Rejection] = [],
+        refusedSources: [RefusedSource] = [], retryAfter: Duration? = nil
     ) {
         self.set = set
         self.acceptedCount = acceptedCount
         self.knownCount = knownCount
         self.rejections = rejections
+        self.refusedSources = refusedSources
         self.retryAfter = retryAfter
     }
 

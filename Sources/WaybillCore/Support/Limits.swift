@@ -18,6 +18,9 @@ package enum Limits {
     package static let headerFields = 64
     /// Redirects that are kept of an exchange.
     package static let redirects = 20
+    /// Facts that a source is believed to have recorded: 2^40, a million each second for twelve days. A receiver adds
+    /// up what many sources tell.
+    package static let recordedFacts = 1 << 40
     /// The largest integer that a reader of doubles gets right: 2^53 - 1.
     package static let largestInteger = (1 << 53) - 1
 }

@@ -19,7 +19,8 @@ struct SQLiteExport {
         let store = try Store(.folder(work))
         var factCount = 0
         try reader.export(scope, redactor: redactor) { set in
-            factCount += try store.ingest(DecodedSet(set: set), receivedAt: now).acceptedCount
+            factCount += try store.ingest(DecodedSet(set: set), receivedAt: now, isVouchedFor: true)
+                .acceptedCount
         }
         guard factCount > 0 else { throw try reader.nothingToExport(scope) }
         let copy = work.appending(path: "copy.sqlite")

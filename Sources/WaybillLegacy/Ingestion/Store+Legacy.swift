@@ -45,9 +45,12 @@ extension Store {
             let recorded = try SourceRows(connection: connection).find(source)?.recorded ?? 0
             let rejections = try quarantine(set.unread, of: source, redactor: redactor, at: wall)
             var legacy = LegacyIngestion(connection: connection, redactor: redactor, receivedMicroseconds: wall)
-            let share = try legacy.share(set, of: source, recorded: recorded)
+            var share = try legacy.share(set, of: source, recorded: recorded)
             guard !share.facts.isEmpty else { return Receipt(set: GUID(), acceptedCount: 0, rejections: rejections) }
+            // Kept nowhere: a set of another format that names this source is refused.
+            share.sourceProof = IdentityProof()
             var ingestion = try Ingestion(share, unread: [], at: wall, connection)
+            ingestion.isVouchedFor = true
             ingestion.factsPerTransaction = factsPerTransaction
             try ingestion.run(at: wall)
             return Receipt(

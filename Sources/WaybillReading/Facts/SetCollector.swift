@@ -8,10 +8,12 @@ struct SetCollector: FactVisitor {
     var isFull: Bool { count >= 2_000 }
 
     private let redactor: Redactor
+    private let hasProofs: Bool
     private let connection: Connection
 
-    init(redactor: Redactor, _ connection: Connection) {
+    init(redactor: Redactor, hasProofs: Bool, _ connection: Connection) {
         self.redactor = redactor
+        self.hasProofs = hasProofs
         self.connection = connection
     }
 
@@ -38,6 +40,12 @@ struct SetCollector: FactVisitor {
             share.ledger.recorded = row.int(1)
             share.ledger.refused = row.int(2)
         }
+        if hasProofs {
+            share.sourceProof = try SourceRows(connection: connection).proof(of: scanned.share.row)
+            share.installationProof = try source.installation.flatMap { id throws(WaybillError) in
+                try InstallationRows(connection: connection).proof(of: id)
+            }
+        }
         shares.append(share)
     }
 
@@ -51,11 +59,15 @@ struct SetCollector: FactVisitor {
 
 extension StoreReader {
     /// Exports within one read of the store, as sets of a few thousand facts each.
-    package func export(_ scope: ExportScope, redactor: Redactor, to body: (TransactionSet) throws -> Void) throws {
+    ///
+    /// - Parameter hasProofs: Whether the sets can be sent in the name of those who recorded into this store.
+    package func export(
+        _ scope: ExportScope, redactor: Redactor, hasProofs: Bool = false, to body: (TransactionSet) throws -> Void
+    ) throws {
         try reading {
             let selection = try ExportSelector(connection: connection).selection(scope)
             var scan = try FactScan(selection.shares, isFiltered: selection.isFiltered, connection)
-            var collector = SetCollector(redactor: redactor, connection)
+            var collector = SetCollector(redactor: redactor, hasProofs: hasProofs, connection)
             var hasMore = true
             while hasMore {
                 hasMore = try scan.run(&collector)

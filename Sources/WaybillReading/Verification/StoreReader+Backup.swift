@@ -9,7 +9,7 @@ extension StoreReader {
     /// - Returns: What the check has found, which is no problem.
     /// - Throws: `.damaged` where the copy is not sound; also when there is a file already, or no room.
     package func backUp(to file: URL) throws(WaybillError) -> StoreVerification {
-        try connection.snapshot(to: file)
+        try connection.snapshot(to: file, keepsProofs: true)
         let path = file.path(percentEncoded: false)
         do {
             // SQLite does not: sqlite.org/lang_vacuum.html, "VACUUM with an INTO clause".

@@ -23,7 +23,7 @@ struct Claim {
     mutating func shares() throws(WaybillError) -> [TransactionSet.Share] {
         let sources = try connection.statement(
             """
-            SELECT id, recorded, ended, uuid, installation, app, app_version, device, os, os_version, attributes FROM sources \
+            SELECT id, recorded, ended, uuid, installation, app, app_version, device, os, os_version, attributes, proof FROM sources \
             WHERE heard_us IS NULL AND (news <> 0 OR recorded > delivered) ORDER BY id
             """
         ).rows { row in
@@ -32,7 +32,8 @@ struct Claim {
                 source: RecordedSource(
                     id: row.guid(3), installation: row.optionalGUID(4), app: row.text(5), appVersion: row.text(6),
                     device: row.text(7),
-                    os: row.text(8), osVersion: row.text(9), attributes: Attributes(columnText: row.optionalText(10))))
+                    os: row.text(8), osVersion: row.text(9), attributes: Attributes(columnText: row.optionalText(10))),
+                proof: row.optionalText(11).flatMap { IdentityProof($0) })
         }
         var shares: [TransactionSet.Share] = []
         for candidate in sources where factsLeft > 0 && bytesLeft > 0 {
@@ -46,6 +47,7 @@ struct Claim {
         var recorded: Int
         var hasEnded: Bool
         var source: RecordedSource
+        var proof: IdentityProof?
     }
 
     private mutating func share(of candidate: Candidate) throws(WaybillError) -> TransactionSet.Share? {
@@ -55,12 +57,15 @@ struct Claim {
         let hasNews = try connection.integer("SELECT news FROM sources WHERE id = ?", candidate.id) != 0
         guard !facts.isEmpty || hasNews else { return nil }
         try connection.statement("UPDATE sources SET news = 2 WHERE id = ? AND news <> 0").run(candidate.id)
-        let share = TransactionSet.Share(
+        var share = TransactionSet.Share(
             source: candidate.source, clocks: try WallClock(of: candidate.id, connection).anchors,
             hasEnded: candidate.hasEnded,
             names: try names(of: candidate.source),
             ledger: try Ledgers(connection: connection).ledger(of: candidate.id), dropped: dropped,
-            facts: facts)
+            facts: facts, sourceProof: candidate.proof)
+        if let installation = candidate.source.installation {
+            share.installationProof = try InstallationRows(connection: connection).proof(of: installation)
+        }
         bytesLeft -= share.envelopeByteCount
         return share
     }
@@ -151,5 +156,5 @@ extension [Fact.HeaderField] {
 }
 
 extension TransactionSet.Share {
-    fileprivate var envelopeByteCount: Int { 500 + names.count * 60 + clocks.count * 50 + dropped.count * 50 }
+    fileprivate var envelopeByteCount: Int { 700 + names.count * 60 + clocks.count * 50 + dropped.count * 50 }
 }

@@ -27,10 +27,13 @@ struct ScopeEraser {
             try find("SELECT source, sequence FROM network_logs WHERE part = 0")
             try connection.statement("DELETE FROM legacy_quarantine").run()
         case .transactions(let ids):
+            try tombstones.bury(ids)
             try find(ids)
         case .begunBefore(let date):
             let time = date.microseconds
-            try find(try guids("SELECT guid FROM parts WHERE listed_us < ?", time))
+            let early = try guids("SELECT guid FROM parts WHERE listed_us < ?", time)
+            try tombstones.bury(early)
+            try find(early)
             try find(
                 "SELECT l.source, l.sequence FROM network_logs l WHERE l.part = 0 AND \(SQL.wall("l.at_us", source: "l.source")) < ?",
                 time)
@@ -43,8 +46,7 @@ struct ScopeEraser {
                 (id: row.int(0), isOwn: row.bool(1))
             }
             for source in its {
-                try find(
-                    try guids("SELECT guid FROM parts WHERE source = ? AND guid IS NOT NULL AND joined = 0", source.id))
+                try eraseBegun(try guids(Self.begunByNobodyElse, source.id, id))
                 try find("SELECT source, sequence FROM parts WHERE source = ? AND sequence > 0", source.id)
                 try find("SELECT source, sequence FROM network_logs WHERE source = ? AND part = 0", source.id)
             }
@@ -70,9 +72,16 @@ struct ScopeEraser {
         }
     }
 
+    /// Transactions that an installation began: whole, with what others recorded of them, unless one of those began it,
+    /// too. Anybody can say of a transaction that he began it.
+    mutating func eraseBegun(_ transactions: [GUID]) throws(WaybillError) {
+        try tombstones.bury(begunByErased: transactions)
+        try find(transactions)
+        try eraseFound()
+    }
+
     /// Whole transactions.
     private mutating func find(_ transactions: [GUID]) throws(WaybillError) {
-        try tombstones.bury(transactions)
         try LegacyQuarantine(connection: connection).erase(transactions)
         for id in transactions { try find("SELECT source, sequence FROM parts WHERE guid = ?", id) }
     }
@@ -94,6 +103,7 @@ struct ScopeEraser {
             }
             roots[source.id, default: []] += found
         }
+        try tombstones.bury(transactions)
         try find(Array(transactions))
     }
 
@@ -105,6 +115,12 @@ struct ScopeEraser {
         roots = [:]
         try facts.finish()
     }
+
+    /// The transactions that a source began, and no source of another installation than that.
+    private static let begunByNobodyElse = """
+        SELECT guid FROM parts p WHERE source = ?1 AND guid IS NOT NULL AND joined = 0 AND NOT EXISTS(SELECT 1 FROM parts o \
+        JOIN sources s ON s.id = o.source WHERE o.guid = p.guid AND o.joined = 0 AND s.installation IS NOT ?2)
+        """
 
     /// Sequence, root and transaction of every fact in the parts of a source that are not settled.
     private static let unsettledFacts = """

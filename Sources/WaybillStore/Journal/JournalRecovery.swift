@@ -5,6 +5,8 @@ import WaybillCore
 /// left.
 struct RecoveredJournal {
     var source: RecordedSource
+    /// nil in a journal of before there were any.
+    let proof: IdentityProof?
     let clocks: [ClockAnchor]
     let refused: Int
     /// Those that were passed so far.
@@ -46,6 +48,7 @@ struct RecoveredJournal {
         }
         guard let share = try? TransactionSet.decode(description).set.sources.first else { throw .damaged }
         source = share.source
+        proof = share.sourceProof
         clocks = share.clocks
         recorded = layout.unsealed(words[Word.drained]) ?? 0
         refused = layout.unsealed(words[Word.refused]) ?? 0

@@ -57,7 +57,7 @@ extension Store {
     @discardableResult
     func store(_ recovered: RecoveredJournal) throws(WaybillError) -> Int {
         var journal = recovered
-        try register(journal.source)
+        try register(journal.source, proof: journal.proof ?? IdentityProof())
         var recorded = try connection.integer("SELECT recorded FROM sources WHERE uuid = ?", journal.source.id)
         var isRead = false
         while !isRead {

@@ -17,6 +17,10 @@ package final class StoreSession {
     private(set) var recoveryProblem: WaybillError? {
         didSet { if let recoveryProblem, recoveryProblem != oldValue { tell(recoveryProblem) } }
     }
+    /// What sets of the source show that they are its: the same in whichever store it records.
+    private let proof = IdentityProof()
+    /// The same of its installation; the store's, once that is open.
+    private var installationProof = IdentityProof()
     private let tell: @Sendable (WaybillError) -> Void
 
     /// Where the store lies: what was asked for, or memory.
@@ -155,7 +159,7 @@ package final class StoreSession {
         guard case .folder(let folder) = place else { return nil }
         // What recovery has to know of the source is an empty set of it.
         let description = TransactionSet(
-            id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], facts: [])])
+            id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], sourceProof: proof)])
         return try JournalFile(
             lockedJournalFile(in: folder), description: description.encoded(), startMicroseconds: startMicroseconds,
             size: journalSize)
@@ -203,16 +207,18 @@ package final class StoreSession {
         // ended.
         if case .folder(let folder) = place { _ = try lockedJournalFile(in: folder) }
         try keeper.look(at: Moment(clock), in: store)
-        if let known = try store.setting("installation").flatMap({ GUID($0) }) {
-            source.installation = known
+        let known = try store.setting("installation").flatMap { GUID($0) }
+        if let known, let itsProof = try store.installationProof(of: known) {
+            (source.installation, installationProof) = (known, itsProof)
         } else {
-            let installation = source.installation ?? GUID()
-            try store.set("installation", to: installation.description)
-            // What is sent under it must be found again by it, also after a power cut in the first seconds.
+            let installation = known ?? source.installation ?? GUID()
+            try store.set(installation: installation, proof: installationProof)
+            // What is sent under it must be found again by it, also after a power cut in the first seconds; and who
+            // had lost the proof could send no more under it.
             try store.sync()
             source.installation = installation
         }
-        try store.register(source)
+        try store.register(source, proof: proof)
         if case .folder(let folder) = place {
             recoveryProblem =
                 try store.recoverJournals(in: folder, installation: source.installation).first ?? recoveryProblem

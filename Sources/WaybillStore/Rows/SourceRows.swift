@@ -7,6 +7,18 @@ package struct SourceRow {
     package var isOwn: Bool
     package var hasEnded: Bool
     package var recorded: Int
+    /// Of a received one: the digest of the secret of who spoke for it first; nil: there was none.
+    package var proofDigest: [UInt8]?
+
+    fileprivate init(_ row: Row) {
+        (id, isOwn, hasEnded, recorded) = (row.int(0), row.bool(1), row.bool(2), row.int(3))
+        proofDigest = row.optionalBytes(4)
+    }
+
+    package init(id: Int, isOwn: Bool, hasEnded: Bool, recorded: Int, proofDigest: [UInt8]? = nil) {
+        (self.id, self.isOwn, self.hasEnded, self.recorded) = (id, isOwn, hasEnded, recorded)
+        self.proofDigest = proofDigest
+    }
 }
 
 /// The rows of `sources`, `clocks` and `names`.
@@ -17,19 +29,21 @@ package struct SourceRows {
 
     /// The row of a source; nil where there is none.
     package func find(_ source: GUID) throws(WaybillError) -> SourceRow? {
-        try connection.statement("SELECT id, heard_us IS NULL, ended, recorded FROM sources WHERE uuid = ?").first(
-            source
-        ) { row in
-            SourceRow(id: row.int(0), isOwn: row.bool(1), hasEnded: row.bool(2), recorded: row.int(3))
-        }
+        try connection.statement("\(Self.select) WHERE uuid = ?").first(source) { row in SourceRow(row) }
     }
 
     /// The row of that number; nil where there is none.
     package func find(_ id: Int) throws(WaybillError) -> SourceRow? {
-        try connection.statement("SELECT id, heard_us IS NULL, ended, recorded FROM sources WHERE id = ?").first(id) {
-            row in
-            SourceRow(id: row.int(0), isOwn: row.bool(1), hasEnded: row.bool(2), recorded: row.int(3))
-        }
+        try connection.statement("\(Self.select) WHERE id = ?").first(id) { row in SourceRow(row) }
+    }
+
+    private static let select = "SELECT id, heard_us IS NULL, ended, recorded, proof_hash FROM sources"
+
+    /// What sets of a source of this store show; nil where it was received.
+    package func proof(of id: Int) throws(WaybillError) -> IdentityProof? {
+        try connection.statement("SELECT proof FROM sources WHERE id = ?").first(id) { row in
+            row.optionalText(0).flatMap { IdentityProof($0) }
+        } ?? nil
     }
 
     /// Removes a source, and every row that belongs to it.
@@ -40,17 +54,23 @@ package struct SourceRows {
 
     /// Adds a source.
     ///
-    /// - Parameter heard: When it was first heard of, in microseconds since 1970; nil for a source of this store.
-    package func insert(_ source: RecordedSource, heard: Int?) throws(WaybillError) -> SourceRow {
+    /// - Parameters:
+    ///   - proof: What it shows itself by: kept of a source of this store, else the digest of it.
+    ///   - heard: When it was first heard of, in microseconds since 1970; nil for a source of this store.
+    package func insert(_ source: RecordedSource, proof: IdentityProof?, heard: Int?) throws(WaybillError) -> SourceRow
+    {
+        let digest = heard == nil ? nil : proof?.digest
         try connection.statement(
             """
-            INSERT INTO sources(uuid, installation, app, app_version, device, os, os_version, attributes, heard_us) \
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO sources(uuid, installation, app, app_version, device, os, os_version, attributes, heard_us, \
+            proof, proof_hash) \
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """
         ).run(
             source.id, source.installation, source.app, source.appVersion, source.device, source.os, source.osVersion,
-            source.attributes.columnText, heard)
-        return SourceRow(id: connection.lastInsertedID, isOwn: heard == nil, hasEnded: false, recorded: 0)
+            source.attributes.columnText, heard, heard == nil ? proof?.text : nil, digest.map(ColumnValue.blob))
+        return SourceRow(
+            id: connection.lastInsertedID, isOwn: heard == nil, hasEnded: false, recorded: 0, proofDigest: digest)
     }
 
     /// Marks a source as ended: what it left open was interrupted.

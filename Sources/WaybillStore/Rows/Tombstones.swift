@@ -26,6 +26,27 @@ package struct Tombstones {
         for id in ids { try statement.run(id, wall) }
     }
 
+    /// Transactions that go with the installation that began them. Whoever else began one keeps it.
+    package func bury(begunByErased ids: some Sequence<GUID>) throws(WaybillError) {
+        guard isKept else { return }
+        let statement = try connection.statement(
+            "INSERT INTO erased_with_installation(guid, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING")
+        for id in ids { try statement.run(id, wall) }
+    }
+
+    /// Whether an opening is refused.
+    ///
+    /// - Parameter begun: The transactions that are begun by what comes in together with it.
+    package func refuse(_ opened: Fact.Opened, begunBeside begun: Set<GUID>) throws(WaybillError) -> Bool {
+        if try contains(opened.transaction) { return true }
+        guard opened.isJoined, !begun.contains(opened.transaction) else { return false }
+        return try connection.integer(
+            """
+            SELECT EXISTS(SELECT 1 FROM erased_with_installation WHERE guid = ?1) \
+            AND NOT EXISTS(SELECT 1 FROM parts WHERE guid = ?1 AND joined = 0)
+            """, opened.transaction) != 0
+    }
+
     package func contains(_ id: GUID) throws(WaybillError) -> Bool {
         try connection.integer("SELECT EXISTS(SELECT 1 FROM erased WHERE guid = ?)", id) != 0
     }

@@ -200,6 +200,10 @@ package struct Row {
         }
     }
 
+    package func optionalBytes(_ column: Int32) -> [UInt8]? {
+        if case .blob(let bytes) = value(column) { bytes } else { nil }
+    }
+
     /// nil for NULL, and for anything but 16 bytes.
     package func optionalGUID(_ column: Int32) -> GUID? {
         guard let start = sqlite3_column_blob(handle, first + column) else { return nil }

@@ -8,7 +8,8 @@ struct SalvagedRows {
     /// Tables by the columns of their keys, sources first: no row is taken over whose source is unknown.
     private static let tables: [(name: String, keys: [String], condition: String)] = [
         ("sources", ["id"], "1"), ("settings", ["key"], "1"), ("device_time", ["id"], "1"), ("totals", ["app"], "1"),
-        ("erased", ["guid"], "1"), ("names", ["use_case", "event", "app", "app_version", "name"], "1"),
+        ("erased", ["guid"], "1"), ("erased_with_installation", ["guid"], "1"), ("installations", ["guid"], "1"),
+        ("names", ["use_case", "event", "app", "app_version", "name"], "1"),
         ("arrivals", ["id"], "1"),
         ("clocks", ["source", "at_us"], "1"), ("parts", ["source", "sequence"], "1"),
         ("events", ["source", "part", "after"], "1"),

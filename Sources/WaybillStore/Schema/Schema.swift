@@ -23,6 +23,7 @@ package enum Schema {
         Migration(name: "transactions by duration", script: Tables.transactionsByDuration),
         Migration(name: "bad transactions of sets of version 0.0.1", script: Tables.legacyQuarantine),
         Migration(name: "support codes in the view of transactions", script: Views.transactionsWithSupportCode),
+        Migration(name: "who may speak for sources and installations", script: Tables.identities),
     ]
 
     /// The version that this code reads and writes.

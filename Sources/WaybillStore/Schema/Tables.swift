@@ -234,6 +234,29 @@ package enum Tables {
 
         """
 
+    /// What telling sources and installations from those who pretend to be them needs.
+    ///
+    /// Own sources of before may not have been heard of anywhere yet, so that they get a secret, too. Those that were
+    /// received stay without, and so do their installations: who came with one now could be anybody. Nobody speaks for
+    /// the source that stands for all senders of version 0.0.1.
+    static let identities = """
+        ALTER TABLE sources ADD COLUMN proof TEXT /* own: the secret that its sets carry */;
+        ALTER TABLE sources ADD COLUMN proof_hash BLOB /* received: SHA-256 of the secret of who spoke for it first; NULL: there was none */;
+        UPDATE sources SET proof = lower(hex(randomblob(32))) WHERE heard_us IS NULL;
+        UPDATE sources SET proof_hash = randomblob(32) WHERE lower(hex(uuid)) = \
+        (SELECT replace(value, '-', '') FROM settings WHERE key = 'legacy_source');
+        CREATE TABLE installations( -- of received sources
+          guid BLOB PRIMARY KEY, -- 16 bytes
+          proof_hash BLOB -- SHA-256 of the secret of who spoke for it first; NULL: there was none
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO installations(guid) SELECT DISTINCT installation FROM sources WHERE heard_us IS NOT NULL AND installation IS NOT NULL;
+        CREATE TABLE erased_with_installation( -- transactions that an erased installation began: of others, only what began one is taken in
+          guid BLOB PRIMARY KEY, -- 16 bytes
+          at_us INTEGER NOT NULL -- since 1970
+        ) STRICT, WITHOUT ROWID;
+
+        """
+
     /// What knowing a set of version 0.0.1 again needs.
     static let legacySets = """
         CREATE TABLE legacy_sets( -- those that came within a day: they have no IDs, so their bytes stand for them

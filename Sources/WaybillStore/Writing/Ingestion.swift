@@ -7,6 +7,10 @@ package struct Ingestion {
     package private(set) var rejections: [Rejection] = []
     /// Facts of one transaction, of all its sources, beyond which they are rejected; nil: however many come.
     package var factsPerTransaction: Int?
+    /// Whether the caller answers for the source, as for what was read from another store: then it shows nothing.
+    package var isVouchedFor = false
+    /// Why nothing was taken, not even what the source tells of itself; nil: it was not refused.
+    package private(set) var refusal: RefusedSource?
 
     private let share: TransactionSet.Share
     /// Places in the share's list of facts that could not be read, and are missing from `share.facts`.
@@ -30,34 +34,60 @@ package struct Ingestion {
     package mutating func run(at wall: Int) throws(WaybillError) {
         let known = try sources.find(share.source.id)
         if let known, known.isOwn { return passOver(own: known) }
-        if let installation = share.source.installation, try tombstones.contains(installation) {
+        let installations = InstallationRows(connection: connection)
+        if !isVouchedFor, let reason = try reasonToRefuse(known, installations) { return refuse(because: reason) }
+        if known == nil, let installation = share.source.installation, try tombstones.contains(installation) {
             return try refuse(at: wall)
         }
         var source: SourceRow
         if let known {
             source = known
         } else {
-            source = try sources.insert(share.source, heard: wall)
+            source = try sources.insert(share.source, proof: share.sourceProof, heard: wall)
+            if let installation = share.source.installation {
+                try installations.bind(installation, to: share.installationProof)
+            }
         }
-        source.recorded = max(source.recorded, share.ledger.recorded, share.facts.map(\.sequence).max() ?? 0)
-        if share.hasEnded && !source.hasEnded {
+        let told = max(share.ledger.recorded, share.facts.map(\.sequence).max() ?? 0)
+        source.recorded = max(source.recorded, min(told, Limits.recordedFacts))
+        // Who has shown nothing could be anybody, and takes nothing away from what is here.
+        let isItself = isVouchedFor || source.proofDigest != nil
+        if share.hasEnded && !source.hasEnded && isItself {
             try sources.end(source.id)
             source.hasEnded = true
         }
         let anchor = try sources.add(share.clocks, to: source.id)
         try sources.add(share.names, of: source.id)
-        try store(source, at: wall)
+        try store(source, dropped: isItself ? share.dropped : [], at: wall)
         if let anchor { try Leaders(connection: connection).decideAfterAnchor(at: anchor, of: source.id) }
         try connection.statement(
             """
             UPDATE sources SET heard_us = max(heard_us, ?), recorded = ?, refused = max(refused, ?), delivered = delivered + ? WHERE id = ?
             """
-        ).run(wall, source.recorded, share.ledger.refused, acceptedCount, source.id)
+        ).run(wall, source.recorded, min(share.ledger.refused, Limits.recordedFacts), acceptedCount, source.id)
+    }
+
+    /// Why it is not the source that speaks, nor somebody of its installation; nil where it is, or can be.
+    private func reasonToRefuse(_ known: SourceRow?, _ installations: InstallationRows) throws(WaybillError) -> String?
+    {
+        if let known {
+            guard let digest = known.proofDigest, digest != share.sourceProof?.digest else { return nil }
+            return "this source has a `source_proof`, and the set does not have that one"
+        }
+        guard let installation = share.source.installation,
+            try !installations.admits(share.installationProof, for: installation)
+        else { return nil }
+        return "the installation of this source has an `installation_proof`, and the set does not have that one"
+    }
+
+    private mutating func refuse(because reason: String) {
+        refusal = RefusedSource(source: share.source.id, reason: reason)
+        forEachFact { fact, index, ingestion in ingestion.reject(fact, at: index, because: reason) }
     }
 
     /// Writes the facts that are not received yet, and books them.
-    private mutating func store(_ source: SourceRow, at wall: Int) throws(WaybillError) {
-        let told = share.dropped.compactMap { range in
+    private mutating func store(_ source: SourceRow, dropped: [DroppedRange], at wall: Int) throws(WaybillError) {
+        let told = dropped.compactMap { range in
             range.first <= source.recorded
                 ? DroppedRange(first: range.first, last: min(range.last, source.recorded), reason: range.reason) : nil
         }
@@ -77,6 +107,8 @@ package struct Ingestion {
                 reject(fact, at: index, because: Self.erased)
             } else if received.contains(fact.sequence) {
                 knownCount += 1
+            } else if fact.sequence > source.recorded {
+                reject(fact, at: index, because: "a source is not believed to have recorded as many facts as that")
             } else if let reason = try room?.take(fact) {
                 reject(fact, at: index, because: reason)
             } else if let reason = try writer.write(fact) {
@@ -103,8 +135,9 @@ package struct Ingestion {
             toldErased.insert(range.first...range.last)
         }
         var news = toldErased
+        let begun = Set(share.facts.lazy.compactMap(\.begunTransaction))
         for fact in share.facts {
-            if case .opened(let content) = fact.content, try tombstones.contains(content.transaction) {
+            if case .opened(let content) = fact.content, try tombstones.refuse(content, begunBeside: begun) {
                 news.insert(fact.sequence...fact.sequence)
             }
         }
@@ -117,15 +150,18 @@ package struct Ingestion {
     }
 
     /// Takes nothing of a source whose installation was erased; what it began is erased with it, even where others have
-    /// recorded of it.
+    /// joined it. What others began is not its.
     private mutating func refuse(at wall: Int) throws(WaybillError) {
-        var begun: [GUID] = []
-        forEachFact { fact, index, ingestion in
-            ingestion.reject(fact, at: index, because: Self.erased)
-            if case .opened(let content) = fact.content, !content.isJoined { begun.append(content.transaction) }
+        forEachFact { fact, index, ingestion in ingestion.reject(fact, at: index, because: Self.erased) }
+        // Of that installation itself there is nothing left here.
+        let isBegun = try connection.statement("SELECT EXISTS(SELECT 1 FROM parts WHERE guid = ? AND joined = 0)")
+        var its: [GUID] = []
+        for transaction in share.facts.lazy.compactMap(\.begunTransaction)
+        where try isBegun.first(transaction, transform: { $0.bool(0) }) == false {
+            its.append(transaction)
         }
         var eraser = try ScopeEraser(connection, at: wall)
-        try eraser.erase(.transactions(begun))
+        try eraser.eraseBegun(its)
     }
 
     private static let erased = "erased"
@@ -163,5 +199,12 @@ package struct Ingestion {
                     fact, at: index, because: "the source records into this very store, and has not recorded this fact")
             }
         }
+    }
+}
+
+extension Fact {
+    /// The transaction that it says it began; nil: none.
+    fileprivate var begunTransaction: GUID? {
+        if case .opened(let opened) = content, !opened.isJoined { opened.transaction } else { nil }
     }
 }

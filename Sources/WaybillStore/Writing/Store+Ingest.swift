@@ -7,11 +7,18 @@ extension Store {
     ///
     /// The rows that result do not depend on the order in which sets come, nor on repetitions.
     ///
-    /// - Parameter wall: Now, in microseconds since 1970.
+    /// - Parameters:
+    ///   - wall: Now, in microseconds since 1970.
+    ///   - isVouchedFor: Whether the caller answers for its sources, as for those of another store that it reads: then
+    ///     they need no proof.
     /// - Returns: The verdicts, also on the facts that could not be read; right to be sent once this has returned and
     ///   commits are synced.
-    package func ingest(_ decoded: DecodedSet, receivedAt wall: Int) throws(WaybillError) -> Receipt {
-        try write { () throws(WaybillError) in try book(decoded, at: wall, factsPerTransaction: nil) }
+    package func ingest(
+        _ decoded: DecodedSet, receivedAt wall: Int, isVouchedFor: Bool = false
+    ) throws(WaybillError) -> Receipt {
+        try write { () throws(WaybillError) in
+            try book(decoded, at: wall, factsPerTransaction: nil, isVouchedFor: isVouchedFor)
+        }
     }
 
     /// Books several sets in one SQLite transaction, so that they share its sync; one that fails leaves nothing behind,
@@ -36,16 +43,20 @@ extension Store {
         }
     }
 
-    private func book(_ decoded: DecodedSet, at wall: Int, factsPerTransaction: Int?) throws(WaybillError) -> Receipt {
+    private func book(
+        _ decoded: DecodedSet, at wall: Int, factsPerTransaction: Int?, isVouchedFor: Bool = false
+    ) throws(WaybillError) -> Receipt {
         var receipt = Receipt(set: decoded.set.id, acceptedCount: 0, rejections: decoded.rejections)
         for share in decoded.set.sources {
             let unread = Set(decoded.rejections.lazy.filter { $0.source == share.source.id }.map(\.index))
             var ingestion = try Ingestion(share, unread: unread, at: wall, connection)
             ingestion.factsPerTransaction = factsPerTransaction
+            ingestion.isVouchedFor = isVouchedFor
             try ingestion.run(at: wall)
             receipt.acceptedCount += ingestion.acceptedCount
             receipt.knownCount += ingestion.knownCount
             receipt.rejections += ingestion.rejections
+            if let refusal = ingestion.refusal { receipt.refusedSources.append(refusal) }
         }
         return receipt
     }

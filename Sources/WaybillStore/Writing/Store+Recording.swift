@@ -10,11 +10,13 @@ extension Store {
     }
 
     /// Adds a source that records into this very store; one that is there stays as it is.
-    package func register(_ source: RecordedSource) throws(WaybillError) {
+    ///
+    /// - Parameter proof: What its sets will show that they are its.
+    package func register(_ source: RecordedSource, proof: IdentityProof = IdentityProof()) throws(WaybillError) {
         ownSources[source.id] = try write { () throws(WaybillError) in
             let rows = SourceRows(connection: connection)
             if let row = try rows.find(source.id) { return OwnSource(id: row.id, latest: nil) }
-            let id = try rows.insert(source, heard: nil).id
+            let id = try rows.insert(source, proof: proof, heard: nil).id
             try connection.statement(
                 "UPDATE sources SET born_us = ifnull((SELECT seen_us FROM device_time), 0) WHERE id = ?"
             ).run(id)

@@ -43,6 +43,7 @@ struct StoreScript {
         var sets = SetMaker(random: random)
         steps = sets.sets(of: histories).map(Step.add)
         random = sets.random
+        for _ in 0..<Int.random(in: 0...2, using: &random) { pretend() }
         // What never arrives is a gap.
         if steps.count > 2, random.oneIn(3) { steps.remove(at: Int.random(in: steps.indices, using: &random)) }
         for _ in 0..<Int.random(in: 0...2, using: &random) { insert(erasure(histories)) }
@@ -53,6 +54,24 @@ struct StoreScript {
 
     private mutating func insert(_ step: Step) {
         steps.insert(step, at: Int.random(in: 0...steps.count, using: &random))
+    }
+
+    /// Has somebody speak for others: with a wrong secret or none, for a source or as another one of its installation.
+    private mutating func pretend() {
+        let sets = steps.compactMap { step -> TransactionSet? in if case .add(let set) = step { set } else { nil } }
+        guard var set = sets.randomElement(using: &random) else { return }
+        set.id = random.guid()
+        for index in set.sources.indices {
+            let proof = random.oneIn(2) ? IdentityProof("the secret of nobody at all, or of somebody else") : nil
+            set.sources[index].sourceProof = proof
+            if random.oneIn(2) { set.sources[index].installationProof = proof }
+            if random.oneIn(3) { set.sources[index].source.id = random.guid() }
+            if random.oneIn(2) { set.sources[index].hasEnded = true }
+            if random.oneIn(2), let last = set.sources[index].facts.last?.sequence {
+                set.sources[index].dropped.append(DroppedRange(first: 1, last: last, reason: .erased))
+            }
+        }
+        insert(.add(set))
     }
 
     private mutating func erasure(_ histories: [SourceHistory]) -> Step {

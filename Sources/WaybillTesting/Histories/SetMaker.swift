@@ -48,6 +48,9 @@ package struct SetMaker {
             hasEnded: isLast && history.hasEnded, names: history.names,
             ledger: Ledger(recorded: facts.upperBound, refused: isLast ? history.refused : 0),
             dropped: history.dropped.filter { $0.last <= facts.upperBound },
-            facts: history.facts[facts].filter { sent.contains($0.sequence) })
+            facts: history.facts[facts].filter { sent.contains($0.sequence) },
+            sourceProof: IdentityProof("the secret of source \(history.source.id)"),
+            installationProof: history.source.installation.flatMap { IdentityProof("the secret of installation \($0)") }
+        )
     }
 }

@@ -14,6 +14,8 @@ struct NaiveBooks: Sendable {
         var received: Set<Int> = []
         var retired: Set<Int> = []
         var dropped: [Int: DropReason] = [:]
+        /// Of the secret of who spoke for it first.
+        var proofDigest: [UInt8]?
 
         var id: GUID { history.source.id }
         var facts: [Fact] { history.facts }
@@ -28,6 +30,10 @@ struct NaiveBooks: Sendable {
     private(set) var lastArrival = 0
     /// Installations and transactions of which nothing is taken any more.
     private var erased: Set<GUID> = []
+    /// Transactions that went with the installation that began them.
+    private var erasedWithInstallation: Set<GUID> = []
+    /// Those that were heard of, with what shows that somebody speaks for them; nil: nothing does.
+    private var installations: [GUID: [UInt8]?] = [:]
 
     /// What can be seen of it.
     func answers(now: Int) -> NaiveAnswers { NaiveAnswers(histories: entries.map(\.history), names: names, now: now) }
@@ -77,17 +83,34 @@ struct NaiveBooks: Sendable {
                     source: share.source.id, sequence: share.facts[index].sequence, index: places[index], reason: reason
                 ))
         }
-        if let installation = share.source.installation, erased.contains(installation) {
-            for index in share.facts.indices { reject(index, "erased") }
-            _ = erase(.transactions(share.facts.compactMap(\.begunTransaction)))
+        let known = entries.first { $0.id == share.source.id }
+        guard admits(share, known) else {
+            receipt.refusedSources.append(RefusedSource(source: share.source.id, reason: "no proof"))
+            for index in share.facts.indices { reject(index, "no proof") }
             return
         }
+        if known == nil, let installation = share.source.installation {
+            if erased.contains(installation) {
+                for index in share.facts.indices { reject(index, "erased") }
+                let begun = Set(share.facts.compactMap(\.begunTransaction))
+                let its = begun.subtracting(entries.flatMap(\.facts).compactMap(\.begunTransaction))
+                erasedWithInstallation.formUnion(its)
+                _ = erase(parts: its)
+                return
+            }
+            if installations[installation] == nil {
+                installations[installation] = .some(share.installationProof?.digest)
+            }
+        }
         var entry =
-            entries.first { $0.id == share.source.id }
+            known
             ?? Entry(
                 history: SourceHistory(
-                    source: share.source, clocks: [], names: [], facts: [], hasEnded: false, refused: 0), heard: time)
+                    source: share.source, clocks: [], names: [], facts: [], hasEnded: false, refused: 0), heard: time,
+                proofDigest: share.sourceProof?.digest)
         if !entries.contains(where: { $0.id == entry.id }) { entries.append(entry) }
+        var share = share
+        if entry.proofDigest == nil { (share.hasEnded, share.dropped) = (false, []) }
         entry.note(share, at: time)
         for name in share.names {
             names.insert(
@@ -96,7 +119,13 @@ struct NaiveBooks: Sendable {
         let told = share.dropped.filter { $0.first <= entry.recorded }.flatMap { range in
             (range.first...min(range.last, entry.recorded)).map { (sequence: $0, reason: range.reason) }
         }
-        let refused = share.facts.filter { fact in fact.transaction.map(erased.contains) ?? false }.map(\.sequence)
+        let begun = Set((entries.flatMap(\.facts) + share.facts).compactMap(\.begunTransaction))
+        let refused = share.facts.filter { fact in
+            fact.transaction.map { id in
+                erased.contains(id)
+                    || fact.begunTransaction == nil && erasedWithInstallation.contains(id) && !begun.contains(id)
+            } ?? false
+        }.map(\.sequence)
         _ = entry.erase(
             Set(told.filter { $0.reason == .erased }.map(\.sequence) + refused).filter { entry.dropped[$0] != .erased })
         var arrived: Set<Int> = []
@@ -127,7 +156,21 @@ struct NaiveBooks: Sendable {
         entries[entries.firstIndex { $0.id == entry.id } ?? 0] = entry
     }
 
+    /// Whether it is the source that speaks, and somebody of its installation.
+    private func admits(_ share: TransactionSet.Share, _ known: Entry?) -> Bool {
+        if let known { return known.proofDigest == nil || known.proofDigest == share.sourceProof?.digest }
+        guard let installation = share.source.installation, let digest = installations[installation] ?? nil else {
+            return true
+        }
+        return digest == share.installationProof?.digest
+    }
+
     // MARK: Erasing
+
+    /// The parts that all sources have of transactions.
+    private mutating func erase(parts transactions: Set<GUID>) -> Erasure {
+        erase(transactions) { _, _ in false }
+    }
 
     mutating func erase(_ scope: ErasureScope) -> Erasure {
         let answers = answers(now: 0)
@@ -145,12 +188,30 @@ struct NaiveBooks: Sendable {
             }
         case .installation(let installation):
             erased.insert(installation)
-            let its = entries.filter { $0.history.source.installation == installation }
+            let (its, others) = (
+                entries.filter { $0.history.source.installation == installation },
+                entries.filter { $0.history.source.installation != installation }
+            )
             transactions = Set(its.flatMap(\.facts).compactMap(\.begunTransaction))
+                .subtracting(others.flatMap(\.facts).compactMap(\.begunTransaction))
+            erasedWithInstallation.formUnion(transactions)
             outside = { entry, _ in entry.history.source.installation == installation }
         case .pending: break
         }
-        erased.formUnion(transactions)
+        switch scope {
+        case .installation: break
+        case .all, .transactions, .begunBefore, .pending: erased.formUnion(transactions)
+        }
+        defer {
+            if case .installation(let installation) = scope {
+                entries.removeAll { $0.history.source.installation == installation }
+                arrivals.removeAll { arrival in !entries.contains { $0.id == arrival.source } }
+            }
+        }
+        return erase(transactions, outside)
+    }
+
+    private mutating func erase(_ transactions: Set<GUID>, _ outside: (Entry, Fact) -> Bool) -> Erasure {
         var (gone, count): (Set<GUID>, Int) = ([], 0)
         for index in entries.indices {
             let parts = Set(
@@ -160,10 +221,6 @@ struct NaiveBooks: Sendable {
             let facts = entries[index].erase(roots)
             gone.formUnion(facts.compactMap(\.transaction))
             count += facts.count
-        }
-        if case .installation(let installation) = scope {
-            entries.removeAll { $0.history.source.installation == installation }
-            arrivals.removeAll { arrival in !entries.contains { $0.id == arrival.source } }
         }
         return Erasure(transactionCount: gone.count, factCount: count)
     }

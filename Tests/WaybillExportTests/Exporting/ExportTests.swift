@@ -53,6 +53,26 @@ import WaybillTesting
         #expect(sources.map(\.heardMicroseconds) == [clock.wallMicroseconds()])
     }
 
+    /// Breaks when whoever gets an export, a report or a snapshot can speak for the app that it is of.
+    @Test func whatLeavesTheDeviceForReadersHasNoProof() async throws {
+        transactions.perform(Login.self) { $0.log(.initiated) }
+        for format in ExportFormat.allCases {
+            try await transactions.export(as: format, to: folder.file("facts.\(format)"))
+        }
+        try await transactions.report(to: folder.file("report.html"))
+        try await transactions.snapshot(to: folder.file("snapshot.sqlite"))
+        let files = ExportFormat.allCases.map { "facts.\($0)" } + ["report.html", "snapshot.sqlite"]
+        let store = try Store(.folder(folder.file("store")))
+        let proofs = try store.connection.statement(
+            "SELECT proof FROM sources UNION ALL SELECT value FROM settings WHERE key LIKE 'installation_proof %'"
+        ).rows { row in row.text(0) }
+        #expect(proofs.count == 2)
+        for file in files {
+            let bytes = try Data(contentsOf: folder.file(file))
+            for proof in proofs { #expect(bytes.range(of: Data(proof.utf8)) == nil, "\(file)") }
+        }
+    }
+
     @Test(arguments: [ExportFormat.ndjson, .csv, .sqlite]) func itReadsItsOwnWritesAndGoesOnRecording(
         format: ExportFormat
     ) async throws {

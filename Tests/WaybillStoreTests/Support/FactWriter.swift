@@ -10,6 +10,9 @@ final class FactWriter {
     var clocks: [ClockAnchor]
     var names: [RecordedName] = []
     private(set) var facts: [Fact] = []
+    /// What its sets show; the same of its installation.
+    var proof: IdentityProof? = IdentityProof()
+    var installationProof: IdentityProof? = IdentityProof()
     private var now = 0
 
     static let wall = 1_760_000_000_000_000
@@ -79,7 +82,8 @@ final class FactWriter {
         TransactionSet.Share(
             source: source, clocks: clocks, hasEnded: ended, names: names, ledger: Ledger(recorded: facts.count),
             dropped: dropped,
-            facts: facts.filter { sequences?.contains($0.sequence) ?? true })
+            facts: facts.filter { sequences?.contains($0.sequence) ?? true }, sourceProof: proof,
+            installationProof: source.installation == nil ? nil : installationProof)
     }
 
     func set(_ sequences: ClosedRange<Int>? = nil, ended: Bool = false, dropped: [DroppedRange] = []) -> DecodedSet {
@@ -88,7 +92,7 @@ final class FactWriter {
 
     /// Registers with a store and appends what it has written.
     func record(into store: Store, _ sequences: ClosedRange<Int>? = nil) throws {
-        try store.register(source)
+        if let proof { try store.register(source, proof: proof) } else { try store.register(source) }
         try store.append(
             RecordedBatch(
                 source: id, facts: facts.filter { sequences?.contains($0.sequence) ?? true }, names: names,

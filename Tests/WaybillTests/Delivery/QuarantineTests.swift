@@ -100,6 +100,9 @@ import WaybillTesting
         let set = try TransactionSet.decode(Array(Data(contentsOf: folder.file(name)))).set
         #expect(set.sources.map { $0.facts.map(\.sequence) } == [[2, 4]])
         #expect(set.sources.first?.source.id == tx.sources.readableSource?.id)
+        let sent = try #require(transport.sets.first?.sources.first)
+        #expect(set.sources.first?.sourceProof == sent.sourceProof && sent.sourceProof != nil, "or nobody takes it")
+        #expect(set.sources.first?.installationProof == sent.installationProof)
         #expect(try await tx.quarantined().count == 2, "they stay")
     }
 }

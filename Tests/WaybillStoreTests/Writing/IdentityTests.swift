@@ -1,0 +1,274 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillLegacy
+@testable import WaybillReading
+@testable import WaybillStore
+
+/// Somebody who may send sets speaks for others: for sources whose IDs the header field carries, for installations,
+/// about transactions that others began.
+@Suite(.timeLimit(.minutes(5))) struct IdentityTests {
+    private let store: Store
+    private let place: ResolvedLocation
+    private let victim = FactWriter("victim")
+    private let transaction = GUID()
+
+    init() throws {
+        (store, place) = try Store.inMemory()
+        victim.source.installation = GUID()
+        let part = victim.open(transaction)
+        victim.event(1, part: part)
+        victim.event(2, part: part)
+    }
+
+    private func expectSound() throws { #expect(try StoreReader(place).verify().problems == []) }
+
+    private func shownFacts() throws -> Int { try store.facts(of: victim.id).count }
+
+    /// A set that names the victim's source and has no fact of it.
+    private func forged(
+        proof: IdentityProof?, dropped: DroppedRange? = nil, ended: Bool = false
+    ) -> DecodedSet {
+        let share = TransactionSet.Share(
+            source: victim.source, clocks: victim.clocks, hasEnded: ended, ledger: Ledger(recorded: 1 << 50),
+            dropped: [dropped].compactMap(\.self), sourceProof: proof,
+            installationProof: proof)
+        return DecodedSet(set: TransactionSet(id: GUID(), sources: [share]))
+    }
+
+    private static let proofs: [IdentityProof?] = [nil, IdentityProof()]
+
+    // MARK: Sources
+
+    /// Breaks when whoever knows the ID of a source takes away what it recorded, or keeps it from recording more.
+    @Test(arguments: DropReason.allCases) func nobodyErasesOrDropsWhatAnotherSourceRecorded(reason: DropReason) throws {
+        try store.ingest(victim.set(1...2))
+        let before = try store.dump()
+        for proof in Self.proofs {
+            let receipt = try store.ingest(
+                forged(proof: proof, dropped: DroppedRange(first: 1, last: 1 << 40, reason: reason), ended: true))
+            #expect(receipt.refusedSources.map(\.source) == [victim.id])
+        }
+        #expect(try store.dump() == before)
+        #expect(try store.ingest(victim.set(ended: true)).acceptedCount == 1)
+        #expect(try StoreReader(place).sources().map(\.hasEnded) == [true])
+        try expectSound()
+    }
+
+    /// Breaks when a foisted fact is stored, when it costs the rest of its set, or when it takes the place of a genuine
+    /// one.
+    @Test func factsWithoutTheProofAreRejectedAndTheOtherSourcesOfTheSetAreTaken() throws {
+        try store.ingest(victim.set(1...1))
+        let other = FactWriter("other")
+        other.open(GUID())
+        var foisted = victim.share(2...3)
+        foisted.sourceProof = IdentityProof()
+        let set = TransactionSet(id: GUID(), sources: [foisted, other.share()])
+        let receipt = try store.ingest(DecodedSet(set: set))
+        #expect(receipt.acceptedCount == 1 && receipt.factCount == 3)
+        #expect(receipt.rejections.map(\.index) == [0, 1])
+        #expect(receipt.rejections.allSatisfy { $0.reason.contains("`source_proof`") })
+        #expect(receipt.refusedSources.count == 1)
+        #expect(try shownFacts() == 1)
+        #expect(try store.ingest(victim.set()).acceptedCount == 2)
+        try expectSound()
+    }
+
+    /// Breaks when older clients are shut out; when anybody takes their facts away; or when the first who comes with a
+    /// secret owns what they recorded, and keeps them out.
+    @Test func aSourceThatNeverHadAProofGoesOnAndLosesNothing() throws {
+        victim.proof = nil
+        victim.installationProof = nil
+        try store.ingest(victim.set(1...2))
+        for proof in Self.proofs {
+            for reason in DropReason.allCases {
+                try store.ingest(
+                    forged(proof: proof, dropped: DroppedRange(first: 1, last: 1 << 40, reason: reason), ended: true))
+            }
+        }
+        #expect(try shownFacts() == 2)
+        #expect(try store.ingest(victim.set(2...3)).acceptedCount == 1)
+        // The same client, once it is up to date.
+        victim.proof = IdentityProof()
+        let receipt = try store.ingest(victim.set(ended: true))
+        #expect(receipt.knownCount == 3 && receipt.refusedSources.isEmpty)
+        let record = try #require(try StoreReader(place).source(victim.id))
+        #expect(!record.hasEnded && record.ledger.dropped.isEmpty)
+        try expectSound()
+    }
+
+    /// Breaks when the sums of many sources overflow by what a few of them tell.
+    @Test func aSourceIsBelievedToHaveRecordedSoMuchAndNoMore() throws {
+        let limit = 1 << 40
+        var share = victim.share()
+        share.ledger.recorded = Limits.largestInteger
+        share.ledger.refused = Limits.largestInteger
+        share.facts.append(
+            Fact(sequence: limit, part: 1, atMicroseconds: 9, content: .event(Fact.Event(code: 3))))
+        share.facts.append(
+            Fact(sequence: limit + 1, part: 1, atMicroseconds: 9, content: .event(Fact.Event(code: 4))))
+        let receipt = try store.ingest(DecodedSet(set: TransactionSet(id: GUID(), sources: [share])))
+        #expect(receipt.acceptedCount == 4 && receipt.rejections.map(\.sequence) == [limit + 1])
+        let ledger = try #require(try StoreReader(place).source(victim.id)).ledger
+        #expect(ledger.recorded == limit && ledger.refused == limit && ledger.pending == limit - 4)
+    }
+
+    // MARK: Installations
+
+    /// Breaks when others can act as one's installation, or when its next launch cannot.
+    @Test func onlyWhoHasItsProofIsOfAnInstallation() throws {
+        try store.ingest(victim.set())
+        for proof in Self.proofs {
+            let liar = FactWriter("liar")
+            (liar.source.installation, liar.installationProof) = (victim.source.installation, proof)
+            liar.open(GUID())
+            let receipt = try store.ingest(liar.set())
+            #expect(
+                receipt.rejections.count == 1 && receipt.refusedSources.first?.reason.contains("installation") == true)
+        }
+        let launch = FactWriter("victim")
+        (launch.source.installation, launch.installationProof) = (victim.source.installation, victim.installationProof)
+        launch.open(GUID())
+        #expect(try store.ingest(launch.set()).acceptedCount == 1)
+        #expect(try StoreReader(place).sources().count == 2)
+    }
+
+    /// Breaks when an update of the app locks it out, since its installation was first heard of without a proof; or when
+    /// somebody else can lock it out by coming with one first.
+    @Test func anInstallationThatNeverHadAProofIsBoundToNone() throws {
+        (victim.proof, victim.installationProof) = (nil, nil)
+        try store.ingest(victim.set())
+        for name in ["liar", "the same app, up to date"] {
+            let launch = FactWriter(name)
+            launch.source.installation = victim.source.installation
+            launch.open(GUID())
+            #expect(try store.ingest(launch.set()).acceptedCount == 1)
+        }
+    }
+
+    // MARK: Erasing an installation
+
+    /// Breaks when an installation takes others' transactions along by saying that it began them: before it is erased, or
+    /// after.
+    @Test(arguments: [true, false]) func anErasedInstallationErasesWhatItBeganAndNothingElse(claimsBefore: Bool) throws
+    {
+        let (liar, server) = (FactWriter("liar"), FactWriter("server"))
+        liar.source.installation = GUID()
+        let its = GUID()
+        liar.open(its)
+        if claimsBefore { liar.open(transaction) }
+        for id in [its, transaction] { server.open(id, joined: true) }
+        for set in [victim.set(1...2), server.set(), liar.set()] { try store.ingest(set) }
+        _ = try store.erase(.installation(try #require(liar.source.installation)), at: 0)
+        let reader = try StoreReader(place)
+        #expect(try reader.all().map(\.id) == [transaction])
+        if !claimsBefore { liar.open(transaction) }
+        let receipt = try store.ingest(liar.set())
+        #expect(receipt.acceptedCount == 0 && receipt.rejections.map(\.reason) == ["erased", "erased"])
+        let record = try #require(try reader.transaction(transaction, now: 0))
+        #expect(Set(record.parts.map(\.id.source)) == [victim.id, server.id])
+        #expect(try store.ingest(victim.set()).acceptedCount == 1, "it goes on")
+        try expectSound()
+    }
+
+    /// Breaks when who hears of a transaction first keeps the one who began it from telling.
+    @Test func whoBeganATransactionCanTellOfItAfterAnErasedInstallationClaimedIt() throws {
+        let (liar, server) = (FactWriter("liar"), FactWriter("server"))
+        liar.source.installation = GUID()
+        liar.open(transaction)
+        server.open(transaction, joined: true)
+        server.open(transaction, joined: true)
+        _ = try store.erase(.installation(try #require(liar.source.installation)), at: 0)
+        try store.ingest(liar.set())
+        #expect(try store.ingest(server.set(1...1)).rejections.map(\.reason) == ["erased"], "nobody else began it")
+        #expect(try store.ingest(victim.set()).acceptedCount == 3)
+        #expect(try store.ingest(server.set(2...2)).acceptedCount == 1)
+        try expectSound()
+    }
+
+    /// Breaks when an installation that was erased is spoken for by somebody else: what it had begun would go again.
+    @Test func nobodySpeaksForAnErasedInstallation() throws {
+        try store.ingest(victim.set())
+        _ = try store.erase(.installation(try #require(victim.source.installation)), at: 0)
+        let (server, liar) = (FactWriter("server"), FactWriter("liar"))
+        let others = GUID()
+        server.open(others, joined: true)
+        try store.ingest(server.set())
+        liar.source.installation = victim.source.installation
+        liar.open(others)
+        #expect(try store.ingest(liar.set()).refusedSources.count == 1)
+        #expect(try StoreReader(place).all().map(\.id) == [others])
+    }
+
+    // MARK: What is kept
+
+    /// Breaks when who gets hold of a collector's files can speak for all that sent to it.
+    @Test func aCollectorKeepsHashesAlone() throws {
+        let folder = try TemporaryDirectory()
+        let collector = try Store(.folder(folder.url))
+        try collector.ingest(victim.set())
+        let proofs = [try #require(victim.proof), try #require(victim.installationProof)]
+        for name in try folder.names() {
+            let bytes = try Data(contentsOf: folder.file(name))
+            for proof in proofs { #expect(bytes.range(of: Data(proof.text.utf8)) == nil, "\(name)") }
+        }
+        #expect(
+            try collector.connection.integer(
+                "SELECT count(*) FROM sources WHERE proof IS NULL AND proof_hash = ?",
+                ColumnValue.blob(proofs[0].digest)) == 1)
+        #expect(!"\(victim.set())".contains(proofs[0].text), "nor is it in what is printed")
+    }
+
+    /// Breaks when an older store's own sources cannot prove anything, or when those that it received can be taken over
+    /// by whoever is the first to come with a proof.
+    @Test func anOlderStoreGetsProofsForItsOwnSourcesAlone() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.file("waybill.sqlite").path
+        let legacy = GUID()
+        do {
+            let old = try Connection("file:\(path)", .create, at: path)
+            for step in Schema.migrations.prefix(9) { try old.execute(step.script) }
+            try old.execute("PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 9")
+            let statement = try old.statement(
+                """
+                INSERT INTO sources(uuid, installation, app, app_version, device, os, os_version, heard_us) \
+                VALUES (?, ?, '', '', '', '', '', ?)
+                """)
+            try statement.run(GUID(), GUID(), Int?.none)
+            try statement.run(victim.id, victim.source.installation, 5)
+            try statement.run(legacy, GUID?.none, 5)
+            try old.statement("INSERT INTO settings(key, value) VALUES ('legacy_source', ?)").run(legacy.description)
+        }
+        let store = try Store(.folder(folder.url))
+        #expect(
+            try store.connection.integer("SELECT count(*) FROM sources WHERE heard_us IS NULL AND length(proof) = 64")
+                == 1)
+        #expect(try store.connection.integer("SELECT count(*) FROM sources WHERE proof_hash IS NOT NULL") == 1)
+        #expect(try store.ingest(victim.set()).acceptedCount == 3)
+        let liar = FactWriter("liar")
+        liar.source.id = legacy
+        liar.open(GUID())
+        #expect(try store.ingest(liar.set()).refusedSources.count == 1)
+        let launch = FactWriter("victim")
+        launch.source.installation = victim.source.installation
+        launch.open(GUID())
+        #expect(try store.ingest(launch.set()).acceptedCount == 1)
+    }
+
+    /// Breaks when a set of today names the source that stands for all clients of version 0.0.1, and numbers facts in
+    /// its place.
+    @Test func nobodySpeaksForTheSendersOfVersion001() throws {
+        let set = LegacySet(transactions: [
+            LegacySet.Transaction(id: transaction, useCase: 17, deviceMake: "iPhone6,1", logs: [])
+        ])
+        #expect(try store.ingest(set, digest: [1], receivedAt: 5).acceptedCount == 1)
+        let liar = FactWriter("liar")
+        liar.source.id = try #require(try StoreReader(place).sources().first?.id)
+        liar.open(GUID())
+        liar.open(GUID())
+        #expect(try store.ingest(liar.set()).refusedSources.count == 1)
+        #expect(try store.ingest(set, digest: [2], receivedAt: 5).acceptedCount == 1)
+    }
+}
