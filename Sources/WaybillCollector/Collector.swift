@@ -45,9 +45,10 @@ public struct Collector: Sendable {
         self.limits = limits
         self.clock = clock
         self.access = try AccessControl(
-            access, TokenFile(folder: folder), requestsPerSecond: limits.requestsPerSecond, clock: clock)
+            access, TokenFile(folder: folder), limits: limits, clock: clock)
         projects = try Projects(self.access.projects(), in: folder, limits: limits, clock: clock)
-        pendingBytes = PendingBytes(limit: limits.pendingByteCount)
+        pendingBytes = PendingBytes(
+            limit: limits.pendingByteCount, bodyByteCount: limits.bodyByteCount + limits.decompressedByteCount)
     }
 
     /// A router that holds this collector's routes and the inspector's pages, and nothing else.

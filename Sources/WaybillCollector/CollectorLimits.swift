@@ -9,8 +9,8 @@ public struct CollectorLimits: Sendable, Hashable {
     /// The largest body when it is decompressed, in bytes; a larger one gets 413 while it is decompressed. Default: 16
     /// MiB.
     public var decompressedByteCount = 16 << 20
-    /// Bytes of all bodies that are being read, decoded, or waiting for their commit; a request beyond gets 503.
-    /// Default: 48 MiB.
+    /// Bytes of all bodies that are being read, decoded, or waiting for their commit; a request beyond gets 503. One
+    /// token has half of them at most, one project three quarters. Default: 48 MiB.
     public var pendingByteCount = 48 << 20
     /// Facts of one set; a set with more gets 413. Default: 50,000.
     public var factsPerSet = 50_000
@@ -19,6 +19,8 @@ public struct CollectorLimits: Sendable, Hashable {
     /// Requests of one token in a second, twice as many at once; more get 429. Default: 500, as all copies of an app
     /// may share a token.
     public var requestsPerSecond = 500
+    /// How long somebody stays logged in to the inspector. Default: 12 hours.
+    public var sessionTime = Duration.seconds(12 * 3600)
     /// How long after the last of it was received a transaction is kept. Default: nil, without limit.
     public var maximumAge: Duration?
     /// Bytes that the rows and indexes of a project may take; beyond, the transactions that were received first go.

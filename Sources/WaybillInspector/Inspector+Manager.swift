@@ -29,5 +29,7 @@ struct ManagerAccess: InspectorAccess {
         return InspectedStore(name: app, store: store, clock: settings.clock, redactor: redactor)
     }
 
-    func logIn(token: String) -> Bool { false }
+    func logIn(token: String) -> String? { nil }
+
+    func logOut(session: String) {}
 }

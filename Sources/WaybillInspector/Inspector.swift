@@ -55,6 +55,7 @@ public struct Inspector: Sendable {
     }
 
     private func response(to request: InspectorRequest, _ route: InspectorRoute) async throws -> InspectorResponse {
+        try request.checkSite(route)
         let items = request.items
         let components = request.components
         let (key, file) = (components.dropFirst().first ?? "", components.dropFirst(2).first ?? "")
@@ -85,9 +86,9 @@ public struct Inspector: Sendable {
     }
 }
 
-/// Logging in with a token, which the browser keeps as a cookie until it is closed.
+/// Logging in with a token, for a session that the browser keeps as a cookie until it is closed.
 ///
-/// The cookie is the token itself: revoking that ends every session at once, and nothing has to be kept here. Scripts
+/// The cookie is the random ID of a session and not the token, so that what a browser loses ends by itself. Scripts
 /// cannot read it, and no other site can have it sent (RFC 6265bis, `HttpOnly` and `SameSite=Strict`). It counts for
 /// pages alone, which change nothing; the API asks for the header field.
 extension Inspector {
@@ -107,7 +108,9 @@ extension Inspector {
         let token = (form.last { $0.name == "token" }?.value ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
         do {
             var response = InspectorResponse.seeOther(destination.path)
-            if try access.logIn(token: token) { response.fields["Set-Cookie"] = request.tokenCookie(token) }
+            if let session = try access.logIn(token: token) {
+                response.fields["Set-Cookie"] = request.sessionCookie(session)
+            }
             return response
         } catch let problem as InspectorProblem {
             return .page(LoginPage(to: destination.path, problem: problem.detail).html, status: problem.status)
@@ -116,8 +119,9 @@ extension Inspector {
 
     private func logOut(_ request: InspectorRequest) throws(InspectorProblem) -> InspectorResponse {
         try request.checkOrigin()
+        if let session = request.session { access.logOut(session: session) }
         var response = InspectorResponse.seeOther("login")
-        response.fields["Set-Cookie"] = request.tokenCookie("", attributes: "; Max-Age=0")
+        response.fields["Set-Cookie"] = request.sessionCookie("", attributes: "; Max-Age=0")
         return response
     }
 }

@@ -8,10 +8,14 @@ package protocol InspectorAccess: Sendable {
     /// - Throws: ``InspectorProblem`` where there is none; one of status 401 leads to the login.
     func store(for request: InspectorRequest) async throws -> InspectedStore
 
-    /// Says whether a token that somebody logs in with is to be kept and sent along; false where none is asked for.
+    /// Begins a session of somebody who logs in with a token: what the browser is to keep and send along; nil where
+    /// nothing is asked for.
     ///
     /// - Throws: ``InspectorProblem`` for a token that opens nothing.
-    func logIn(token: String) throws -> Bool
+    func logIn(token: String) throws -> String?
+
+    /// Ends a session; any other text is none.
+    func logOut(session: String)
 
     /// What pages are redacted by. Default: without names of its own.
     var redactor: Redactor { get }
@@ -37,5 +41,7 @@ struct LocalAccess: InspectorAccess {
         return store
     }
 
-    func logIn(token: String) -> Bool { false }
+    func logIn(token: String) -> String? { nil }
+
+    func logOut(session: String) {}
 }

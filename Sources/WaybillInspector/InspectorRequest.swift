@@ -11,7 +11,7 @@ public struct InspectorRequest: Sendable {
     /// The body of a form (`application/x-www-form-urlencoded`), as it was sent; empty where there is none.
     public var form: String
     /// Header fields by their names in lower case. Those that count are `cookie`, `host`, `origin` and
-    /// `sec-fetch-site`.
+    /// `sec-fetch-site`, with `-mode` and `-dest`.
     public var fields: [String: String]
     /// The path that leads to the pages, without a slash at its end; empty where they are at the top.
     public var root: String

@@ -49,8 +49,9 @@ class Visitor:
             java_script_enabled=script, timezone_id=zone, permissions=["clipboard-read", "clipboard-write"])
         self.context.set_default_timeout(15_000)
         if token:
+            name, _, session = site.log_in(token).partition("=")
             self.context.add_cookies(
-                [{"name": "waybill_token", "value": token, "url": self.url, "httpOnly": True, "sameSite": "Strict"}])
+                [{"name": name, "value": session, "url": self.url, "httpOnly": True, "sameSite": "Strict"}])
         self.page = self.context.new_page()
         self.page.on("console", lambda message: self.complain(message.type in ("error", "warning"), message.text))
         self.page.on("pageerror", lambda error: self.complain(True, str(error)))

@@ -96,6 +96,17 @@ class Collector(Service):
             receipt = self.send(body)
             assert "accepted" in receipt and not receipt.get("rejected"), f"every fact is accepted: {receipt}"
 
+    def log_in(self, token):
+        """The cookie of a session in the inspector, begun with a token to read."""
+        connection = http.client.HTTPConnection(self.address, timeout=TIMEOUT)
+        connection.request(
+            "POST", "/login", f"token={token}", {"Content-Type": "application/x-www-form-urlencoded"})
+        response = connection.getresponse()
+        response.read()
+        connection.close()
+        assert response.status == 303, f"a token to read logs in: {response.status}"
+        return response.getheader("Set-Cookie").partition(";")[0]
+
     def memory(self, which):
         """VmRSS, in bytes; VmHWM is its highest since it was reset by way of `clear_refs` (proc_pid_status(5))."""
         lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()

@@ -15,6 +15,7 @@ public enum Access: Sendable, Hashable {
 struct AccessControl: Sendable {
     private let watch: TokenWatch?
     private let rate: RateLimit
+    private let sessions: Sessions
     private let clock: any TransactionClock
 
     /// Whose a request is.
@@ -24,10 +25,11 @@ struct AccessControl: Sendable {
         var token: AccessToken?
     }
 
-    init(_ access: Access, _ file: TokenFile, requestsPerSecond: Int, clock: any TransactionClock) throws(WaybillError)
+    init(_ access: Access, _ file: TokenFile, limits: CollectorLimits, clock: any TransactionClock) throws(WaybillError)
     {
         watch = access == .tokens ? try TokenWatch(file) : nil
-        rate = RateLimit(perSecond: requestsPerSecond)
+        rate = RateLimit(perSecond: limits.requestsPerSecond)
+        sessions = Sessions(lasting: limits.sessionTime)
         self.clock = clock
     }
 
@@ -48,8 +50,32 @@ struct AccessControl: Sendable {
         guard let watch else { return Bearer(project: .standard) }
         guard let field = fieldValue else { throw Problem.unauthorized(isTokenGiven: false) }
         guard let token = try watch.token(fieldValue: field) else { throw Problem.unauthorized(isTokenGiven: true) }
+        return try bearer(of: token)
+    }
+
+    /// Whose a request is that carries the ID of a session; nil: none.
+    func bearer(session: String?) throws -> Bearer {
+        guard let watch else { return Bearer(project: .standard) }
+        let found = session.flatMap { sessions.token(of: $0, now: clock.uptimeMicroseconds()) }
+        // A token that was revoked, or has ended, takes its sessions with it.
+        guard let found, let token = try watch.token(id: found) else {
+            throw Problem.unauthorized(isTokenGiven: session != nil)
+        }
+        return try bearer(of: token)
+    }
+
+    private func bearer(of token: AccessToken) throws(Problem) -> Bearer {
+        if let end = token.end, token.hasEnded(now: clock.wallMicroseconds()) { throw Problem.ended(end) }
         return Bearer(project: token.project, token: token)
     }
+
+    /// Begins a session of a token's bearer: its ID, which only the bearer is told; nil where no token is asked for.
+    func beginSession(of bearer: Bearer) -> String? {
+        bearer.token.map { sessions.begin(for: $0.id, now: clock.uptimeMicroseconds()) }
+    }
+
+    /// Ends a session; any other text is none.
+    func endSession(_ session: String) { sessions.end(session) }
 
     /// Lets a request through that may do what `role` may, and is not one too many; throws the `Problem` that answers
     /// all others.

@@ -1,4 +1,5 @@
 #if Collector
+import Foundation
 import WaybillCore
 
 /// A token as a collector knows it: what its bearer may do, and the token's hash in place of the token.
@@ -12,29 +13,49 @@ package struct AccessToken: Sendable, Hashable {
     package let project: ProjectName
     /// The day on which it was made, as `2026-03-01`, in UTC.
     package let made: String
+    /// When it opens nothing any more, as `2026-12-31T00:00:00Z`; nil: it has no end.
+    package let end: String?
+    private let endMicroseconds: Int?
     private let hash: [UInt8]
 
-    /// What a line of the file holds, in this order.
-    static let columns = ["id", "role", "project", "made", "SHA-256 of the token"]
+    /// What a line of the file holds, in this order; the last one is missing where there is no end.
+    static let columns = ["id", "role", "project", "made", "SHA-256 of the token", "end"]
 
-    init(_ token: BearerToken, id: String, role: Role, project: ProjectName, made: String) {
+    /// - Parameter end: Microseconds since 1970, of which whole seconds count; nil: without an end.
+    init(_ token: BearerToken, id: String, role: Role, project: ProjectName, made: String, end: Int? = nil) {
         (self.id, self.role, self.project, self.made) = (id, role, project, made)
+        self.end = end.map { Date(microseconds: $0).formatted(.iso8601) }
+        endMicroseconds = self.end.flatMap(Self.microseconds)
         hash = SHA256.hash(Array(token.bytes))
     }
 
     /// Reads a line of the file; nil for what is none.
     init?(line: Substring) {
         let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
-        guard words.count == Self.columns.count, let role = Role(rawValue: words[1]),
+        guard (Self.columns.count - 1...Self.columns.count).contains(words.count), let role = Role(rawValue: words[1]),
             let project = ProjectName(words[2]),
             let hash = Self.bytes(ofHex: words[4]), hash.count == SHA256.byteCount
         else { return nil }
         (id, self.role, self.project, made, self.hash) = (words[0], role, project, words[3], hash)
+        end = words.count == Self.columns.count ? words.last : nil
+        endMicroseconds = end.flatMap(Self.microseconds)
+        // Taken for one without an end, it would open what it should not.
+        guard (end == nil) == (endMicroseconds == nil) else { return nil }
     }
 
     /// The line of the file.
     var line: String {
-        [id, role.rawValue, project.description, made, hash.map(Self.hex).joined()].joined(separator: "\t")
+        ([id, role.rawValue, project.description, made, hash.map(Self.hex).joined()] + (end.map { [$0] } ?? []))
+            .joined(separator: "\t")
+    }
+
+    /// Whether it opens nothing any more.
+    ///
+    /// - Parameter now: Microseconds since 1970.
+    package func hasEnded(now: Int) -> Bool { endMicroseconds.map { $0 <= now } ?? false }
+
+    private static func microseconds(_ end: String) -> Int? {
+        (try? Date(end, strategy: .iso8601)).map { Int($0.timeIntervalSince1970) * 1_000_000 }
     }
 
     /// Whether it is the one of that digest; takes as long for a near miss as for a far one.

@@ -32,15 +32,17 @@ package struct TokenFile: Sendable {
 
     /// Makes a token of 256 random bits and adds its line.
     ///
-    /// - Parameter now: Microseconds since 1970.
+    /// - Parameters:
+    ///   - now: Microseconds since 1970.
+    ///   - end: When it opens nothing any more, in microseconds since 1970. Default: never.
     /// - Returns: The token, which cannot be had again, and what the file says of it.
     package func add(
-        role: Role, project: ProjectName, now: Int = SystemClock().wallMicroseconds()
+        role: Role, project: ProjectName, now: Int = SystemClock().wallMicroseconds(), end: Int? = nil
     ) throws(WaybillError) -> (secret: BearerToken, token: AccessToken) {
         let secret = BearerToken.random()
         let made = Date(timeIntervalSince1970: Double(now) / 1_000_000).formatted(.iso8601.year().month().day())
         let id = (0..<4).map { _ in AccessToken.hex(UInt8.random(in: .min ... .max)) }.joined()
-        let token = AccessToken(secret, id: id, role: role, project: project, made: made)
+        let token = AccessToken(secret, id: id, role: role, project: project, made: made, end: end)
         try change { lines in lines + [Substring(token.line)] }
         return (secret, token)
     }

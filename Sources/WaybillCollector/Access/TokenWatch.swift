@@ -33,6 +33,9 @@ final class TokenWatch: Sendable {
         return try tokens().filter { $0.isToken(of: digest) }.first
     }
 
+    /// The token of that ID; nil: there is none any more.
+    func token(id: String) throws(WaybillError) -> AccessToken? { try tokens().first { $0.id == id } }
+
     /// What changes when the file does: it is replaced as a whole, or edited by hand.
     private struct Version: Equatable {
         var file: UInt64

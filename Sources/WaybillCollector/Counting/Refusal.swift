@@ -6,6 +6,8 @@ enum Refusal: String, Sendable, CaseIterable {
     case noToken = "no_token"
     /// 401: it carries something that is no token of the collector's.
     case unknownToken = "unknown_token"
+    /// 401: its token has ended.
+    case endedToken = "ended_token"
     /// 403: its token may not do that.
     case role
     /// 429: its token sends more requests than it may.

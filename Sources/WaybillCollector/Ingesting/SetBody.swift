@@ -5,7 +5,7 @@ import WaybillCore
 import WaybillLegacy
 
 /// A set as a request carries it: its content type and coding are looked at first, then its bytes come in, as long as
-/// they stay within the limits.
+/// they stay within the limits, and are decompressed at the end.
 struct SetBody {
     private let request: Request
     private let limits: CollectorLimits
@@ -32,36 +32,40 @@ struct SetBody {
         guard stated <= limits.bodyByteCount else { throw Problem.tooLarge(limit: limits.bodyByteCount) }
     }
 
-    /// The set's bytes, decompressed.
+    /// The set's bytes, decompressed once the last of them has come: a body that stalls holds what was sent of it, and
+    /// not what it could become.
     ///
     /// - Parameter room: Taken for them as they come, rather than by the stated length, which costs its sender nothing.
     func read(into room: PendingBytes.Reservation) async throws -> [UInt8] {
-        var received = 0
         var body: [UInt8] = []
-        let gunzip = isCompressed ? try Gunzip() : nil
-        do {
-            for try await buffer in request.body {
-                received += buffer.readableBytes
-                guard received <= limits.bodyByteCount else { throw Problem.tooLarge(limit: limits.bodyByteCount) }
-                guard let gunzip else {
-                    try room.grow(by: buffer.readableBytes)
-                    body.append(contentsOf: buffer.readableBytesView)
-                    continue
-                }
-                try gunzip.decompress(buffer.readableBytesView) { piece in
-                    guard body.count + piece.count <= limits.decompressedByteCount else {
-                        throw Problem.tooLarge(decompressedLimit: limits.decompressedByteCount)
-                    }
-                    try room.grow(by: piece.count)
-                    body.append(contentsOf: piece)
-                }
+        for try await buffer in request.body {
+            guard body.count + buffer.readableBytes <= limits.bodyByteCount else {
+                throw Problem.tooLarge(limit: limits.bodyByteCount)
             }
-            try gunzip?.finish()
+            try room.grow(by: buffer.readableBytes)
+            body.append(contentsOf: buffer.readableBytesView)
+        }
+        return isCompressed ? try decompressed(body, into: room) : body
+    }
+
+    private func decompressed(_ bytes: [UInt8], into room: PendingBytes.Reservation) throws -> [UInt8] {
+        var body: [UInt8] = []
+        do {
+            let gunzip = try Gunzip()
+            try gunzip.decompress(bytes) { piece in
+                guard body.count + piece.count <= limits.decompressedByteCount else {
+                    throw Problem.tooLarge(decompressedLimit: limits.decompressedByteCount)
+                }
+                try room.grow(by: piece.count)
+                body.append(contentsOf: piece)
+            }
+            try gunzip.finish()
         } catch Gunzip.Failure.notGzip {
             throw Problem.notGzip
         } catch Gunzip.Failure.noMemory {
             throw Problem.overloaded
         }
+        room.shrink(by: bytes.count)
         return body
     }
 }

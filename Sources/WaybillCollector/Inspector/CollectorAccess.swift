@@ -1,5 +1,5 @@
 #if Collector
-import HTTPTypes
+package import HTTPTypes
 public import WaybillInspector
 
 extension Collector {
@@ -7,12 +7,23 @@ extension Collector {
     public var inspector: Inspector { Inspector(access: CollectorAccess(collector: self)) }
 }
 
+extension Collector {
+    /// Whether the sender of a request has shown a token that is one of the collector's, or is logged in with one.
+    package func isKnown(_ request: HTTPRequest) -> Bool {
+        if access.isOpen { return true }
+        let fields = request.headerFields
+        if let field = fields[.authorization], (try? access.bearer(fieldValue: field)) != nil { return true }
+        let session = fields[.cookie].flatMap { InspectorRequest(path: "", fields: ["cookie": $0]).session }
+        return session.flatMap { try? access.bearer(session: $0) } != nil
+    }
+}
+
 /// Shows a token's project to who logs in with it.
 private struct CollectorAccess: InspectorAccess {
     let collector: Collector
 
     func store(for request: InspectorRequest) async throws -> InspectedStore {
-        let bearer = try admit(request.token)
+        let bearer = try admit { try collector.access.bearer(session: request.session) }
         let project = try await collector.projects.project(bearer.project)
         let (counters, unknown) = (project.counters, collector.unknown)
         return InspectedStore(
@@ -21,15 +32,15 @@ private struct CollectorAccess: InspectorAccess {
         ) { DeliveryPage.Collected(counters, unknown: unknown) }
     }
 
-    func logIn(token: String) throws -> Bool {
-        _ = try admit(token)
-        // Open to all, a collector has no use for what was typed.
-        return !collector.access.isOpen
+    func logIn(token: String) throws -> String? {
+        collector.access.beginSession(of: try admit { try collector.access.bearer(fieldValue: "Bearer \(token)") })
     }
 
-    private func admit(_ token: String?) throws -> AccessControl.Bearer {
+    func logOut(session: String) { collector.access.endSession(session) }
+
+    private func admit(_ find: () throws -> AccessControl.Bearer) throws -> AccessControl.Bearer {
         do {
-            let bearer = try collector.access.bearer(fieldValue: token.map { "Bearer \($0)" })
+            let bearer = try find()
             try collector.access.admit(bearer, as: .read)
             return bearer
         } catch let problem as Problem {
@@ -58,6 +69,7 @@ extension Refusal {
         switch self {
         case .noToken: "requests without a token"
         case .unknownToken: "requests with a token that nobody gave them"
+        case .endedToken: "requests with a token that has ended"
         case .role: "requests whose token may not do that"
         case .rate: "requests beyond what a token may send"
         case .overload: "requests that there was no room for"

@@ -11,17 +11,23 @@ import WaybillReading
 /// limit it does nothing.
 public struct RetentionService: Service {
     private let collector: Collector
+    private let delay: Duration
     private let logger: Logger
 
     /// Makes the service.
-    public init(_ collector: Collector, logger: Logger) {
+    ///
+    /// - Parameters:
+    ///   - firstAfter: How long after its start it looks first. Default: at once.
+    public init(_ collector: Collector, firstAfter delay: Duration = .zero, logger: Logger) {
         self.collector = collector
+        self.delay = delay
         self.logger = logger
     }
 
     /// Runs until the application stops.
     public func run() async throws {
         await cancelWhenGracefulShutdown {
+            if delay > .zero { try? await Task.sleep(for: delay) }
             while !Task.isCancelled {
                 do {
                     let count = try await collector.retire()

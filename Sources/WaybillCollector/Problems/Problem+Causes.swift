@@ -48,6 +48,18 @@ extension Problem {
         return problem
     }
 
+    /// - Parameter end: As the file of tokens has it.
+    static func ended(_ end: String) -> Problem {
+        let day = end.hasSuffix("T00:00:00Z") ? String(end.prefix { $0 != "T" }) : end
+        var problem = Problem(.unauthorized, "This token ended on \(day). Ask for a new one.")
+        problem.refusal = .endedToken
+        problem.headers[.wwwAuthenticate] = #"Bearer error="invalid_token""#
+        return problem
+    }
+
+    /// A page anywhere can have a browser ask for what it may not read, with all that the browser knows.
+    static let crossSite = Problem(.forbidden, "This was asked for by the page of another site.")
+
     static func forbidden(_ role: Role, for other: Role) -> Problem {
         var problem = Problem(
             .forbidden, "This token has the role \(role.rawValue), and this takes the role \(other.rawValue).")

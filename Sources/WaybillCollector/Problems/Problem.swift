@@ -80,6 +80,7 @@ extension Problem: HTTPResponseError {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var headers = headers
         headers[.contentType] = Self.mediaType
+        headers.isolate()
         return Response(
             status: status, headers: headers,
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: try encoder.encode(self))))

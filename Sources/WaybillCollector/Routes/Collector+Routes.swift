@@ -1,5 +1,6 @@
 #if Collector
 import Foundation
+import HTTPTypes
 public import Hummingbird
 import Logging
 import WaybillCore
@@ -14,7 +15,8 @@ extension Collector {
             let path = RouterPath(route.path)
             for method in route.methods {
                 router.on(path, method: method) { request, context in
-                    let response = try await answer(request, to: route, context)
+                    var response = try await answer(request, to: route, context)
+                    response.headers.isolate()
                     return method == .head ? response.createHeadResponse() : response
                 }
             }
@@ -35,6 +37,7 @@ extension Collector {
 
     private func answer(_ request: Request, to route: Route, _ context: some RequestContext) async throws -> Response {
         guard let role = route.role else {
+            guard !request.isCrossSite else { throw Problem.crossSite }
             return try await mappingErrors(context) {
                 try await route == .checkReadiness ? checkReadiness() : .json(["status": "ok"])
             }
@@ -43,12 +46,13 @@ extension Collector {
         var project: Project?
         let result = await Result {
             try await mappingErrors(context) {
+                guard !request.isCrossSite else { throw Problem.crossSite }
                 let bearer = try access.bearer(of: request)
                 token = bearer.token
                 let found = try await projects.project(bearer.project)
                 project = found
                 try access.admit(bearer, as: role)
-                return try await answer(request, to: route, of: found, context)
+                return try await answer(request, to: route, of: found, from: bearer, context)
             }
         }
         project?.counters.count(route, status: result.status)
@@ -76,11 +80,12 @@ extension Collector {
     }
 
     private func answer(
-        _ request: Request, to route: Route, of project: Project, _ context: some RequestContext
+        _ request: Request, to route: Route, of project: Project, from bearer: AccessControl.Bearer,
+        _ context: some RequestContext
     ) async throws -> Response {
         let store = project.store
         switch route {
-        case .addSet: return try await addSet(request, to: project)
+        case .addSet: return try await addSet(request, to: project, from: bearer)
         case .listTransactions:
             return try .json(await store.transactions(ListRequest(request.queryItems, about: .transactions)))
         case .eraseTransactions: return try .json(await erase(request, from: project, context))
@@ -137,6 +142,18 @@ extension Result<Response, any Error> {
 extension Request {
     /// The parameters of its URL, decoded.
     var queryItems: [(name: String, value: String)] { uri.queryParameters.map { (String($0.key), String($0.value)) } }
+
+    /// Whether the page of another site makes a browser send it (Fetch Metadata); programs send no such field.
+    fileprivate var isCrossSite: Bool { HTTPField.Name("Sec-Fetch-Site").flatMap { headers[$0] } == "cross-site" }
+}
+
+extension HTTPFields {
+    /// Keeps an answer from other sites: no browser takes it for a script or a picture (`nosniff`), or hands it to the
+    /// page of another origin (Fetch, `Cross-Origin-Resource-Policy`).
+    mutating func isolate() {
+        self[.xContentTypeOptions] = "nosniff"
+        if let policy = HTTPField.Name("Cross-Origin-Resource-Policy") { self[policy] = "same-origin" }
+    }
 }
 
 extension Response {

@@ -6,9 +6,11 @@ import WaybillReading
 
 extension Collector {
     /// Takes in a set; returns only after the synced commit.
-    func addSet(_ request: Request, to project: Project) async throws -> Response {
+    func addSet(
+        _ request: Request, to project: Project, from bearer: AccessControl.Bearer
+    ) async throws -> Response {
         let body = try SetBody(request, limits: limits)
-        let room = pendingBytes.reservation()
+        let room = pendingBytes.reservation(for: bearer)
         // What is decoded takes as much as the body did, so that the room is needed up to the commit.
         defer { withExtendedLifetime(room) {} }
         if body.isLegacy { return try await addLegacySet(body.read(into: room), to: project) }

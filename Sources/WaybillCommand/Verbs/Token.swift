@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 package import WaybillCollector
 import WaybillCore
+import WaybillReading
 
 /// `waybill token`: who may use a collector.
 struct Token: AsyncParsableCommand {
@@ -10,11 +11,13 @@ struct Token: AsyncParsableCommand {
         abstract: "Make, list and revoke the tokens of a collector.",
         discussion: """
             A token belongs to one project and has one role: ingest sends sets, read looks, admin does everything and erases. The folder's \
-            file `tokens` holds a hash of each, and no token. A collector that runs notices what is changed.
+            file `tokens` holds a hash of each, and no token. A collector that runs notices what is changed. One with an end \
+            opens nothing from then on.
 
             EXAMPLES
               waybill token add ./collected --role ingest
               waybill token add ./collected --role read --project shop > token.txt
+              waybill token add ./collected --role ingest --expires 90d
               waybill token list ./collected
               waybill token revoke ./collected 4f1d02a9
             """,
@@ -33,12 +36,31 @@ struct Token: AsyncParsableCommand {
         @Option(help: "The project that it is for: a-z, 0-9 and -.")
         var project = ProjectName.standard
 
+        @Option(
+            help: ArgumentHelp(
+                "When it ends: 90d or 12h from now, or an ISO 8601 date or time. Default: never.", valueName: "time"))
+        var expires: String?
+
+        func validate() throws {
+            if let expires, Self.end(expires, now: 0) == nil {
+                throw ValidationError("“\(expires)” is no time: give 90d, 12h, or an ISO 8601 date or time.")
+            }
+        }
+
+        /// nil for what is no time of a year of four digits, as the file has them.
+        private static func end(_ text: String, now: Int) -> Int? {
+            let latest = 253_402_300_799_000_000
+            if let length = TimeExpression.length(text) { return length <= latest - now ? now + length : nil }
+            return TimeExpression.microseconds(text, now: now).flatMap { (0...latest).contains($0) ? $0 : nil }
+        }
+
         func run() async throws {
+            let now = CommandClock.current.wallMicroseconds()
             let (secret, token) = try TokenFile(folder: URL(filePath: folder, directoryHint: .isDirectory)).add(
-                role: role, project: project, now: CommandClock.current.wallMicroseconds())
+                role: role, project: project, now: now, end: expires.flatMap { Self.end($0, now: now) })
             Terminal.write([secret.text])
             Terminal.warn(
-                "\(token.id): \(token.role.rawValue) for the project \(token.project). Keep the token; only its hash is kept here."
+                "\(token.id): \(token.role.rawValue) for the project \(token.project)\(token.end.map { ", until \($0)" } ?? ""). Keep the token; only its hash is kept here."
             )
         }
     }
@@ -52,8 +74,16 @@ struct Token: AsyncParsableCommand {
         func run() async throws {
             let tokens = try TokenFile(folder: URL(filePath: folder, directoryHint: .isDirectory)).tokens()
             guard !tokens.isEmpty else { throw WaybillError(.notFound, "There is no token in \(folder).") }
-            var table = TextTable(columns: [("ID", .left), ("ROLE", .left), ("PROJECT", .left), ("MADE (UTC)", .left)])
-            table.rows = tokens.map { [Cell($0.id), Cell($0.role.rawValue), Cell("\($0.project)"), Cell($0.made)] }
+            let now = CommandClock.current.wallMicroseconds()
+            var table = TextTable(columns: [
+                ("ID", .left), ("ROLE", .left), ("PROJECT", .left), ("MADE (UTC)", .left), ("ENDS (UTC)", .left),
+            ])
+            table.rows = tokens.map { token in
+                let end = token.end.map { token.hasEnded(now: now) ? "ended \($0)" : $0 } ?? "never"
+                return [
+                    Cell(token.id), Cell(token.role.rawValue), Cell("\(token.project)"), Cell(token.made), Cell(end),
+                ]
+            }
             Terminal.write(table.lines(.standardOutput()))
         }
     }

@@ -20,16 +20,27 @@ struct LoginDestination {
 }
 
 extension InspectorRequest {
-    private static let cookieName = "waybill_token"
+    private static let cookieName = "waybill_session"
 
     /// What the cookie says; nil where there is none.
-    package var token: String? { cookie(Self.cookieName) }
+    package var session: String? { cookie(Self.cookieName) }
 
     /// Without a path it holds for the folder that the login is in, wherever the pages are (RFC 6265, section 5.1.4).
     /// Secure where the browser says that it came by HTTPS, to this server or to the proxy before it.
-    func tokenCookie(_ token: String, attributes: String = "") -> String {
+    func sessionCookie(_ session: String, attributes: String = "") -> String {
         let secure = fields["origin"]?.hasPrefix("https://") == true ? "; Secure" : ""
-        return "\(Self.cookieName)=\(token)\(attributes)\(secure); HttpOnly; SameSite=Strict"
+        return "\(Self.cookieName)=\(session)\(attributes)\(secure); HttpOnly; SameSite=Strict"
+    }
+
+    /// Refuses what another site's page makes the browser ask for (Fetch Metadata, `Sec-Fetch-Site`): pictures, scripts,
+    /// frames and the like. A link to a page may be followed: the browser then shows it by itself, and without the
+    /// cookie.
+    func checkSite(_ route: InspectorRoute) throws(InspectorProblem) {
+        guard fields["sec-fetch-site"] == "cross-site" else { return }
+        let isFollowed = fields["sec-fetch-mode"] == "navigate" && fields["sec-fetch-dest"] == "document"
+        guard isFollowed, method != "POST", route.isPage || route == .home || route == .askToken else {
+            throw .forbidden("This was asked for by the page of another site.")
+        }
     }
 
     /// Refuses a form that another site made the browser send. Programs other than browsers send neither field, and no

@@ -74,7 +74,7 @@ class Client:
     def __init__(self, server, token):
         self.connection = http.client.HTTPConnection(server.address, timeout=600)
         self.server = server
-        self.headers = {"Cookie": f"waybill_token={token}"}
+        self.headers = {"Cookie": server.log_in(token)}
 
     def get(self, path):
         """Milliseconds, and the page."""

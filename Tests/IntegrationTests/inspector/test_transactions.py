@@ -177,6 +177,6 @@ def test_a_store_in_one_file_is_shown_without_a_login(visit, serve, copied):
 def test_who_has_the_cookie_can_follow_and_holds_up_no_end(serve, copied, recorded):
     server = serve(copied)
     follower = http.client.HTTPConnection(server.address, timeout=TIMEOUT)
-    follower.request("GET", "/live", headers={"Cookie": f"waybill_token={recorded.tokens['read']}"})
+    follower.request("GET", "/live", headers={"Cookie": server.log_in(recorded.tokens["read"])})
     assert follower.getresponse().status == 200
     assert server.end() == 0, "it ends when it is asked to, also while somebody follows"

@@ -112,6 +112,73 @@ import WaybillTesting
         }
     }
 
+    @Test func aTokenThatHasEndedIsA401ThatSaysSo() async throws {
+        let clock = ManualClock()
+        let day = (clock.wallMicroseconds() / 86_400_000_000 + 2) * 86_400_000_000
+        let secret = try file.add(role: .read, project: .standard, end: day).secret
+        let headers = ["Authorization": secret.fieldValue]
+        let collector = try Collector(folder: folder.url, access: .tokens, limits: CollectorLimits(), clock: clock)
+        try await CollectorServer.run(collector) { server async throws in
+            #expect(try await server.get("/v1/sources", headers: headers).status == 200)
+            clock.advance(by: .seconds(2 * 86_400))
+            let answer = try await server.get("/v1/sources", headers: headers)
+            answer.expectProblem(401, "Unauthorized")
+            #expect(answer.header("WWW-Authenticate") == #"Bearer error="invalid_token""#)
+            #expect(answer.text.contains("This token ended on "))
+        }
+    }
+
+    /// Breaks when a browser, sent here by a page of any other site, is answered with what was recorded.
+    @Test(arguments: Route.allCases)
+    func whatThePageOfAnotherSiteAsksForIsA403(route: Route) async throws {
+        var header = try header(.admin)
+        header["Sec-Fetch-Site"] = "cross-site"
+        try await serving { server in
+            let path = route.path.replacing("{id}", with: "\(login.transaction)")
+            try await RawClient.send(route.method.rawValue, path, to: server.port, headers: header, body: Data())
+                .expectProblem(403, "Forbidden")
+        }
+    }
+
+    /// Breaks when an answer can be loaded as a script or a picture by the page of another site.
+    @Test func everyAnswerIsKeptFromOtherSites() async throws {
+        let header = try header(.admin)
+        try await serving { server in
+            let set = try await server.post(Data(login.clientSet().encoded()), headers: header)
+            let paths = [
+                "/v1/transactions", "/v1/transactions/\(login.transaction)", "/v1/sources", "/v1/export", "/v1/names",
+                "/metrics", "/v1/health", "/v1/ready", "/v1/nothing", "/v1/transactions?limit=x",
+            ]
+            var answers = [set, try await server.get("/v1/transactions")]
+            for path in paths { answers.append(try await server.get(path, headers: header)) }
+            for answer in answers {
+                #expect(answer.header("X-Content-Type-Options") == "nosniff", "\(answer.text)")
+                #expect(answer.header("Cross-Origin-Resource-Policy") == "same-origin", "\(answer.text)")
+            }
+        }
+    }
+
+    @Test func whoHasShownAValidTokenIsKnown() throws {
+        let (secret, token) = try file.add(role: .ingest, project: .standard)
+        let reader = try file.add(role: .read, project: .standard).secret
+        let collector = try Collector(folder: folder.url, access: .tokens)
+        func isKnown(_ fields: [String: String]) -> Bool {
+            var request = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1", path: "/v1/health")
+            for (name, value) in fields { HTTPField.Name(name).map { request.headerFields[$0] = value } }
+            return collector.isKnown(request)
+        }
+        let cookie = try collector.sessionCookie(reader)
+        #expect(isKnown(["Authorization": secret.fieldValue]))
+        #expect(isKnown(cookie))
+        for fields in [
+            [:], ["Authorization": "Bearer 0123456789abcdef"], ["Cookie": "waybill_session=\(secret.text)"],
+        ] { #expect(!isKnown(fields)) }
+        try file.revoke(token.id)
+        #expect(!isKnown(["Authorization": secret.fieldValue]))
+        let open = try Collector(folder: folder.url, access: .open)
+        #expect(open.isKnown(HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/")))
+    }
+
     /// Nobody is told that the token is wrong, which would have clients stop: it may be right.
     @Test func aTokenFileThatCannotBeReadIsA503() async throws {
         let header = try header(.read)

@@ -30,6 +30,17 @@ import WaybillCore
         #expect(try !text().contains(secret.text.dropFirst("waybill_".count)))
     }
 
+    @Test func anEndIsReadBackAndLinesWithoutOneHaveNone() throws {
+        let now = LoginHistory.begun
+        let end = now + 86_400_000_000
+        let endless = try file.add(role: .read, project: .standard, now: now).token
+        let ending = try file.add(role: .read, project: .standard, now: now, end: end).token
+        #expect(try file.tokens() == [endless, ending])
+        #expect(endless.end == nil && !endless.hasEnded(now: .max))
+        #expect(ending.end?.wholeMatch(of: #/2026-03-02T\d\d:\d\d:\d\dZ/#) != nil)
+        #expect(!ending.hasEnded(now: end - 1_000_000) && ending.hasEnded(now: end))
+    }
+
     @Test func onlyItsOwnerMayReadIt() throws {
         _ = try file.add(role: .read, project: .standard)
         let mode = try FileManager.default.attributesOfItem(atPath: file.url.path)[.posixPermissions] as? Int
@@ -58,6 +69,7 @@ import WaybillCore
 
     @Test(arguments: [
         "x", "a b c d e", "1 read waybill 2026-03-01 00",
+        "1 read waybill 2026-03-01 \(String(repeating: "0", count: 64)) some-day",
         "1 owner waybill 2026-03-01 \(String(repeating: "0", count: 64))",
     ])
     func aLineThatIsNoneIsToldWithItsNumber(line: String) throws {

@@ -125,16 +125,65 @@ import WaybillTesting
         }
     }
 
+    private let open = AccessControl.Bearer(project: .standard)
+
+    private func bearer(_ project: ProjectName = .standard) throws -> AccessControl.Bearer {
+        let token = try TokenFile(folder: folder.url).add(role: .ingest, project: project).token
+        return AccessControl.Bearer(project: project, token: token)
+    }
+
     @Test func whatIsReservedIsGivenBack() throws {
         let room = PendingBytes(limit: 10)
         do {
-            let first = room.reservation()
+            let first = room.reservation(for: open)
             try first.grow(by: 6)
-            #expect(throws: Problem.overloaded) { try room.reservation().grow(by: 5) }
+            #expect(throws: Problem.overloaded) { try room.reservation(for: open).grow(by: 5) }
             try first.grow(by: 4)
             #expect(room.count == 10)
+            first.shrink(by: 3)
+            #expect(room.count == 7)
         }
         #expect(room.count == 0)
+    }
+
+    /// Breaks when one token, or one project, can keep all others from being taken in.
+    @Test func oneTokenHasHalfOfTheRoomAndOneProjectThreeQuarters() throws {
+        let room = PendingBytes(limit: 100)
+        let (one, second, others) = (try bearer(), try bearer(), try bearer(#require(ProjectName("shop"))))
+        let first = room.reservation(for: one)
+        try first.grow(by: 50)
+        #expect(throws: Problem.overloaded) { try room.reservation(for: one).grow(by: 1) }
+        let next = room.reservation(for: second)
+        try next.grow(by: 25)
+        #expect(throws: Problem.overloaded) { try next.grow(by: 1) }
+        let last = room.reservation(for: others)
+        try last.grow(by: 25)
+        #expect(throws: Problem.overloaded) { try last.grow(by: 1) }
+        first.shrink(by: 10)
+        try next.grow(by: 10)
+        #expect(room.count == 100)
+        withExtendedLifetime((first, next, last)) {}
+    }
+
+    /// Else a set that is allowed would never find room.
+    @Test func aShareHoldsTheLargestBody() throws {
+        let room = PendingBytes(limit: 100, bodyByteCount: 90)
+        try room.reservation(for: bearer()).grow(by: 90)
+        let small = PendingBytes(limit: 80, bodyByteCount: 90)
+        try small.reservation(for: bearer()).grow(by: 80)
+        #expect(throws: Problem.overloaded) { try small.reservation(for: bearer()).grow(by: 81) }
+    }
+
+    /// Breaks when what a few kilobytes could become is held while they stall: four of them would take all of the room.
+    @Test func aGzipThatStallsHoldsWhatWasSentOfIt() async throws {
+        let bomb = try gzip([UInt8](repeating: UInt8(ascii: " "), count: 12 << 20))
+        let collector = try Collector(folder: folder.url)
+        try await CollectorServer.run(collector) { server async throws in
+            let slow = try RawClient(port: server.port)
+            let fields = ["Content-Type": TransactionSet.mediaType, "Content-Encoding": "gzip"]
+            try await slow.send(RawClient.head("POST", "/v1/sets", headers: fields, length: bomb.count + 1) + bomb)
+            try await eventually("all of it has come") { collector.pendingBytes.count == bomb.count }
+        }
     }
 }
 #endif

@@ -5,6 +5,7 @@ import Testing
 @testable import WaybillCollector
 import WaybillCore
 import WaybillInspector
+import WaybillTesting
 
 /// Who sees the pages.
 @Suite(.timeLimit(.minutes(5))) struct InspectorLoginTests {
@@ -18,6 +19,12 @@ import WaybillInspector
 
     private func run(_ body: (CollectorServer) async throws -> Void) async throws {
         try await CollectorServer.run(try Collector(folder: folder.url, access: .tokens), body)
+    }
+
+    /// What a browser sends along once it has logged in.
+    private func cookie(_ server: CollectorServer, _ token: BearerToken) async throws -> [String: String] {
+        let set = try #require(try await logIn(server, token.text).header("Set-Cookie"))
+        return ["Cookie": String(set.prefix { $0 != ";" })]
     }
 
     private func logIn(
@@ -61,6 +68,7 @@ import WaybillInspector
             #expect(cookie.contains("SameSite=Strict"))
             #expect(!cookie.contains("Secure"))
             #expect(!cookie.contains("Path"), "It holds for the folder of the login alone.")
+            #expect(!cookie.contains(token.text) && !cookie.contains(token.text.dropFirst("waybill_".count)))
             let sent = String(cookie.prefix { $0 != ";" })
             #expect(try await server.get("/transactions", headers: ["Cookie": sent]).status == 200)
             #expect(
@@ -92,10 +100,73 @@ import WaybillInspector
     @Test func aTokenThatIsRevokedShowsNothingFromThenOn() async throws {
         let (secret, token) = try tokens.add(role: .read, project: .standard)
         try await run { server in
-            let cookie = ["Cookie": "waybill_token=\(secret.text)"]
+            let cookie = try await cookie(server, secret)
             #expect(try await server.get("/network", headers: cookie).status == 200)
             try tokens.revoke(token.id)
             #expect(try await server.get("/network", headers: cookie).status == 303)
+        }
+    }
+
+    /// Breaks when what a browser lost is the token itself, which opens the API and has no end.
+    @Test func theTokenIsNoSession() async throws {
+        let secret = try tokens.add(role: .read, project: .standard).secret
+        try await run { server in
+            for name in ["waybill_session", "waybill_token"] {
+                let cookie = ["Cookie": "\(name)=\(secret.text)"]
+                #expect(try await server.get("/network", headers: cookie).status == 303)
+            }
+            let session = try await cookie(server, secret)["Cookie"]?.split(separator: "=").last ?? ""
+            let asToken = ["Authorization": "Bearer \(session)"]
+            #expect(try await server.get("/v1/transactions", headers: asToken).status == 401)
+        }
+    }
+
+    @Test func aSessionEndsWithItsTimeAndWithItsToken() async throws {
+        let clock = ManualClock()
+        let end = clock.wallMicroseconds() + 3600 * 1_000_000
+        let lasting = try tokens.add(role: .read, project: .standard).secret
+        let ending = try tokens.add(role: .read, project: .standard, end: end).secret
+        var limits = CollectorLimits()
+        limits.sessionTime = .seconds(2 * 3600)
+        let collector = try Collector(folder: folder.url, access: .tokens, limits: limits, clock: clock)
+        try await CollectorServer.run(collector) { server async throws in
+            let cookies = [try await cookie(server, lasting), try await cookie(server, ending)]
+            func statuses() async throws -> [Int] {
+                var statuses: [Int] = []
+                for cookie in cookies { statuses.append(try await server.get("/network", headers: cookie).status) }
+                return statuses
+            }
+            #expect(try await statuses() == [200, 200])
+            clock.advance(by: .seconds(3600))
+            #expect(try await statuses() == [200, 303])
+            clock.advance(by: .seconds(3600))
+            #expect(try await statuses() == [303, 303])
+        }
+    }
+
+    @Test func loggingOutEndsTheSessionAndNoOther() async throws {
+        let secret = try tokens.add(role: .read, project: .standard).secret
+        try await run { server in
+            let (one, other) = (try await cookie(server, secret), try await cookie(server, secret))
+            #expect(one != other)
+            #expect(try await RawClient.send("POST", "/logout", to: server.port, headers: one).status == 303)
+            #expect(try await server.get("/network", headers: one).status == 303, "a copy of the cookie opens nothing")
+            #expect(try await server.get("/network", headers: other).status == 200)
+        }
+    }
+
+    /// A link from elsewhere may be followed; what a page of another site loads by itself may not.
+    @Test(arguments: [
+        ("/transactions", "navigate", "document", 303), ("/login", "navigate", "document", 200),
+        ("/transactions", "navigate", "iframe", 403), ("/transactions", "no-cors", "script", 403),
+        ("/live", "cors", "empty", 403), ("/live", "navigate", "document", 403),
+        ("/assets/inspector.css", "no-cors", "style", 403),
+    ])
+    func whatThePageOfAnotherSiteLoadsIsRefused(path: String, mode: String, kind: String, status: Int) async throws {
+        _ = try tokens.add(role: .read, project: .standard)
+        try await run { server async throws in
+            let fields = ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": kind]
+            #expect(try await server.get(path, headers: fields).status == status)
         }
     }
 
@@ -112,8 +183,8 @@ import WaybillInspector
                 Data(login.clientSet().encoded()), headers: ["Authorization": ingest.fieldValue])
             #expect(sent.status == 200)
             let path = "/transactions/\(login.transaction)"
-            #expect(try await server.get(path, headers: ["Cookie": "waybill_token=\(mine.text)"]).status == 200)
-            #expect(try await server.get(path, headers: ["Cookie": "waybill_token=\(others.text)"]).status == 404)
+            #expect(try await server.get(path, headers: cookie(server, mine)).status == 200)
+            #expect(try await server.get(path, headers: cookie(server, others)).status == 404)
         }
     }
 
@@ -158,7 +229,7 @@ import WaybillInspector
                 "POST", "/logout", to: server.port, headers: ["Sec-Fetch-Site": "same-origin"])
             #expect(response.status == 303)
             let cookie = try #require(response.header("Set-Cookie"))
-            #expect(cookie.hasPrefix("waybill_token=;"))
+            #expect(cookie.hasPrefix("waybill_session=;"))
             #expect(cookie.contains("Max-Age=0"))
         }
     }

@@ -4,13 +4,20 @@ import Hummingbird
 import Logging
 import NIOCore
 import TestSupport
-import WaybillCollector
+@testable import WaybillCollector
 import WaybillCore
 
 extension Collector {
     /// Open to all, as most tests want it.
     init(folder: URL, limits: CollectorLimits = CollectorLimits()) throws(WaybillError) {
         try self.init(folder: folder, access: .open, limits: limits)
+    }
+}
+
+extension Collector {
+    /// What a browser sends along that has logged in with this token.
+    func sessionCookie(_ token: BearerToken) throws -> [String: String] {
+        ["Cookie": "waybill_session=\(access.beginSession(of: try access.bearer(fieldValue: token.fieldValue)) ?? "")"]
     }
 }
 
