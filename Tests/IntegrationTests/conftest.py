@@ -76,7 +76,7 @@ def serve():
 @pytest.fixture
 def attack(request):
     """`with attack(collector, name) as tried`: what is done in there is done beside an innocent client, a source with a
-    token of its own in the same project, or in `project=`. Count in `tried.count`, and say in `tried.held` what held.
+    token of its own in the same project, or in `project=`; it may wait for `seconds=`. Count in `tried.count`, and say in `tried.held` what held.
     At the end the client has lost nothing and waited for nothing long, and the collector has stayed small."""
     return lambda collector, name, **options: attacks.Attempt(request.node, collector, name, **options)
 

@@ -4,10 +4,11 @@ import NIOCore
 import NIOHTTPTypes
 import WaybillCollector
 
-/// Ends a connection whose request takes too long to come, however steadily it trickles in: an idle time alone does
-/// not.
+/// Ends a connection whose request takes too long to come, however steadily it trickles in, or whose answer is not
+/// read: an idle time alone does not.
 ///
-/// A head that is late is not answered, as there may be no request at all; a body that is late gets 408.
+/// A head that is late is not answered, as there may be no request at all; a body that is late, or of which too little
+/// comes for some time, gets 408.
 final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -21,10 +22,22 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
         var body: TimeAmount
         /// From the end of an answer to the end of the next head.
         var idle: TimeAmount
+        /// In which so much of a body has to come.
+        var stalled: TimeAmount
+        /// Bytes of a body that have to come in that time, while there is room for them.
+        var stalledByteCount: Int
+        /// How long an answer may wait for its reader to take some of it.
+        var write: TimeAmount
     }
 
     private let times: Times
     private var alarm: Scheduled<Void>?
+    private var paceAlarm: Scheduled<Void>?
+    private var writeAlarm: Scheduled<Void>?
+    /// Of a body, in the time that is running.
+    private var receivedByteCount = 0
+    /// Whether it is the sender that is waited for, and not those that take in what came.
+    private var isAskingForMore = false
     private var isAnswering = false
     private var isReading = false
 
@@ -32,22 +45,36 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) { wait(times.header, context) { context.close(promise: nil) } }
 
-    func handlerRemoved(context: ChannelHandlerContext) { alarm?.cancel() }
+    func handlerRemoved(context: ChannelHandlerContext) { cancelAlarms() }
 
     func channelInactive(context: ChannelHandlerContext) {
-        alarm?.cancel()
+        cancelAlarms()
         context.fireChannelInactive()
     }
 
+    func read(context: ChannelHandlerContext) {
+        isAskingForMore = true
+        context.read()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        writeAlarm?.cancel()
+        if !context.channel.isWritable { writeAlarm = schedule(times.write, context) { context.close(promise: nil) } }
+        context.fireChannelWritabilityChanged()
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        isAskingForMore = false
         switch unwrapInboundIn(data) {
         case .head:
             isReading = true
             wait(times.body, context) { self.end(context) }
-        case .body: break
+            keepPace(context)
+        case .body(let buffer): receivedByteCount += buffer.readableBytes
         case .end:
             isReading = false
             alarm?.cancel()
+            paceAlarm?.cancel()
         }
         context.fireChannelRead(data)
     }
@@ -72,10 +99,26 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
         context.close(promise: nil)
     }
 
+    private func keepPace(_ context: ChannelHandlerContext) {
+        receivedByteCount = 0
+        paceAlarm = schedule(times.stalled, context) {
+            let isStalled = self.isAskingForMore && self.receivedByteCount < self.times.stalledByteCount
+            if isStalled { self.end(context) } else { self.keepPace(context) }
+        }
+    }
+
     private func wait(_ time: TimeAmount, _ context: ChannelHandlerContext, _ body: @escaping () -> Void) {
         alarm?.cancel()
-        alarm = context.eventLoop.assumeIsolated().scheduleTask(in: time, body)
+        alarm = schedule(time, context, body)
     }
+
+    private func schedule(_ time: TimeAmount, _ context: ChannelHandlerContext, _ body: @escaping () -> Void)
+        -> Scheduled<Void>
+    {
+        context.eventLoop.assumeIsolated().scheduleTask(in: time, body)
+    }
+
+    private func cancelAlarms() { for alarm in [alarm, paceAlarm, writeAlarm] { alarm?.cancel() } }
 }
 
 // Confined to its channel's event loop.

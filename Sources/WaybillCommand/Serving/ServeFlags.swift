@@ -15,6 +15,11 @@ struct ServeFlags: ParsableArguments {
     @Flag(help: "Ask for no token. On loopback alone.")
     var insecure = false
 
+    @Flag(
+        name: .customLong("allow-plain-http"),
+        help: "Listen beyond loopback without TLS, since something before it does TLS. Else it does not start.")
+    var allowPlainHTTP = false
+
     @Option(help: ArgumentHelp("The certificate and its chain, as PEM: serve HTTPS.", valueName: "file"))
     var tlsCert: String?
 
@@ -49,15 +54,20 @@ struct ServeFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long a transaction is kept after the last of it was received. Default: for ever.", valueName: "count"))
+            "How long a transaction is kept after the last of it was received; 0: for ever. Default: 90.",
+            valueName: "count"))
     var retentionDays: Int?
 
     @Option(
         help: ArgumentHelp(
-            "What a project's store may take; the oldest goes. Default: as much as comes.", valueName: "count"))
+            "What a project's store may take; the oldest goes. 0: as much as comes. Default: 10 GiB.",
+            valueName: "count"))
     var maxStoreBytes: Int?
 
-    @Option(help: ArgumentHelp("Connections at a time; more wait.", valueName: "count"))
+    @Option(help: ArgumentHelp("How long somebody stays logged in to the inspector.", valueName: "count"))
+    var sessionHours: Int?
+
+    @Option(help: ArgumentHelp("Connections at a time; those at rest make room for more.", valueName: "count"))
     var maxConnections: Int?
 
     @Option(help: ArgumentHelp("How long the head of a request may take.", valueName: "count"))
@@ -68,6 +78,16 @@ struct ServeFlags: ParsableArguments {
 
     @Option(help: ArgumentHelp("How long a connection may rest between requests.", valueName: "count"))
     var idleSeconds: Int?
+
+    @Option(help: ArgumentHelp("How long an answer may wait for its reader.", valueName: "count"))
+    var writeSeconds: Int?
+
+    @Option(
+        help: ArgumentHelp("How long a body may come more slowly than --min-bytes-per-second.", valueName: "count"))
+    var stalledSeconds: Int?
+
+    @Option(help: ArgumentHelp("How fast a body has to come; a slower one gets 408.", valueName: "count"))
+    var minBytesPerSecond: Int?
 
     @Option(
         help: ArgumentHelp(
@@ -85,13 +105,15 @@ struct ServeFlags: ParsableArguments {
             .maxPendingBytes: maxPendingBytes,
             .maxSetFacts: maxSetFacts, .maxTransactionFacts: maxTransactionFacts,
             .maxRequestsPerSecond: maxRequestsPerSecond,
-            .retentionDays: retentionDays, .maxStoreBytes: maxStoreBytes, .maxConnections: maxConnections,
-            .headerSeconds: headerSeconds,
-            .bodySeconds: bodySeconds, .idleSeconds: idleSeconds,
+            .retentionDays: retentionDays, .maxStoreBytes: maxStoreBytes, .sessionHours: sessionHours,
+            .maxConnections: maxConnections, .headerSeconds: headerSeconds, .bodySeconds: bodySeconds,
+            .idleSeconds: idleSeconds, .writeSeconds: writeSeconds, .stalledSeconds: stalledSeconds,
+            .minBytesPerSecond: minBytesPerSecond,
         ]
         var contents: [ServeSetting: ConfigContent] = texts.compactMapValues { $0.map(ConfigContent.string) }
         contents.merge(numbers.compactMapValues { $0.map(ConfigContent.int) }) { $1 }
         if insecure { contents[.insecure] = .bool(true) }
+        if allowPlainHTTP { contents[.allowPlainHttp] = .bool(true) }
         return Dictionary(
             uniqueKeysWithValues: contents.map { setting, content in
                 (AbsoluteConfigKey([setting.rawValue]), ConfigValue(content, isSecret: setting.isSecret))

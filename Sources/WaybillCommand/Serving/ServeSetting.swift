@@ -5,12 +5,12 @@ import WaybillCollector
 /// What can be set of `waybill serve`: one name, written `--max-connections` as an option, `WAYBILL_MAX_CONNECTIONS` in
 /// the environment, and `maxConnections` in the file.
 enum ServeSetting: String, CaseIterable {
-    case host, port, insecure
+    case host, port, insecure, allowPlainHttp
     case tlsCert, tlsKey, tlsKeyPassword
     case logLevel
     case maxBodyBytes, maxDecompressedBytes, maxPendingBytes, maxSetFacts, maxTransactionFacts, maxRequestsPerSecond
-    case retentionDays, maxStoreBytes
-    case maxConnections, headerSeconds, bodySeconds, idleSeconds
+    case retentionDays, maxStoreBytes, sessionHours
+    case maxConnections, headerSeconds, bodySeconds, idleSeconds, writeSeconds, stalledSeconds, minBytesPerSecond
     case otlp, otlpHeaders
 
     var key: ConfigKey { ConfigKey([rawValue]) }

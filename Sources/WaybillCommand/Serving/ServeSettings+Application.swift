@@ -1,4 +1,5 @@
 #if Collector
+import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import Logging
@@ -14,41 +15,47 @@ import NIOSSL
 extension ServeSettings {
     /// A server for a collector, which tells where it listens once it does.
     func application(_ collector: Collector) throws -> some ApplicationProtocol {
-        var application = try application(collector.router(isForLoopback: isInsecure))
-        application.addServices(RetentionService(collector, logger: application.logger))
+        var application = try application(collector.router(isForLoopback: isInsecure)) { collector.isKnown($0) }
+        // Who did not choose what is deleted has the time to.
+        let delay = retentionDefaults.isEmpty ? Duration.zero : .seconds(3600)
+        application.addServices(RetentionService(collector, firstAfter: delay, logger: application.logger))
         if let backend { application.addServices(SpanService(collector, to: backend, logger: application.logger)) }
         return application
     }
 
     /// A server for the pages of one store, which tells where it listens once it does.
-    func application(_ inspector: Inspector) throws -> some ApplicationProtocol { try application(inspector.router()) }
+    func application(_ inspector: Inspector) throws -> some ApplicationProtocol {
+        try application(inspector.router()) { _ in true }
+    }
 
-    private func application(_ router: Router<BasicRequestContext>) throws -> Application<
-        RouterResponder<BasicRequestContext>
-    > {
+    private func application(
+        _ router: Router<BasicRequestContext>, isKnown: @escaping @Sendable (HTTPRequest) -> Bool
+    ) throws -> Application<RouterResponder<BasicRequestContext>> {
+        let slots = ConnectionSlots(maximumConnections, isKnown: isKnown)
         var logger = Logger(label: "waybill")
         logger.logLevel = logLevel
         let (host, scheme) = (host.contains(":") ? "[\(host)]" : host, certificate == nil ? "http" : "https")
         return Application(
             router: router,
-            server: try server(),
+            server: try server(slots),
             configuration: ApplicationConfiguration(
                 address: .hostname(self.host, port: port), serverName: "waybill",
-                // Those beyond wait in the system's queue: a connection that is taken costs memory.
-                availableConnectionsDelegate: .maximum(maximumConnections, logger: logger)),
+                availableConnectionsDelegate: slots),
             onServerRunning: { channel in
                 Terminal.write(["listening on \(scheme)://\(host):\(channel.localAddress?.port ?? 0)"])
             },
             logger: logger)
     }
 
-    private func server() throws -> HTTPServerBuilder {
+    private func server(_ slots: ConnectionSlots) throws -> HTTPServerBuilder {
         let times = RequestDeadline.Times(
             header: .seconds(Int64(headerSeconds)), body: .seconds(Int64(bodySeconds)),
-            idle: .seconds(Int64(idleSeconds)))
+            idle: .seconds(Int64(idleSeconds)), stalled: .seconds(Int64(stalledSeconds)),
+            stalledByteCount: minimumBytesPerSecond * stalledSeconds, write: .seconds(Int64(writeSeconds)))
         let http = HTTPServerBuilder.http1(
             configuration: HTTP1Channel.Configuration(
-                additionalChannelHandlers: [RequestDeadline(times)], idleTimeout: .seconds(Int64(idleSeconds))))
+                additionalChannelHandlers: [RequestDeadline(times), ConnectionSlot(slots)],
+                idleTimeout: .seconds(Int64(idleSeconds))))
         guard let certificate, let key else { return http }
         #if TLS
         return try .tls(http, tlsConfiguration: Self.tls(certificate: certificate, key: key, password: keyPassword))

@@ -12,15 +12,21 @@ struct ServeSettings: Sendable {
     private(set) var host = "127.0.0.1"
     private(set) var port = 8477
     private(set) var isInsecure = false
+    private(set) var isPlainHTTPAllowed = false
     private(set) var certificate: String?
     private(set) var key: String?
     private(set) var keyPassword: String?
     private(set) var logLevel = Logger.Level.warning
-    private(set) var limits = CollectorLimits()
+    private(set) var limits = CollectorLimits.serving
+    /// Which of the limits that have transactions retired nobody chose.
+    private(set) var retentionDefaults: [ServeSetting] = []
     private(set) var maximumConnections = 512
     private(set) var headerSeconds = 10
     private(set) var bodySeconds = 60
     private(set) var idleSeconds = 60
+    private(set) var writeSeconds = 30
+    private(set) var stalledSeconds = 10
+    private(set) var minimumBytesPerSecond = 500
     /// Where spans go, and with which header fields; nil: nowhere.
     private(set) var backend: TraceBackend?
     private var otlp: String?
@@ -42,6 +48,7 @@ struct ServeSettings: Sendable {
         host = try await reader.text(.host) ?? host
         port = try await reader.number(.port, in: 0...65_535) ?? port
         isInsecure = try await reader.bool(.insecure) ?? isInsecure
+        isPlainHTTPAllowed = try await reader.bool(.allowPlainHttp) ?? isPlainHTTPAllowed
         certificate = try await reader.text(.tlsCert)
         key = try await reader.text(.tlsKey)
         keyPassword = try await reader.text(.tlsKeyPassword)
@@ -55,12 +62,26 @@ struct ServeSettings: Sendable {
             try await reader.number(.maxTransactionFacts, in: 1...10_000_000) ?? limits.factsPerTransaction
         limits.requestsPerSecond =
             try await reader.number(.maxRequestsPerSecond, in: 1...1_000_000) ?? limits.requestsPerSecond
-        limits.maximumAge = try await reader.number(.retentionDays, in: 1...36_500).map { .seconds($0 * 86_400) }
-        limits.storeByteCount = try await reader.number(.maxStoreBytes, in: 1...1 << 50)
+        if let days = try await reader.number(.retentionDays, in: 0...36_500) {
+            limits.maximumAge = days == 0 ? nil : .seconds(days * 86_400)
+        } else {
+            retentionDefaults.append(.retentionDays)
+        }
+        if let byteCount = try await reader.number(.maxStoreBytes, in: 0...1 << 50) {
+            limits.storeByteCount = byteCount == 0 ? nil : byteCount
+        } else {
+            retentionDefaults.append(.maxStoreBytes)
+        }
+        if let hours = try await reader.number(.sessionHours, in: 1...8760) {
+            limits.sessionTime = .seconds(hours * 3600)
+        }
         maximumConnections = try await reader.number(.maxConnections, in: 1...1_000_000) ?? maximumConnections
         headerSeconds = try await reader.number(.headerSeconds, in: 1...3600) ?? headerSeconds
         bodySeconds = try await reader.number(.bodySeconds, in: 1...3600) ?? bodySeconds
         idleSeconds = try await reader.number(.idleSeconds, in: 1...3600) ?? idleSeconds
+        writeSeconds = try await reader.number(.writeSeconds, in: 1...3600) ?? writeSeconds
+        stalledSeconds = try await reader.number(.stalledSeconds, in: 1...3600) ?? stalledSeconds
+        minimumBytesPerSecond = try await reader.number(.minBytesPerSecond, in: 1...1 << 30) ?? minimumBytesPerSecond
         otlp = try await reader.text(.otlp)
         otlpHeaders = try await reader.text(.otlpHeaders)
         if let otlp {
@@ -80,6 +101,32 @@ struct ServeSettings: Sendable {
                 .setting,
                 "Without tokens the collector listens on loopback alone, and not on \(host). Leave --insecure out.")
         }
+        guard isLoopback || certificate != nil || isPlainHTTPAllowed else {
+            throw WaybillError(
+                .setting,
+                "On \(host) tokens would come over the network in the clear. Give --tls-cert and --tls-key, or --allow-plain-http where a proxy before it does TLS."
+            )
+        }
+    }
+
+    /// What a person should know who starts it, a sentence each.
+    var warnings: [String] {
+        var warnings: [String] = []
+        if certificate == nil, !isLoopback {
+            warnings.append("Tokens come in the clear to \(host), as --allow-plain-http says: a proxy has to do TLS.")
+        }
+        let bounds = retentionDefaults.map { setting in
+            let text = text(of: setting) ?? ""
+            return setting == .retentionDays
+                ? "what is older than \(text) days (--retention-days)"
+                : "a project's oldest beyond \(text) bytes (--max-store-bytes)"
+        }
+        if !bounds.isEmpty {
+            warnings.append(
+                "By default \(bounds.joined(separator: " and ")) is deleted, from an hour after the start; 0 is no limit."
+            )
+        }
+        return warnings
     }
 
     /// Whether only this machine reaches it.
@@ -100,6 +147,7 @@ struct ServeSettings: Sendable {
         case .host: host
         case .port: "\(port)"
         case .insecure: "\(isInsecure)"
+        case .allowPlainHttp: "\(isPlainHTTPAllowed)"
         case .tlsCert: certificate
         case .tlsKey: key
         case .tlsKeyPassword: keyPassword
@@ -110,12 +158,16 @@ struct ServeSettings: Sendable {
         case .maxSetFacts: "\(limits.factsPerSet)"
         case .maxTransactionFacts: "\(limits.factsPerTransaction)"
         case .maxRequestsPerSecond: "\(limits.requestsPerSecond)"
-        case .retentionDays: limits.maximumAge.map { "\($0.components.seconds / 86_400)" }
-        case .maxStoreBytes: limits.storeByteCount.map { "\($0)" }
+        case .retentionDays: "\((limits.maximumAge?.components.seconds ?? 0) / 86_400)"
+        case .maxStoreBytes: "\(limits.storeByteCount ?? 0)"
+        case .sessionHours: "\(limits.sessionTime.components.seconds / 3600)"
         case .maxConnections: "\(maximumConnections)"
         case .headerSeconds: "\(headerSeconds)"
         case .bodySeconds: "\(bodySeconds)"
         case .idleSeconds: "\(idleSeconds)"
+        case .writeSeconds: "\(writeSeconds)"
+        case .stalledSeconds: "\(stalledSeconds)"
+        case .minBytesPerSecond: "\(minimumBytesPerSecond)"
         // An address may hold a password, or a key.
         case .otlp: otlp.map(Redactor().wholeURL)
         case .otlpHeaders: otlpHeaders
@@ -138,6 +190,16 @@ struct ServeSettings: Sendable {
             AbsoluteConfigKey(["filePath"]): ConfigValue(.string(path), isSecret: false)
         ])
         return try await FileProvider<JSONSnapshot>(config: ConfigReader(provider: place))
+    }
+}
+
+extension CollectorLimits {
+    /// Those of a server that nobody told any: it does not fill its disk.
+    fileprivate static var serving: CollectorLimits {
+        var limits = CollectorLimits()
+        limits.maximumAge = .seconds(90 * 86_400)
+        limits.storeByteCount = 10 << 30
+        return limits
     }
 }
 

@@ -62,12 +62,8 @@ struct Serve: AsyncParsableCommand {
                     "There is no token yet. Make one with `waybill token add \(self.folder) --role ingest`, or give --insecure on loopback."
                 )
             }
-            if settings.certificate == nil, !settings.isLoopback {
-                Terminal.warn(
-                    "Tokens come over the network in the clear. Give --tls-cert and --tls-key, or let a proxy before it do TLS."
-                )
-            }
         }
+        for warning in settings.warnings { Terminal.warn(warning) }
         let collector = try Collector(
             folder: folder, access: settings.isInsecure ? .open : .tokens, limits: settings.limits)
         try await run(try settings.application(collector), settings)

@@ -4,6 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 @testable import WaybillCommand
+import WaybillCollector
 import WaybillCore
 
 @Suite(.timeLimit(.minutes(5))) struct ServeSettingsTests {
@@ -30,7 +31,8 @@ import WaybillCore
     /// Breaks when a setting is read under another name than the one that is printed, or printed from another one.
     @Test func everySettingHasTheSameNameInEveryPlace() async throws {
         let values: [ServeSetting: String] = [
-            .host: "127.0.0.1", .insecure: "true", .tlsCert: "a.pem", .tlsKey: "b.pem", .tlsKeyPassword: "hunter22",
+            .host: "127.0.0.1", .insecure: "true", .allowPlainHttp: "true", .tlsCert: "a.pem", .tlsKey: "b.pem",
+            .tlsKeyPassword: "hunter22",
             .logLevel: "info",
             .otlp: "http://127.0.0.1:4318", .otlpHeaders: "api-key=hunter22",
         ]
@@ -53,6 +55,38 @@ import WaybillCore
         let options = try await ServeSettings(
             ServeFlags.parse(arguments), environment: ["WAYBILL_TLS_KEY_PASSWORD": "x", "WAYBILL_OTLP_HEADERS": "x=y"])
         #expect(options.lines == lines)
+    }
+
+    /// Breaks when a collector that nobody configured fills its disk, or one that was told "no limit" deletes.
+    @Test func whatNobodyChoseIsBoundedAndToldAndWhatWasChosenHolds() async throws {
+        let defaults = try await ServeSettings(environment: [:])
+        #expect(defaults.limits.maximumAge == .seconds(90 * 86_400) && defaults.limits.storeByteCount == 10 << 30)
+        #expect(
+            defaults.warnings == [
+                "By default what is older than 90 days (--retention-days) and a project's oldest beyond 10737418240 bytes (--max-store-bytes) is deleted, from an hour after the start; 0 is no limit."
+            ])
+        let half = try await ServeSettings(environment: ["WAYBILL_RETENTION_DAYS": "7"])
+        #expect(half.limits.maximumAge == .seconds(7 * 86_400))
+        #expect(half.warnings.count == 1 && !half.warnings[0].contains("--retention-days"))
+        let none = try await ServeSettings(environment: [:], file: file(#"{"retentionDays": 0, "maxStoreBytes": 0}"#))
+        #expect(none.limits.maximumAge == nil && none.limits.storeByteCount == nil)
+        #expect(none.warnings.isEmpty && none.retentionDefaults.isEmpty)
+        #expect(none.lines.contains("retentionDays = 0") && none.lines.contains("maxStoreBytes = 0"))
+    }
+
+    /// Breaks when tokens go over the network in the clear, and nobody has said yes to it.
+    @Test func beyondLoopbackItTakesTLSOrAYes() async throws {
+        for host in ["0.0.0.0", "::", "192.0.2.1", "collector.example"] {
+            let error = await #expect(throws: WaybillError.self) {
+                try await ServeSettings(environment: ["WAYBILL_HOST": host])
+            }
+            #expect(error?.message.contains("--allow-plain-http") == true)
+            let allowed = try await ServeSettings(
+                ServeFlags.parse(["--host", host, "--allow-plain-http"]), environment: [:])
+            #expect(allowed.warnings.contains { $0.hasPrefix("Tokens come in the clear to \(host)") })
+            let secure = ["WAYBILL_HOST": host, "WAYBILL_TLS_CERT": "a.pem", "WAYBILL_TLS_KEY": "b.pem"]
+            #expect(try await ServeSettings(environment: secure).warnings.count == 1)
+        }
     }
 
     @Test(arguments: [

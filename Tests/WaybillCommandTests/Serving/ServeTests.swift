@@ -96,6 +96,32 @@ import WaybillStore
         #expect(await serve.post(LoginHistory().clientSet())?.acceptedCount == 6)
     }
 
+    /// Breaks when a body may rest for as long as a whole one may take: a minute.
+    @Test func aBodyOfWhichTooLittleComesIsCutOffBeforeItsTimeIsOver() async throws {
+        let serve = try await ServeProcess.start(folder, "--stalled-seconds", "1", "--body-seconds", "3600")
+        let slow = try RawClient(port: serve.port)
+        let head = RawClient.head(
+            "POST", "/v1/sets", headers: ["Content-Type": TransactionSet.mediaType], length: 1_000_000)
+        try await slow.send(head + Data(repeating: UInt8(ascii: " "), count: 300_000))
+        #expect(try await slow.response().status == 408)
+        #expect(try await slow.untilClosed().isEmpty)
+    }
+
+    /// Breaks when whoever comes first, and shows no token, keeps all others out for as long as a connection may rest.
+    @Test func connectionsAtRestMakeRoomForThoseWhoCome() async throws {
+        let token = try await folder.addToken("read")
+        let serve = try await ServeProcess.start(folder, "--max-connections", "1", asksForToken: true)
+        let stranger = try RawClient(port: serve.port)
+        try await stranger.send(RawClient.head("GET", "/v1/health"))
+        #expect(try await stranger.response().status == 200)
+        for _ in 0..<2 {
+            let client = try RawClient(port: serve.port)
+            try await client.send(RawClient.head("GET", "/v1/sources", headers: ["Authorization": "Bearer \(token)"]))
+            #expect(try await client.response().status == 200)
+        }
+        #expect(try await stranger.untilClosed().isEmpty)
+    }
+
     @Test func theTokenComesFromAFileOrTheEnvironment() async throws {
         let secrets = try TemporaryDirectory()
         try folder.makeStore(of: LoginHistory().clientSet())

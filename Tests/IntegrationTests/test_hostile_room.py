@@ -1,0 +1,290 @@
+"""Attacks on what a collector has only so much of: the room for bodies, its connections, the time of an answer. Whoever
+takes more than a share loses it first, and an innocent client beside it is served all the while."""
+import gzip
+import json
+import socket
+import time
+
+import attacks
+import pytest
+from sets import APP, Recorder, guid
+from waybill import MEDIA_TYPE, TIMEOUT, WAYBILL, execute
+
+STALLED_SECONDS, WRITE_SECONDS, SLOTS = 2, 3, 4
+PATIENCE = attacks.INNOCENT_SECONDS / 2  # of an innocent client while others hold what there is
+HOLD = PATIENCE + 2
+
+
+@pytest.fixture(scope="module")
+def collector(serve, tmp_path_factory):
+    return serve(
+        tmp_path_factory.mktemp("room"), "--stalled-seconds", str(STALLED_SECONDS), "--write-seconds",
+        str(WRITE_SECONDS), "--max-connections", "64", "--max-pending-bytes", str(48 << 20), roles=["ingest", "read"])
+
+
+@pytest.fixture
+def narrow(serve, tmp_path):
+    """A collector of few connections."""
+    return serve(tmp_path / "narrow", "--max-connections", str(SLOTS), roles=["ingest"])
+
+
+def connect(collector, receive=None):
+    host, port = collector.address.split(":")
+    connection = socket.socket()
+    if receive:  # small, so that the collector's answer waits on its side
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)
+    connection.settimeout(TIMEOUT)
+    connection.connect((host, int(port)))
+    return connection
+
+
+def head(collector, method, path, *fields, role=None):
+    if role:
+        fields = (f"Authorization: Bearer {collector.tokens[role]}", *fields)
+    return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", *fields, "", ""]).encode()
+
+
+def status(connection):
+    """The status of what comes; 0 where the connection was closed without an answer."""
+    try:
+        data = connection.recv(65536)
+    except ConnectionResetError:
+        return 0
+    return int(data.split()[1]) if data else 0
+
+
+def all_of(connection):
+    """What comes until the connection is closed."""
+    data = b""
+    try:
+        while piece := connection.recv(65536):
+            data += piece
+    except ConnectionResetError:
+        pass
+    return data
+
+
+def post_head(collector, length, *fields, role="ingest"):
+    return head(
+        collector, "POST", "/v1/sets", f"Content-Type: {MEDIA_TYPE}", f"Content-Length: {length}", *fields, role=role)
+
+
+@pytest.mark.parametrize("project", ["waybill", "another"])
+def test_stalled_gzip_bodies_of_one_token_leave_room_for_all_others(project, collector, attack):
+    """49 KB that stand for 48 MB: were their bytes unpacked before the last of them came, they would take all of it."""
+    bomb = gzip.compress(b" " * (12 << 20), 9)
+    whose = "of the same project" if project == "waybill" else "of another project"
+    with attack(collector, f"stalled gzip bodies, beside a client {whose}", project=project) as tried:
+        stalled = []
+        for _ in range(8):
+            stalled.append(connection := connect(collector))
+            connection.sendall(post_head(collector, len(bomb) + 1, "Content-Encoding: gzip") + bomb)
+            tried.count += 1
+        begun = time.monotonic()
+        statuses = [status(connection) for connection in stalled]
+        for connection in stalled:
+            connection.close()
+        assert set(statuses) == {408}, "each was ended for its slowness, and not for want of room"
+        tried.held = f"each of {len(bomb)} bytes was ended with 408 within {time.monotonic() - begun:.0f} s"
+
+
+def test_a_token_that_fills_the_room_with_real_bytes_gets_its_share_alone(collector, attack):
+    with attack(collector, "bodies of 7 MiB that do not end, by one token") as tried:
+        length, connections, seen = 7 << 20, [], []
+        for _ in range(10):
+            connections.append(connection := connect(collector))
+            try:
+                connection.sendall(post_head(collector, length) + b" " * (length - 1))
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # it was refused while it was sent
+            tried.count += 1
+        for connection in connections:
+            seen.append(status(connection))
+            connection.close()
+        assert set(seen) <= {503, 408, 0} and 503 in seen, seen
+        tried.held = f"{seen.count(503)} of them got 503 beyond the token's share, the others 408"
+
+
+def test_a_body_that_trickles_is_ended_with_408(collector, attack):
+    with attack(collector, "bodies that trickle") as tried:
+        connections = [connect(collector) for _ in range(16)]
+        for connection in connections:
+            connection.sendall(post_head(collector, 100_000) + b"{")
+        begun, waiting = time.monotonic(), list(connections)
+        for _ in range(600):  # a byte in a tenth of a second: never idle, and never done
+            for connection in list(waiting):
+                connection.setblocking(False)
+                try:
+                    connection.send(b" ")
+                    tried.count += 1
+                    if connection.recv(1, socket.MSG_PEEK) is not None:
+                        waiting.remove(connection)
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    waiting.remove(connection)
+            if not waiting:
+                break
+            time.sleep(0.1)
+        seconds = time.monotonic() - begun
+        assert not waiting and seconds < TIMEOUT / 2, "long before the time that a body may take"
+        for connection in connections:
+            connection.setblocking(True)
+            assert status(connection) in (408, 0)
+            connection.close()
+        tried.held = f"each was ended within {seconds:.0f} s, and not after the 60 s that a body may take"
+
+
+def poll(connections, collector):
+    """Asks for health on each; a connection that was closed is made again."""
+    closed = 0
+    for index, connection in enumerate(connections):
+        try:
+            connection.sendall(head(collector, "GET", "/v1/health"))
+            connection.settimeout(0.2)  # it may wait for its turn
+            if not connection.recv(4096):
+                raise ConnectionResetError
+        except TimeoutError:
+            continue
+        except OSError:
+            closed += 1
+            connection.close()
+            connections[index] = connect(collector)
+    return closed
+
+
+def hold(seconds=HOLD):
+    """Yields until an innocent client that is kept out has waited for longer than it may."""
+    end = time.monotonic() + seconds
+    for _ in range(int(seconds * 1000)):
+        if time.monotonic() > end:
+            return
+        yield
+
+
+def test_those_without_a_token_do_not_hold_all_connections(narrow, attack):
+    with attack(narrow, "health kept alive by as many as there are slots", seconds=PATIENCE) as tried:
+        connections, closed = [connect(narrow) for _ in range(SLOTS)], 0
+        for _ in hold():
+            closed += poll(connections, narrow)
+            tried.count += SLOTS
+            time.sleep(0.01)
+        for connection in connections:
+            connection.close()
+        tried.held = f"{closed} connections without a token were closed for those who came"
+
+
+@pytest.mark.parametrize("what", ["nothing", "half of a head", "a body that is not read", "a login that does not end"])
+def test_those_who_do_not_finish_their_request_do_not_hold_all_connections(what, narrow, attack):
+    start = {
+        "nothing": b"",
+        "half of a head": b"GET /v1/health HTTP/1.1\r\nHost: 127",
+        "a body that is not read": post_head(narrow, 1000, role=None),
+        "a login that does not end": head(narrow, "POST", "/login", "Content-Length: 1000") + b"token=",
+    }[what]
+    with attack(narrow, f"all slots taken with {what}", seconds=PATIENCE) as tried:
+        connections = [start_over(narrow, start) for _ in range(3 * SLOTS)]
+        for _ in hold():
+            for index, connection in enumerate(connections):
+                if is_closed(connection):
+                    connection.close()
+                    connections[index] = start_over(narrow, start)
+                    tried.count += 1
+            time.sleep(0.05)
+        tried.count += len(connections)
+        for connection in connections:
+            connection.close()
+        tried.held = "those that waited longest were closed for those who came"
+
+
+def start_over(collector, start):
+    connection = connect(collector)
+    try:
+        connection.sendall(start)
+    except OSError:
+        pass  # closed already
+    return connection
+
+
+def is_closed(connection):
+    connection.setblocking(False)
+    try:
+        for _ in range(100):
+            if not connection.recv(4096):
+                return True
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def test_idle_connections_of_a_known_token_do_not_hold_all_connections(narrow, attack):
+    with attack(narrow, "all slots kept alive with an ingest token", seconds=PATIENCE) as tried:
+        recorder = Recorder(APP, 1_772_366_400_000_000)
+        recorder.open(0, guid(), 0)
+        body, connections = json.dumps(recorder.set()).encode(), []
+        for _ in range(2 * SLOTS):
+            connections.append(connection := connect(narrow))
+            connection.sendall(post_head(narrow, len(body)) + body)
+            assert status(connection) == 200
+            tried.count += 1
+        for _ in hold():
+            time.sleep(0.05)
+        for connection in connections:
+            connection.close()
+        tried.held = "those that rested longest were closed for those who came"
+
+
+def test_an_answer_that_nobody_reads_is_ended(collector, attack):
+    facts = 4_000
+    for _ in range(5):
+        recorder = Recorder(APP, 1_772_366_400_000_000)
+        recorder.open(0, guid(), 0)
+        for number in range(facts):
+            recorder.add(number + 1, "event", event=0, attributes={"text": "x" * 500})
+        collector.post(recorder.set())
+    with attack(collector, "exports that nobody reads") as tried:
+        connections = []
+        for _ in range(4):
+            connections.append(connection := connect(collector, receive=4096))
+            connection.sendall(head(collector, "GET", "/v1/export?format=ndjson", role="read"))
+            tried.count += 1
+        begun = time.monotonic()
+        time.sleep(WRITE_SECONDS + 5)  # the attack is that nothing is read
+        sizes = [len(all_of(connection)) for connection in connections]
+        assert time.monotonic() - begun < TIMEOUT
+        for connection in connections:
+            connection.close()
+        whole = 5 * facts * 500
+        assert all(size < whole for size in sizes), "none of them was waited for"
+        tried.held = f"each was ended after {WRITE_SECONDS} s, with {max(sizes) >> 10} KiB of {whole >> 10} KiB sent"
+
+
+@pytest.mark.parametrize("path", ["/v1/transactions", "/v1/export", "/v1/health", "/metrics", "/live", "/terms"])
+def test_what_the_page_of_another_site_asks_for_is_refused(path, serve, tmp_path, attack):
+    """A page anywhere may have a browser send requests to this machine, where a collector may ask for no token."""
+    open_to_all = serve(tmp_path / "open", "--insecure")
+    with attack(open_to_all, f"{path} asked for by the page of another site") as tried:
+        for mode in ["no-cors", "cors", "same-origin", "navigate"]:
+            with connect(open_to_all) as connection:
+                connection.sendall(head(
+                    open_to_all, "GET", path, "Sec-Fetch-Site: cross-site", f"Sec-Fetch-Mode: {mode}",
+                    "Connection: close"))
+                tried.count += 1
+                assert status(connection) == 403, mode
+        tried.held = "refused with 403, whatever its mode"
+
+
+def test_a_token_that_has_ended_opens_nothing(collector, attack):
+    ended = execute(
+        WAYBILL, "token", "add", collector.place, "--role", "read", "--expires", "2020-01-01").stdout.strip()
+    collector.tokens["ended"] = ended
+    with attack(collector, "a token that has ended") as tried:
+        for path in ["/v1/transactions", "/v1/sources", "/v1/export", "/metrics"]:
+            with connect(collector) as connection:
+                connection.sendall(head(collector, "GET", path, "Connection: close", role="ended"))
+                answer = all_of(connection)
+                assert answer.split()[1] == b"401" and b"ended on 2020-01-01" in answer
+                tried.count += 1
+        tried.held = "401 with one sentence"
