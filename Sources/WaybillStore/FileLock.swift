@@ -25,10 +25,11 @@ final class FileLock {
     }
 
     private static func opened(_ path: String) throws(WaybillError) -> Int32 {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = DurableFile.openOwn(path, O_RDWR | O_CREAT)
         guard descriptor >= 0 else {
             throw WaybillError(
-                .store, "The store's lock \(path) cannot be opened. Check the permissions of its folder.",
+                .store,
+                "The store's lock \(path) cannot be opened. Check the permissions of its folder, and that it is a file of yours.",
                 cause: String(cString: strerror(errno)))
         }
         return descriptor

@@ -69,7 +69,7 @@ package final class Store {
 
     /// Puts a store that was made of a damaged one into its place, where that was interrupted.
     private static func finishSalvage(_ file: StoreFile, _ lock: FileLock?, at wall: Int) throws(WaybillError) {
-        guard access(file.successor, F_OK) == 0 else { return }
+        guard file.hasSuccessor else { return }
         try lock?.acquire()
         defer { lock?.release() }
         try file.succeed(at: wall)
@@ -90,6 +90,12 @@ package final class Store {
             throw WaybillError(
                 .store, "The store \(path) cannot be made. Check that its folder is one, and the permissions.",
                 cause: String(cString: strerror(reason)))
+        }
+        guard !DurableFile.isForeign(path) else {
+            throw WaybillError(
+                .store,
+                "\(path) belongs to another user, who was able to write to its folder. Move it away, or name another place."
+            )
         }
         guard !ResolvedLocation.isFolder(URL(filePath: path)) else {
             throw WaybillError(

@@ -16,6 +16,9 @@ package final class IncrementalFolder {
     private struct State: Codable {
         var file: String
         var cursor: String
+        /// What the file is called until it gets its name; nil where an earlier version wrote it, under a name that the
+        /// file's own tells.
+        var hiddenName: String?
     }
 
     private let folder: URL
@@ -65,7 +68,7 @@ package final class IncrementalFolder {
     /// - Parameter noted: Called between the two, by tests.
     package func finish(_ file: PartialFile, cursor: String, noted: () -> Void = {}) throws(WaybillError) {
         try file.sync()
-        let state = State(file: file.file.lastPathComponent, cursor: cursor)
+        let state = State(file: file.file.lastPathComponent, cursor: cursor, hiddenName: file.hiddenName)
         let note = try PartialFile(stateFile)
         try note.write(Array((try? JSONEncoder().encode(state)) ?? Data()))
         try note.finish()
@@ -106,10 +109,10 @@ package final class IncrementalFolder {
 
     private func recover() throws(WaybillError) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))) ?? []
-        let complete = state.map { PartialFile.partial(of: folder.appending(path: $0.file)).lastPathComponent }
+        let complete = state.map { $0.hiddenName ?? ".\($0.file).partial" }
         for name in names where name.hasPrefix(".facts-") && name.hasSuffix(".partial") {
             let path = folder.appending(path: name).path(percentEncoded: false)
-            if name == complete, let state {
+            if name == complete, let state, !DurableFile.isForeign(path) {
                 do { try DurableFile.rename(path, to: folder.appending(path: state.file)) } catch {
                     throw WaybillError(
                         .setting, "\(path) cannot be renamed. Check the permissions of its folder.", cause: "\(error)")

@@ -13,9 +13,8 @@ struct SQLiteExport {
     func run(_ scope: ExportScope, of reader: StoreReader, to file: URL, now: Int) throws -> ExportSummary {
         // Holds the name and shows early whether it can be written.
         let partial = try PartialFile(file)
-        let work = PartialFile.partial(of: file).appendingPathExtension("d")
-        try? FileManager.default.removeItem(at: work)
-        defer { try? FileManager.default.removeItem(at: work) }
+        let work = try partial.makeFolder()
+        defer { withExtendedLifetime(partial) {} }
         let store = try Store(.folder(work))
         var factCount = 0
         try reader.export(scope, redactor: redactor) { set in

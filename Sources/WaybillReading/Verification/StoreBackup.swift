@@ -41,13 +41,10 @@ package struct StoreBackup: Sendable {
             throw WaybillError(
                 .setting, "\(target.path(percentEncoded: false)) exists already. Name a backup that does not.")
         }
-        // Holds the name against another backup.
+        // Holds the name against another backup, to the end.
         let partial = try PartialFile(target)
-        let work = PartialFile.partial(of: target).appendingPathExtension("d")
-        try? FileManager.default.removeItem(at: work)
-        defer { try? FileManager.default.removeItem(at: work) }
-        try FileManager.default.createDirectory(
-            at: work, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        defer { withExtendedLifetime(partial) {} }
+        let work = try partial.makeFolder()
         guard case .folder(let folder) = ResolvedLocation(path: source.path(percentEncoded: false)) else {
             let file = work.appending(path: target.lastPathComponent)
             let copy = try copy(source, to: file)

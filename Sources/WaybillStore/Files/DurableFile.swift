@@ -44,6 +44,47 @@ package enum DurableFile {
         try body(descriptor)
     }
 
+    /// Opens a file of our own in a folder that others may be able to write to: never by way of a link, nor one that
+    /// somebody else has put there.
+    ///
+    /// - Parameter flags: Of open(2); what it makes, only its owner may read.
+    /// - Returns: -1, with `errno`, as open(2): `ELOOP` for a link of either kind, `EPERM` for what is no file, or
+    ///   somebody else's.
+    static func openOwn(_ path: String, _ flags: Int32) -> Int32 {
+        // Without waiting: to open a pipe is to wait for somebody at its other end.
+        let descriptor = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return -1 }
+        var file = stat()
+        guard fstat(descriptor, &file) == 0, file.st_mode & S_IFMT == S_IFREG, !isForeign(file, at: path) else {
+            close(descriptor)
+            errno = EPERM
+            return -1
+        }
+        // By a second name, a hard link, another file of this user would be written.
+        guard file.st_nlink <= 1 else {
+            close(descriptor)
+            errno = ELOOP
+            return -1
+        }
+        return descriptor
+    }
+
+    /// Whether somebody else may have put there what has that name; false where there is nothing.
+    package static func isForeign(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && isForeign(status, at: path)
+    }
+
+    /// Neither this user nor the folder's owner did, in a folder that more than its owner may write to.
+    private static func isForeign(_ file: stat, at path: String) -> Bool {
+        var folder = stat()
+        guard stat(URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false), &folder) == 0 else {
+            return true
+        }
+        return file.st_uid != geteuid() && file.st_uid != folder.st_uid
+            && folder.st_mode & (S_IWGRP | S_IWOTH) != 0
+    }
+
     /// Throws what `errno` says where a call returned a negative number.
     package static func check(_ status: Int32) throws {
         if status < 0 { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }

@@ -32,7 +32,7 @@ final class LockedJournalFile {
     /// A descriptor that has the lock of the file of that name; -1, with `errno`, where there is none.
     private static func lock(_ path: String, waits: Bool) -> Int32 {
         while true {
-            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            let descriptor = DurableFile.openOwn(path, O_RDWR | O_CREAT)
             guard descriptor >= 0 else { return -1 }
             let status = flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB)
             var (mine, named) = (stat(), stat())
@@ -52,7 +52,7 @@ final class LockedJournalFile {
 
     /// Whether the source runs.
     static func isLocked(for source: GUID, in folder: URL) -> Bool {
-        let descriptor = open(path(of: source, in: folder), O_RDWR | O_CLOEXEC)
+        let descriptor = DurableFile.openOwn(path(of: source, in: folder), O_RDWR)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK

@@ -19,7 +19,7 @@ package struct RecordingMark: Sendable {
     package func set(isOn: Bool) throws(WaybillError) {
         try StoreFolder.make(folder)
         guard rename(path(!isOn), path(isOn)) != 0 else { return }
-        let descriptor = open(path(isOn), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = DurableFile.openOwn(path(isOn), O_WRONLY | O_CREAT)
         guard descriptor >= 0 else {
             throw WaybillError(
                 .store,

@@ -16,7 +16,8 @@ struct HeaderRepair {
         guard let header = Self.header(of: original), let repaired = Self.repaired(header),
             Self.copy(original, to: copy),
             (try? DurableFile.withDescriptor(
-                of: copy, O_WRONLY, { descriptor in try DurableFile.write(repaired, to: descriptor) })) != nil
+                of: copy, O_WRONLY | O_NOFOLLOW, { descriptor in try DurableFile.write(repaired, to: descriptor) }))
+                != nil
         else {
             (path, isCopy) = (original, false)
             return

@@ -40,7 +40,8 @@ struct Salvage {
     private mutating func makeSuccessor() throws(WaybillError) {
         for suffix in ["", "-journal"] { unlink(file.draft + suffix) }
         let descriptor = open(file.draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        if descriptor >= 0 { close(descriptor) }
+        guard descriptor >= 0 else { throw cannotBeMade(String(cString: strerror(errno))) }
+        close(descriptor)
         let repaired = HeaderRepair(file.path)
         defer { repaired.remove() }
         do {
@@ -62,10 +63,14 @@ struct Salvage {
         do {
             try DurableFile.rename(file.draft, to: URL(filePath: file.successor))
         } catch {
-            throw WaybillError(
-                .store,
-                "The new store cannot be made beside the damaged \(file.path). Check the permissions of its folder.",
-                cause: error.localizedDescription)
+            throw cannotBeMade(error.localizedDescription)
         }
+    }
+
+    private func cannotBeMade(_ cause: String) -> WaybillError {
+        WaybillError(
+            .store,
+            "The new store cannot be made beside the damaged \(file.path). Check the permissions of its folder.",
+            cause: cause)
     }
 }

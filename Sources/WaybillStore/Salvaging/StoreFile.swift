@@ -23,6 +23,9 @@ struct StoreFile {
     var draft: String { path + "-salvaging" }
     var successor: String { path + "-salvaged" }
 
+    /// Whether a successor waits, and is ours.
+    var hasSuccessor: Bool { access(successor, F_OK) == 0 && !DurableFile.isForeign(successor) }
+
     /// What a damaged file is called, before its time in seconds since 1970.
     static let asideMark = ".damaged-"
 
@@ -34,7 +37,7 @@ struct StoreFile {
     /// - Returns: The path that the damaged file has now.
     @discardableResult
     func succeed(at wall: Int) throws(WaybillError) -> String? {
-        guard access(successor, F_OK) == 0 else { return nil }
+        guard hasSuccessor else { return nil }
         let aside = "\(path)\(Self.asideMark)\(wall / 1_000_000)"
         do {
             for suffix in ["-wal", ""] where access(path + suffix, F_OK) == 0 {

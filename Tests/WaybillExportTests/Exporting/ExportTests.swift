@@ -163,7 +163,8 @@ import WaybillTesting
         do {
             let partial = try PartialFile(file)
             try partial.write([1, 2, 3])
-            #expect(try folder.names() == [".facts.partial"])
+            #expect(try folder.names() == [partial.hiddenName])
+            #expect(partial.hiddenName.hasPrefix(".facts."))
             #expect(throws: WaybillError.self, "Somebody writes it already.") { try PartialFile(file) }
         }
         #expect(try folder.names() == [])

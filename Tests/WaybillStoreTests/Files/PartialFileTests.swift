@@ -1,0 +1,175 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+/// A file that appears whole, in a folder that others may be able to write to.
+@Suite(.timeLimit(.minutes(5))) struct PartialFileTests {
+    private let folder: TemporaryDirectory
+    private let file: URL
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        file = folder.file("facts")
+    }
+
+    /// Breaks when the hidden name can be known beforehand: a link there would have another file of this user written,
+    /// and a file of somebody else's would keep its owner and its mode.
+    @Test func itsHiddenNameIsAnotherEachTime() throws {
+        var names: Set<String> = []
+        for _ in 0..<20 { names.insert(try PartialFile(file).hiddenName) }
+        #expect(names.count == 20)
+    }
+
+    /// Breaks when the name that was once used is trusted, or what has the file's own name is written through.
+    @Test(arguments: [".facts.partial", "facts"]) func noLinkIsFollowed(name: String) throws {
+        let precious = folder.file("precious")
+        try Data("precious".utf8).write(to: precious)
+        try FileManager.default.createSymbolicLink(at: folder.file(name), withDestinationURL: precious)
+        let partial = try PartialFile(file)
+        try partial.write([1, 2, 3])
+        try partial.finish()
+        #expect(try Data(contentsOf: precious) == Data("precious".utf8))
+        var status = stat()
+        #expect(lstat(file.path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG)
+        #expect(status.st_mode & 0o777 == 0o600)
+        #expect(try Data(contentsOf: file) == Data([1, 2, 3]))
+    }
+
+    @Test func theSameFileIsWrittenByOneAtATime() throws {
+        let first = try PartialFile(file)
+        let error = #expect(throws: WaybillError.self) { try PartialFile(file) }
+        #expect(error?.message.contains("being written by another process") == true)
+        try first.finish()
+        try PartialFile(file).finish()
+        #expect(try folder.names() == ["facts"])
+    }
+
+    /// Breaks when those that were killed leave more each time, or when what belongs to another file goes.
+    @Test func whatAKilledProcessHasLeftIsRemovedAndNothingElse() throws {
+        let others = [".facts.csv.1a.partial", ".facts.partial", ".facts.1a.partially", "facts.1a.partial"]
+        for name in others + [".facts.1a.partial"] { try Data("left".utf8).write(to: folder.file(name)) }
+        let work = folder.file(".facts.1a.partial.d")
+        try FileManager.default.createDirectory(at: work, withIntermediateDirectories: false)
+        try Data("left".utf8).write(to: work.appending(path: "copy.sqlite"))
+        try PartialFile(file).finish()
+        #expect(try folder.names() == (others + ["facts"]).sorted())
+    }
+
+    /// Breaks when the folder for the work can be another's, which was there before, or stays.
+    @Test func itsFolderIsNewAndGoesWithIt() throws {
+        do {
+            let partial = try PartialFile(file)
+            let work = try partial.makeFolder()
+            #expect(try FileManager.default.attributesOfItem(atPath: work.path)[.posixPermissions] as? Int == 0o700)
+            #expect(throws: WaybillError.self) { try partial.makeFolder() }
+            try Data("part".utf8).write(to: work.appending(path: "part"))
+        }
+        #expect(try folder.names().isEmpty)
+    }
+
+    /// Breaks when somebody else can hold up a file's writer, by a file that looks like one of its own.
+    @Test(.enabled(if: geteuid() == 0, "only root can make files of other users"))
+    func whatSomebodyElseHasPutThereIsLeftAlone() throws {
+        let planted = folder.file(".facts.1a.partial")
+        try Data("planted".utf8).write(to: planted)
+        try #require(chmod(folder.url.path, 0o1777) == 0 && chown(planted.path, 65_534, 65_534) == 0)
+        let lock = open(planted.path, O_RDONLY)
+        defer { close(lock) }
+        #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+        try PartialFile(file).finish()
+        #expect(try folder.names() == [".facts.1a.partial", "facts"])
+    }
+}
+
+/// What is opened by a name that everybody knows: locks, journals and marks.
+@Suite(.timeLimit(.minutes(5))) struct OwnFileTests {
+    /// What opens or makes such a file.
+    enum Opener: CaseIterable {
+        case lock, queue, journal, mark
+
+        static let source = GUID(high: 1, low: 2)
+
+        var name: String {
+            switch self {
+            case .lock: "waybill.sqlite-lock"
+            case .queue: "waybill.sqlite-queue"
+            case .journal: "journal-\(Self.source)"
+            case .mark: "recording-on"
+            }
+        }
+
+        func open(in folder: URL) throws {
+            switch self {
+            case .lock, .queue: _ = try FileLock(of: folder.appending(path: "waybill.sqlite").path)
+            case .journal: _ = try LockedJournalFile(of: Self.source, in: folder)
+            case .mark: try #require(RecordingMark(beside: .folder(folder))).set(isOn: true)
+            }
+        }
+    }
+
+    private let folder: TemporaryDirectory
+    private let elsewhere: TemporaryDirectory
+
+    init() throws {
+        (folder, elsewhere) = (try TemporaryDirectory(), try TemporaryDirectory())
+    }
+
+    /// Breaks when a link in the folder has a file made, locked or written at its other end.
+    @Test(arguments: Opener.allCases) func aLinkIsRefused(opener: Opener) throws {
+        let target = elsewhere.file("made")
+        try FileManager.default.createSymbolicLink(at: folder.file(opener.name), withDestinationURL: target)
+        #expect(throws: WaybillError.self) { try opener.open(in: folder.url) }
+        #expect(try elsewhere.names().isEmpty)
+    }
+
+    /// The same by a second name, which is no link to look at.
+    @Test(arguments: [Opener.lock, .queue, .journal]) func aSecondNameOfAnotherFileIsRefused(opener: Opener) throws {
+        let precious = folder.file("precious")
+        try Data("precious".utf8).write(to: precious)
+        try FileManager.default.linkItem(at: precious, to: folder.file(opener.name))
+        #expect(throws: WaybillError.self) { try opener.open(in: folder.url) }
+        #expect(try Data(contentsOf: precious) == Data("precious".utf8))
+    }
+
+    /// Breaks when opening one waits for somebody at its other end, without an end.
+    @Test(arguments: Opener.allCases) func aPipeIsRefusedAtOnce(opener: Opener) throws {
+        try #require(mkfifo(folder.file(opener.name).path, 0o600) == 0)
+        #expect(throws: WaybillError.self) { try opener.open(in: folder.url) }
+    }
+
+    /// Breaks when another user can hold the store's lock for good, or writes a journal that is taken for ours; or when
+    /// a folder that nobody else can write to is not trusted, such as one that was copied with its owners.
+    @Test(.enabled(if: geteuid() == 0, "only root can make files of other users"), arguments: Opener.allCases)
+    func aFileOfSomebodyElseIsRefusedWhereOthersCanWrite(opener: Opener) throws {
+        let planted = folder.file(opener.name)
+        try Data().write(to: planted)
+        try #require(chown(planted.path, 65_534, 65_534) == 0 && chmod(planted.path, 0o666) == 0)
+        try #require(chmod(folder.url.path, 0o1777) == 0)
+        #expect(throws: WaybillError.self) { try opener.open(in: folder.url) }
+        try #require(chmod(folder.url.path, 0o755) == 0)
+        try opener.open(in: folder.url)
+    }
+
+    /// Breaks when a store that another user has left in a shared folder is filled with what is recorded here.
+    @Test(.enabled(if: geteuid() == 0, "only root can make files of other users"), arguments: ["", "-salvaged"])
+    func aStoreOfSomebodyElseIsNotTakenOver(suffix: String) throws {
+        let planted = folder.file("waybill.sqlite\(suffix)")
+        do {
+            let store = try Store(.folder(elsewhere.url))
+            try store.checkpoint()
+        }
+        try FileManager.default.copyItem(at: elsewhere.file("waybill.sqlite"), to: planted)
+        try #require(chown(planted.path, 65_534, 65_534) == 0 && chmod(planted.path, 0o666) == 0)
+        try #require(chmod(folder.url.path, 0o1777) == 0)
+        if suffix.isEmpty {
+            let error = #expect(throws: WaybillError.self) { try Store(.folder(folder.url)) }
+            #expect(error?.message.contains("belongs to another user") == true)
+        } else {
+            _ = try Store(.folder(folder.url))
+            #expect(try folder.names().contains("waybill.sqlite-salvaged"), "It lies there still.")
+        }
+    }
+}
