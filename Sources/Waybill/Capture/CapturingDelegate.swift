@@ -123,11 +123,10 @@ extension CapturingDelegate {
         if let response = ExchangeResponse(response) { exchange.responded(response) }
     }
 
-    /// A redirect without our header field, if it goes to another host: the field was given for the first
-    /// host alone.
+    /// A redirect without our header field, if it goes to another origin: the field was given for the first alone.
     func withoutField(_ request: URLRequest, of task: URLSessionTask) -> URLRequest {
         guard let exchange = exchange(of: task), let first = task.originalRequest else { return request }
-        let policy = RedirectPolicy.follow(droppingFieldsForOtherHosts: Array(exchange.headers.keys))
+        let policy = RedirectPolicy.follow(droppingFieldsForOtherOrigins: Array(exchange.headers.keys))
         return policy.request(after: request, of: first) ?? request
     }
 

@@ -11,12 +11,19 @@ package struct CollectorResponse {
     let response: URLResponse
     /// Who answered, for messages.
     let place: String
+    /// Whether there was more than is ever read, so that `data` is not all of it.
+    let isCut: Bool
 
-    init(data: Data, response: URLResponse, from place: String) {
+    init(data: Data, response: URLResponse, from place: String, isCut: Bool = false) {
         self.data = data
         self.response = response
         self.place = place
+        self.isCut = isCut
     }
+
+    /// How many bytes a response to a set has at most: a receipt of which every fact has a rejection with its reason is
+    /// shorter, and what is longer is none.
+    static func byteLimit(factCount: Int) -> Int { (64 << 10) + 2_500 * factCount }
 
     /// Whether it is about the body's encoding that this answer complains, perhaps.
     var isUnsupported: Bool { response.status == 415 }
@@ -27,6 +34,11 @@ package struct CollectorResponse {
         guard mediaType == Receipt.mediaType else {
             throw unknown(
                 "What answered at \(place) is no collector, perhaps a network's sign-in page; the facts stay pending.")
+        }
+        guard !isCut else {
+            throw unknown(
+                "The response from \(place) is longer than any receipt, and was not read to its end; the facts stay pending."
+            )
         }
         guard var receipt = try? Receipt.decode(Array(data)) else {
             throw unknown("The receipt from \(place) cannot be read; the facts stay pending.")

@@ -10,7 +10,8 @@ public import FoundationNetworking
 ///
 /// Only one answer settles anything: a 200 with a receipt that names the set and whose counts add up to the facts that
 /// were sent. All else, a sign-in page's 200 above all, is a failure, and the facts stay pending; the guide
-/// <doc:DeliverWhatWasRecorded> has the table. Redirects are not followed. The POST takes no part in any transaction
+/// <doc:DeliverWhatWasRecorded> has the table. Redirects are not followed. Of an answer 64 KiB and 2,500 bytes for each
+/// fact are read: what is longer is no receipt. The POST takes no part in any transaction
 /// and carries no header field of one. Of a set 0.0.1 any 2xx settles what was sent: see ``SetFormat``.
 ///
 /// Bodies are compressed (gzip, RFC 1952) where that makes them smaller, until a collector answers 415 to one, which is
@@ -82,10 +83,11 @@ public final class URLSessionTransport: FlushTransport {
         }
         let request = try request(of: message.mediaType)
         let compressed = try compressed(body)
-        var answer = try await post(body, compressed, by: request)
+        let limit = CollectorResponse.byteLimit(factCount: set.factCount)
+        var answer = try await post(body, compressed, by: request, limit: limit)
         if compressed != nil, answer.isUnsupported {
             compresses.withLock { $0 = false }
-            answer = try await post(body, nil, by: request)
+            answer = try await post(body, nil, by: request, limit: limit)
         }
         return try wire.receipt(of: set, sentAs: message, from: answer, now: clock.date)
     }
@@ -97,8 +99,9 @@ public final class URLSessionTransport: FlushTransport {
         return bytes.count < body.count ? bytes : nil
     }
 
-    private func post(_ body: [UInt8], _ compressed: [UInt8]?, by request: URLRequest) async throws -> CollectorResponse
-    {
+    private func post(
+        _ body: [UInt8], _ compressed: [UInt8]?, by request: URLRequest, limit: Int
+    ) async throws -> CollectorResponse {
         var request = request
         request.httpBody = Data(compressed ?? body)
         if compressed != nil { request.setValue("gzip", forHTTPHeaderField: "Content-Encoding") }
@@ -107,8 +110,8 @@ public final class URLSessionTransport: FlushTransport {
         let body = request.httpBody ?? Data()
         request.httpBody = nil
         do throws(URLError) {
-            let (data, response) = try await upload(body, request)
-            return CollectorResponse(data: data, response: response, from: place)
+            let (data, response) = try await upload(body, request, limit: limit)
+            return CollectorResponse(data: data, response: response, from: place, isCut: data.count > limit)
         } catch {
             try Task.checkCancellation()
             throw DeliveryFailure(
@@ -120,12 +123,14 @@ public final class URLSessionTransport: FlushTransport {
 
     /// Sends a body; once more, on a new connection, where one that was kept alive has turned out to be closed by the
     /// other side: nothing is wrong then, and a set does no harm twice.
-    private func upload(_ body: Data, _ request: URLRequest) async throws(URLError) -> (Data, URLResponse) {
-        do {
-            return try await http.data(for: request, uploading: body, redirects: .refuse, deadline: timeout)
-        } catch {
+    private func upload(_ body: Data, _ request: URLRequest, limit: Int) async throws(URLError) -> (Data, URLResponse) {
+        let post = { [http, timeout] () async throws(URLError) -> (Data, URLResponse) in
+            try await http.data(
+                for: request, uploading: body, redirects: .refuse, deadline: timeout, limit: limit)
+        }
+        do { return try await post() } catch {
             guard error.code == .networkConnectionLost else { throw error }
-            return try await http.data(for: request, uploading: body, redirects: .refuse, deadline: timeout)
+            return try await post()
         }
     }
 

@@ -12,22 +12,41 @@ protocol BodySink: AnyObject {
     func ended(_ answer: Result<URLResponse, URLError>)
 }
 
-/// Gathers the body in memory.
+/// Gathers the body in memory, up to a limit: of a longer one what came until one byte behind it, and the rest is not
+/// waited for.
 final class MemorySink: BodySink {
     private let completion: @Sendable (Result<(Data, URLResponse), URLError>) -> Void
+    private let limit: Int
     private var data = Data()
+    private var response: URLResponse?
+    private var isFull = false
 
-    init(_ completion: @escaping @Sendable (Result<(Data, URLResponse), URLError>) -> Void) {
+    init(limit: Int, _ completion: @escaping @Sendable (Result<(Data, URLResponse), URLError>) -> Void) {
+        self.limit = limit
         self.completion = completion
     }
 
-    func responded(_ response: URLResponse) {}
+    /// Without a limit: the caller asked for all of it.
+    convenience init(_ completion: @escaping @Sendable (Result<(Data, URLResponse), URLError>) -> Void) {
+        self.init(limit: .max, completion)
+    }
 
-    func received(_ bytes: Data) {
+    func responded(_ response: URLResponse) { self.response = response }
+
+    func received(_ bytes: Data) throws {
+        let room = limit - data.count
+        if bytes.count > room {
+            isFull = true
+            data.append(bytes.prefix(room + 1))
+            throw URLError(.dataLengthExceedsMaximum)
+        }
         if data.isEmpty { data = bytes } else { data.append(bytes) }
     }
 
-    func ended(_ answer: Result<URLResponse, URLError>) { completion(answer.map { (data, $0) }) }
+    func ended(_ answer: Result<URLResponse, URLError>) {
+        if isFull, let response { return completion(.success((data, response))) }
+        completion(answer.map { (data, $0) })
+    }
 }
 
 /// Writes the body to a new file, which belongs to the caller that gets it; a body that does not come whole leaves
@@ -61,13 +80,53 @@ final class FileSink: BodySink {
 
     private func opened() throws -> FileHandle {
         if let file { return file }
-        // No other user may read it, even where the process's mask allows it: all users may share the folder.
-        guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
-        else {
-            throw URLError(.cannotCreateFile)
-        }
-        let file = try FileHandle(forWritingTo: url)
+        let file = try FileHandle.making(url)
         self.file = file
         return file
+    }
+}
+
+/// Writes the body to a file that has no name any more, for its caller to read.
+final class UnnamedFileSink: BodySink {
+    private let completion: @Sendable (Result<(FileHandle, URLResponse), URLError>) -> Void
+    private var file: FileHandle?
+
+    init(_ completion: @escaping @Sendable (Result<(FileHandle, URLResponse), URLError>) -> Void) {
+        self.completion = completion
+    }
+
+    func responded(_ response: URLResponse) {}
+
+    func received(_ bytes: Data) throws { try opened().write(contentsOf: bytes) }
+
+    func ended(_ answer: Result<URLResponse, URLError>) {
+        do {
+            let response = try answer.get()
+            let file = try opened()
+            try file.seek(toOffset: 0)
+            completion(.success((file, response)))
+        } catch {
+            completion(
+                .failure(error as? URLError ?? URLError(.cannotCreateFile, userInfo: [NSUnderlyingErrorKey: error])))
+        }
+    }
+
+    private func opened() throws -> FileHandle {
+        if let file { return file }
+        let url = FileManager.default.temporaryDirectory.appending(path: "waybill-\(UUID().uuidString)")
+        let file = try FileHandle.making(url)
+        unlink(url.path(percentEncoded: false))
+        self.file = file
+        return file
+    }
+}
+
+extension FileHandle {
+    /// A new file in a folder that all users may share: none of them may read it, nor have put a link in its place.
+    fileprivate static func making(_ url: URL) throws(URLError) -> FileHandle {
+        let descriptor = open(
+            url.path(percentEncoded: false), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw URLError(.cannotCreateFile) }
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 }

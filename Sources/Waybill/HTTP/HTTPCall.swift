@@ -137,7 +137,8 @@ final class HTTPCall: HTTPEvents {
         let progress = step { state in
             state.progress.receivedByteCount += bytes.count
             do { try state.sink?.received(bytes) } catch {
-                failure = URLError(.cannotWriteToFile, userInfo: [NSUnderlyingErrorKey: error])
+                failure =
+                    error as? URLError ?? URLError(.cannotWriteToFile, userInfo: [NSUnderlyingErrorKey: error])
             }
         }
         guard let progress else { return }

@@ -57,15 +57,31 @@ extension HTTPSession {
     ///   - body: Sent by an upload task, in place of the request's own body; nil for none.
     ///   - redirects: What is done about a 3xx that names another place.
     ///   - deadline: The longest that all of it may take; nil for no limit but the session's own.
+    ///   - limit: Bytes of the answer's body at most; a longer one comes cut, one byte behind that, and the rest is not
+    ///     read.
     /// - Throws: `.cancelled` as soon as the task is canceled, `.timedOut` at the deadline, or what URLSession says.
     package func data(
         for request: URLRequest, uploading body: Data? = nil, redirects: RedirectPolicy = .follow(),
-        deadline: Duration? = nil
+        deadline: Duration? = nil, limit: Int = .max
     ) async throws(URLError) -> (Data, URLResponse) {
         let outgoing = OutgoingRequest(request: request, body: body.map { .data($0) } ?? .own)
         return try await HTTPCall(
             of: outgoing, by: TaskTransport(outgoing, in: self), redirects: redirects, deadline: deadline
         )
-        .value(into: MemorySink.init)
+        .value { MemorySink(limit: limit, $0) }
+    }
+
+    /// Sends a request and waits for all of the answer, whose body is kept on the disk, in a file that has no name:
+    /// others cannot open it, and it goes with the process.
+    ///
+    /// - Parameter redirects: What is done about a 3xx that names another place.
+    /// - Returns: The file, to be read from its beginning.
+    /// - Throws: `.cancelled` as soon as the task is canceled, or what URLSession says.
+    package func file(for request: URLRequest, redirects: RedirectPolicy) async throws(URLError) -> (
+        FileHandle, URLResponse
+    ) {
+        let outgoing = OutgoingRequest(request: request)
+        return try await HTTPCall(of: outgoing, by: TaskTransport(outgoing, in: self), redirects: redirects)
+            .value(into: UnnamedFileSink.init)
     }
 }

@@ -6,9 +6,10 @@ import FoundationNetworking
 
 /// What is done about an answer that names another place (RFC 9110, section 15.4).
 package enum RedirectPolicy: Sendable {
-    /// The request is sent there, without these header fields where that is another host. With
-    /// swift-corelibs-foundation a body is lost on the way, also where 307 and 308 ask to keep it.
-    case follow(droppingFieldsForOtherHosts: [String] = [])
+    /// The request is sent there, without these header fields where that is another origin: another host, another port,
+    /// or no longer encrypted. With swift-corelibs-foundation a body is lost on the way, also where 307 and 308 ask to
+    /// keep it.
+    case follow(droppingFieldsForOtherOrigins: [String] = [])
     /// The 3xx is the answer.
     case refuse
 
@@ -19,9 +20,36 @@ package enum RedirectPolicy: Sendable {
     ///   - first: The request that the caller made.
     func request(after next: URLRequest, of first: URLRequest) -> URLRequest? {
         guard case .follow(let fields) = self else { return nil }
-        guard next.url?.host()?.lowercased() != first.url?.host()?.lowercased() else { return next }
+        if let there = next.url.flatMap(Origin.init), let here = first.url.flatMap(Origin.init),
+            there.isAsGood(as: here)
+        {
+            return next
+        }
         var clean = next
         for field in fields { clean.setValue(nil, forHTTPHeaderField: field) }
         return clean
+    }
+}
+
+/// Who answers at a URL (RFC 6454, section 4).
+private struct Origin: Equatable {
+    private let scheme: String
+    private let host: String
+    private let port: Int
+
+    private static let ports = ["http": 80, "https": 443]
+
+    /// nil for what is not HTTP.
+    init?(_ url: URL) {
+        guard let scheme = url.scheme?.lowercased(), let usual = Self.ports[scheme], let host = url.host() else {
+            return nil
+        }
+        (self.scheme, self.host, port) = (scheme, host.lowercased(), url.port ?? usual)
+    }
+
+    /// Whether it is the same, or the same server's encrypted one: both are where a browser would look for it.
+    func isAsGood(as other: Origin) -> Bool {
+        self == other
+            || host == other.host && (other.scheme, other.port) == ("http", 80) && (scheme, port) == ("https", 443)
     }
 }

@@ -38,7 +38,7 @@ public final class ExchangeRecorder: Sendable {
 
     /// Header fields to add to the request, which tie it to its transaction: those of the manager's
     /// ``WaybillCore/HeaderFormat``, and none unless the host is on the manager's list and the request carries none of
-    /// them already. A redirect to another host must drop them.
+    /// them already. A redirect to another origin must drop them.
     public let headers: [String: String]
     /// The sequence of its `exchange_opened` fact; 0 where nothing is recorded.
     package let sequence: Int

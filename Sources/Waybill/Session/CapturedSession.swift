@@ -11,7 +11,7 @@ import FoundationNetworking
 /// Each form is named as in `URLSession`, takes the transaction with `in:` (the current one unless said otherwise) and
 /// a `deadline:` for all of the exchange. The configuration, its header fields, protocol classes, cookies and proxies
 /// are the caller's. Recording never delays or fails a request. A request inside a transaction carries the header field
-/// if its host is on the manager's list, unless the caller set that field; a redirect to another host loses it. While
+/// if its host is on the manager's list, unless the caller set that field; a redirect to another origin loses it. While
 /// the manager's ``TransactionManager/rules`` are on, they act on every form.
 ///
 /// ## What differs from URLSession
@@ -69,7 +69,7 @@ public final class CapturedSession: Sendable {
         if let progress { tell = { [callbacks] state in callbacks.async { progress(state) } } }
         return HTTPCall(
             of: outgoing, by: rules.transport(for: outgoing, record: record, else: TaskTransport(outgoing, in: http)),
-            redirects: .follow(droppingFieldsForOtherHosts: sources.settings?.header.fieldNames ?? []),
+            redirects: .follow(droppingFieldsForOtherOrigins: sources.settings?.header.fieldNames ?? []),
             deadline: [deadline, resourceTimeout].compactMap { $0 }.min(), record: record, sentBytes: sentBytes,
             progress: tell)
     }

@@ -53,7 +53,8 @@ package final class TraceBackend: Sendable {
             let failure: (error: WaybillError, retryAfter: Duration?)
             do {
                 let (data, response) = try await http.data(
-                    for: request, uploading: Data(line), redirects: .refuse, deadline: .seconds(30))
+                    for: request, uploading: Data(line), redirects: .refuse, deadline: .seconds(30),
+                    limit: 256 << 10)
                 let answer = TraceResponse(data, response, now: clock.date)
                 if let receipt = answer.receipt(forSpans: SpanReceipt.spanCount(of: line)) { return receipt }
                 guard answer.isTemporary else { throw refusal(answer) }

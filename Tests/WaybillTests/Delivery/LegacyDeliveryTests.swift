@@ -109,6 +109,15 @@ struct LegacyDeliveryTests {
         #expect(server.server.requests.count == 1)
     }
 
+    /// Breaks when a server that answers with a page keeps its facts pending for good: its answer is not read.
+    @Test func howLongTheAnswerIsDoesNotMatter() async throws {
+        let server = try LegacyServer([.text(String(repeating: "x", count: 1 << 20), status: 200)])
+        let tx = manager(server)
+        record(tx)
+        #expect(await tx.flush() == FlushReport(delivered: 2, rejected: 1))
+        #expect(server.taken.count == 1)
+    }
+
     @Test func aBusyServerSaysWhenToComeAgain() async throws {
         let server = try LegacyServer([.init(status: 503, headers: [("Retry-After", "90")])])
         let tx = manager(server)

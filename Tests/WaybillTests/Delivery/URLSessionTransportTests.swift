@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import WaybillCore
+import WaybillTesting
 
 @testable import Waybill
 
@@ -95,6 +96,50 @@ struct URLSessionTransportTests {
     func whatIsNoReceiptSettlesNothing(body: String) async throws {
         try await expectFailure(
             .transport, saying: "cannot be read", from: LoopbackServer { _ in .text(body, type: Receipt.mediaType) })
+    }
+
+    /// Breaks when a collector, or what is in its place, can fill the memory of its clients or keep them reading.
+    @Test(arguments: [(200, "longer than any receipt"), (202, "202"), (422, "422"), (503, "503")])
+    func anAnswerWithoutAnEndIsReadUpToALimit(status: Int, saying text: String) async throws {
+        let piece = Data(repeating: UInt8(ascii: " "), count: 1 << 20)
+        let server = try LoopbackServer { _ in
+            // A terabyte.
+            .init(status: status, headers: [("Content-Type", Receipt.mediaType)], body: piece).repeated(1 << 20)
+        }
+        let transport = URLSessionTransport(collector: server.url(), timeout: .seconds(600))
+        let failure = await #expect(throws: DeliveryFailure.self) { try await transport.send(set) }
+        #expect(failure?.error.message.contains(text) == true, "\(failure?.error.message ?? "")")
+        #expect(status != 200 || failure?.remedy == .retry())
+    }
+
+    /// Breaks when the limit cuts a receipt that says something of each fact.
+    @Test func aReceiptIsReadUpToItsLimitAndNoFurther() async throws {
+        let limit = (64 << 10) + 2_500 * set.factCount
+        let receipt = Receipt(set: set.id, acceptedCount: set.factCount).encoded()
+        let padding = { (count: Int) in
+            String(decoding: receipt, as: UTF8.self) + String(repeating: " ", count: count - receipt.count)
+        }
+        let (whole, long) = (padding(limit), padding(limit + 1))
+        let good = try LoopbackServer { _ in .text(whole, type: Receipt.mediaType).chunked }
+        #expect(try await transport(to: good).send(set).acceptedCount == 3)
+        try await expectFailure(
+            .transport, saying: "longer than any receipt",
+            from: LoopbackServer { _ in .text(long, type: Receipt.mediaType).chunked })
+    }
+
+    /// Breaks when such an answer settles something, ends delivery for good, or is not told.
+    @Test func factsOfAnAnswerThatIsTooLongStayPendingAndHealthSaysSo() async throws {
+        let collector = try ScriptedCollector([
+            { _ in .text(String(repeating: " ", count: 1 << 20), type: Receipt.mediaType) }
+        ])
+        let transactions = TransactionManager.testing(delivery: .collector(collector.server.url()))
+        transactions.perform(Login.self) { login in login.log(.requestSent) }
+        let report = await transactions.flush()
+        #expect(report.delivered == 0 && report.pending == 3)
+        let problems = transactions.health.problems
+        #expect(problems.count == 1 && problems[0].message.contains("longer than any receipt"), "\(problems)")
+        #expect(await transactions.flush().delivered == 3)
+        #expect(transactions.health.problems.isEmpty)
     }
 
     @Test(arguments: [201, 202, 204, 206]) func noOtherSuccessThan200SettlesAnything(status: Int) async throws {

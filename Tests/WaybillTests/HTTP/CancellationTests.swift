@@ -129,7 +129,7 @@ struct CancellationTests {
                     for _ in 0..<(count / 8) {
                         let task = Task {
                             try await http.data(
-                                for: request, redirects: .follow(droppingFieldsForOtherHosts: ["X-A"]),
+                                for: request, redirects: .follow(droppingFieldsForOtherOrigins: ["X-A"]),
                                 deadline: .seconds(30))
                         }
                         let canceler = DispatchWorkItem { task.cancel() }
