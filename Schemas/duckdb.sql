@@ -51,8 +51,16 @@ CREATE OR REPLACE MACRO waybill_ndjson(files) AS TABLE
     rule: 'VARCHAR',
     support_code: 'VARCHAR'
   });
+-- A text in a CSV has an apostrophe before it where a spreadsheet would compute it.
+CREATE OR REPLACE MACRO waybill_text(cell) AS CASE WHEN starts_with(cell, '''') THEN substr(cell, 2) ELSE cell END;
 CREATE OR REPLACE MACRO waybill_csv(files) AS TABLE
-  SELECT * FROM read_csv(files, header = true, delim = ',', quote = '"', escape = '"', columns = {
+  SELECT * REPLACE (
+    waybill_text(use_case_name) AS use_case_name, waybill_text(app) AS app, waybill_text(app_version) AS app_version,
+    waybill_text(device) AS device, waybill_text(os) AS os, waybill_text(os_version) AS os_version,
+    waybill_text(name) AS name, waybill_text(error_domain) AS error_domain, waybill_text(error_text) AS error_text,
+    waybill_text(method) AS method, waybill_text(url) AS url, waybill_text(http_version) AS http_version,
+    waybill_text(rule) AS rule
+  ) FROM read_csv(files, header = true, delim = ',', quote = '"', escape = '"', columns = {
     transaction_id: 'UUID',
     use_case: 'BIGINT',
     use_case_name: 'VARCHAR',

@@ -76,7 +76,9 @@ def export_fault(path, validators):
         table = list(csv.reader(file))
     if table[0] != columns:
         return "the CSV's header is not the schema's columns"
-    cell = lambda value: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    # An apostrophe keeps a spreadsheet from computing what a text begins with.
+    text = lambda value: f"'{value}" if value[:1] in [*"=+-@\t\r\n'"] else value
+    cell = lambda value: text(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     expected = [["" if row.get(column) is None else cell(row[column]) for column in columns] for row in rows]
     return None if table[1:] == expected else "the CSV does not hold the same values"
 

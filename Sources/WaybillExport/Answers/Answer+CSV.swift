@@ -122,12 +122,11 @@ extension NetworkAnswer {
 extension CompareAnswer {
     fileprivate var csv: CSVTable {
         var table = CSVTable(columns: ["measure", "a", "b", "difference", "low", "high", "verdict"])
-        func text(_ value: Double?) -> CSVTable.Value { .text(value.map { "\($0)" }) }
         table.rows = rates.map { rate in
             [
-                .text(rate.measure.rawValue), text(rate.a.value), text(rate.b.value), text(rate.difference.value),
-                text(rate.difference.low),
-                text(rate.difference.high), .text(rate.verdict.rawValue),
+                .text(rate.measure.rawValue), .number(rate.a.value), .number(rate.b.value),
+                .number(rate.difference.value), .number(rate.difference.low), .number(rate.difference.high),
+                .text(rate.verdict.rawValue),
             ]
         }
         table.rows += quantiles.map { quantile in

