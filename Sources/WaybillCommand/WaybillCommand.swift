@@ -50,6 +50,20 @@ struct WaybillCommand: AsyncParsableCommand {
             Backup.self,
         ]
     )
+
+    /// As every command is run, but that no error says anything to a terminal.
+    static func main() async {
+        do {
+            var command = try await asyncParseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            exit(withError: Terminal.printable(error))
+        }
+    }
 }
 #else
 import Foundation

@@ -4,7 +4,7 @@ import WaybillCore
 import WaybillExport
 import WaybillReading
 
-/// The collector's answer is kept in a temporary file until it is whole.
+/// The collector's answer is kept in a file without a name until it is whole.
 extension CollectorStore: ExportingStore {
     func export(_ facts: ExportedFacts, as format: TextFormat) async throws -> ExportStream {
         var query = ExportQuery()
@@ -16,10 +16,7 @@ extension CollectorStore: ExportingStore {
         case .transaction(let id): query.transaction = id.description
         }
         let (file, cursor) = try await download(query)
-        let answer = try FileHandle(forReadingFrom: file)
-        // Open, it stays until it has been read.
-        try? FileManager.default.removeItem(at: file)
-        return ExportStream(cursor: cursor, pieces: FilePieces(answer).next)
+        return ExportStream(cursor: cursor, pieces: FilePieces(file).next)
     }
 }
 

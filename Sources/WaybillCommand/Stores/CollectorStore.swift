@@ -14,7 +14,7 @@ import FoundationNetworking
 struct CollectorStore: AnsweringStore {
     private let url: URL
     private let token: BearerToken?
-    private let session: URLSession
+    private let http: HTTPSession
     private let sets: URLSessionTransport
 
     init(_ url: URL, token: BearerToken?) {
@@ -23,7 +23,7 @@ struct CollectorStore: AnsweringStore {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 30
         configuration.urlCache = nil
-        session = URLSession(configuration: configuration)
+        http = HTTPSession(configuration: configuration)
         sets = URLSessionTransport(collector: url, token: token?.text)
     }
 
@@ -71,29 +71,16 @@ struct CollectorStore: AnsweringStore {
         do { return try question.answer(json: answer) } catch { throw notACollector }
     }
 
-    /// The file that holds an export, for the caller to remove, and the cursor behind it.
-    func download(_ query: ExportQuery) async throws -> (file: URL, cursor: String) {
+    /// The file that holds an export, which has no name, and the cursor behind it.
+    func download(_ query: ExportQuery) async throws -> (file: FileHandle, cursor: String) {
         let request = request(["export"], query.items)
-        let (file, response) = try await withCheckedThrowingContinuation { continuation in
-            session.downloadTask(with: request) { file, response, error in
-                // The file goes away when this returns.
-                let kept = FileManager.default.temporaryDirectory.appending(path: "waybill-export-\(UUID().uuidString)")
-                if let file, let response = response as? HTTPURLResponse, error == nil,
-                    (try? FileManager.default.moveItem(at: file, to: kept)) != nil
-                {
-                    continuation.resume(returning: (kept, response))
-                } else {
-                    continuation.resume(throwing: noAnswer(error))
-                }
-            }
-            .resume()
+        let (file, response) = try await answered { () async throws(URLError) in
+            try await http.file(for: request, redirects: .refuse)
         }
-        guard response.statusCode == 200, let cursor = response.value(forHTTPHeaderField: ExportQuery.cursorField)
-        else {
-            defer { try? FileManager.default.removeItem(at: file) }
-            if response.statusCode == 200 { throw notACollector }
-            throw refusal(response, (try? Data(contentsOf: file)) ?? Data())
+        guard response.statusCode == 200 else {
+            throw refusal(response, (try? file.read(upToCount: Self.longestProblem)) ?? Data())
         }
+        guard let cursor = response.value(forHTTPHeaderField: ExportQuery.cursorField) else { throw notACollector }
         return (file, cursor)
     }
 
@@ -158,29 +145,52 @@ struct CollectorStore: AnsweringStore {
         throw refusal(response, body)
     }
 
+    /// Bytes of an answer that is read into memory; pages are a small part of that.
+    private static let longestAnswer = 64 << 20
+    private static let longestProblem = 64 << 10
+
     private func refusal(_ response: HTTPURLResponse, _ body: Data) -> any Error {
-        guard let problem = try? JSONDecoder().decode(Problem.self, from: body) else {
+        if (300..<400).contains(response.statusCode) { return redirection(response) }
+        guard let problem = try? JSONDecoder().decode(Problem.self, from: body.prefix(Self.longestProblem)) else {
             return WaybillError(
                 .transport, "\(url) answered with status \(response.statusCode), and not as a collector does.")
         }
-        if let offset = problem.offset { return QueryFailure.filter(FilterMistake(problem.detail, at: offset)) }
+        let detail = problem.detail.printable
+        if let offset = problem.offset { return QueryFailure.filter(FilterMistake(detail, at: offset)) }
         let hint =
             response.statusCode == 401 ? " Give it by --token-file or the variable \(TokenOptions.variable)." : ""
-        return WaybillError(response.statusCode == 404 ? .notFound : .refused, problem.detail + hint)
+        return WaybillError(response.statusCode == 404 ? .notFound : .refused, detail + hint)
     }
 
-    /// A completion handler, since the async methods can trap or hang where Foundation is swift-corelibs-foundation.
+    /// Nothing follows it: what was meant for one server, the token above all, is not another's.
+    private func redirection(_ response: HTTPURLResponse) -> WaybillError {
+        let place = response.value(forHTTPHeaderField: "Location").flatMap { URL(string: $0, relativeTo: url) }
+        let there = [place?.scheme.map { "\($0):/" }, place?.host(), place?.port.map { ":\($0)" }]
+        return WaybillError(
+            .transport,
+            "\(url) redirects\(place == nil ? "" : " to \(there.compactMap(\.self).joined().printable)"), which is not followed, so that the token goes nowhere else. Name the address where the collector is."
+        )
+    }
+
     private func exchange(_ request: URLRequest) async throws -> (Data, HTTPURLResponse) {
-        try await withCheckedThrowingContinuation { continuation in
-            session.dataTask(with: request) { body, response, error in
-                if let body, let response = response as? HTTPURLResponse, error == nil {
-                    continuation.resume(returning: (body, response))
-                } else {
-                    continuation.resume(throwing: noAnswer(error))
-                }
-            }
-            .resume()
+        let (body, response) = try await answered { () async throws(URLError) in
+            try await http.data(for: request, redirects: .refuse, limit: Self.longestAnswer)
         }
+        guard body.count <= Self.longestAnswer else { throw notACollector }
+        return (body, response)
+    }
+
+    private func answered<Body>(
+        _ send: () async throws(URLError) -> (Body, URLResponse)
+    ) async throws -> (Body, HTTPURLResponse) {
+        do {
+            let (body, response) = try await send()
+            if let response = response as? HTTPURLResponse { return (body, response) }
+        } catch {
+            try Task.checkCancellation()
+            throw noAnswer(error)
+        }
+        throw noAnswer(nil)
     }
 
     private func noAnswer(_ error: (any Error)?) -> WaybillError {

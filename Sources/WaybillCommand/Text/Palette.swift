@@ -32,20 +32,4 @@ struct Palette {
         return "\u{1B}[\(ink.rawValue)m\(text)\u{1B}[0m"
     }
 }
-
-extension String {
-    /// Without what a terminal would obey: recorded text comes from anywhere, and an escape sequence in it must stay
-    /// text.
-    var printable: String {
-        guard unicodeScalars.contains(where: \.isCommand) else { return self }
-        return String(String.UnicodeScalarView(unicodeScalars.map { $0.isCommand ? "\u{FFFD}" : $0 }))
-    }
-}
-
-extension Unicode.Scalar {
-    /// Control characters, and the marks that turn the direction of text.
-    fileprivate var isCommand: Bool {
-        properties.generalCategory == .control || (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value)
-    }
-}
 #endif

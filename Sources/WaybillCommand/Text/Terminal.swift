@@ -2,8 +2,12 @@
 import Foundation
 import WaybillCollector
 import WaybillCore
+import WaybillExport
 
 /// Where lines go: results to standard output, everything else to standard error.
+///
+/// A terminal obeys what is among the characters, and nothing that was recorded, or that a collector answers, may be
+/// for it: cells of lines are made printable where they are made, for they have colours of ours; everything else here.
 enum Terminal {
     static func write(_ lines: [String]) {
         FileHandle.standardOutput.write(Data(lines.map { $0 + "\n" }.joined().utf8))
@@ -13,11 +17,8 @@ enum Terminal {
     static func write(json value: some Encodable & Redactable) throws {
         let encoder = JSONEncoder.waybill()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        FileHandle.standardOutput.write(try encoder.encode(Redactor().redacted(value)) + Data("\n".utf8))
+        try StandardOutput.write(try encoder.encode(Redactor().redacted(value)) + Array("\n".utf8))
     }
-
-    /// Bytes that are written already.
-    static func write(bytes: [UInt8]) { FileHandle.standardOutput.write(Data(bytes)) }
 
     /// Columns for what has to fit where there is no terminal.
     static let usualWidth = 80
@@ -34,6 +35,12 @@ enum Terminal {
 
     static func warn(_ sentence: String) {
         FileHandle.standardError.write(Data((sentence.printable + "\n").utf8))
+    }
+
+    /// An error as it may be shown.
+    static func printable(_ error: any Error) -> any Error {
+        guard let error = error as? WaybillError else { return error }
+        return WaybillError(error.code, error.message.printableLines, cause: error.cause?.printableLines)
     }
 }
 #endif

@@ -1,5 +1,6 @@
 #if Collector
 import WaybillCollector
+import WaybillExport
 
 /// Text in a column, and how it is emphasized.
 struct Cell: ExpressibleByStringInterpolation {

@@ -79,6 +79,9 @@ struct Export: AsyncParsableCommand {
                 throw ValidationError("sqlite and html are not compressed as they are written; leave --gzip out.")
             }
         }
+        guard output != "-" || !gzip || incremental != nil || !StandardOutput.isTerminal else {
+            throw ValidationError("A terminal shows nothing of what is compressed; name a file with --output.")
+        }
         try validateBackend()
     }
 
@@ -132,7 +135,7 @@ struct Export: AsyncParsableCommand {
 
     private func writeReport() async throws {
         let report = try await place.opened().report(request)
-        if output == "-" { return FileHandle.standardOutput.write(report.html) }
+        if output == "-" { return try StandardOutput.write(Array(report.html)) }
         try report.write(to: URL(filePath: output))
         Terminal.warn("\(output): \(Words.count(report.records.count, "transaction")).")
     }

@@ -62,9 +62,13 @@ struct Following {
     private mutating func show(_ rows: [TransactionSummary]) throws -> Bool {
         let new = rows.filter { shown.insert($0.id).inserted }
         guard !new.isEmpty else { return true }
-        let text = isJSON ? try new.map(Self.line).joined() : table(new).map { $0 + "\n" }.joined()
         // Where SIGPIPE is ignored, a pipe without a reader shows here.
-        return (try? StandardOutput.write(Array(text.utf8))) != nil
+        if isJSON {
+            let lines = try new.map(Self.line).joined()
+            return (try? StandardOutput.write(Array(lines.utf8))) != nil
+        }
+        let lines = table(new).map { $0 + "\n" }.joined()
+        return (try? StandardOutput.writePainted(Array(lines.utf8))) != nil
     }
 
     /// Titles come once; later lines keep the columns where they are, unless they need more room.

@@ -67,7 +67,7 @@ struct Show: AsyncParsableCommand {
         let bodies = try await store.bodies(of: record.id)
         if json {
             var writer = ExchangeWriter(as: .json)
-            return FileHandle.standardOutput.write(Data(writer.next(record, bodies: bodies) + "\n".utf8))
+            return try StandardOutput.write(writer.next(record, bodies: bodies) + "\n".utf8)
         }
         let redactor = Redactor()
         text.write(ExchangeText(redactor.redacted(record), bodies: redactor.redacted(bodies)).lines(.standardOutput()))

@@ -88,7 +88,7 @@ struct AskOptions: ParsableArguments {
         if json {
             try Terminal.write(json: answer)
         } else if csv {
-            Terminal.write(bytes: redacted.csv.bytes)
+            try StandardOutput.write(redacted.csv.bytes)
         } else if !text.isEmpty {
             self.text.write(text.lines(.standardOutput(), width: Terminal.width() ?? Terminal.usualWidth))
         }
