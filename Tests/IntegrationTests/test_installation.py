@@ -44,6 +44,32 @@ def test_systemd_finds_nothing_wrong_with_the_unit_and_something_with_a_wrong_on
     assert "Usr" in complaints(right.replace("\nUser=", "\nUsr="))[1], "it tells what is wrong"
 
 
+HARDENING = {
+    "UMask": "0077", "SystemCallArchitectures": "native", "ProtectProc": "invisible", "RestrictSUIDSGID": "yes",
+    "NoNewPrivileges": "yes", "ProtectSystem": "strict", "StateDirectoryMode": "0700"}
+
+
+@pytest.mark.parametrize("setting", HARDENING)
+def test_the_unit_keeps_the_collector_to_itself(setting, unit):
+    values = [line.partition("=")[2] for line in unit.read_text().splitlines() if line.startswith(setting + "=")]
+    assert values == [HARDENING[setting]]
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="there is no systemd-analyze here")
+def test_systemd_finds_the_unit_little_exposed(unit, tmp_path):
+    def exposure(text, tenths):
+        file = tmp_path / "waybill.service"
+        file.write_text(text)
+        return subprocess.run(
+            ["systemd-analyze", "security", "--offline=yes", f"--threshold={tenths}", "--no-pager", file],
+            capture_output=True, text=True)
+
+    done = exposure(unit.read_text(), 23)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lax = "".join(line for line in unit.read_text().splitlines(True) if not line.startswith(tuple(HARDENING)))
+    assert exposure(lax, 23).returncode != 0, "it tells what is exposed"
+
+
 def test_it_serves_is_backed_up_while_it_does_and_ends(installed, tmp_path):
     tool, store, copy = installed / "bin/waybill", tmp_path / "collected", tmp_path / "copy"
     token = execute(tool, "token", "add", store, "--role", "read").stdout.strip()
