@@ -11,11 +11,12 @@ export WAYBILL_WARNINGS_AS_ERRORS := 1
 RUNS ?= 200
 SECONDS ?= 60
 KILLS ?= 50
-IMPORTS := --explicit-target-dependency-import-check error
+# With the dependencies of Package.resolved, or not at all: without this, a build without traits removes the file, and the next one resolves anew.
+STRICT := --force-resolved-versions --explicit-target-dependency-import-check error
 PYTEST := Scripts/python -m pytest
 INTEGRATION := Tests/IntegrationTests
 # Always the same flags, so that no step has another one's work done again. `check` sets BUILT once everything is built: then there is nothing to do.
-built = $(if $(BUILT),,swift build --traits TLS $(1) $(IMPORTS) $(FLAGS))
+built = $(if $(BUILT),,swift build --traits TLS $(1) $(STRICT) $(FLAGS))
 SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks
 
 help: ## Print this list
@@ -25,20 +26,20 @@ setup: ## Install what is missing to build, test and validate (Debian); elsewher
 	@Scripts/setup
 
 build: setup ## Build the library alone, then everything behind the traits
-	swift build --scratch-path .build-library $(IMPORTS)
+	swift build --scratch-path .build-library $(STRICT)
 	$(built)
 
 build-tests: setup
 	$(call built,--build-tests)
 
 test: setup ## Run every test of every trait
-	@Scripts/run-tests $(IMPORTS) $(FLAGS)
+	@Scripts/run-tests $(STRICT) $(FLAGS)
 
 test-busy: setup ## Run every test while four busy loops take the cores
-	@Scripts/run-tests --busy $(IMPORTS) $(FLAGS)
+	@Scripts/run-tests --busy $(STRICT) $(FLAGS)
 
 demo: setup ## Run logins through client, server and collector; RUNS=200, KEEP=1 leaves the collector running
-	$(if $(BUILT),,swift build --traits Collector --product LoginDemo $(IMPORTS))
+	$(if $(BUILT),,swift build --traits Collector --product LoginDemo $(STRICT))
 	@RUNS=$(RUNS) KEEP=$(KEEP) .build/debug/LoginDemo
 
 examples: setup ## Run every example, and compare what it prints with its README
@@ -65,7 +66,7 @@ bench: setup ## Measure, print a table, write .build/bench.json; ROWS=log,drain 
 ifeq ($(ROWS),size)
 	@Benchmarks/Size/measure
 else
-	swift build -c release --traits Collector --product Benchmarks $(IMPORTS)
+	swift build -c release --traits Collector --product Benchmarks $(STRICT)
 	.build/release/Benchmarks $(if $(ROWS),--rows $(ROWS))
 endif
 
@@ -77,7 +78,7 @@ fuzz: setup ## Fuzz the decoders of sets and journals and the redactor of bodies
 	@KEEP=$(KEEP) Scripts/fuzz $(SECONDS)
 
 soak: setup ## Record at a steady rate and see whether memory, file and latency stay flat; MINUTES=10, writes .build/soak.json
-	swift build -c release --traits Collector --product Benchmarks $(IMPORTS)
+	swift build -c release --traits Collector --product Benchmarks $(STRICT)
 	.build/release/Benchmarks --soak $(or $(MINUTES),10)
 
 model: setup ## Check the protocols in Tests/Models/ with spin, and that it finds mistakes put in on purpose; MODELS=journal checks one
@@ -125,7 +126,7 @@ integration: setup ## All of these, from schemas to e2e, side by side; EXAMPLES=
 	@$(PYTEST) -n 2 $(INTEGRATION)
 
 bench-inspector: setup ## Measure the inspector on a store of a million transactions, made once in .build
-	swift build -c release --traits Collector --product waybill-cli $(IMPORTS)
+	swift build -c release --traits Collector --product waybill-cli $(STRICT)
 	@WAYBILL=$(CURDIR)/.build/release/waybill-cli Scripts/python $(INTEGRATION)/inspector/bench.py
 
 check: setup ## All that CI checks; seconds of each step at the end
