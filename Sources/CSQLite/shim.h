@@ -1,6 +1,15 @@
 #include <sqlite3.h>
 
-/// Keeps the last connection from checkpointing when it closes. (`sqlite3_db_config` is variadic, which Swift cannot call.)
+// `sqlite3_db_config` is variadic, which Swift cannot call.
+
+/// Keeps the last connection from checkpointing when it closes.
 static inline int waybill_sqlite3_disable_checkpoint_on_close(sqlite3 *connection) {
     return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+}
+
+/// Keeps what stands in the schema of a file from calling functions that could do harm (`trusted_schema=OFF`), and
+/// statements from writing into the file otherwise than by tables.
+static inline int waybill_sqlite3_distrust_schema(sqlite3 *connection) {
+    int code = sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
+    return code != SQLITE_OK ? code : sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);
 }

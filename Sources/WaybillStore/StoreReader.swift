@@ -86,6 +86,17 @@ package final class StoreReader {
         try read { () throws(WaybillError) in Swift.Result(catching: body) }.get()
     }
 
+    /// Runs `body`, whose statements end before they are done once `interruption` says so.
+    ///
+    /// - Throws: What the interruption says, where a statement was ended, whatever `body` made of it.
+    package func reading<Result>(until interruption: Interruption, _ body: () throws -> Result) throws -> Result {
+        connection.interruption = interruption
+        defer { connection.interruption = nil }
+        let result = Swift.Result(catching: body)
+        if let error = interruption.error { throw error }
+        return try result.get()
+    }
+
     /// Runs `body` on one state of the store, with a second connection that sees the same one, for another thread.
     ///
     /// - Parameter body: Given nil where there is no second one: in memory, within a read that is under way, and where

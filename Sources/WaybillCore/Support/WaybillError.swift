@@ -5,7 +5,7 @@
 public struct WaybillError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure, to branch on.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Kind: String { case store, damaged, format, transport, refused, setting, notFound }
+        private enum Kind: String { case store, damaged, format, transport, refused, setting, notFound, deadline }
         private let kind: Kind
 
         /// The store cannot be opened, read or written.
@@ -23,6 +23,8 @@ public struct WaybillError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let setting = Code(kind: .setting)
         /// Nothing of that name is there.
         public static let notFound = Code(kind: .notFound)
+        /// What was asked takes longer than it may, and was ended.
+        public static let deadline = Code(kind: .deadline)
 
         public var description: String { kind.rawValue }
     }

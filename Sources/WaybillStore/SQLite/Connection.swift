@@ -12,9 +12,20 @@ package final class Connection {
     private let name: String
     private let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
+    /// Memory that they take.
+    private var statementByteCount = 0
+    private var statementUseCount = 0
+    /// Steps of those that were given up.
+    private var forgottenSteps = 0
     private let walFrameCount = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
 
     package enum Access { case readOnly, readWrite, create }
+
+    /// Memory that kept statements may take: some hundred as the library has them.
+    package static let statementByteLimit = 2 << 20
+
+    /// How many steps of SQLite's virtual machine are taken between two looks at an interruption: about 0.1 ms.
+    private static let stepsPerLook: Int32 = 1_000
 
     /// How long a connection waits for another one's lock.
     package static let busyMilliseconds: Int32 = 5_000
@@ -43,6 +54,9 @@ package final class Connection {
         walFrameCount.initialize(to: 0)
         sqlite3_busy_timeout(handle, Self.busyMilliseconds)
         _ = waybill_sqlite3_disable_checkpoint_on_close(handle)
+        // A file may come from anybody.
+        _ = waybill_sqlite3_distrust_schema(handle)
+        sqlite3_exec(handle, "PRAGMA cell_size_check = ON", nil, nil, nil)
         var isPersistent: Int32 = 1
         sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &isPersistent)
         // Replaces SQLite's own hook, which checkpoints.
@@ -55,24 +69,63 @@ package final class Connection {
     }
 
     /// A further one to the same database, for another thread, that only reads.
-    package func another() throws(WaybillError) -> Connection { try Connection(name, .readOnly, at: place) }
+    package func another() throws(WaybillError) -> Connection {
+        let other = try Connection(name, .readOnly, at: place)
+        other.interruption = interruption
+        return other
+    }
+
+    /// What ends statements before they are done; nil: nothing does.
+    package var interruption: Interruption? {
+        didSet {
+            let context = interruption.map { Unmanaged.passUnretained($0).toOpaque() }
+            sqlite3_progress_handler(
+                handle, context == nil ? 0 : Self.stepsPerLook,
+                { context in
+                    guard let context else { return 0 }
+                    return Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue().isDue ? 1 : 0
+                }, context)
+        }
+    }
 
     deinit {
-        for statement in statements.values { statement.finalize() }
+        statements = [:]
         sqlite3_close_v2(handle)
         walFrameCount.deallocate()
     }
 
-    /// The statement of that text, prepared when it is first asked for.
+    /// The statement of that text: prepared when it is first asked for, and kept for as long as there is room among
+    /// those that were asked for since.
     package func statement(_ sql: String) throws(WaybillError) -> Statement {
-        if let statement = statements[sql] { return statement }
+        statementUseCount += 1
+        if let statement = statements[sql] {
+            statement.lastUse = statementUseCount
+            return statement
+        }
         var prepared: OpaquePointer?
         let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
         guard code == SQLITE_OK, let prepared else { throw error(code) }
         let statement = Statement(prepared, of: self)
+        statement.lastUse = statementUseCount
         statements[sql] = statement
+        statementByteCount += statement.byteCount
+        forgetStatements()
         return statement
     }
+
+    /// Gives up those that were not asked for the longest; who uses one still has it until then.
+    private func forgetStatements() {
+        while statementByteCount > Self.statementByteLimit, statements.count > 1,
+            let oldest = statements.min(by: { $0.value.lastUse < $1.value.lastUse })
+        {
+            statements[oldest.key] = nil
+            statementByteCount -= oldest.value.byteCount
+            forgottenSteps += oldest.value.virtualMachineSteps
+        }
+    }
+
+    /// How many statements are kept, and what memory they took when they were prepared.
+    package var keptStatements: (count: Int, byteCount: Int) { (statements.count, statementByteCount) }
 
     /// Runs statements that take no arguments and are not needed again.
     package func execute(_ script: String) throws(WaybillError) {
@@ -166,7 +219,9 @@ package final class Connection {
     package func dataVersion() throws(WaybillError) -> Int { try integer("PRAGMA data_version") }
 
     /// Work done by all statements so far, in steps of SQLite's virtual machine.
-    package var virtualMachineSteps: Int { statements.values.reduce(0) { $0 + $1.virtualMachineSteps } }
+    package var virtualMachineSteps: Int {
+        statements.values.reduce(forgottenSteps) { $0 + $1.virtualMachineSteps }
+    }
 
     /// Whether the last call failed because SQLite could not make or write a file that it needs beside the database.
     package var lacksSideFiles: Bool { [SQLITE_CANTOPEN, SQLITE_READONLY].contains(sqlite3_errcode(handle) & 0xFF) }

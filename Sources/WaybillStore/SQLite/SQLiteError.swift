@@ -10,8 +10,13 @@ package enum SQLiteError {
     package static func error(_ code: Int32, on connection: OpaquePointer?, at place: String) -> WaybillError {
         let words = connection.flatMap { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
         let cause = "SQLite \(code): \(words.map { String(cString: $0) } ?? "unknown")"
-        let isDamaged = [SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF)
-        return WaybillError(isDamaged ? .damaged : .store, sentence(for: code & 0xFF, at: place), cause: cause)
+        let kind: WaybillError.Code =
+            switch code & 0xFF {
+            case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged
+            case SQLITE_INTERRUPT: .deadline
+            default: .store
+            }
+        return WaybillError(kind, sentence(for: code & 0xFF, at: place), cause: cause)
     }
 
     private static func sentence(for code: Int32, at place: String) -> String {
@@ -27,6 +32,7 @@ package enum SQLiteError {
             "The disk reports an error for the store at \(place). Check the disk; a copy of the folder may still be readable."
         case SQLITE_CORRUPT: "The store at \(place) is damaged. Move it away; `waybill verify` says what is left of it."
         case SQLITE_NOTADB: "\(place) is not a Waybill store: it is not an SQLite database."
+        case SQLITE_INTERRUPT: "Reading the store at \(place) was ended before it was done."
         case SQLITE_NOMEM: "There was no memory left to use the store at \(place)."
         default: "SQLite could not use the store at \(place)."
         }

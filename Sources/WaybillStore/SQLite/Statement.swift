@@ -3,15 +3,22 @@ package import WaybillCore
 
 /// A prepared statement of one connection, kept for use again and again.
 ///
-/// Valid as long as its connection, which owns it and finalizes it.
+/// Valid as long as its connection, and finalized when neither that nor anybody else has it any more.
 package final class Statement {
     private let handle: OpaquePointer
     private unowned let connection: Connection
+    /// When its connection was last asked for it, counted in such requests.
+    var lastUse = 0
+    /// Memory that it took when it was prepared.
+    let byteCount: Int
 
     package init(_ handle: OpaquePointer, of connection: Connection) {
         self.handle = handle
         self.connection = connection
+        byteCount = Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_MEMUSED, 0))
     }
+
+    deinit { sqlite3_finalize(handle) }
 
     /// Runs it to its end, with these arguments; what it returns is passed over.
     package func run<each Value: SQLValue>(_ values: repeat each Value) throws(WaybillError) {
@@ -105,8 +112,6 @@ package final class Statement {
 
     /// How many steps SQLite's virtual machine took for it so far: work done, independent of the machine's speed.
     package var virtualMachineSteps: Int { Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 0)) }
-
-    package func finalize() { sqlite3_finalize(handle) }
 
     private var bindingResult = SQLITE_OK
 

@@ -1,0 +1,61 @@
+import Testing
+import WaybillCore
+
+@testable import WaybillStore
+
+/// Statements are kept, so that none is prepared twice, and not without bound, so that no reader can use up memory by
+/// asking something else each time.
+@Suite(.timeLimit(.minutes(5))) struct StatementCacheTests {
+    private let connection: Connection
+
+    init() throws { connection = try Store.inMemory().0.connection }
+
+    private static let hot = "SELECT count(*) FROM events"
+
+    /// As a filter of many words has it: with a text that no other one has.
+    private static func long(_ number: Int) -> String {
+        let words = (0..<20).map { "EXISTS(SELECT 1 FROM events e WHERE e.detail LIKE '%\(number)-\($0)%')" }
+        return "SELECT count(*) FROM parts p WHERE \(words.joined(separator: " AND "))"
+    }
+
+    /// Breaks when every question that nobody has asked before stays in memory for good.
+    @Test func aThousandStatementsTakeNoMoreThanTheLimit() throws {
+        for number in 0..<1_000 { _ = try connection.integer(Self.long(number)) }
+        let (count, byteCount) = connection.keptStatements
+        #expect((2..<200).contains(count), "\(count)")
+        #expect(byteCount <= Connection.statementByteLimit, "\(byteCount)")
+    }
+
+    /// Breaks when a statement of the recording path is prepared again and again, because a reader came by.
+    @Test func whatIsAskedForAllTheTimeStays() throws {
+        let hot = try connection.statement(Self.hot)
+        for number in 0..<1_000 {
+            _ = try connection.integer(Self.long(number))
+            #expect(try connection.statement(Self.hot) === hot)
+        }
+    }
+
+    /// Breaks when a statement is finalized while somebody reads its rows.
+    @Test func whatIsBeingReadIsNotTakenAway() throws {
+        let rows = try connection.statement(
+            "WITH n(x) AS (VALUES(0) UNION ALL SELECT x + 1 FROM n) SELECT x FROM n LIMIT 500")
+        rows.start()
+        defer { rows.stop() }
+        for number in 0..<500 {
+            _ = try connection.integer(Self.long(number))
+            #expect(try rows.next()?.int(0) == number)
+        }
+        #expect(try rows.next() == nil)
+    }
+
+    /// Breaks when the work of a statement is forgotten together with it: bounds on work in other tests would hold for
+    /// nothing.
+    @Test func theStepsOfThoseThatWentAreCounted() throws {
+        var steps = connection.virtualMachineSteps
+        for number in 0..<300 {
+            _ = try connection.integer(Self.long(number))
+            #expect(connection.virtualMachineSteps > steps)
+            steps = connection.virtualMachineSteps
+        }
+    }
+}
