@@ -103,25 +103,24 @@ import WaybillCore
             for step in Schema.migrations.prefix(version) { try old.execute(step.script) }
             try old.execute("PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(version)")
         }
-        do { try app.record(into: Store(.file(file))) }
         // As that version would have written it.
         do {
+            let new = folder.file("new.sqlite")
+            let store = try Store(.file(new))
+            try app.record(into: store)
+            try store.checkpoint()
             let old = try Connection("file:\(file.path)", .readWrite, at: file.path)
-            try old.execute("PRAGMA user_version = \(version)")
-            if version < 10 {
-                try old.execute(
-                    """
-                    ALTER TABLE sources DROP COLUMN proof; ALTER TABLE sources DROP COLUMN proof_hash;
-                    DROP TABLE installations; DROP TABLE erased_with_installation
-                    """)
+            try old.execute("ATTACH '\(new.path)' AS new")
+            for table in try old.statement(
+                "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            )
+            .rows(transform: { $0.text(0) }) {
+                let columns = try old.statement("SELECT name FROM pragma_table_info(?, 'main')").rows(table) {
+                    $0.text(0)
+                }
+                .joined(separator: ", ")
+                try old.execute("INSERT INTO main.\(table)(\(columns)) SELECT \(columns) FROM new.\(table)")
             }
-            if version < 8 { try old.execute("DROP TABLE legacy_quarantine") }
-            if version < 7 {
-                try old.execute("DROP INDEX parts_by_duration; ALTER TABLE parts DROP COLUMN duration_us")
-            }
-            if version < 6 { try old.execute("DROP TABLE legacy_sets") }
-            if version < 5 { try old.execute("DROP TABLE retired") }
-            if version < 4 { try old.execute("DROP INDEX network_logs_by_time") }
         }
         let reader = try StoreReader(.file(file))
         #expect(try reader.all().count == 1)

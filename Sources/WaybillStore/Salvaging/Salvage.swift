@@ -52,6 +52,8 @@ struct Salvage {
             if let damaged = try? Connection(
                 "file:" + ResolvedLocation.escaped(repaired.path), .readWrite, at: file.path)
             {
+                // What is whole on a page is taken, whatever else is wrong with it.
+                try? damaged.execute("PRAGMA cell_size_check = OFF")
                 try connection.transaction { () throws(WaybillError) in
                     try SalvagedRows(from: damaged, into: connection).copy()
                     var books = SalvagedBooks(connection)

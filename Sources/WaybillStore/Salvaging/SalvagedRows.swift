@@ -59,6 +59,12 @@ struct SalvagedRows {
     /// Those that the damaged store has, too: it may be of an older version. Empty where not even that can be read.
     private func commonColumns(of table: String) throws(WaybillError) -> [String] {
         let sql = "SELECT name FROM pragma_table_info(?)"
+        // A view in its place may go on for ever.
+        let isView =
+            try? damaged.integer(
+                "SELECT EXISTS(SELECT 1 FROM sqlite_schema WHERE type = 'view' AND name = ? COLLATE NOCASE)", table)
+            != 0
+        guard isView != true else { return [] }
         let there = Set((try? damaged.statement(sql).rows(table) { row in row.text(0) }) ?? [])
         return try connection.statement(sql).rows(table) { row in row.text(0) }.filter(there.contains)
     }

@@ -55,7 +55,7 @@ package enum Schema {
         guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else { throw try notAStore(connection) }
     }
 
-    /// Makes sure that it is a store, and none of a newer version.
+    /// Makes sure that it is a store as it was made, and none of a newer version.
     static func check(_ connection: Connection) throws(WaybillError) {
         guard try connection.integer("PRAGMA application_id") == applicationID else { throw try notAStore(connection) }
         let version = try connection.integer("PRAGMA user_version")
@@ -65,6 +65,8 @@ package enum Schema {
                 "The store at \(connection.place) was written by a newer version of Waybill (schema \(version), known here up to \(self.version)). "
                     + "Update Waybill to read it.")
         }
+        guard version > 0 else { throw try notAStore(connection) }
+        try checkObjects(connection)
     }
 
     /// Makes sure that it lacks nothing, for callers that only read, and so cannot bring it up to date.
