@@ -44,6 +44,10 @@ extension ExchangeFilter {
         try self.init(common: decoder)
         let container = try decoder.container(keyedBy: CodingKeys.self)
         methods = try container.decodeIfPresent(Set<String>.self, forKey: .methods) ?? []
+        guard methods.count <= FilterExpression.termLimit else {
+            let mistake = FilterExpression.tooMany("methods", at: 0, 1)
+            throw DecodingError.dataCorruptedError(forKey: .methods, in: container, debugDescription: mistake.message)
+        }
         statuses = try container.decodeIfPresent(ClosedRange<Int>.self, forKey: .statuses)
         states = try container.decodeIfPresent(Set<ExchangeRecord.State>.self, forKey: .states) ?? []
     }

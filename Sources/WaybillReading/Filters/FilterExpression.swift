@@ -54,13 +54,17 @@ public struct FilterExpression: Sendable {
         case exchanges
     }
 
+    /// As many terms a filter may have, and as many values one of them: each is asked of every row that is looked at.
+    static let termLimit = 32
+
     /// Reads a text that is about transactions unless said otherwise.
     ///
-    /// - Throws: ``FilterMistake`` for what cannot be read; names are not looked up yet.
+    /// - Throws: ``FilterMistake`` for what cannot be read, and for more than 32 terms; names are not looked up yet.
     public init(_ text: String, about subject: Subject = .transactions) throws(FilterMistake) {
         var scanner = FilterScanner(text, about: subject)
         terms = []
         while let (term, place) = try scanner.next() {
+            guard terms.count < Self.termLimit else { throw Self.tooMany("terms", at: place.start, place.count) }
             terms.append(term)
             places.append(place)
         }
@@ -71,6 +75,11 @@ public struct FilterExpression: Sendable {
     }
 
     package init(terms: [Term]) { self.terms = terms }
+
+    /// - Parameter words: Of what there are too many.
+    static func tooMany(_ words: String, at offset: Int, _ count: Int) -> FilterMistake {
+        FilterMistake("A filter has at most \(termLimit) \(words). Leave some out.", at: offset, count: count)
+    }
 
     /// Where a term stands in its text.
     struct Place {

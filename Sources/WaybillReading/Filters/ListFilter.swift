@@ -34,7 +34,10 @@ extension ListFilter {
             let condition = try list.superDecoder()
             conditions.append(
                 try condition.filterText { (text) throws(FilterMistake) in
-                    try FilterCondition(text, about: Self.subject)
+                    guard conditions.count < FilterExpression.termLimit else {
+                        throw FilterExpression.tooMany("terms", at: 0, text.unicodeScalars.count)
+                    }
+                    return try FilterCondition(text, about: Self.subject)
                 })
         }
     }

@@ -199,6 +199,9 @@ extension TermReading {
         guard !methods.isEmpty else {
             throw mistake("“\(value)” is no method: give GET, or several with commas between.")
         }
+        guard methods.count <= FilterExpression.termLimit else {
+            throw FilterExpression.tooMany("methods", at: place.valueStart, value.unicodeScalars.count)
+        }
         return methods
     }
 

@@ -16,6 +16,27 @@ import WaybillTesting
         try FilterExpression(text).filter(names: names, now: now)
     }
 
+    /// Breaks when one request asks so much of every row that the store does nothing else, or makes a statement of
+    /// megabytes.
+    @Test func aFilterHasAsManyTermsAsAreOfUse() throws {
+        let words = (1...33).map { "-word\($0)" }
+        #expect(try filter(words.prefix(32).joined(separator: " ")).conditions.count == 32)
+        let text = words.joined(separator: " ")
+        let mistake = #expect(throws: FilterMistake.self) { try filter(text) }
+        #expect(mistake?.message == "A filter has at most 32 terms. Leave some out.")
+        #expect(mistake?.marked(in: text)[1].hasSuffix(" ^^^^^^^") == true)
+        let conditions = #"{"conditions":[\#(words.map { "\"\($0)\"" }.joined(separator: ","))]}"#
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(TransactionFilter.self, from: Data(conditions.utf8))
+        }
+        let methods = (1...33).map { "M\($0)" }
+        #expect(throws: FilterMistake.self) {
+            try FilterExpression("method:\(methods.joined(separator: ","))", about: .exchanges)
+        }
+        let json = #"{"methods":[\#(methods.map { "\"\($0)\"" }.joined(separator: ","))]}"#
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(ExchangeFilter.self, from: Data(json.utf8)) }
+    }
+
     @Test func everyTermReachesTheFilter() throws {
         var expected = TransactionFilter()
         expected.useCase = 0
