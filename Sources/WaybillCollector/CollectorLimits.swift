@@ -21,6 +21,9 @@ public struct CollectorLimits: Sendable, Hashable {
     public var requestsPerSecond = 500
     /// How long somebody stays logged in to the inspector. Default: 12 hours.
     public var sessionTime = Duration.seconds(12 * 3600)
+    /// How long a list, a question, or a piece of an export may take; one that takes longer is ended, and gets 422. As
+    /// long it may wait for its turn, and gets 503 then. Default: 30 s.
+    public var readDuration: Duration = .seconds(30)
     /// How long after the last of it was received a transaction is kept. Default: nil, without limit.
     public var maximumAge: Duration?
     /// Bytes that the rows and indexes of a project may take; beyond, the transactions that were received first go.

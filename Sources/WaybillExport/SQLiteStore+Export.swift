@@ -9,15 +9,17 @@ extension SQLiteStore: ExportingStore {
         let (place, redactor) = (place, redactor)
         // A connection of its own for each: a receiver that takes hours keeps no other waiting.
         let thread = StoreThread(label: "waybill.export") { StreamedExport() }
-        let cursor = try await thread.run { export in
+        // Each piece by itself: however long an export takes, it goes on while it finds something.
+        let interruption = { @Sendable [clock, readLimit] in Interruption(after: readLimit, by: clock) }
+        let cursor = try await thread.run(until: interruption()) { export, interruption in
             do {
-                return try export.begin(scope, as: format, of: place, redactor)
+                return try export.begin(scope, as: format, of: place, redactor, until: interruption)
             } catch let error as WaybillError where error.code == .format {
                 throw QueryFailure.parameter("after", error.message)
             }
         }
         return ExportStream(cursor: cursor.description) {
-            try await thread.run { export throws(WaybillError) in try export.piece() }
+            try await thread.run(until: interruption()) { try $0.piece(until: $1) }
         }
     }
 

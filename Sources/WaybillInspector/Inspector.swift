@@ -21,14 +21,18 @@ public struct Inspector: Sendable {
     package init(access: any InspectorAccess) { self.access = access }
 
     /// Shows one store, a file or the folder of one, read-only and without asking for a token, to requests whose field
-    /// `Host` is a name of this machine.
+    /// `Host` is a name of this machine. A page for which it would read longer than 30 s says so instead.
     ///
     /// - Parameter file: Of the store, or its folder.
     /// - Throws: where it is missing, no store, or made by a newer version.
     public init(file: URL) throws(WaybillError) { try self.init(file: file, clock: SystemClock()) }
 
-    package init(file: URL, clock: any TransactionClock) throws(WaybillError) {
-        let store = try SQLiteStore(file, clock: clock)
+    /// - Parameter readLimit: How long a page may read; nil: as long as it does.
+    package init(
+        file: URL, clock: any TransactionClock = SystemClock(), readLimit: Duration? = .seconds(30)
+    ) throws(WaybillError) {
+        var store = try SQLiteStore(file, clock: clock)
+        store.readLimit = readLimit
         self.init(access: LocalAccess(store: InspectedStore(name: file.lastPathComponent, store: store, clock: clock)))
     }
 
@@ -47,6 +51,10 @@ public struct Inspector: Sendable {
             return .message(InspectorProblem(access.redactor.redacted(failure)), depth: route.depth)
         } catch let problem as InspectorProblem {
             return problem.status == 401 ? askToken(for: request, route) : .message(problem, depth: route.depth)
+        } catch let error as WaybillError where error.code == .deadline {
+            return .message(.deadline(error), depth: route.depth)
+        } catch is CancellationError {
+            return .message(.unavailable, depth: route.depth)
         } catch {
             var response = InspectorResponse.message(.unavailable, depth: route.depth)
             response.failure = error

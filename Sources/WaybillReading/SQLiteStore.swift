@@ -4,16 +4,24 @@ package import WaybillStore
 
 /// A store in an SQLite database.
 ///
-/// One thread writes, one reads what people wait for, and one answers questions about many transactions, which may take
-/// seconds and much memory: so no list waits for a question, and no set for a list.
+/// One thread writes, a few read what people wait for, and one answers questions about many transactions, which may take
+/// seconds and much memory: so no list waits for a question, no set for a list, and no list for another one that is
+/// slow.
 public struct SQLiteStore: Sendable {
     package let clock: any TransactionClock
     package let place: ResolvedLocation
     package let writer: SetWriter
     /// What exports of facts go through.
     package var redactor = Redactor()
-    private let lists: StoreThread<StoreReader>
-    private let questions: StoreThread<Late<StoreReader>>
+    /// How long one read may take, or a piece of an export; nil: as long as it does. It ends with the task that asked,
+    /// too.
+    package var readLimit: Duration?
+    private let lists: ReaderPool
+    private let questions: ReaderPool
+    private let watcher: ReaderPool
+
+    /// As many lists are read at a time.
+    private static let listReaderCount = 3
 
     /// Opens a store to read it; what is to be written opens it once more.
     ///
@@ -65,16 +73,22 @@ public struct SQLiteStore: Sendable {
         self.place = place
         self.clock = clock
         self.writer = writer
-        lists = try StoreThread(label: "waybill.reader") { () throws(WaybillError) in try StoreReader(place) }
-        questions = StoreThread(label: "waybill.questions") {
-            Late { () throws(WaybillError) in try StoreReader(place) }
-        }
+        lists = ReaderPool(place, label: "waybill.reader", count: Self.listReaderCount)
+        questions = ReaderPool(place, label: "waybill.questions", count: 1)
+        watcher = ReaderPool(place, label: "waybill.watcher", count: 1)
+        try lists.open()
     }
 
-    /// What `body` reads, on the thread of lists.
+    /// What `body` reads, on a thread of lists.
     package func read<Value: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Value) async throws -> Value
     {
-        try await lists.run { reader in try body(reader) }
+        try await lists.run(within: readLimit, by: clock, body)
+    }
+
+    /// What `body` reads, on the one thread whose reader's ``StoreReader/version()`` can be compared with the one
+    /// before.
+    func watch<Value: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Value) async throws -> Value {
+        try await watcher.run(within: readLimit, by: clock, body)
     }
 
     /// What `body` reads, on the thread of questions.
@@ -82,10 +96,10 @@ public struct SQLiteStore: Sendable {
         async throws -> Value
     {
         let now = clock.wallMicroseconds()
-        return try await questions.run { reader in try body(try reader.opened(), now) }
+        return try await questions.run(within: readLimit, by: clock) { reader in try body(reader, now) }
     }
 
-    /// What `body` reads of what a request means, on the thread of lists.
+    /// What `body` reads of what a request means, on a thread of lists.
     ///
     /// - Parameter body: Given the filter, and now in microseconds since 1970.
     package func read<Filter: ListFilter, Value: Sendable>(

@@ -27,7 +27,8 @@ extension Inspector {
         for route in InspectorRoute.allCases {
             for method in route.methods.compactMap({ HTTPRequest.Method($0) }) {
                 router.on(RouterPath(route.path), method: method) { request, context in
-                    let response = await respond(to: try await InspectorRequest(request, depth: route.depth))
+                    let request = try await InspectorRequest(request, depth: route.depth)
+                    let response = await cancelWhenGracefulShutdown { await respond(to: request) }
                     if let failure = response.failure { context.logger.error("waybill: \(failure)") }
                     return method == .head ? Response(response).createHeadResponse() : Response(response)
                 }

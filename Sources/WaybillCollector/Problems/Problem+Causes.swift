@@ -83,6 +83,16 @@ extension Problem {
         return problem
     }
 
+    /// Its words are ours, and name no path.
+    static func deadline(_ error: WaybillError) -> Problem { Problem(.unprocessableContent, error.message) }
+
+    static var ending: Problem {
+        var problem = Problem(
+            .serviceUnavailable, "The collector is about to end, and answers nothing more. Ask again.")
+        problem.headers[.retryAfter] = "5"
+        return problem
+    }
+
     /// The rows may be gone already, and the bytes not.
     static var unfinishedErasure: Problem {
         var problem = Problem(

@@ -17,11 +17,13 @@ final class Project: Sendable {
         self.name = name
         let counters = Counters(clock: clock)
         self.counters = counters
-        store = try SQLiteStore(
+        var store = try SQLiteStore(
             making: name.description, in: folder, factsPerTransaction: limits.factsPerTransaction, clock: clock
         ) {
             counters.count($0)
         }
+        store.readLimit = limits.readDuration
+        self.store = store
         spanCursorFile = folder.appending(path: "\(name).otlp-cursor")
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 public import Hummingbird
 import Logging
+import ServiceLifecycle
 import WaybillCore
 import WaybillReading
 
@@ -83,12 +84,26 @@ extension Collector {
         _ request: Request, to route: Route, of project: Project, from bearer: AccessControl.Bearer,
         _ context: some RequestContext
     ) async throws -> Response {
-        let store = project.store
         switch route {
         case .addSet: return try await addSet(request, to: project, from: bearer)
+        case .eraseTransactions: return try .json(await erase(request, from: project, context))
+        case .listTransactions, .listNames, .showTransaction, .listExchanges, .showExchange, .listSources, .ask,
+            .export, .readMetrics, .checkHealth, .checkReadiness:
+            // What only reads does not keep the process from ending.
+            return try await cancelWhenGracefulShutdown {
+                try await answer(reading: request, at: route, of: project, context)
+            }
+        }
+    }
+
+    /// Answers what changes nothing.
+    private func answer(
+        reading request: Request, at route: Route, of project: Project, _ context: some RequestContext
+    ) async throws -> Response {
+        let store = project.store
+        switch route {
         case .listTransactions:
             return try .json(await store.transactions(ListRequest(request.queryItems, about: .transactions)))
-        case .eraseTransactions: return try .json(await erase(request, from: project, context))
         case .listNames: return try .json(await store.nameConflicts())
         case .showTransaction:
             let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
@@ -101,7 +116,8 @@ extension Collector {
         case .ask: return try await ask(request, of: project)
         case .export: return try await export(request, of: project)
         case .readMetrics: return metrics(of: project)
-        case .checkHealth, .checkReadiness: throw HTTPError(.notFound)  // answered without a project
+        // Answered elsewhere: without a project, or because they write.
+        case .checkHealth, .checkReadiness, .addSet, .eraseTransactions: throw HTTPError(.notFound)
         }
     }
 
@@ -113,6 +129,10 @@ extension Collector {
             return try await body()
         } catch let failure as QueryFailure {
             throw Problem(Redactor().redacted(failure))
+        } catch is CancellationError {
+            throw Problem.ending
+        } catch let error as WaybillError where error.code == .deadline {
+            throw Problem.deadline(error)
         } catch let error as WaybillError {
             context.logger.error("waybill: \(error)")
             throw Problem.unavailable

@@ -91,6 +91,11 @@ struct ServeFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "How long a list or a question may take; one that takes longer gets 422. Default: 30.", valueName: "count"))
+    var readSeconds: Int?
+
+    @Option(
+        help: ArgumentHelp(
             "Send what comes to this tracing backend, as spans by OTLP/HTTP; header fields it asks for are WAYBILL_OTLP_HEADERS.",
             valueName: "url"))
     var otlp: String?
@@ -108,7 +113,7 @@ struct ServeFlags: ParsableArguments {
             .retentionDays: retentionDays, .maxStoreBytes: maxStoreBytes, .sessionHours: sessionHours,
             .maxConnections: maxConnections, .headerSeconds: headerSeconds, .bodySeconds: bodySeconds,
             .idleSeconds: idleSeconds, .writeSeconds: writeSeconds, .stalledSeconds: stalledSeconds,
-            .minBytesPerSecond: minBytesPerSecond,
+            .minBytesPerSecond: minBytesPerSecond, .readSeconds: readSeconds,
         ]
         var contents: [ServeSetting: ConfigContent] = texts.compactMapValues { $0.map(ConfigContent.string) }
         contents.merge(numbers.compactMapValues { $0.map(ConfigContent.int) }) { $1 }

@@ -11,6 +11,7 @@ enum ServeSetting: String, CaseIterable {
     case maxBodyBytes, maxDecompressedBytes, maxPendingBytes, maxSetFacts, maxTransactionFacts, maxRequestsPerSecond
     case retentionDays, maxStoreBytes, sessionHours
     case maxConnections, headerSeconds, bodySeconds, idleSeconds, writeSeconds, stalledSeconds, minBytesPerSecond
+    case readSeconds
     case otlp, otlpHeaders
 
     var key: ConfigKey { ConfigKey([rawValue]) }

@@ -82,6 +82,8 @@ struct ServeSettings: Sendable {
         writeSeconds = try await reader.number(.writeSeconds, in: 1...3600) ?? writeSeconds
         stalledSeconds = try await reader.number(.stalledSeconds, in: 1...3600) ?? stalledSeconds
         minimumBytesPerSecond = try await reader.number(.minBytesPerSecond, in: 1...1 << 30) ?? minimumBytesPerSecond
+        limits.readDuration =
+            try await reader.number(.readSeconds, in: 1...3600).map { .seconds($0) } ?? limits.readDuration
         otlp = try await reader.text(.otlp)
         otlpHeaders = try await reader.text(.otlpHeaders)
         if let otlp {
@@ -168,6 +170,7 @@ struct ServeSettings: Sendable {
         case .writeSeconds: "\(writeSeconds)"
         case .stalledSeconds: "\(stalledSeconds)"
         case .minBytesPerSecond: "\(minimumBytesPerSecond)"
+        case .readSeconds: "\(limits.readDuration.components.seconds)"
         // An address may hold a password, or a key.
         case .otlp: otlp.map(Redactor().wholeURL)
         case .otlpHeaders: otlpHeaders

@@ -11,8 +11,9 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a collector: take in sets, and answer questions about them.",
         discussion: """
-            The first line of output is where it listens. The first SIGTERM or SIGINT ends it: requests in flight finish, and what was \
-            acknowledged is on disk. Every request carries a token, made by `waybill token add`, unless it runs with --insecure.
+            The first line of output is where it listens. The first SIGTERM or SIGINT ends it: sets in flight are taken in, lists and \
+            questions end, and what was acknowledged is on disk. Every request carries a token, made by `waybill token add`, unless it runs \
+            with --insecure.
 
             Opened in a browser, the same address shows what was recorded to who logs in with a token to read. For a store in one file, e.g. \
             one that a phone handed over, there is nothing else: it is shown read-only, to this machine alone, and no token is asked for.
@@ -75,7 +76,7 @@ struct Serve: AsyncParsableCommand {
                 .setting,
                 "A store in one file is shown on loopback alone, and not on \(settings.host). Leave --host out.")
         }
-        let inspector = try Inspector(file: file)
+        let inspector = try Inspector(file: file, readLimit: settings.limits.readDuration)
         for warning in await inspector.warnings() { Terminal.warn(warning) }
         try await run(try settings.application(inspector), settings)
     }

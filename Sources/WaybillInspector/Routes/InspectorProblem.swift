@@ -27,6 +27,11 @@ package struct InspectorProblem: Error, Hashable {
 
     static func forbidden(_ detail: String) -> InspectorProblem { InspectorProblem(403, "Forbidden", detail) }
 
+    /// Its words are ours, and name no path.
+    static func deadline(_ error: WaybillError) -> InspectorProblem {
+        InspectorProblem(422, "Unprocessable Content", error.message)
+    }
+
     /// The store's own words stay in the log: they may name paths.
     static let unavailable = InspectorProblem(
         503, "Service Unavailable", "The store cannot be read or written at the moment. Nothing was kept; try again.")

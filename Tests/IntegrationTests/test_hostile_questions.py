@@ -1,0 +1,213 @@
+"""A collector that is asked too much, and files that say that they are stores: bounded, on loopback alone."""
+import http.client
+import json
+import shutil
+import sqlite3
+import subprocess
+import threading
+import time
+import urllib.parse
+
+import pytest
+from sets import APP, Recorder, guid
+from waybill import TIMEOUT, WAYBILL, Collector
+
+MEMORY_CEILING = 150 << 20
+TRANSACTIONS = 40_000
+READ_SECONDS = 2
+# How long somebody waits for a list beside a slow question; one second on a quiet machine.
+PATIENCE = 10
+
+
+def fill(collector, count):
+    """So many logins, all of which mention “login”."""
+    for first in range(0, count, 5_000):
+        recorder = Recorder(APP | {"app": "shop"}, 1_772_366_400_000_000 + first, {(0, "login"): {0: "initiated"}})
+        for number in range(min(5_000, count - first)):
+            recorder.open(number * 1_000, guid(), 0, attributes={"sku": f"A-{number}", "variant": "B"})
+            recorder.add(number * 1_000 + 500, "closed", outcome="succeeded")
+        collector.post(recorder.set())
+
+
+def ask(collector, path, timeout=TIMEOUT):
+    """Status and document; status 0 where the connection was closed without an answer."""
+    connection = http.client.HTTPConnection(collector.address, timeout=timeout)
+    try:
+        connection.request("GET", path, headers={"Authorization": f"Bearer {collector.tokens['read']}"})
+        response = connection.getresponse()
+        return response.status, json.loads(response.read() or b"{}")
+    except (ConnectionResetError, http.client.RemoteDisconnected, http.client.IncompleteRead):
+        return 0, {}
+    finally:
+        connection.close()
+
+
+def filtered(terms, kind="transactions"):
+    return f"/v1/{kind}?limit=20&filter=" + urllib.parse.quote(" ".join(terms))
+
+
+def words(count, salt=""):
+    """Conditions that nothing passes, which is known of no transaction before its last word."""
+    return [f"-absent{salt}x{number}" for number in range(count - 1)] + ["-login"]
+
+
+@pytest.fixture(scope="module")
+def collector(serve, tmp_path_factory):
+    collector = serve(
+        tmp_path_factory.mktemp("questions"), "--read-seconds", str(READ_SECONDS), roles=["ingest", "read"])
+    fill(collector, TRANSACTIONS)
+    return collector
+
+
+def test_questions_that_nobody_asked_before_take_no_memory_for_good(collector, attack):
+    with attack(collector, "400 filters of 60 to 90 terms, 400 of 20 to 32") as tried:
+        before = collector.memory("VmRSS")
+        for number in range(400):
+            terms = [f"-w{number}x{term}" for term in range(60 + number % 31)]
+            status, problem = ask(collector, filtered(terms))
+            tried.count += 1
+            assert status == 400 and problem["detail"] == "A filter has at most 32 terms. Leave some out."
+        for number in range(400):
+            # Each is another statement, and finds its page at once.
+            status, page = ask(collector, filtered([f"-w{number}x{term}" for term in range(20 + number % 13)]))
+            tried.count += 1
+            assert status == 200 and len(page["transactions"]) == 20
+        after = collector.memory("VmRSS")
+        assert after < MEMORY_CEILING
+        tried.held = f"more than 32 terms are refused with 400; memory {before >> 20} MB before, {after >> 20} MB after"
+
+
+def test_a_question_that_takes_too_long_ends_and_holds_nobody_up(collector, attack):
+    with attack(collector, f"one GET of 300 negated words, then two of 32, over {TRANSACTIONS:,} transactions") as tried:
+        assert ask(collector, filtered(words(300)))[0] == 400
+        slow, waits = [], []
+
+        def hold(salt):
+            begun = time.monotonic()
+            slow.append((ask(collector, filtered(words(32, salt))), time.monotonic() - begun))
+
+        threads = [threading.Thread(target=hold, args=[salt]) for salt in "ab"]
+        for thread in threads:
+            thread.start()
+        for _ in range(2_000):
+            begun = time.monotonic()
+            status, page = ask(collector, "/v1/transactions?limit=20")
+            waits.append(time.monotonic() - begun)
+            assert status == 200 and len(page["transactions"]) == 20
+            if not any(thread.is_alive() for thread in threads):
+                break
+        for thread in threads:
+            thread.join(TIMEOUT)
+        tried.count += 3
+        for (status, problem), seconds in slow:
+            assert status == 422 and "Ask for less" in problem["detail"]
+            assert seconds < READ_SECONDS + 20
+        assert max(waits) < PATIENCE
+        longest = max(seconds for _, seconds in slow)
+        tried.held = (
+            f"300 words: 400; 32 words: 422 after {longest:.1f} s; {len(waits)} lists beside them, "
+            f"the slowest {max(waits):.2f} s")
+
+
+def test_who_asks_slow_questions_all_the_time_is_not_alone(collector, attack):
+    with attack(collector, "eight clients that ask slow questions without a pause") as tried:
+        ending = threading.Event()
+
+        def hold(number):
+            for round in range(3):
+                if not ending.is_set():
+                    status, _ = ask(collector, filtered(words(32, f"{number}y{round}")))
+                    assert status in (422, 503)
+                    tried.count += 1
+
+        threads = [threading.Thread(target=hold, args=[number]) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        begun = time.monotonic()
+        status, _ = ask(collector, "/v1/transactions?limit=20")
+        wait = time.monotonic() - begun
+        ending.set()
+        for thread in threads:
+            thread.join(TIMEOUT)
+        assert status in (200, 503) and wait < 3 * READ_SECONDS + 20
+        tried.held = f"each ends; a list of somebody else was answered with {status} after {wait:.1f} s"
+
+
+def test_a_collector_that_is_busy_with_a_question_ends_when_it_is_asked_to(tmp_path):
+    with Collector(tmp_path / "busy", "--read-seconds", "600", roles=["ingest", "read"]) as collector:
+        fill(collector, TRANSACTIONS)
+        answers = []
+        threads = [
+            threading.Thread(target=lambda: answers.append(ask(collector, filtered(words(32, salt)), 600)))
+            for salt in "abcde"]
+        for thread in threads:
+            thread.start()
+        idle = collector.worked()
+        for _ in range(6_000):
+            if collector.worked() - idle > 1_000:
+                break
+            time.sleep(0.01)
+        assert collector.process.poll() is None and not answers, "it is busy still"
+        begun = time.monotonic()
+        assert collector.end() == 0
+        assert time.monotonic() - begun < 30
+        for thread in threads:
+            thread.join(TIMEOUT)
+        assert all(status in (0, 503) for status, _ in answers)
+
+
+ENDLESS = "WITH RECURSIVE n(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM n)"
+SCHEMAS = {
+    "an endless view": (
+        f"DROP TABLE names; CREATE VIEW names AS {ENDLESS} SELECT x AS use_case, -1 AS event, 'a' AS app, "
+        "'1' AS app_version, 'n' AS name FROM n", "names"),
+    "an endless view of sources": (
+        f"ALTER TABLE sources RENAME TO others; CREATE VIEW sources AS {ENDLESS} SELECT o.* FROM n, others o", "sources"),
+    "a generated column": (
+        "DROP TABLE events; CREATE TABLE events(source, part, after, at_us, code, "
+        "detail AS (hex(zeroblob(500000000))), sequence)", "events"),
+    "a trigger": ("CREATE TRIGGER quiet AFTER INSERT ON parts BEGIN DELETE FROM parts; END", "quiet"),
+    "no version": ("PRAGMA user_version = -1", "is not a Waybill store"),
+}
+
+
+@pytest.fixture(scope="module")
+def store(serve, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    with Collector(folder / "honest", roles=["ingest"]) as collector:
+        fill(collector, 10)
+    connection = sqlite3.connect(folder / "honest" / "waybill.sqlite")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.execute("PRAGMA journal_mode = DELETE")
+    connection.close()
+    return folder / "honest" / "waybill.sqlite"
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_file_whose_schema_is_somebody_elses_is_refused_with_one_sentence(name, store, tmp_path):
+    script, what = SCHEMAS[name]
+    file = tmp_path / "handed-over.sqlite"
+    shutil.copy(store, file)
+    connection = sqlite3.connect(file)
+    connection.execute("PRAGMA legacy_alter_table = ON")
+    connection.executescript(script)
+    connection.close()
+    before = file.read_bytes()
+    for verb in (["list"], ["verify"], ["serve", "--port", "0"], ["list", "--network"], ["ask", "summary"]):
+        words = [verb[0], file, *verb[1:]] if verb[0] != "ask" else ["ask", verb[1], file]
+        done = subprocess.run(
+            [WAYBILL, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT)
+        assert done.returncode == 1, f"{verb}: {done.stdout}{done.stderr}"
+        lines = done.stderr.strip().splitlines()
+        assert len(lines) == 1 and what in lines[0] and str(file) in lines[0], f"{verb}: {done.stderr}"
+    assert file.read_bytes() == before
+
+
+def test_a_store_with_a_view_of_ones_own_is_shown(store, tmp_path):
+    file = tmp_path / "mine.sqlite"
+    shutil.copy(store, file)
+    connection = sqlite3.connect(file)
+    connection.executescript(f"CREATE VIEW mine AS {ENDLESS} SELECT x FROM n; CREATE INDEX by_code ON events(code); ANALYZE")
+    connection.close()
+    done = subprocess.run([WAYBILL, "verify", file], capture_output=True, text=True, timeout=TIMEOUT)
+    assert done.returncode == 0, done.stderr

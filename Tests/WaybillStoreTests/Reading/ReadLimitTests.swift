@@ -1,0 +1,112 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+import WaybillExport
+import WaybillTesting
+
+@testable import WaybillReading
+@testable import WaybillStore
+
+/// No question holds a store for others: there are several readers, and each read has an end.
+@Suite(.timeLimit(.minutes(5))) struct ReadLimitTests {
+    private let folder: TemporaryDirectory
+    private let clock = ManualClock()
+    private let store: SQLiteStore
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        let app = FactWriter()
+        for _ in 0..<3 { app.close(app.open(GUID()), .failed) }
+        var store = try SQLiteStore(making: folder.url, clock: clock)
+        try store.writer.thread.sync { store in try app.record(into: store.opened()) }
+        store.readLimit = .seconds(30)
+        self.store = store
+    }
+
+    /// Reads for ever, and tells when it has begun.
+    private func readForEver(_ begun: Gate) async throws {
+        try await store.read { reader in
+            begun.open()
+            try reader.connection.statement(
+                "WITH n(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM n) SELECT 1 FROM n WHERE x < 0"
+            )
+            .run()
+        }
+    }
+
+    private func list() async throws -> Int { try await store.transactions(ListRequest()).rows.count }
+
+    /// Breaks when one slow list keeps the others waiting.
+    @Test func listsGoOnBesideASlowOne() async throws {
+        let begun = [Gate(), Gate()]
+        let slow = begun.map { gate in Task { try await readForEver(gate) } }
+        for gate in begun { await gate.opened() }
+        for _ in 0..<10 { #expect(try await list() == 3) }
+        for task in slow {
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+
+    /// Breaks when a slow list goes on behind its time, or keeps its reader.
+    @Test func aSlowListEndsAtItsDeadline() async throws {
+        for _ in 0..<5 {
+            let begun = Gate()
+            let slow = Task { try await readForEver(begun) }
+            await begun.opened()
+            clock.advance(by: .seconds(31))
+            let error = await #expect(throws: WaybillError.self) { try await slow.value }
+            #expect(error?.code == .deadline)
+        }
+        #expect(try await list() == 3)
+    }
+
+    /// Breaks when those who wait do so without end, or one that nobody waits for any more is begun all the same.
+    @Test func whoWaitsForItsTurnHasPatience() async throws {
+        let begun = (0..<3).map { _ in Gate() }
+        let slow = begun.map { gate in Task { try await readForEver(gate) } }
+        for gate in begun { await gate.opened() }
+        let waiting = (0..<20).map { _ in Task { try await list() } }
+        let canceled = Task { try await list() }
+        canceled.cancel()
+        clock.advance(by: .seconds(31))
+        for task in slow { await #expect(throws: WaybillError.self) { try await task.value } }
+        for task in waiting {
+            // Those whose turn came as soon as they asked were not there yet when time went on.
+            do { #expect(try await task.value == 3) } catch {
+                #expect(
+                    (error as? WaybillError)?.message
+                        == "The store was busy with other questions for too long. Try again.")
+            }
+        }
+        await #expect(throws: CancellationError.self) { try await canceled.value }
+        #expect(try await list() == 3)
+    }
+
+    /// Breaks when a page that follows the store is drawn anew without end, because two readers count differently.
+    @Test func theVersionIsTheSameUntilSomethingIsWritten() async throws {
+        let version = try await store.version()
+        for _ in 0..<10 {
+            _ = try await list()
+            #expect(try await store.version() == version)
+        }
+        let app = FactWriter()
+        app.open(GUID())
+        _ = try await store.add(ReceivedSet(set: Redactor().redacted(app.set()), atMicroseconds: 0))
+        #expect(try await store.version() != version)
+    }
+
+    /// Breaks when an export ends because all of it takes long, although each piece comes in time.
+    @Test func anExportMayTakeAsLongAsItGoesOn() async throws {
+        let export = try await store.export(.of(ListRequest()), as: .ndjson)
+        var factCount = 0
+        for _ in 0..<100 {
+            guard let piece = try await export.next() else { break }
+            factCount += piece.factCount
+            clock.advance(by: .seconds(29))
+        }
+        #expect(factCount == 6)
+        #expect(clock.uptimeMicroseconds() > 29_000_000)
+    }
+}
