@@ -3,7 +3,7 @@ import WaybillCore
 import WaybillStore
 
 // Memory first: what the other rows leave behind would hide it.
-var allRows: [Row] = [.memory, .exportMemory, .log, .logWritten, .log8, .logAllocations, .logFaults]
+var allRows: [Row] = [.memory, .exportMemory, .log, .logHook, .logHookChange, .logWritten, .log8, .logAllocations, .logFaults]
 allRows += Row.logLatencies
 allRows += [.disabledLog, .guid, .drain, .recover]
 allRows += Row.bytesPerEvent

@@ -52,6 +52,48 @@ extension Row {
         return comparison
     }
 
+    /// An event without attributes where the app's hook keeps everything.
+    static let logHook = Row("logHook", unit: "ns/event", against: "log without a hook") {
+        try await loggingAsked({ $0 }) { $0.log(.initiated) }
+    }
+
+    /// An event with an attribute, which the app's hook changes.
+    static let logHookChange = Row("logHookChange", unit: "ns/event", against: "the same without a hook") {
+        try await loggingAsked { draft in
+            guard case .event(var event) = draft else { return draft }
+            event.attributes["screen"] = "changed"
+            return .event(event)
+        } log: {
+            $0.log(.initiated, attributes: ["screen": "login"])
+        }
+    }
+
+    /// What events cost with a hook, against the same without one.
+    private static func loggingAsked(
+        _ hook: @escaping @Sendable (RecordingDraft) -> RecordingDraft?,
+        log: @escaping (UseCaseTransaction<Login>) -> LogResult
+    ) async throws -> Comparison {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let count = 10_000
+        let managers = ["asked", "bare"].map { name in
+            var options = TransactionManager.Options()
+            options.willRecord = name == "asked" ? hook : nil
+            return TransactionManager(store: .directory(folder.appending(path: name)), options: options)
+        }
+        let logins = managers.map { $0.begin(Login.self) }
+        for manager in managers { try await manager.sync() }
+        let record = { (login: UseCaseTransaction<Login>) in
+            let taken = (0..<count).count { _ in log(login) == .journaled }
+            precondition(taken == count, "events were refused: the figure would be of something else")
+            return taken
+        }
+        return try Comparison.nanoseconds(
+            operations: count,
+            before: { for manager in managers { try manager.sources.source?.writer.runAndWait { _, _ in } } },
+            of: { record(logins[0]) }, against: { record(logins[1]) })
+    }
+
     /// The same where a journal must not be mapped, and each record is written to its file; against a mapped one.
     static let logWritten = Row("logWritten", unit: "ns/event", against: "a mapped journal") {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")

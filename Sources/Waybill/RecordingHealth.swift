@@ -10,6 +10,9 @@ public struct RecordingHealth: Sendable, Hashable {
     public var hints: [String]
     /// Facts that were not taken for want of room.
     public var refused: Int
+    /// What ``TransactionManager/Options/willRecord`` kept from being recorded: facts, bodies, and what belongs to a
+    /// transaction whose opening it withheld. It has no sequence, so no ledger knows of it. Leaves ``isGood`` as it is.
+    public var withheld: Int
     /// Attributes that were cut short or left out because of `Limits`.
     public var truncated: Int
     /// Bodies that were cut short because too much waited for the disk.
@@ -28,6 +31,7 @@ public struct RecordingHealth: Sendable, Hashable {
 /// Counts that only go up.
 package final class Counters: Sendable {
     package struct Values: Sendable {
+        package var withheld = 0
         package var truncated = 0
         package var malformedHeaders = 0
         package var mismatchedUseCases = 0

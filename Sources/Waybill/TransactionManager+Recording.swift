@@ -82,7 +82,7 @@ extension TransactionManager {
         return source.open(
             Fact.Opened(
                 transaction: GUID(), useCase: useCase, timeoutMicroseconds: max(0, timeout.microseconds),
-                attributes: source.attributes(attributes)))
+                attributes: attributes))
     }
 
     private func join(
@@ -97,7 +97,7 @@ extension TransactionManager {
                 transaction: told.transaction, useCase: useCase, isJoined: true,
                 timeoutMicroseconds: max(0, timeout.microseconds),
                 cause: cause,
-                attributes: source.attributes(attributes)))
+                attributes: attributes))
     }
 
     private func read(_ header: (String) -> String?, in source: SourceRecorder) -> TransactionHeader? {

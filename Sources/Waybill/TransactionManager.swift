@@ -73,6 +73,23 @@ public final class TransactionManager: Sendable {
         /// options.canFlush = { await power.isCharging }
         /// ```
         public var canFlush: @Sendable () async -> Bool = { true }
+        /// The app's own say in what is recorded, asked about each event, opening, end, exchange and body before it is
+        /// redacted and stored; nil, the default: nothing is asked.
+        ///
+        /// It gets a ``RecordingDraft`` and gives back what is to be recorded of it; nil, or one of another case:
+        /// nothing, which ``RecordingHealth/withheld`` counts. It runs on the thread that records: the caller's; for
+        /// the end of an exchange the one that tells of it, as a rule a queue of the session; for bodies a queue of
+        /// their own. So it must be quick, must be ready to be called on several threads at once, and must not wait for
+        /// the manager. What it records itself is recorded without asking again.
+        ///
+        /// ```swift
+        /// options.willRecord = { draft in
+        ///     guard case .event(var event) = draft else { return draft }
+        ///     event.attributes["note"] = nil
+        ///     return .event(event)
+        /// }
+        /// ```
+        public var willRecord: (@Sendable (RecordingDraft) -> RecordingDraft?)?
         /// The clocks to record by.
         public var clock: any TransactionClock = SystemClock()
         /// Told, once each, what a developer would want to know; by default it is written to standard error.
@@ -193,7 +210,7 @@ public final class TransactionManager: Sendable {
                 + [source?.writer.problem, sources.problem, flusher.problem, passiveCapture.problem].compactMap { $0 }
                 + rules.problems,
             hints: [sources.modeHint, flusher.hint(on: source)].compactMap { $0 } + sources.uncorrelated.sentences,
-            refused: source?.writer.recorder.refusedCount ?? 0,
+            refused: source?.writer.recorder.refusedCount ?? 0, withheld: counts.withheld,
             truncated: counts.truncated, omittedBodies: source?.writer.bodies.refusedCount ?? 0,
             malformedHeaders: counts.malformedHeaders,
             mismatchedUseCases: counts.mismatchedUseCases,

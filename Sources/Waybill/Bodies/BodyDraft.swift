@@ -7,9 +7,13 @@ import WaybillStore
 final class BodyDraft: @unchecked Sendable {
     private let place: BodyPlace
     private let contentType: String?
+    /// As it came.
+    private let ownContentType: String?
     private let keeper: BodyKeeper
     private var redactor: BodyRedactor
     private var kept: [UInt8] = []
+    /// What the app's hook has to see whole; empty where it is not asked.
+    private var unseen: [UInt8] = []
     private var pieceCount = 0
     private var hash = SipHash(key: (0, 0))
     /// The first bytes of a body that was compressed, until it is known whether it still is; nil: it is known.
@@ -22,6 +26,7 @@ final class BodyDraft: @unchecked Sendable {
     init(_ place: BodyPlace, _ head: BodyHead, _ keeper: BodyKeeper, keepsBinary: Bool) {
         self.place = place
         self.keeper = keeper
+        ownContentType = head.contentType
         contentType = head.contentType.map { type in
             let redacted = keeper.redactor.text(type)
             return redacted.cut(to: Limits.labelLength) ?? redacted
@@ -33,10 +38,15 @@ final class BodyDraft: @unchecked Sendable {
     }
 
     /// Gives back the room of what waits of a body whose exchange was never ended.
-    deinit { keeper.writer.bodies.adjust(by: -kept.count) }
+    deinit { keeper.writer.bodies.adjust(by: -kept.count - unseen.count) }
 
     func append(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { hash.update($0) }
+        if place.asked == nil { take(bytes) } else { unseen += bytes }
+    }
+
+    /// Redacts bytes for which there is room, and hands over what is ready.
+    private func take(_ bytes: [UInt8]) {
         let waiting = kept.count
         if var start = probe {
             start += bytes
@@ -51,6 +61,18 @@ final class BodyDraft: @unchecked Sendable {
 
     /// - Parameter rest: The hash of what is not kept; nil where the body was not cut at the limit.
     func finish(byteCount: Int, omission: ExchangeBody.Omission?, rest: SipHash?) {
+        var (omission, rest) = (omission, rest)
+        if !unseen.isEmpty {
+            let changed = asked(byteCount: byteCount, isWhole: omission == nil)
+            // A hash would tell what the app has taken out.
+            if changed != unseen { rest = nil }
+            let limited = Array((changed ?? []).prefix(max(0, keeper.policy.maximumByteCount)))
+            if let changed, limited.count < changed.count { omission = omission ?? .limit }
+            keeper.writer.bodies.adjust(by: limited.count - unseen.count)
+            unseen = []
+            guard changed != nil else { return }
+            take(limited)
+        }
         let waiting = kept.count
         if let probe { decide(by: probe) }
         if !isStillEncoded { kept += redactor.finish(isWhole: omission == nil) }
@@ -59,6 +81,20 @@ final class BodyDraft: @unchecked Sendable {
             byteCount: byteCount, omission: isStillEncoded ? .encoding : omission,
             hash: isStillEncoded ? nil : rest.map(whole))
         handOver(kept[...], end: end)
+    }
+
+    /// What the app makes of a body that can be read; nil: it is withheld.
+    private func asked(byteCount: Int, isWhole: Bool) -> [UInt8]? {
+        guard let hook = keeper.hook, let request = place.asked,
+            probe == nil || Self.isText(unseen.prefix(Self.probeByteCount))
+        else {
+            return unseen
+        }
+        let draft = RecordingDraft.Body(
+            request: request, direction: place.direction, contentType: ownContentType, byteCount: byteCount,
+            isWhole: isWhole, bytes: unseen)
+        guard case .body(let changed)? = hook.ask(.body(draft)) else { return nil }
+        return changed.bytes
     }
 
     private func decide(by start: [UInt8]) {

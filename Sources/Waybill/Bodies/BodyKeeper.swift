@@ -7,13 +7,16 @@ import WaybillStore
 final class BodyKeeper: Sendable {
     let policy: BodyPolicy
     let redactor: Redactor
+    /// nil: the app is not asked.
+    let hook: RecordingHook?
     let writer: SourceWriter
     private let queue = DispatchQueue(label: "waybill.bodies", qos: .utility)
     private let generation = ProcessGeneration.current
 
-    init(policy: BodyPolicy, redactor: Redactor, writer: SourceWriter) {
+    init(policy: BodyPolicy, redactor: Redactor, hook: RecordingHook?, writer: SourceWriter) {
         self.policy = policy
         self.redactor = redactor
+        self.hook = hook
         self.writer = writer
     }
 

@@ -13,9 +13,14 @@ package final class BodyTaps: Sendable {
     private let keeper: BodyKeeper
     private let part: Int
     private let exchange: Int
+    /// The request as the app's hook left it; nil: it is not asked.
+    private let asked: RecordingDraft.ExchangeOpened?
     private let state: Locked<State>
 
-    init(of request: ExchangeRequest, part: Int, exchange: Int, keeper: BodyKeeper) {
+    init(
+        of request: ExchangeRequest, part: Int, exchange: Int, asked: RecordingDraft.ExchangeOpened?, keeper: BodyKeeper
+    ) {
+        self.asked = asked
         self.keeper = keeper
         self.part = part
         self.exchange = exchange
@@ -32,7 +37,8 @@ package final class BodyTaps: Sendable {
             guard !state.hasEnded else { return nil }
             if let tap = state.taps[direction] { return tap }
             let head = BodyHead(state.heads[direction])
-            let tap = BodyTap(BodyPlace(part: part, exchange: exchange, direction: direction), head, keeper)
+            let place = BodyPlace(part: part, exchange: exchange, direction: direction, asked: asked)
+            let tap = BodyTap(place, head, keeper)
             state.taps[direction] = tap
             return tap
         }
@@ -58,6 +64,8 @@ struct BodyPlace {
     var part: Int
     var exchange: Int
     var direction: BodyDirection
+    /// The request as the app's hook left it; nil: it is not asked.
+    var asked: RecordingDraft.ExchangeOpened?
 }
 
 /// What the head of a request or a response says of its body.

@@ -47,35 +47,47 @@ public final class ExchangeRecorder: Sendable {
     private let source: SourceRecorder?
     /// nil: no body is kept.
     private let bodies: BodyTaps?
+    /// The request as the app's hook left it; nil: it is not asked about this exchange.
+    private let asked: RecordingDraft.ExchangeOpened?
     private let progress = Locked(Progress())
 
     /// Records that an exchange starts.
     ///
     /// - Parameters:
-    ///   - opened: The request, redacted already.
+    ///   - request: As it came.
     ///   - part: The part it belongs to; nil: outside any transaction.
-    ///   - bodies: Given the sequence of the exchange; gives what keeps its bodies.
+    ///   - bodies: Given the sequence of the exchange, and the request as the app's hook left it, nil where it is not
+    ///     asked; gives what keeps its bodies.
     ///   - headers: Given the sequence of the exchange, nil where it is not recorded; gives what is to be added to the
     ///     request.
     init(
-        _ opened: Fact.ExchangeOpened, part: OpenPart?, source: SourceRecorder,
-        bodies: (_ exchange: Int) -> BodyTaps? = { _ in nil },
+        _ request: RecordingDraft.ExchangeOpened, part: OpenPart?, source: SourceRecorder,
+        bodies: (_ exchange: Int, _ asked: RecordingDraft.ExchangeOpened?) -> BodyTaps? = { _, _ in nil },
         headers: (_ exchange: Int?) -> [String: String] = { _ in [:] }
     ) {
         // A part that was not taken has no number that an exchange could name.
         let isTaken = part.map { $0.sequence > 0 && $0.source === source } ?? true
         self.part = part?.sequence ?? 0
-        var opened = opened
-        opened.headerFields = source.settings.network.headers.applied(to: opened.headerFields)
-        sequence = isTaken ? source.record(.exchangeOpened(opened), part: part?.sequence ?? 0).sequence : 0
+        if part?.isWithheld == true { source.counters.add(to: \.withheld) }
+        var kept: RecordingDraft.ExchangeOpened? = isTaken ? request : nil
+        let hook = isTaken ? source.hook : nil
+        if let hook {
+            kept = if case .exchangeOpened(let changed)? = hook.ask(.exchangeOpened(request)) { changed } else { nil }
+        }
+        sequence =
+            kept.map {
+                let opened = Fact.ExchangeOpened($0, settings: source.settings)
+                return source.record(.exchangeOpened(opened), part: part?.sequence ?? 0).sequence
+            } ?? 0
+        asked = hook == nil ? nil : kept
         self.source = sequence > 0 ? source : nil
-        self.bodies = sequence > 0 ? bodies(sequence) : nil
+        self.bodies = sequence > 0 ? bodies(sequence, asked) : nil
         self.headers = headers(sequence > 0 ? sequence : nil)
     }
 
     /// Records nothing.
     init(headers: [String: String] = [:]) {
-        (sequence, part, source, bodies, self.headers) = (0, 0, nil, nil, headers)
+        (sequence, part, source, bodies, asked, self.headers) = (0, 0, nil, nil, nil, headers)
     }
 
     /// Whether it is recorded: where it is not, its bytes need not be looked at.
@@ -187,20 +199,34 @@ public final class ExchangeRecorder: Sendable {
         }
         guard var last else { return }
         bodies?.finish(isWhole: state == .completed)
-        let redactor = source.settings.redactor
-        let headerFields = source.settings.network.headers.applied(to: last.response?.headerFields ?? [])
         if let version = last.response?.httpVersion { last.transfer.httpVersion = version }
         if last.transfer.receivedWireByteCount == nil {
             last.transfer.receivedWireByteCount = last.response?.encodedByteCount
         }
-        let closed = Fact.ExchangeClosed(
+        var closed = Fact.ExchangeClosed(
             exchange: sequence, state: state,
             status: last.response.flatMap { (0...999).contains($0.status) ? $0.status : nil },
             firstByteAtMicroseconds: last.firstByteAt,
             sentByteCount: last.sentByteCount, receivedByteCount: last.receivedByteCount,
-            headerFields: redactor.headerFields(headerFields), error: source.recorded(error),
-            transfer: last.transfer.isEmpty ? last.transfer : redactor.transfer(last.transfer))
-        _ = source.record(.exchangeClosed(closed), part: part)
+            headerFields: last.response?.headerFields ?? [], error: source.recorded(error), transfer: last.transfer)
+        if let asked, let hook = source.hook, !closed.changed(by: hook, request: asked) {
+            return source.forgoClosing()
+        }
+        closed.headerFields = source.settings.network.headers.applied(to: closed.headerFields)
+        _ = source.record(.exchangeClosed(closed.redacted(by: source.settings.redactor)), part: part)
+    }
+}
+
+extension Fact.ExchangeClosed {
+    /// Takes over what the app makes of it; false: it is withheld.
+    fileprivate mutating func changed(by hook: RecordingHook, request: RecordingDraft.ExchangeOpened) -> Bool {
+        let draft = RecordingDraft.ExchangeClosed(
+            request: request, state: state, status: status, headerFields: headerFields, error: error,
+            redirects: transfer.redirects.map(RecordingDraft.Redirect.init))
+        guard case .exchangeClosed(let kept)? = hook.ask(.exchangeClosed(draft)) else { return false }
+        (headerFields, error) = (kept.headerFields, kept.error)
+        transfer.redirects = kept.redirects.map(\.changed)
+        return true
     }
 }
 

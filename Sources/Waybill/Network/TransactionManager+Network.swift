@@ -42,13 +42,10 @@ extension TransactionManager {
         in transaction: UseCaseTransaction<Event>
     ) -> ExchangeRecorder {
         guard let source = transaction.part.source else { return ExchangeRecorder() }
-        let redactor = source.settings.redactor
-        let url = redactor.url("//\(authority ?? "")\(target)")
-        let opened = Fact.ExchangeOpened(
-            role: .server, method: redactor.method(method), host: url.host, port: url.port, path: url.path,
-            query: url.query,
-            headerFields: redactor.headerFields(headerFields))
-        return ExchangeRecorder(opened, part: transaction.part, source: source)
+        let request = RecordingDraft.ExchangeOpened(
+            transaction: transaction.id, role: .server, method: method, url: "//\(authority ?? "")\(target)",
+            headerFields: headerFields)
+        return ExchangeRecorder(request, part: transaction.part, source: source)
     }
 }
 
@@ -62,9 +59,11 @@ extension SourceRegistry {
         }
         let keeper = source.bodies.flatMap { $0.policy.wants(request, of: part?.transaction) ? $0 : nil }
         return ExchangeRecorder(
-            Fact.ExchangeOpened(request, redactor: source.settings.redactor), part: part, source: source,
-            bodies: { exchange in
-                keeper.map { BodyTaps(of: request, part: part?.sequence ?? 0, exchange: exchange, keeper: $0) }
+            RecordingDraft.ExchangeOpened(request, transaction: part?.transaction), part: part, source: source,
+            bodies: { exchange, asked in
+                keeper.map {
+                    BodyTaps(of: request, part: part?.sequence ?? 0, exchange: exchange, asked: asked, keeper: $0)
+                }
             },
             headers: { exchange in headers(for: request, part: part, exchange: exchange, of: source) })
     }
@@ -73,7 +72,7 @@ extension SourceRegistry {
     private func headers(for request: ExchangeRequest, part: OpenPart?, exchange: Int?, of source: SourceRecorder)
         -> [String: String]
     {
-        guard let part, part.source === source else { return [:] }
+        guard let part, part.source === source, !part.isWithheld else { return [:] }
         let header = source.settings.header
         guard source.correlates(with: request.url) else {
             uncorrelated.once(
@@ -87,12 +86,13 @@ extension SourceRegistry {
 }
 
 extension Fact.ExchangeOpened {
-    /// What is kept of a client's request.
-    init(_ request: ExchangeRequest, redactor: Redactor) {
-        let address = redactor.url(request.url.absoluteString)
+    /// What is kept of a request: redacted, within the limits, and of its header fields those that are wanted.
+    init(_ request: RecordingDraft.ExchangeOpened, settings: RecordingSettings) {
+        let redactor = settings.redactor
+        let address = redactor.url(request.url)
         self.init(
-            method: redactor.method(request.method), scheme: address.scheme, host: address.host, port: address.port,
-            path: address.path,
-            query: address.query, headerFields: redactor.headerFields(request.headerFields))
+            role: request.role, method: redactor.method(request.method), scheme: address.scheme, host: address.host,
+            port: address.port, path: address.path, query: address.query,
+            headerFields: redactor.headerFields(settings.network.headers.applied(to: request.headerFields)))
     }
 }

@@ -18,16 +18,23 @@ package final class OpenPart: Sendable {
     private let borrowedSource: Unmanaged<SourceRecorder>?
     /// Whether anything can ever come of it. Looked at before the call, so that what is disabled costs next to nothing.
     @usableFromInline let canRecord: Bool
+    /// Whether the app is asked about each of its facts.
+    private let asksApp: Bool
+    /// Whether the app did not want its opening recorded: then nothing else of it is, and no request carries its header
+    /// field.
+    let isWithheld: Bool
 
     private let isClosed: Atomic<Bool>
 
-    init(transaction: GUID, useCase: Int, sequence: Int, source: SourceRecorder?) {
+    init(transaction: GUID, useCase: Int, sequence: Int, source: SourceRecorder?, isWithheld: Bool = false) {
         self.transaction = transaction
         self.useCase = useCase
         self.sequence = sequence
         self.source = source
         borrowedSource = source.map { Unmanaged.passUnretained($0) }
         canRecord = source != nil
+        asksApp = source?.asksApp ?? false
+        self.isWithheld = isWithheld
         isClosed = Atomic(sequence == 0)
     }
 
@@ -47,25 +54,44 @@ package final class OpenPart: Sendable {
 
     @inline(__always)
     private func log(_ event: Fact.Event) -> LogResult {
-        guard event.isPlain else { return logWhole(event) }
+        guard event.isPlain, !asksApp else { return logWhole(event) }
         guard let borrowedSource else { return .off }
         return borrowedSource._withUnsafeGuaranteedRef { $0.record(event: event.code, part: sequence) }
     }
 
     private func logWhole(_ event: Fact.Event) -> LogResult {
         guard let source, source.isOn else { return .off }
+        guard !isWithheld else {
+            source.counters.add(to: \.withheld)
+            return .withheld
+        }
         guard sequence > 0, source.isCode(event.code) else { return .refused }
         var event = event
+        if let hook = source.hook {
+            let draft = RecordingDraft.Event(
+                transaction: transaction, useCase: useCase, code: event.code, error: event.error,
+                attributes: event.attributes)
+            guard case .event(let kept)? = hook.ask(.event(draft)) else { return .withheld }
+            (event.error, event.attributes) = (kept.error, kept.attributes)
+        }
+        event.error = event.error.map(source.settings.redactor.error)
         event.attributes = source.attributes(event.attributes)
         return source.record(.event(event), part: sequence).result
     }
 
-    /// Closes the part; only the first call counts.
+    /// Closes the part; only the first call counts. What the caller says is redacted here.
     package func close(_ outcome: TransactionOutcome, error: RecordedError?, attributes: Attributes) {
         guard let source, !isClosed.exchange(true, ordering: .relaxed) else { return }
-        _ = source.record(
-            .closed(Fact.Closed(outcome: outcome, error: error, attributes: source.attributes(attributes))),
-            part: sequence)
+        var closed = Fact.Closed(outcome: outcome, error: error, attributes: attributes)
+        if let hook = source.hook {
+            let draft = RecordingDraft.Closed(
+                transaction: transaction, useCase: useCase, outcome: outcome, error: error, attributes: attributes)
+            guard case .closed(let kept)? = hook.ask(.closed(draft)) else { return source.forgoClosing() }
+            (closed.error, closed.attributes) = (kept.error, kept.attributes)
+        }
+        closed.error = closed.error.map(source.settings.redactor.error)
+        closed.attributes = source.attributes(closed.attributes)
+        _ = source.record(.closed(closed), part: sequence)
     }
 
     /// The header fields for a request of this transaction, by name.

@@ -14,6 +14,7 @@ package struct RecordingSettings: Sendable {
     package var network = NetworkOptions()
     package var clock: any TransactionClock = SystemClock()
     package var canFlush: @Sendable () async -> Bool = { true }
+    package var willRecord: (@Sendable (RecordingDraft) -> RecordingDraft?)?
     package var writesByItself = true
     /// Whether recording is on at first.
     package var recording = RecordingMode.on
@@ -37,6 +38,7 @@ package struct RecordingSettings: Sendable {
         problems += network.problems
         clock = options.clock
         canFlush = options.canFlush
+        willRecord = options.willRecord
         offErasesPending = options.offErasesPending
         let (app, appVersion, attributes) = (
             options.app, options.appVersion, redactor.attributes(options.sourceAttributes).0

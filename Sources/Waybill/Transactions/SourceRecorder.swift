@@ -15,6 +15,8 @@ package final class SourceRecorder: Sendable {
     let generation = ProcessGeneration.current
     let announcedParts = AnnouncedParts()
 
+    /// nil: the app has none.
+    private let appHook: RecordingHook?
     private let power: RecordingSwitch
     /// The writer's, which keeps it alive.
     private let borrowedRecorder: Unmanaged<Recorder>
@@ -34,14 +36,24 @@ package final class SourceRecorder: Sendable {
             retention: settings.retention,
             bodyLimit: settings.network.bodies?.maximumStoreByteCount ?? 0, changes: changes, tell: tell,
             writesByItself: settings.writesByItself)
-        bodies = settings.network.bodies.map { [writer] in
-            BodyKeeper(policy: $0, redactor: settings.redactor, writer: writer)
+        appHook = settings.willRecord.map { RecordingHook(willRecord: $0, counters: counters) }
+        bodies = settings.network.bodies.map { [writer, appHook] in
+            BodyKeeper(policy: $0, redactor: settings.redactor, hook: appHook, writer: writer)
         }
         borrowedRecorder = Unmanaged.passUnretained(writer.recorder)
     }
 
     /// Whether recording is on.
     var isOn: Bool { power.isOn }
+
+    /// Whether the app is asked about what is recorded.
+    var asksApp: Bool { appHook != nil }
+
+    /// What the app is asked by; nil where there is nothing to ask: recording is off, or it is asking already.
+    var hook: RecordingHook? {
+        guard let appHook, isOn, generation == ProcessGeneration.latest, !RecordingHook.isAsking else { return nil }
+        return appHook
+    }
 
     /// Whether it belongs to the manager of this switch.
     func records(with power: RecordingSwitch) -> Bool { self.power === power }
@@ -50,7 +62,7 @@ package final class SourceRecorder: Sendable {
     package func record(_ content: Fact.Content, part: Int) -> Recorded {
         guard generation == ProcessGeneration.latest else { return .off }
         guard isOn else {
-            if content.isClosing { writer.recorder.forgoClosing() }
+            if content.isClosing { forgoClosing() }
             return .off
         }
         return writer.recorder.record(content, part: part)
@@ -68,10 +80,27 @@ package final class SourceRecorder: Sendable {
 
     /// Opens a part in a transaction that this source begins or joins.
     func open(_ opened: Fact.Opened) -> OpenPart {
-        let recorded = isCode(opened.useCase) ? record(.opened(opened), part: 0) : .refused
+        let recorded = isCode(opened.useCase) ? recordOpening(opened) : .refused
         return OpenPart(
-            transaction: opened.transaction, useCase: opened.useCase, sequence: recorded.sequence, source: self)
+            transaction: opened.transaction, useCase: opened.useCase, sequence: recorded.sequence, source: self,
+            isWithheld: recorded.result == .withheld)
     }
+
+    private func recordOpening(_ opened: Fact.Opened) -> Recorded {
+        var opened = opened
+        if let hook {
+            let draft = RecordingDraft.Opened(
+                transaction: opened.transaction, useCase: opened.useCase, isJoined: opened.isJoined,
+                attributes: opened.attributes)
+            guard case .opened(let kept)? = hook.ask(.opened(draft)) else { return .withheld }
+            opened.attributes = kept.attributes
+        }
+        opened.attributes = attributes(opened.attributes)
+        return record(.opened(opened), part: 0)
+    }
+
+    /// There will be no closing fact, for which room was kept.
+    func forgoClosing() { writer.recorder.forgoClosing() }
 
     /// Whether a number can be the code of a use case or an event; one that cannot would be rejected by every
     /// collector, so it is told at once.
@@ -100,11 +129,9 @@ package final class SourceRecorder: Sendable {
         return kept
     }
 
-    /// What is kept of an error.
+    /// What is to be recorded of an error, not redacted yet.
     func recorded(_ error: (any Error)?) -> RecordedError? {
-        guard let error else { return nil }
-        if let recorded = error as? RecordedError { return settings.redactor.error(recorded) }
-        return settings.redactor.error(RecordedError(error, includingText: settings.keepsErrorTexts))
+        error.map { $0 as? RecordedError ?? RecordedError($0, includingText: settings.keepsErrorTexts) }
     }
 
     /// Whether requests to a URL carry the transaction's header field.

@@ -48,7 +48,7 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     /// - Parameter url: Where the request goes.
     /// - Returns: Names and values; empty unless the host is on the manager's list of correlated hosts.
     public func headers(for url: URL) -> [String: String] {
-        guard let source = part.source, source.isOn, source.correlates(with: url) else { return [:] }
+        guard let source = part.source, source.isOn, !part.isWithheld, source.correlates(with: url) else { return [:] }
         source.announcedParts.note(part)
         return part.headerFields(exchange: nil, as: source.settings.header)
     }

@@ -7,6 +7,9 @@ public enum LogResult: Sendable, Hashable {
     case inMemory
     /// There was no room, or the part it belongs to was not taken; it is counted, and has no sequence.
     case refused
+    /// The app's own hook kept it from being recorded, or the opening of the part it belongs to; it is counted, and has
+    /// no sequence.
+    case withheld
     /// Recording is off.
     case off
 }

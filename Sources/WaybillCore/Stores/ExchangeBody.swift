@@ -31,7 +31,7 @@ public struct ExchangeBody: Hashable, Sendable {
     /// Why it was not kept whole; nil where it was, or its end was not recorded.
     public var omission: Omission?
     /// Of a body that was cut at a limit, 16 bytes by which two can be told to be equal: a hash under a key of this
-    /// store; else nil.
+    /// store; else nil, and where the app changed what was kept.
     public var hash: [UInt8]?
 
     /// Makes a body.

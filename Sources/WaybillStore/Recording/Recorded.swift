@@ -13,4 +13,7 @@ package struct Recorded: Sendable {
 
     /// Not taken for want of room.
     package static let refused = Recorded(sequence: 0, result: .refused)
+
+    /// Not taken because the app did not want it recorded.
+    package static let withheld = Recorded(sequence: 0, result: .withheld)
 }
