@@ -84,7 +84,7 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
         let chosen = state.withLock { state in
             let now = NIODeadline.now()
             var chosen: [any Channel] = []
-            while state.count - state.closingCount >= limit, let id = state.next(limit: limit, now: now) {
+            while state.isFull(limit: limit), let id = state.next(limit: limit, now: now) {
                 state.connections[id]?.isClosing = true
                 state.closingCount += 1
                 if let channel = state.connections[id]?.channel { chosen.append(channel) }
@@ -110,7 +110,11 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
     }
 
     func add(_ channel: any Channel) {
-        state.withLock { $0.connections[ObjectIdentifier(channel)] = Connection(channel: channel) }
+        let isFull = state.withLock { state in
+            state.connections[ObjectIdentifier(channel)] = Connection(channel: channel)
+            return state.isFull(limit: limit)
+        }
+        if isFull { makeRoom() }
     }
 
     func remove(_ channel: any Channel) {
@@ -127,17 +131,22 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
             state.connections[id]?.phase = phase
             state.connections[id]?.since = .now()
             state.connections[id]?.isKnown = isKnown
-            return state.count - state.closingCount >= limit
+            return state.isFull(limit: limit)
         }
         if isFull, phase == .waiting { makeRoom() }
     }
 }
 
 extension ConnectionSlots.State {
+    /// Whether no more can come before one goes that stays as yet.
+    fileprivate func isFull(limit: Int) -> Bool { count - closingCount >= limit }
+
     /// The one that makes room next; nil: all are needed.
     fileprivate func next(limit: Int, now: NIODeadline) -> ObjectIdentifier? {
         let open = connections.filter { !$0.value.isClosing }
-        let isCrowded = open.count { $0.value.isStranger } * 2 > limit
+        let strangerCount = open.count { $0.value.isStranger }
+        // One that is alone does not make room for itself.
+        let isCrowded = strangerCount > 1 && strangerCount * 2 > limit
         let candidates = open.compactMap { id, connection in
             connection.rank(isCrowded: isCrowded, now: now).map { (id: id, rank: $0, since: connection.since) }
         }

@@ -15,7 +15,9 @@ import NIOSSL
 extension ServeSettings {
     /// A server for a collector, which tells where it listens once it does.
     func application(_ collector: Collector) throws -> some ApplicationProtocol {
-        var application = try application(collector.router(isForLoopback: isInsecure)) { collector.isKnown($0) }
+        var application = try application(collector.router(isForLoopback: isInsecure), warnings) {
+            collector.isKnown($0)
+        }
         // Who did not choose what is deleted has the time to.
         let delay = retentionDefaults.isEmpty ? Duration.zero : .seconds(3600)
         application.addServices(RetentionService(collector, firstAfter: delay, logger: application.logger))
@@ -25,11 +27,11 @@ extension ServeSettings {
 
     /// A server for the pages of one store, which tells where it listens once it does.
     func application(_ inspector: Inspector) throws -> some ApplicationProtocol {
-        try application(inspector.router()) { _ in true }
+        try application(inspector.router(), []) { _ in true }
     }
 
     private func application(
-        _ router: Router<BasicRequestContext>, isKnown: @escaping @Sendable (HTTPRequest) -> Bool
+        _ router: Router<BasicRequestContext>, _ warnings: [String], isKnown: @escaping @Sendable (HTTPRequest) -> Bool
     ) throws -> Application<RouterResponder<BasicRequestContext>> {
         let slots = ConnectionSlots(maximumConnections, isKnown: isKnown)
         var logger = Logger(label: "waybill")
@@ -43,6 +45,7 @@ extension ServeSettings {
                 availableConnectionsDelegate: slots),
             onServerRunning: { channel in
                 Terminal.write(["listening on \(scheme)://\(host):\(channel.localAddress?.port ?? 0)"])
+                for warning in warnings { Terminal.warn(warning) }
             },
             logger: logger)
     }

@@ -64,7 +64,6 @@ struct Serve: AsyncParsableCommand {
                 )
             }
         }
-        for warning in settings.warnings { Terminal.warn(warning) }
         let collector = try Collector(
             folder: folder, access: settings.isInsecure ? .open : .tokens, limits: settings.limits)
         try await run(try settings.application(collector), settings)

@@ -22,7 +22,7 @@ import Testing
         #expect(lines[3].hasSuffix("2999-12-31T12:00:00Z"))
     }
 
-    @Test(arguments: ["", "soon", "-1d", "99999999999999d", "99999999999999999", "32000-01-01"])
+    @Test(arguments: ["soon", "-1d", "99999999999999d", "300000000000000000", "32000-01-01"])
     func anEndThatIsNoTimeIsASentence(text: String) async throws {
         let added = try await Command.waybill("token", "add", folder.url.path, "--role", "read", "--expires=\(text)")
         #expect(added.status == 64)
