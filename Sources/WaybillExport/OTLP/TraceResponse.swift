@@ -38,10 +38,10 @@ struct TraceResponse {
         }
     }
 
-    /// Its words, redacted and shortened; nil for none.
+    /// Its words, redacted, shortened and without what a terminal would obey; nil for none.
     var message: String? {
         let text = partialSuccess?.errorMessage ?? (try? JSONDecoder().decode(Status.self, from: data))?.message ?? ""
-        return text.isEmpty ? nil : String(Redactor().text(text).prefix(300))
+        return text.isEmpty ? nil : String(Redactor().text(text).prefix(300)).printable
     }
 
     private var partialSuccess: PartialSuccess? {
