@@ -75,13 +75,13 @@ struct ContractTests {
     @Test(arguments: WayIn.all, ["127.0.0.1", "localhost"]) func aRedirectIsFollowed(way: WayIn, host: String)
         async throws
     {
+        let place = Locked<URL?>(nil)
         let server = try LoopbackServer { request in
-            guard request.path == "/here", let port = request.header("Host")?.split(separator: ":").last else {
-                return .text("there")
-            }
-            return .init(status: 302, headers: [("Location", "http://\(host):\(port)/there")])
+            guard request.path == "/here", let url = place.withLock({ $0 }) else { return .text("there") }
+            return .redirect(to: url)
         }
         let url = server.url("/there", host: host)
+        place.withLock { $0 = url }
         let trial = try await Trial(WayIn.Call(request: WayIn.request(server.url("/here"))), by: way)
         #expect(trial.outcome.body == Data("there".utf8))
         if !way.limits.contains(.redirects) {
@@ -90,7 +90,8 @@ struct ContractTests {
         }
         if way.limits.isDisjoint(with: [.field, .fieldOverRedirects]) {
             #expect(server.requests.first?.header("Waybill-Transaction") != nil)
-            #expect((server.requests.last?.header("Waybill-Transaction") != nil) == (host == "127.0.0.1"))
+            let second = server.requests.first { $0.path == "/there" }
+            #expect((second?.header("Waybill-Transaction") != nil) == (host == "127.0.0.1"))
         }
     }
 
