@@ -1,8 +1,8 @@
--- A Waybill store, version 9: one schema for an app's, a server's and a collector's.
+-- A Waybill store, version 10: one schema for an app's, a server's and a collector's.
 -- SQLite 3.38 or later. Made by the library; a test keeps this page equal to it.
 -- To look at one: sqlite3 -readonly -box waybill.sqlite 'SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20'
 PRAGMA application_id = 1463961932; -- 'WBIL'
-PRAGMA user_version = 9;
+PRAGMA user_version = 10;
 
 CREATE TABLE sources( -- running recorders: launches of a process
   id INTEGER PRIMARY KEY, -- in this file only
@@ -20,7 +20,7 @@ CREATE TABLE sources( -- running recorders: launches of a process
   delivered INTEGER NOT NULL DEFAULT 0, -- booked with each verdict: here accepted by the collector, or there accepted from the source
   ended INTEGER NOT NULL DEFAULT 0, -- 1: what it left open was interrupted
   news INTEGER NOT NULL DEFAULT 0 -- apart from facts, the collector 0: knows all, 1: has to be told, 2: is being told by a lease
-, born_us INTEGER NOT NULL DEFAULT 0 /* own: device_time.seen_us when it was registered */) STRICT;
+, born_us INTEGER NOT NULL DEFAULT 0 /* own: device_time.seen_us when it was registered */, proof TEXT /* own: the secret that its sets carry */, proof_hash BLOB /* received: SHA-256 of the secret of who spoke for it first; NULL: there was none */) STRICT;
 
 CREATE TABLE clocks( -- since 1970 = since the source started + offset_us, from at_us to the next row
   source INTEGER NOT NULL, -- sources.id
@@ -309,3 +309,13 @@ FROM (
   FROM parts p JOIN sources s ON s.id = p.source
   WHERE p.listed_us IS NOT NULL
 );
+
+CREATE TABLE installations( -- of received sources
+  guid BLOB PRIMARY KEY, -- 16 bytes
+  proof_hash BLOB -- SHA-256 of the secret of who spoke for it first; NULL: there was none
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE erased_with_installation( -- transactions that an erased installation began: of others, only what began one is taken in
+  guid BLOB PRIMARY KEY, -- 16 bytes
+  at_us INTEGER NOT NULL -- since 1970
+) STRICT, WITHOUT ROWID;

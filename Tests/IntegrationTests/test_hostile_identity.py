@@ -8,7 +8,7 @@ import pytest
 from sets import APP, SERVER, Recorder, guid
 from waybill import TIMEOUT
 
-ROUNDS = 200
+ROUNDS = 100
 BEGUN = 1_772_366_400_000_000
 
 

@@ -92,6 +92,9 @@ final class FactWriter {
 
     /// Registers with a store and appends what it has written.
     func record(into store: Store, _ sequences: ClosedRange<Int>? = nil) throws {
+        if let installation = source.installation, let installationProof {
+            try InstallationRows(connection: store.connection).register(installation, proof: installationProof)
+        }
         if let proof { try store.register(source, proof: proof) } else { try store.register(source) }
         try store.append(
             RecordedBatch(
