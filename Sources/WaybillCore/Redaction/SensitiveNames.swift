@@ -5,7 +5,7 @@ struct SensitiveNames: Sendable {
     static let stems = [
         "authorization", "cookie", "token", "password", "passwd", "passphrase", "passcode", "pwd", "secret", "apikey",
         "accesskey",
-        "privatekey", "credential", "sessionid", "jwt",
+        "privatekey", "credential", "sessionid", "jwt", "sourceproof", "installationproof",
     ]
 
     /// The stems by the last five bits of their last letter, so that most letters of a name are compared with none.

@@ -78,7 +78,7 @@ import WaybillCore
         "pass-word", "Aws-Access-Key", "accesskey", "private_key", "privateKeyPem", "session.id", "JSESSIONID",
         "sessionId", "passcode",
         "db-pwd",
-        "id_jwt",
+        "id_jwt", "source_proof", "installation_proof",
     ]) func namesOfSecretsHideTheirValues(name: String) {
         #expect(redactor.value("x", named: name) == "[redacted]")
         #expect(redactor.attributes([name: 5]).0 == [name: "[redacted]"])
