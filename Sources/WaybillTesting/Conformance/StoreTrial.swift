@@ -54,6 +54,8 @@ struct StoreTrial {
             receipt.retryAfter = nil
             receipt.rejections.sort { ($0.source, $0.index) < ($1.source, $1.index) }
             for index in receipt.rejections.indices { receipt.rejections[index].reason = "" }
+            receipt.refusedSources = receipt.refusedSources.map { RefusedSource(source: $0.source, reason: "") }
+                .sorted { $0.source < $1.source }
             return receipt
         }
         guard let version, let store = store as? any BrowsableStore, receipt?.acceptedCount ?? 0 > 0 else { return }
