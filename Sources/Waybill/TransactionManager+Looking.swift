@@ -50,7 +50,8 @@ extension TransactionManager {
     public func filter(_ text: String) async throws -> TransactionFilter {
         let expression = try FilterExpression(text)
         return try await read { reader, now in
-            try expression.filter(names: expression.hasNames ? reader.names() : nil, now: now)
+            try expression.filter(
+                names: expression.names.isEmpty ? nil : reader.names(including: expression.names), now: now)
         }
             ?? TransactionFilter()
     }
@@ -86,7 +87,8 @@ extension TransactionManager {
     public func exchangeFilter(_ text: String) async throws -> ExchangeFilter {
         let expression = try FilterExpression(text, about: .exchanges)
         return try await read { reader, now in
-            try expression.filter(names: expression.hasNames ? reader.names() : nil, now: now)
+            try expression.filter(
+                names: expression.names.isEmpty ? nil : reader.names(including: expression.names), now: now)
         }
             ?? ExchangeFilter()
     }

@@ -12,8 +12,12 @@ public protocol BrowsableStore: RecordStore {
     /// Names of apps, in order.
     func apps(limit: Int) async throws -> [String]
 
-    /// The names that were recorded, and what is worth knowing of them.
+    /// The names that were recorded, and what is worth knowing of them; where there are very many, those of use cases
+    /// that have transactions.
     func names() async throws -> [RecordedName]
+
+    /// How many codes have several names, of which ``RecordStore/nameConflicts()`` may tell the first alone.
+    func nameConflictCount() async throws -> Int
 
     /// When each version of an app was first started.
     func firstStarts() async throws -> [AppVersion: Date]

@@ -50,7 +50,7 @@ public protocol RecordStore: Sendable {
     /// A page of the sources that are known, with their ledgers and gaps.
     func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord>
 
-    /// The codes that have several names.
+    /// The codes that have several names; of many, the first by use case and event.
     func nameConflicts() async throws -> [NameConflict]
 
     /// Takes facts away for good, bytes included; transactions always whole.

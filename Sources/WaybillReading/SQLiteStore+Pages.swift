@@ -41,6 +41,10 @@ extension SQLiteStore: BrowsableStore {
 
     public func names() async throws -> [RecordedName] { try await read { reader in try reader.names() } }
 
+    public func nameConflictCount() async throws -> Int {
+        try await read { reader in try reader.nameConflictCount() }
+    }
+
     public func firstStarts() async throws -> [AppVersion: Date] {
         try await read { reader in try reader.firstStarts().mapValues(Date.init(microseconds:)) }
     }

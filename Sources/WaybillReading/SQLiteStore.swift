@@ -113,6 +113,7 @@ public struct SQLiteStore: Sendable {
 extension StoreReader {
     /// The filter that a request means here.
     package func filter<Filter: ListFilter>(_ request: ListRequest, now: Int) throws -> Filter {
-        try request.filter(names: request.hasNames(about: Filter.subject) ? names() : [], now: now)
+        let called = try request.names(about: Filter.subject)
+        return try request.filter(names: called.isEmpty ? [] : names(including: called), now: now)
     }
 }

@@ -104,7 +104,10 @@ extension Collector {
         switch route {
         case .listTransactions:
             return try .json(await store.transactions(ListRequest(request.queryItems, about: .transactions)))
-        case .listNames: return try .json(await store.nameConflicts())
+        case .listNames:
+            var response = try await Response.json(store.nameConflicts())
+            response.headers[.totalCount] = "\(try await store.nameConflictCount())"
+            return response
         case .showTransaction:
             let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
             return try .json(await store.transaction(key))
@@ -157,6 +160,11 @@ extension Result<Response, any Error> {
         guard case .failure(let error) = self else { return nil }
         return (error as? Problem)?.refusal
     }
+}
+
+extension HTTPField.Name {
+    /// How many rows there are, where the answer has the first of them.
+    fileprivate static let totalCount = HTTPField.Name("Waybill-Total-Count") ?? .contentLength
 }
 
 extension Request {

@@ -11,11 +11,13 @@ extension JSONReader {
     }
 
     /// Anchors in order of time, at least one.
-    mutating func clocks() throws(JSONFailure) -> [ClockAnchor] {
+    ///
+    /// - Parameter room: How many more the set may have; the same for names and for ranges.
+    mutating func clocks(_ room: inout Int) throws(JSONFailure) -> [ClockAnchor] {
         skipWhitespace()
         let start = offset
         var clocks: [ClockAnchor] = []
-        try array { reader, start throws(JSONFailure) in
+        try array(of: "clock anchors", &room) { reader, start throws(JSONFailure) in
             var at: Int?
             var distance: Int?
             while let key = try reader.nextKey() {
@@ -37,9 +39,9 @@ extension JSONReader {
         return clocks
     }
 
-    mutating func names() throws(JSONFailure) -> [RecordedName] {
+    mutating func names(_ room: inout Int) throws(JSONFailure) -> [RecordedName] {
         var names: [RecordedName] = []
-        try array { reader, start throws(JSONFailure) in
+        try array(of: "names", &room) { reader, start throws(JSONFailure) in
             var useCase: Int?
             var event: Int?
             var name: String?
@@ -106,9 +108,9 @@ extension JSONReader {
         return counts
     }
 
-    mutating func droppedRanges() throws(JSONFailure) -> [DroppedRange] {
+    mutating func droppedRanges(_ room: inout Int) throws(JSONFailure) -> [DroppedRange] {
         var ranges: [DroppedRange] = []
-        try array { reader, start throws(JSONFailure) in
+        try array(of: "ranges of dropped facts", &room) { reader, start throws(JSONFailure) in
             var first: Int?
             var last: Int?
             var reason: DropReason?
@@ -133,6 +135,25 @@ extension JSONReader {
             ranges.append(range)
         }
         return ranges
+    }
+
+    /// The same with a bound for what a hostile body can make of few bytes.
+    private mutating func array(
+        of what: String, _ room: inout Int, _ body: (inout JSONReader, Int) throws(JSONFailure) -> Void
+    ) throws(JSONFailure) {
+        skipWhitespace()
+        let start = offset
+        var left = room
+        try array { reader, element throws(JSONFailure) in
+            guard left > 0 else {
+                throw JSONFailure(
+                    .invalid, at: start,
+                    "more than \(Limits.envelopeItems) \(what) in one set; send them in several sets")
+            }
+            left -= 1
+            try body(&reader, element)
+        }
+        room = left
     }
 
     /// Reads an array of objects; `body` gets each after its brace, with where it starts.

@@ -1,8 +1,7 @@
 /// How a set is read: a fault in the envelope refuses it whole, a fault in a fact rejects that fact.
 extension TransactionSet {
-    /// Shares of one set, and facts that cannot be read, that are taken at most: bounds for what a hostile body can
+    /// Facts of one set that cannot be read, and are rejected one by one at most: a bound for what a hostile body can
     /// make of few bytes.
-    static let sourceLimit = 1000
     static let rejectionLimit = 10_000
 
     /// Reads a set; members that are not known are ignored.
@@ -51,14 +50,15 @@ extension TransactionSet {
         var shares: [ShareReader] = []
         var sources: Set<GUID> = []
         var rejectionCount = 0
+        var room = EnvelopeRoom()
         try reader.beginArray()
         while try reader.nextElement() {
             reader.skipWhitespace()
             let offset = reader.offset
-            guard shares.count < sourceLimit else {
-                throw JSONFailure(.invalid, at: start, "more than \(sourceLimit) sources")
+            guard shares.count < Limits.sources else {
+                throw JSONFailure(.invalid, at: start, "more than \(Limits.sources) sources")
             }
-            let share = try ShareReader(&reader)
+            let share = try ShareReader(&reader, &room)
             guard sources.insert(share.share.source.id).inserted else {
                 throw JSONFailure(.invalid, at: offset, "the same source a second time")
             }
@@ -73,12 +73,19 @@ extension TransactionSet {
     }
 }
 
+/// What may still stand beside the facts of a set, in this source and those that follow.
+private struct EnvelopeRoom {
+    var clocks = Limits.envelopeItems
+    var names = Limits.envelopeItems
+    var dropped = Limits.envelopeItems
+}
+
 /// Reads what a set holds of one source.
 private struct ShareReader {
     var share: TransactionSet.Share
     var rejections: [Rejection]
 
-    init(_ reader: inout JSONReader) throws(JSONFailure) {
+    init(_ reader: inout JSONReader, _ room: inout EnvelopeRoom) throws(JSONFailure) {
         reader.skipWhitespace()
         let start = reader.offset
         var id: GUID?
@@ -101,10 +108,10 @@ private struct ShareReader {
             case "os_version": source.osVersion = try reader.string(limit: Limits.labelLength)
             case "attributes": source.attributes = try reader.attributes()
             case "ended": share.hasEnded = try reader.bool()
-            case "clocks": clocks = try reader.clocks()
-            case "names": share.names = try reader.names()
+            case "clocks": clocks = try reader.clocks(&room.clocks)
+            case "names": share.names = try reader.names(&room.names)
             case "ledger": ledger = try reader.ledger()
-            case "dropped": share.dropped = try reader.droppedRanges()
+            case "dropped": share.dropped = try reader.droppedRanges(&room.dropped)
             case "facts": (share.facts, rejected) = try Rejected.sorting(&reader)
             default: try reader.skipValue()
             }

@@ -22,6 +22,11 @@ public struct TransactionSet: Hashable, Sendable {
     /// How many facts it holds.
     public var factCount: Int { sources.reduce(0) { $0 + $1.facts.count } }
 
+    /// About how many rows it makes work of: its facts, and what stands beside them.
+    package var rowCount: Int {
+        sources.reduce(0) { $0 + 1 + $1.facts.count + $1.clocks.count + $1.names.count + $1.dropped.count }
+    }
+
     /// What a set holds of one source.
     public struct Share: Hashable, Sendable {
         /// Who recorded.
@@ -34,7 +39,7 @@ public struct TransactionSet: Hashable, Sendable {
         public var names: [RecordedName]
         /// As it stood when the set was made.
         public var ledger: Ledger
-        /// All that was ever given up.
+        /// All that was ever given up; of a source with very many ranges, those that the receiver was not told before.
         public var dropped: [DroppedRange]
         /// In order of sequence.
         public var facts: [Fact]

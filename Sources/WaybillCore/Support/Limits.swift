@@ -1,4 +1,5 @@
 /// How long the parts of a fact may be; what is longer is truncated when recorded, counted, and refused when received.
+/// And how much may stand beside the facts of a set.
 ///
 /// Lengths count Unicode scalars, as JSON Schema does. The same numbers stand in `Schemas/`.
 package enum Limits {
@@ -21,6 +22,11 @@ package enum Limits {
     /// Facts that a source is believed to have recorded: 2^40, a million each second for twelve days. A receiver adds
     /// up what many sources tell.
     package static let recordedFacts = 1 << 40
+    /// Sources of one set.
+    package static let sources = 1_000
+    /// Clock anchors of one set, names, and ranges of dropped facts: so many of each, in all its sources together. A
+    /// store keeps no more anchors of a source than this.
+    package static let envelopeItems = 20_000
     /// The largest integer that a reader of doubles gets right: 2^53 - 1.
     package static let largestInteger = (1 << 53) - 1
 }

@@ -1,9 +1,21 @@
 extension String {
     /// The name that was probably meant: the one that is the fewest letters away, at most a third of its own; nil where
-    /// none is that near.
+    /// none is that near, or it is longer than people mistype.
+    ///
+    /// Of very many names the first are looked at: each costs as many steps as the letters of both multiplied.
     package func nearest(among names: [String]) -> String? {
-        let distances = names.map { (name: $0, distance: lowercased().distance(to: $0.lowercased())) }
-        return distances.filter { $0.distance <= max(1, $0.name.count / 3) }.min { $0.distance < $1.distance }?.name
+        let (longest, most) = (64, 2_000)
+        let word = lowercased()
+        guard word.count <= longest else { return nil }
+        var nearest: (name: String, distance: Int)?
+        for name in names.lazy.filter({ $0.utf8.count <= 4 * longest }).prefix(most) {
+            // What is longer or shorter by more than that is further away.
+            let allowed = max(1, name.count / 3)
+            guard abs(name.count - word.count) <= allowed else { continue }
+            let distance = word.distance(to: name.lowercased())
+            if distance <= allowed, distance < nearest?.distance ?? .max { nearest = (name, distance) }
+        }
+        return nearest?.name
     }
 
     /// How many letters have to be inserted, removed or replaced (Levenshtein, 1966).

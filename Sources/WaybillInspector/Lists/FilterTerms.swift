@@ -10,7 +10,7 @@ struct FilterTerms {
     /// More values of one key, or of one attribute, are no choice for people; names of use cases and events are what
     /// they look for.
     private static let limit = 12
-    private static let nameLimit = 200
+    static let nameLimit = 200
 
     /// - Parameters:
     ///   - seen: Redacted.

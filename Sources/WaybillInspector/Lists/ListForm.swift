@@ -33,8 +33,13 @@ struct ListForm {
 
     private var clear: HTML { address.items.contains { $0.name != "cursor" } ? "<a href=\"?\">Clear</a>" : "" }
 
-    private func select(_ name: String, _ label: String, _ values: [(value: String, text: String)]) -> HTML {
-        var values = values
+    /// More are no choice for people; the search field takes any.
+    private static let choiceLimit = 200
+
+    private func select(_ name: String, _ label: String, _ all: [(value: String, text: String)]) -> HTML {
+        var values = Array(all.prefix(Self.choiceLimit))
+        let more = all.count - values.count
+        let rest: HTML = more > 0 ? "<option disabled>and \(more) others</option>" : ""
         let chosen = address[name]
         // What came by the URL alone can be seen, and is kept.
         if let chosen, !values.contains(where: { $0.value == chosen }) { values.append((chosen, chosen)) }
@@ -42,7 +47,7 @@ struct ListForm {
             "<option value=\"\($0.value)\"\(" selected", if: $0.value == chosen)>\($0.text)</option>" as HTML
         }
         return
-            "<select name=\"\(name)\" aria-label=\"\(label)\"><option value=\"\">\(label)</option>\(options)</select>"
+            "<select name=\"\(name)\" aria-label=\"\(label)\"><option value=\"\">\(label)</option>\(options)\(rest)</select>"
     }
 }
 

@@ -13,7 +13,7 @@ extension InspectedStore {
         let conflicts = try await store.nameConflicts()
         let useCases = conflicts.isEmpty ? [] : try await store.names().filter { $0.event == nil }
         let names = ChangedNames(
-            conflicts,
+            conflicts, count: try await store.nameConflictCount(),
             useCases: Dictionary(useCases.map { ($0.useCase, $0.name) }, uniquingKeysWith: { first, _ in first }),
             starts: conflicts.isEmpty ? [:] : try await store.firstStarts().mapValues(\.microseconds))
         let page = DeliveryPage(

@@ -97,11 +97,13 @@ struct LedgerBar {
 }
 
 extension LedgerBar {
-    init(_ record: SourceRecord) { self.init(record.ledger, missing: record.missingCount, gapCount: record.gaps.count) }
+    init(_ record: SourceRecord) {
+        self.init(record.ledger, missing: record.missingCount, gapCount: record.gapCount ?? record.gaps.count)
+    }
 }
 
 extension SourceRecord {
-    /// Facts in its gaps.
+    /// Facts in its gaps, as far as they are listed.
     var missingCount: Int { gaps.reduce(0) { $0 + $1.last - $1.first + 1 } }
 
     /// `com.example.shop`; `source` where it did not tell.

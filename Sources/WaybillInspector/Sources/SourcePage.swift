@@ -82,7 +82,7 @@ package struct SourcePage {
             <td class=n>\(time.gap.last - time.gap.first + 1)<td>\(about(time))</tr>
             """ as HTML
         }
-        let more = record.gaps.count - details.gaps.count
+        let more = (record.gapCount ?? record.gaps.count) - details.gaps.count
         let rest: HTML = "<p class=why>And \(Words.count(more, "more gap")).</p>"
         return """
             <section class=panel><h2>Gaps</h2><p>\(Words.count(record.missingCount, "fact")) \(record.missingCount == 1 ? "has" : "have") \

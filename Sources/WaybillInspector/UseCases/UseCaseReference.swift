@@ -35,11 +35,10 @@ package struct UseCaseReference: Sendable, Hashable {
         self.init(code: code, among: names)
     }
 
-    /// The searchable names of its events by code, each once.
+    /// The searchable names of its events by code, each once; of very many, the first.
     package func events(among names: Redacted<[RecordedName]>) -> [String] {
         var seen: Set<String> = []
-        return names.searchable.filter { $0.useCase == code && $0.event != nil }.map(\.name).filter {
-            seen.insert($0).inserted
-        }
+        return names.searchable.lazy.filter { $0.useCase == code && $0.event != nil }.map(\.name)
+            .filter { seen.insert($0).inserted }.prefix(FilterTerms.nameLimit).map(\.self)
     }
 }

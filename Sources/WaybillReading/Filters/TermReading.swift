@@ -21,8 +21,8 @@ extension FilterExpression {
         }
     }
 
-    /// Whether a name has to be looked up.
-    package var hasNames: Bool { terms.contains { $0.key == .useCase || $0.key == .event } }
+    /// The names that have to be looked up.
+    package var names: [String] { terms.filter { $0.key == .useCase || $0.key == .event }.map(\.value) }
 }
 
 /// Reads one term.
@@ -105,8 +105,7 @@ extension TermReading {
         let codes = Set(useCases.filter { $0.name == value }.map(\.useCase)).sorted()
         guard codes.count != 1 else { return codes[0] }
         guard codes.isEmpty else {
-            let list = codes.map(String.init).joined(separator: ", ")
-            throw mistake("The use cases \(list) are all called “\(value)”; give one of the codes.")
+            throw mistake("The use cases \(Self.list(codes)) are all called “\(value)”; give one of the codes.")
         }
         let known = useCases.map(\.name)
         throw mistake(
@@ -130,7 +129,15 @@ extension TermReading {
         if let nearest = nearest(known) { return "did you mean “\(nearest)”?" }
         let known = Set(known).sorted()
         guard !known.isEmpty else { return otherwise }
-        return "known are \(known.prefix(12).joined(separator: ", "))\(known.count > 12 ? " and others" : "")."
+        return "known are \(Self.list(known))."
+    }
+
+    /// So many are told in a sentence.
+    private static let toldLimit = 12
+
+    private static func list(_ values: [some CustomStringConvertible]) -> String {
+        let more = values.count > toldLimit ? " and \(values.count - toldLimit) others" : ""
+        return values.prefix(toldLimit).map(\.description).joined(separator: ", ") + more
     }
 
     /// The words of the value, which commas part.

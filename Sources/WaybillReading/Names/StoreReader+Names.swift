@@ -4,49 +4,104 @@ package import WaybillStore
 
 /// What codes are called.
 extension StoreReader {
+    /// Names that are read at once: more are no choice for people, and clients may send any number.
+    package static let nameLimit = 10_000
+
     /// The names of use cases and of events; each once, even where several apps call it so.
+    ///
+    /// Where there are more than ``nameLimit``, those of use cases that have transactions, and of their events as far as
+    /// there is room.
     package func names() throws(WaybillError) -> [RecordedName] {
-        try connection.statement("SELECT DISTINCT use_case, event, name FROM names ORDER BY use_case, event, name").rows
-        { row in
-            RecordedName(useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: row.text(2))
-        }
+        let names = try connection.statement(
+            "SELECT DISTINCT use_case, event, name FROM names ORDER BY use_case, event, name LIMIT ?"
+        ).rows(Self.nameLimit + 1, transform: Self.name)
+        guard names.count > Self.nameLimit else { return names }
+        let useCases = try connection.statement(Self.used("= -1")).rows(Self.nameLimit, transform: Self.name)
+        let events = try connection.statement(Self.used(">= 0")).rows(
+            Self.nameLimit - useCases.count, transform: Self.name)
+        return useCases + events
     }
 
-    /// The codes that have several names, by use case and event; a use case itself comes before its events.
+    /// The same with all that are called like this, for a filter that tells a name.
+    package func names(including called: [String]) throws(WaybillError) -> [RecordedName] {
+        let names = try names()
+        guard names.count == Self.nameLimit else { return names }
+        var all = Set(names)
+        for name in called {
+            all.formUnion(
+                try connection.statement("SELECT DISTINCT use_case, event, name FROM names WHERE name = ? LIMIT ?")
+                    .rows(
+                        name, Self.nameLimit, transform: Self.name))
+        }
+        return all.sorted { ($0.useCase, $0.event ?? -1, $0.name) < ($1.useCase, $1.event ?? -1, $1.name) }
+    }
+
+    /// Names of the use cases that have transactions, found from one to the next by their index; of their own (-1) or
+    /// of their events.
+    private static func used(_ events: String) -> String {
+        """
+        WITH RECURSIVE used(code) AS (SELECT min(use_case) FROM parts WHERE listed_us IS NOT NULL UNION ALL \
+        SELECT (SELECT min(use_case) FROM parts WHERE use_case > code AND listed_us IS NOT NULL) FROM used \
+        WHERE code IS NOT NULL) \
+        SELECT DISTINCT n.use_case, n.event, n.name FROM used CROSS JOIN names n ON n.use_case = code \
+        WHERE n.event \(events) LIMIT ?
+        """
+    }
+
+    private static func name(_ row: Row) -> RecordedName {
+        RecordedName(useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: row.text(2))
+    }
+
+    // MARK: Codes with several names
+
+    /// Codes that are told, names of each, and versions of each name.
+    private static let (conflictLimit, useLimit, versionLimit) = (100, 10, 20)
+
+    private static let conflicts = "SELECT use_case, event FROM names GROUP BY 1, 2 HAVING count(DISTINCT name) > 1"
+
+    /// How many codes have several names.
+    package func nameConflictCount() throws(WaybillError) -> Int {
+        try connection.integer("SELECT count(*) FROM (\(Self.conflicts))")
+    }
+
+    /// The first codes that have several names, by use case and event; a use case itself comes before its events.
     package func nameConflicts() throws(WaybillError) -> [NameConflict] {
-        let rows = try connection.statement(
-            """
-            SELECT use_case, event, app, name, app_version FROM names WHERE (use_case, event) IN \
-            (SELECT use_case, event FROM names GROUP BY use_case, event HAVING count(DISTINCT name) > 1) ORDER BY use_case, event, app, name
-            """
-        ).rows { row in
-            (useCase: row.int(0), event: row.int(1), app: row.text(2), name: row.text(3), version: row.text(4))
+        let codes = try connection.statement("\(Self.conflicts) ORDER BY 1, 2 LIMIT ?").rows(Self.conflictLimit) {
+            row in
+            (useCase: row.int(0), event: row.int(1))
         }
-        var conflicts: [NameConflict] = []
-        for row in rows {
-            let event = row.event < 0 ? nil : row.event
-            if conflicts.last.map({ $0.useCase == row.useCase && $0.event == event }) != true {
-                conflicts.append(NameConflict(useCase: row.useCase, event: event, names: []))
-            }
-            let last = conflicts.count - 1
-            if let use = conflicts[last].names.indices.last, conflicts[last].names[use].app == row.app,
-                conflicts[last].names[use].name == row.name
-            {
-                conflicts[last].names[use].versions.append(row.version)
-            } else {
-                conflicts[last].names.append(NameConflict.Use(name: row.name, app: row.app, versions: [row.version]))
-            }
+        return try codes.map { (code) throws(WaybillError) in try conflict(code.useCase, code.event) }
+    }
+
+    private func conflict(_ useCase: Int, _ event: Int) throws(WaybillError) -> NameConflict {
+        var uses = try connection.statement(
+            "SELECT app, name, count(*) FROM names WHERE use_case = ? AND event = ? GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ?"
+        ).rows(useCase, event, Self.useLimit) { row in
+            (use: NameConflict.Use(name: row.text(1), app: row.text(0), versions: []), count: row.int(2))
         }
-        return conflicts.map { conflict in
-            var conflict = conflict
-            for use in conflict.names.indices { conflict.names[use].versions.sort(by: precedes) }
-            // A history: who had the name first comes first.
-            conflict.names.sort { left, right in
-                left.app == right.app
-                    ? precedes(left.versions.first ?? "", right.versions.first ?? "") : left.app < right.app
-            }
-            return conflict
+        let versions = try connection.statement(
+            "SELECT app_version FROM names WHERE use_case = ? AND event = ? AND app = ? AND name = ? LIMIT ?")
+        for index in uses.indices {
+            let (use, count) = uses[index]
+            // Digits compare as numbers, which SQLite cannot: a few more are read than are told.
+            let read = try versions.rows(useCase, event, use.app, use.name, 5 * Self.versionLimit) { $0.text(0) }
+            let told = read.sorted(by: precedes).prefix(Self.versionLimit)
+            uses[index].use.versions = Array(told)
+            if count > told.count { uses[index].use.furtherVersions = count - told.count }
         }
+        var conflict = NameConflict(useCase: useCase, event: event < 0 ? nil : event, names: uses.map(\.use))
+        if uses.count == Self.useLimit {
+            let all = try connection.integer(
+                "SELECT count(*) FROM (SELECT 1 FROM names WHERE use_case = ? AND event = ? GROUP BY app, name)",
+                useCase, event)
+            if all > uses.count { conflict.furtherNames = all - uses.count }
+        }
+        // A history: who had the name first comes first.
+        conflict.names.sort { left, right in
+            left.app == right.app
+                ? precedes(left.versions.first ?? "", right.versions.first ?? "") : left.app < right.app
+        }
+        return conflict
     }
 
     /// When each version of each app was started first, in microseconds since 1970, as far as its sources are still

@@ -83,10 +83,10 @@ extension ListRequest {
         return filter
     }
 
-    /// Whether names have to be looked up.
-    package func hasNames(about subject: FilterExpression.Subject) throws(QueryFailure) -> Bool {
-        if let useCase = self[.useCase], Int(useCase) == nil { return true }
-        return try written(about: subject)?.hasNames ?? false
+    /// The names that have to be looked up.
+    package func names(about subject: FilterExpression.Subject) throws(QueryFailure) -> [String] {
+        let useCase = self[.useCase].flatMap { Int($0) == nil ? $0 : nil }
+        return (useCase.map { [$0] } ?? []) + (try written(about: subject)?.names ?? [])
     }
 
     /// Whether a list of transactions is in the order of beginning, the newest first.

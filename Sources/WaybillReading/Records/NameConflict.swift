@@ -6,8 +6,10 @@ public struct NameConflict: Hashable, Sendable, Codable {
     public var useCase: Int
     /// The event's code; nil: it is the use case that has several names.
     public var event: Int?
-    /// Who uses which name; by app, then from the lowest version on.
+    /// Who uses which name; by app, then from the lowest version on. Of many, the first.
     public var names: [Use]
+    /// How many names of apps there are besides; nil: none.
+    public var furtherNames: Int?
 
     /// Makes a conflict.
     public init(useCase: Int, event: Int?, names: [Use]) {
@@ -22,8 +24,10 @@ public struct NameConflict: Hashable, Sendable, Codable {
         public var name: String
         /// The app's or service's name.
         public var app: String
-        /// From the lowest to the highest; digits compare as numbers.
+        /// From the lowest to the highest; digits compare as numbers. Of many, the lowest.
         public var versions: [String]
+        /// How many versions there are besides; nil: none.
+        public var furtherVersions: Int?
 
         /// Makes a use.
         public init(name: String, app: String, versions: [String]) {
@@ -39,9 +43,11 @@ extension NameConflict: CustomStringConvertible {
     public var description: String {
         let code = event.map { "Event \($0) of use case \(useCase)" } ?? "Use case \(useCase)"
         let uses = names.map { use in
+            let more = use.furtherVersions.map { " and \($0) more" } ?? ""
             let places = ([use.app] + [use.versions.joined(separator: ", ")]).filter { !$0.isEmpty }
-            return places.isEmpty ? use.name : "\(use.name) (\(places.joined(separator: " ")))"
+            return places.isEmpty ? use.name : "\(use.name) (\(places.joined(separator: " "))\(more))"
         }
-        return "\(code) has several names: \(uses.joined(separator: ", "))."
+        let more = furtherNames.map { " and \($0) more" } ?? ""
+        return "\(code) has several names: \(uses.joined(separator: ", "))\(more)."
     }
 }

@@ -118,9 +118,11 @@ extension NameConflict: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
         var conflict = self
         conflict.names = names.map { use in
-            Use(
-                name: redactor.text(use.name), app: redactor.text(use.app),
-                versions: use.versions.redacted(by: redactor))
+            var use = use
+            use.name = redactor.text(use.name)
+            use.app = redactor.text(use.app)
+            use.versions = use.versions.redacted(by: redactor)
+            return use
         }
         return conflict
     }

@@ -27,8 +27,13 @@ public struct SourceRecord: Hashable, Sendable, Codable, Identifiable {
     /// At a collector, `delivered` is what has arrived and `pending` what has not (yet).
     public var ledger: Ledger
     /// Sequences that were recorded and have not arrived, although later ones have; empty for a source of this very
-    /// store.
+    /// store. At most ``gapLimit``, the first.
     public var gaps: [Gap]
+    /// How many gaps there are, where that is more than ``gaps`` has; nil: it has all of them.
+    public var gapCount: Int?
+
+    /// How many gaps are listed. Value: 1,000.
+    public static let gapLimit = 1_000
 
     /// First and last sequence, both inside.
     public struct Gap: Hashable, Sendable, Codable {

@@ -9,8 +9,9 @@ package final class SetWriter: Sendable {
     private let factsPerTransaction: Int?
     private let committed: @Sendable ([Result<Receipt, WaybillError>]) -> Void
 
-    /// Facts after which a commit takes no further set, so that a small set never waits for more than this many.
-    private static let factsPerCommit = 20_000
+    /// Facts, and what stands beside them, after which a commit takes no further set, so that a small set never waits
+    /// for more than this many.
+    private static let rowsPerCommit = 20_000
 
     private struct Waiting: Sendable {
         var arrival: ReceivedSet
@@ -71,10 +72,10 @@ package final class SetWriter: Sendable {
 
     private func commit(to store: Late<Store>) {
         let (group, isMore) = waiting.withLock { waiting in
-            var factCount = 0
+            var rowCount = 0
             let count = waiting.firstIndex { waiting in
-                defer { factCount += waiting.arrival.set.set.factCount }
-                return factCount >= Self.factsPerCommit
+                defer { rowCount += waiting.arrival.set.set.rowCount }
+                return rowCount >= Self.rowsPerCommit
             }
             let group = waiting.prefix(count ?? waiting.count)
             waiting.removeFirst(group.count)

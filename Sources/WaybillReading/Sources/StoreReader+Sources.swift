@@ -86,19 +86,31 @@ extension StoreReader {
         for (row, record) in found {
             var record = record
             record.ledger = try Ledgers(connection: connection).ledger(of: row)
-            if record.heardMicroseconds != nil { record.gaps = try gaps(of: row) }
+            if record.heardMicroseconds != nil { (record.gaps, record.gapCount) = try gaps(of: row) }
             records.append(record)
         }
         return records
     }
 
-    /// What lies between the received and the dropped.
-    private func gaps(of source: Int) throws(WaybillError) -> [SourceRecord.Gap] {
-        let rows = RangeRows(connection: connection)
-        let booked = try rows.booked(of: source).union(try rows.dropped(of: source).sequences)
-        guard let last = booked.ranges.last else { return [] }
-        return SequenceRanges([1...last.upperBound]).subtracting(booked).ranges.map {
-            SourceRecord.Gap(first: $0.lowerBound, last: $0.upperBound)
+    /// What lies between the received and the dropped; how many there are, where those are not all.
+    ///
+    /// A source may have any number: none but those that are told is kept in memory.
+    private func gaps(of source: Int) throws(WaybillError) -> ([SourceRecord.Gap], count: Int?) {
+        var gaps: [SourceRecord.Gap] = []
+        var count = 0
+        var next = 1
+        try connection.statement(
+            """
+            SELECT first, last FROM ranges WHERE source = ?1 AND lease IS NULL \
+            UNION ALL SELECT first, last FROM dropped WHERE source = ?1 ORDER BY first
+            """
+        ).forEachRow(source) { row in
+            if row.int(0) > next {
+                count += 1
+                if gaps.count < SourceRecord.gapLimit { gaps.append(.init(first: next, last: row.int(0) - 1)) }
+            }
+            next = max(next, min(row.int(1), .max - 1) + 1)
         }
+        return (gaps, count > gaps.count ? count : nil)
     }
 }

@@ -36,7 +36,7 @@ struct Claim {
                 proof: row.optionalText(11).flatMap { IdentityProof($0) })
         }
         var shares: [TransactionSet.Share] = []
-        for candidate in sources where factsLeft > 0 && bytesLeft > 0 {
+        for candidate in sources where factsLeft > 0 && bytesLeft > 0 && shares.count < Limits.sources {
             if let share = try share(of: candidate) { shares.append(share) }
         }
         return shares
@@ -53,14 +53,14 @@ struct Claim {
     private mutating func share(of candidate: Candidate) throws(WaybillError) -> TransactionSet.Share? {
         let facts = try claimFacts(of: candidate)
         // Facts that were found to be missing are news.
-        let dropped = try ranges.dropped(of: candidate.id)
+        let dropped = try ranges.untold(of: candidate.id)
         let hasNews = try connection.integer("SELECT news FROM sources WHERE id = ?", candidate.id) != 0
         guard !facts.isEmpty || hasNews else { return nil }
         try connection.statement("UPDATE sources SET news = 2 WHERE id = ? AND news <> 0").run(candidate.id)
         var share = TransactionSet.Share(
-            source: candidate.source, clocks: try WallClock(of: candidate.id, connection).anchors,
+            source: candidate.source, clocks: try clocks(of: candidate.id, dating: facts),
             hasEnded: candidate.hasEnded,
-            names: try names(of: candidate.source),
+            names: try names(of: candidate, in: facts),
             ledger: try Ledgers(connection: connection).ledger(of: candidate.id), dropped: dropped,
             facts: facts, sourceProof: candidate.proof)
         if let installation = candidate.source.installation {
@@ -112,14 +112,55 @@ struct Claim {
         guard !missing.isEmpty else { return }
         let damaged = missing.ranges.map { DroppedRange(first: $0.lowerBound, last: $0.upperBound, reason: .damaged) }
         try ranges.drop(damaged, except: SequenceRanges(), of: source)
-        try SourceRows(connection: connection).announce(source)
+        try SourceRows(connection: connection).announce(source, droppedFrom: missing.ranges.first?.lowerBound)
     }
 
-    private func names(of source: RecordedSource) throws(WaybillError) -> [RecordedName] {
-        try connection.statement("SELECT use_case, event, name FROM names WHERE app = ? AND app_version = ?")
-            .rows(source.app, source.appVersion) { row in
-                RecordedName(useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: row.text(2))
+    /// Anchors of a source in a set; of more, those that its facts are dated by are in it.
+    private static let clockLimit = 2_000
+    /// The same of names: those of its facts' codes.
+    private static let nameLimit = 5_000
+
+    private func clocks(of source: Int, dating facts: [Fact]) throws(WaybillError) -> [ClockAnchor] {
+        let clock = try WallClock(of: source, connection)
+        return clock.anchors.count > Self.clockLimit
+            ? clock.anchors(dating: facts.map(\.atMicroseconds)) : clock.anchors
+    }
+
+    private func names(of candidate: Candidate, in facts: [Fact]) throws(WaybillError) -> [RecordedName] {
+        let (app, version) = (candidate.source.app, candidate.source.appVersion)
+        let all = try connection.statement(
+            "SELECT use_case, event, name FROM names WHERE app = ? AND app_version = ? LIMIT ?"
+        ).rows(app, version, Self.nameLimit + 1, transform: Self.name)
+        guard all.count > Self.nameLimit else { return all }
+        let named = try connection.statement(
+            "SELECT use_case, event, name FROM names WHERE use_case = ? AND event = ? AND app = ? AND app_version = ?")
+        var names: [RecordedName] = []
+        for code in try codes(of: facts, in: candidate.id) {
+            names += try named.rows(code.useCase, code.event ?? -1, app, version, transform: Self.name)
+        }
+        return Array(names.prefix(Self.nameLimit))
+    }
+
+    private static func name(_ row: Row) -> RecordedName {
+        RecordedName(useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: row.text(2))
+    }
+
+    /// The use cases and events of facts; each once, with no name.
+    private func codes(of facts: [Fact], in source: Int) throws(WaybillError) -> Set<RecordedName> {
+        var useCases: [Int: Int] = [:]
+        var codes: Set<RecordedName> = []
+        let opened = try connection.statement("SELECT use_case FROM parts WHERE source = ? AND sequence = ?")
+        for fact in facts {
+            if useCases[fact.part] == nil {
+                useCases[fact.part] = try opened.first(source, fact.part) { row in row.optionalInt(0) } ?? nil
             }
+            guard let useCase = useCases[fact.part] else { continue }
+            codes.insert(RecordedName(useCase: useCase, name: ""))
+            if case .event(let event) = fact.content {
+                codes.insert(RecordedName(useCase: useCase, event: event.code, name: ""))
+            }
+        }
+        return codes
     }
 }
 

@@ -26,7 +26,7 @@ extension Store {
                     rejections: byReason[source.source] ?? [],
                     at: wall, in: set)
             }
-            try connection.statement("UPDATE sources SET news = 0 WHERE news = 2").run()
+            try RangeRows(connection: connection).confirmTold()
             try connection.statement("DELETE FROM leases WHERE set_id = ?").run(set)
             return true
         }

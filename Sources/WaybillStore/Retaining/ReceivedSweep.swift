@@ -42,7 +42,9 @@ struct ReceivedSweep {
         try LegacyQuarantine(connection: connection).erase(before: cutoff)
         // An arrival of which nothing is left has nothing more to export.
         for arrival in old
-        where SequenceRanges([arrival.range]).subtracting(try retired.sequences(of: arrival.source)).isEmpty {
+        where SequenceRanges([arrival.range]).subtracting(
+            try retired.sequences(of: arrival.source, meeting: SequenceRanges([arrival.range]))
+        ).isEmpty {
             try connection.statement("DELETE FROM arrivals WHERE id = ?").run(arrival.id)
         }
     }

@@ -27,18 +27,16 @@ struct FactEraser {
 
     /// Erases the facts of these sequences, and all that belong to them.
     ///
-    /// - Parameter includesSingles: Whether there may be facts among them that are no roots; to find those costs a look
-    ///   at every fact of the source.
-    mutating func erase(_ sequences: SequenceRanges, includesSingles: Bool = false, of source: SourceRow)
-        throws(WaybillError)
-    {
+    /// - Parameter singles: Those of them that are there and may be no roots; to find them costs a look at every fact of
+    ///   the source.
+    mutating func erase(
+        _ sequences: SequenceRanges, singles: SequenceRanges = SequenceRanges(), of source: SourceRow
+    ) throws(WaybillError) {
         var erased: [Int] = []
-        for range in sequences.ranges {
-            try removeRoots(range, of: source.id, into: &erased)
-            if includesSingles { try removeSingles(range, of: source, into: &erased) }
-        }
+        for range in sequences.ranges { try removeRoots(range, of: source.id, into: &erased) }
+        if !singles.isEmpty { try removeSingles(singles, of: source, into: &erased) }
         count += erased.count
-        try book(sequences.union(SequenceRanges(erased.sorted().lazy.map { $0...$0 })), of: source)
+        try book(sequences.union(SequenceRanges(each: erased)), of: source)
     }
 
     /// Brings up to date what is derived from the facts that are left.
@@ -84,34 +82,43 @@ struct FactEraser {
     }
 
     /// Facts in parts that stay. An exchange goes whole with its opening.
-    private mutating func removeSingles(_ range: ClosedRange<Int>, of source: SourceRow, into erased: inout [Int])
-        throws(WaybillError)
-    {
-        let (first, last) = (range.lowerBound, range.upperBound)
+    ///
+    /// All in one pass: of facts within a part, the sequence is in no index.
+    private mutating func removeSingles(
+        _ sequences: SequenceRanges, of source: SourceRow, into erased: inout [Int]
+    ) throws(WaybillError) {
         var touched: Set<Int> = []
-        try connection.statement(
-            "DELETE FROM events WHERE source = ? AND sequence BETWEEN ? AND ? RETURNING part, sequence"
-        )
-        .forEachRow(source.id, first, last) { row in
-            touched.insert(row.int(0))
-            erased.append(row.int(1))
+        var events: [(part: Int, after: Int)] = []
+        try connection.statement("SELECT part, after FROM events WHERE source = ?").forEachRow(source.id) { row in
+            if sequences.contains(row.int(0) + row.int(1)) { events.append((row.int(0), row.int(1))) }
         }
-        try connection.statement(
-            "DELETE FROM network_logs WHERE source = ? AND sequence BETWEEN ? AND ? RETURNING part, method, sequence, closed"
-        )
-        .forEachRow(source.id, first, last) { row in
-            touched.insert(row.int(0))
-            if !row.isNull(1) { erased.append(row.int(2)) }
-            if let closed = row.optionalInt(3) { erased.append(closed) }
+        for event in events {
+            try connection.statement("DELETE FROM events WHERE source = ? AND part = ? AND after = ?").run(
+                source.id, event.part, event.after)
+            touched.insert(event.part)
+            erased.append(event.part + event.after)
         }
-        let closings = try connection.statement(
-            """
-            SELECT 0, part, sequence, closed FROM network_logs WHERE source = ?1 AND closed BETWEEN ?2 AND ?3 \
-            UNION ALL SELECT 1, sequence, sequence, closed FROM parts WHERE source = ?1 AND closed BETWEEN ?2 AND ?3
-            """
-        ).rows(source.id, first, last) { row in
-            (isPart: row.bool(0), part: row.int(1), sequence: row.int(2), closed: row.int(3))
+        var exchanges: [(part: Int, sequence: Int)] = []
+        var closings: [(isPart: Bool, part: Int, sequence: Int, closed: Int)] = []
+        try connection.statement("SELECT part, sequence, method IS NOT NULL, closed FROM network_logs WHERE source = ?")
+            .forEachRow(source.id) { row in
+                if sequences.contains(row.int(1)) {
+                    exchanges.append((row.int(0), row.int(1)))
+                    if row.bool(2) { erased.append(row.int(1)) }
+                    if let closed = row.optionalInt(3) { erased.append(closed) }
+                } else if let closed = row.optionalInt(3), sequences.contains(closed) {
+                    closings.append((false, row.int(0), row.int(1), closed))
+                }
+            }
+        for exchange in exchanges {
+            try connection.statement("DELETE FROM network_logs WHERE source = ? AND part = ? AND sequence = ?").run(
+                source.id, exchange.part, exchange.sequence)
+            touched.insert(exchange.part)
         }
+        try connection.statement("SELECT sequence, closed FROM parts WHERE source = ? AND closed IS NOT NULL")
+            .forEachRow(source.id) { row in
+                if sequences.contains(row.int(1)) { closings.append((true, row.int(0), row.int(0), row.int(1))) }
+            }
         for closing in closings {
             touched.insert(closing.part)
             erased.append(closing.closed)
@@ -165,10 +172,9 @@ struct FactEraser {
     // MARK: Bookings
 
     private func book(_ erased: SequenceRanges, of source: SourceRow) throws(WaybillError) {
-        let before = try ranges.booked(of: source.id)
+        let before = try ranges.booked(of: source.id, meeting: erased)
         guard let reason else {
-            let received = erased.subtracting(erased.subtracting(before))
-            return try retired.replace(with: retired.sequences(of: source.id).union(received), of: source.id)
+            return try retired.add(erased.subtracting(erased.subtracting(before)), of: source.id)
         }
         var after = before
         if source.isOwn {
@@ -187,16 +193,15 @@ struct FactEraser {
         } else {
             after = before.subtracting(erased)
             try ranges.replace(before, with: after, of: source.id)
-            let gone = try retired.sequences(of: source.id)
-            if !gone.isEmpty { try retired.replace(with: gone.subtracting(erased), of: source.id) }
+            try retired.remove(erased, of: source.id)
             try connection.statement("UPDATE sources SET delivered = delivered - ? WHERE id = ?").run(
                 before.count - after.count, source.id)
         }
         // What was given up for another reason stays so; only an erasure is said of it, too.
-        let given = reason == .erased ? SequenceRanges() : try ranges.dropped(of: source.id).sequences
-        guard try ranges.drop(erased.subtracting(given).dropped(reason), except: after, of: source.id), source.isOwn
-        else { return }
-        try SourceRows(connection: connection).announce(source.id)
+        let given = reason == .erased ? SequenceRanges() : try ranges.dropped(of: source.id, meeting: erased).sequences
+        let dropped = erased.subtracting(given)
+        guard try ranges.drop(dropped.dropped(reason), except: after, of: source.id), source.isOwn else { return }
+        try SourceRows(connection: connection).announce(source.id, droppedFrom: dropped.ranges.first?.lowerBound)
         try ranges.settleParts(of: source.id, recorded: source.recorded)
     }
 }
@@ -210,9 +215,12 @@ extension Fact {
 
     /// Whether it, or what it belongs to, is among these.
     func isAmong(_ erased: SequenceRanges) -> Bool {
-        if erased.isEmpty { return false }
-        if erased.contains(sequence) || erased.contains(part) { return true }
-        if case .exchangeClosed(let content) = content { return erased.contains(content.exchange) }
-        return false
+        erased.isEmpty ? false : roots.contains(where: erased.contains)
+    }
+
+    /// Its own sequence, and those of what it belongs to.
+    var roots: [Int] {
+        guard case .exchangeClosed(let content) = content else { return [sequence, part] }
+        return [sequence, part, content.exchange]
     }
 }

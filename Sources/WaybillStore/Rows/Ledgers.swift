@@ -16,10 +16,12 @@ package struct Ledgers {
             Ledger(recorded: row.int(0), delivered: row.int(2), quarantined: row.int(3), refused: row.int(1))
         }
         guard var ledger = counters else { return Ledger() }
-        let dropped = try ranges.dropped(of: source)
-        for range in dropped { ledger.dropped[range.reason.rawValue, default: 0] += range.last - range.first + 1 }
-        let booked = try ranges.booked(of: source).union(dropped.sequences)
-        ledger.pending = max(0, ledger.recorded - booked.count)
+        ledger.pending = ledger.recorded - (try ranges.bookedCount(of: source))
+        for (reason, count) in try ranges.droppedCounts(of: source) {
+            ledger.dropped[reason] = count
+            ledger.pending -= count
+        }
+        ledger.pending = max(0, ledger.pending)
         return ledger
     }
 }

@@ -6,21 +6,20 @@ package struct RangeRows {
 
     package init(connection: Connection) { self.connection = connection }
 
-    /// What is settled (own source) or received (any other), as far as it meets `window`; nil: all of it.
-    package func booked(of source: Int, meeting window: ClosedRange<Int>? = nil) throws(WaybillError) -> SequenceRanges
-    {
-        // Ranges do not overlap, so that the last one that starts before the window is the only such one that can reach
-        // into it.
-        let statement = try connection.statement(
-            """
-            SELECT first, last FROM ranges WHERE source = ?1 AND lease IS NULL AND first <= ?3 AND first >= \
-            ifnull((SELECT max(first) FROM ranges WHERE source = ?1 AND first < ?2), ?2) ORDER BY first
-            """)
-        let window = window ?? 1...Int.max - 1
-        return SequenceRanges(
-            try statement.rows(source, window.lowerBound, window.upperBound + 1) { row in
-                row.int(0)...max(row.int(0), row.int(1))
-            })
+    private var table: RangeTable {
+        RangeTable(name: "ranges", condition: " AND lease IS NULL", connection: connection)
+    }
+
+    /// What is settled (own source) or received (any other): all of it, or the ranges that meet `windows` or lie beside
+    /// them.
+    package func booked(of source: Int, meeting windows: SequenceRanges? = nil) throws(WaybillError) -> SequenceRanges {
+        try table.sequences(of: source, meeting: windows)
+    }
+
+    /// How much is settled or received.
+    package func bookedCount(of source: Int) throws(WaybillError) -> Int {
+        try connection.integer(
+            "SELECT ifnull(sum(max(0, last - first + 1)), 0) FROM ranges WHERE source = ? AND lease IS NULL", source)
     }
 
     /// What is settled or claimed by a lease.
@@ -31,16 +30,7 @@ package struct RangeRows {
 
     /// Makes the rows say `after` where they said `before`.
     package func replace(_ before: SequenceRanges, with after: SequenceRanges, of source: Int) throws(WaybillError) {
-        let starts = Set(after.ranges.map(\.lowerBound))
-        for range in before.ranges where !starts.contains(range.lowerBound) {
-            try connection.statement("DELETE FROM ranges WHERE source = ? AND first = ?").run(source, range.lowerBound)
-        }
-        let old = Set(before.ranges)
-        for range in after.ranges where !old.contains(range) {
-            try connection.statement(
-                "INSERT INTO ranges(source, first, last) VALUES (?, ?, ?) ON CONFLICT(source, first) DO UPDATE SET last = excluded.last"
-            ).run(source, range.lowerBound, range.upperBound)
-        }
+        try table.replace(before, with: after, of: source)
     }
 
     /// What an own source has recorded and is neither settled nor given up.
@@ -63,11 +53,9 @@ package struct RangeRows {
 
     // MARK: Dropped
 
-    /// What is refused when it comes, because it was erased.
-    package func erased(of source: Int) throws(WaybillError) -> SequenceRanges {
-        let statement = try connection.statement(
-            "SELECT first, last FROM dropped WHERE source = ? AND reason = 'erased' ORDER BY first")
-        return SequenceRanges(try statement.rows(source) { row in row.int(0)...max(row.int(0), row.int(1)) })
+    /// What is refused when it comes, because it was erased: the ranges that meet `windows` or lie beside them.
+    package func erased(of source: Int, meeting windows: SequenceRanges) throws(WaybillError) -> SequenceRanges {
+        try dropped(of: source, meeting: windows).filter { $0.reason == .erased }.sequences
     }
 
     /// What was given up, for each reason that there was.
@@ -78,24 +66,95 @@ package struct RangeRows {
         return Dictionary(grouping: dropped, by: \.reason).map { ($0.key, $0.value.sequences) }
     }
 
-    /// What was given up, in order of sequence.
-    package func dropped(of source: Int) throws(WaybillError) -> [DroppedRange] {
-        let statement = try connection.statement(
-            "SELECT first, last, reason FROM dropped WHERE source = ? ORDER BY first")
-        return try statement.rows(source) { row in
-            DroppedRange(first: row.int(0), last: row.int(1), reason: DropReason(rawValue: row.text(2)) ?? .damaged)
+    /// What was given up, in order of sequence: all of it, or the ranges that meet `windows` or lie beside them.
+    package func dropped(of source: Int, meeting windows: SequenceRanges? = nil) throws(WaybillError) -> [DroppedRange]
+    {
+        let columns = "SELECT first, last, reason FROM dropped WHERE source = ?1"
+        guard let windows else {
+            return try connection.statement("\(columns) ORDER BY first").rows(source, transform: Self.dropped)
         }
+        guard try hasDropped(of: source) else { return [] }
+        let statement = try connection.statement("\(columns) AND \(RangeTable.isNear("dropped")) ORDER BY first")
+        var found: [DroppedRange] = []
+        for window in windows.ranges {
+            try statement.forEachRow(source, window.lowerBound, window.upperBound) { row in
+                // One that lies between two windows is found by both.
+                if row.int(0) > found.last?.first ?? .min { found.append(Self.dropped(row)) }
+            }
+        }
+        return found
+    }
+
+    /// Whether anything was given up; of most sources nothing was.
+    package func hasDropped(of source: Int) throws(WaybillError) -> Bool {
+        try connection.integer("SELECT EXISTS(SELECT 1 FROM dropped WHERE source = ?)", source) != 0
+    }
+
+    private static func dropped(_ row: Row) -> DroppedRange {
+        DroppedRange(first: row.int(0), last: row.int(1), reason: DropReason(rawValue: row.text(2)) ?? .damaged)
+    }
+
+    /// Ranges that one set tells of a source. Where there are more, a set tells those that the collector does not know.
+    package static let toldLimit = 1_000
+
+    private static let untold = "(last > told OR (SELECT count(*) FROM dropped WHERE source = id) <= \(toldLimit))"
+
+    /// What the next set tells of an own source.
+    package func untold(of source: Int) throws(WaybillError) -> [DroppedRange] {
+        try connection.statement(
+            """
+            SELECT first, last, reason FROM sources JOIN dropped ON source = id WHERE id = ? AND \(Self.untold) \
+            ORDER BY first LIMIT \(Self.toldLimit)
+            """
+        ).rows(source, transform: Self.dropped)
+    }
+
+    /// The collector knows what the set told that was settled; what has been dropped since is announced again.
+    package func confirmTold() throws(WaybillError) {
+        try connection.statement(
+            """
+            UPDATE sources SET told = ifnull((SELECT max(last) FROM (SELECT last FROM dropped WHERE source = id \
+            AND \(Self.untold) ORDER BY first LIMIT \(Self.toldLimit))), told) WHERE news = 2
+            """
+        ).run()
+        try connection.statement(
+            """
+            UPDATE sources SET news = EXISTS(SELECT 1 FROM dropped WHERE source = id AND last > told) WHERE news = 2
+            """
+        ).run()
+    }
+
+    /// How much was given up, by reason.
+    package func droppedCounts(of source: Int) throws(WaybillError) -> [(reason: String, count: Int)] {
+        try connection.statement(
+            "SELECT reason, sum(max(0, last - first + 1)) FROM dropped WHERE source = ? GROUP BY reason"
+        ).rows(source) { row in (row.text(0), row.int(1)) }
+    }
+
+    /// How many rows begin in a range, of what was received or settled and of what was given up; `limit` at most, of
+    /// each.
+    package func rowCount(in range: ClosedRange<Int>, of source: Int, limit: Int) throws(WaybillError) -> Int {
+        var count = 0
+        for table in ["ranges", "dropped"] {
+            count += try connection.integer(
+                """
+                SELECT count(*) FROM (SELECT 1 FROM \(table) WHERE source = ? AND first BETWEEN ? AND ? LIMIT ?)
+                """, source, range.lowerBound, range.upperBound, limit)
+        }
+        return count
     }
 
     /// Books what was told to be dropped and what has arrived in spite of it: a fact that is there is not dropped.
     ///
     /// The same rows in any order of telling and arriving; where two reasons are told for a sequence, `erased` stands,
     /// else the first in the list of reasons.
+    ///
+    /// - Parameter present: What is there, as far as it may meet what was told or has been new since.
     @discardableResult
     package func drop(_ told: [DroppedRange], except present: SequenceRanges, of source: Int) throws(WaybillError)
         -> Bool
     {
-        let before = try dropped(of: source)
+        let before = try dropped(of: source, meeting: told.sequences.union(present))
         if told.isEmpty && before.isEmpty { return false }
         var claimed = present
         var after: [DroppedRange] = []
@@ -103,12 +162,15 @@ package struct RangeRows {
             let all = SequenceRanges((before + told).lazy.filter { $0.reason == reason }.map { $0.first...$0.last })
             let rest = all.subtracting(claimed)
             claimed = claimed.union(all)
-            after += rest.ranges.map { DroppedRange(first: $0.lowerBound, last: $0.upperBound, reason: reason) }
+            after += rest.dropped(reason)
         }
         after.sort { $0.first < $1.first }
         guard after != before else { return false }
-        try connection.statement("DELETE FROM dropped WHERE source = ?").run(source)
-        for range in after {
+        let (old, new) = (Set(before), Set(after))
+        for range in before where !new.contains(range) {
+            try connection.statement("DELETE FROM dropped WHERE source = ? AND first = ?").run(source, range.first)
+        }
+        for range in after where !old.contains(range) {
             try connection.statement("INSERT INTO dropped(source, first, last, reason) VALUES (?, ?, ?, ?)")
                 .run(source, range.first, range.last, range.reason.rawValue)
         }

@@ -8,22 +8,28 @@ package struct RetiredRows {
 
     package init(connection: Connection) { self.connection = connection }
 
-    /// What is retired of a source; nothing in a store from before there was any.
-    package func sequences(of source: Int) throws(WaybillError) -> SequenceRanges {
+    private var table: RangeTable { RangeTable(name: "retired", connection: connection) }
+
+    /// What is retired of a source: all of it, or the ranges that meet `windows` or lie beside them; nothing in a store
+    /// from before there was any.
+    package func sequences(of source: Int, meeting windows: SequenceRanges? = nil) throws(WaybillError)
+        -> SequenceRanges
+    {
         guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'retired'") != 0 else {
             return SequenceRanges()
         }
-        return SequenceRanges(
-            try connection.statement("SELECT first, last FROM retired WHERE source = ? ORDER BY first").rows(source) {
-                row in
-                row.int(0)...max(row.int(0), row.int(1))
-            })
+        return try table.sequences(of: source, meeting: windows)
     }
 
-    /// Makes them these.
-    package func replace(with sequences: SequenceRanges, of source: Int) throws(WaybillError) {
-        try connection.statement("DELETE FROM retired WHERE source = ?").run(source)
-        let statement = try connection.statement("INSERT INTO retired(source, first, last) VALUES (?, ?, ?)")
-        for range in sequences.ranges { try statement.run(source, range.lowerBound, range.upperBound) }
+    /// Books them as retired.
+    package func add(_ sequences: SequenceRanges, of source: Int) throws(WaybillError) {
+        let before = try self.sequences(of: source, meeting: sequences)
+        try table.replace(before, with: before.union(sequences), of: source)
+    }
+
+    /// Books them as retired no longer.
+    package func remove(_ sequences: SequenceRanges, of source: Int) throws(WaybillError) {
+        let before = try self.sequences(of: source, meeting: sequences)
+        try table.replace(before, with: before.subtracting(sequences), of: source)
     }
 }

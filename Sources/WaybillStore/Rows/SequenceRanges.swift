@@ -4,8 +4,14 @@ package struct SequenceRanges: Hashable, Sendable {
 
     package init() {}
 
+    /// Sorted first: what is inserted in the middle moves all that is behind it.
     package init(_ ranges: some Sequence<ClosedRange<Int>>) {
-        for range in ranges { insert(range) }
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) { insert(range) }
+    }
+
+    /// Single ones, in any order.
+    package init(each sequences: some Sequence<Int>) {
+        for sequence in sequences.sorted() { insert(sequence...sequence) }
     }
 
     package var isEmpty: Bool { ranges.isEmpty }
@@ -60,9 +66,12 @@ package struct SequenceRanges: Hashable, Sendable {
 
     /// What is in either set.
     package func union(_ other: SequenceRanges) -> SequenceRanges {
-        var result = self
-        for range in other.ranges { result.insert(range) }
-        return result
+        if other.ranges.count < 2 {
+            var result = self
+            for range in other.ranges { result.insert(range) }
+            return result
+        }
+        return SequenceRanges(ranges + other.ranges)
     }
 
     /// The sequence at a place, counted from 0; nil beyond the last.

@@ -83,11 +83,14 @@ package struct SourceRows {
     }
 
     /// The collector has something to learn about an own source, apart from facts.
-    package func announce(_ source: Int) throws(WaybillError) {
-        try connection.statement("UPDATE sources SET news = 1 WHERE id = ? AND recorded > 0").run(source)
+    ///
+    /// - Parameter first: The first sequence that is dropped, or for another reason than before; nil: none is.
+    package func announce(_ source: Int, droppedFrom first: Int? = nil) throws(WaybillError) {
+        try connection.statement("UPDATE sources SET news = 1, told = min(told, ?) WHERE id = ? AND recorded > 0").run(
+            (first ?? .max) - 1, source)
     }
 
-    /// Adds anchors; gives the earliest that was not known.
+    /// Adds anchors, of which the first are kept, so many as a set may have; gives the earliest that was not known.
     package func add(_ clocks: [ClockAnchor], to source: Int) throws(WaybillError) -> Int? {
         // Of two offsets for one moment, which no source of ours sends, the same one stands in any order of arrival.
         let statement = try connection.statement(
@@ -99,6 +102,16 @@ package struct SourceRows {
         for clock in clocks {
             try statement.run(source, clock.atMicroseconds, clock.offsetMicroseconds)
             if connection.changeCount > 0 { earliest = min(earliest ?? .max, clock.atMicroseconds) }
+        }
+        guard let earliest else { return nil }
+        let limit = Limits.envelopeItems
+        if try connection.integer("SELECT count(*) FROM clocks WHERE source = ?", source) > limit {
+            try connection.statement(
+                """
+                DELETE FROM clocks WHERE source = ?1 AND at_us >= \
+                (SELECT at_us FROM clocks WHERE source = ?1 ORDER BY at_us LIMIT 1 OFFSET ?2)
+                """
+            ).run(source, limit)
         }
         return earliest
     }

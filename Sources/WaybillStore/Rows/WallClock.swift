@@ -15,6 +15,18 @@ package struct WallClock {
 }
 
 extension WallClock {
+    /// The first anchor, the last, and those that date these times.
+    func anchors(dating times: [Int]) -> [ClockAnchor] {
+        guard let last = anchors.indices.last else { return [] }
+        var dating: Set<Int> = [0, last]
+        var index = 0
+        for time in times.sorted() {
+            while index < last, anchors[index + 1].atMicroseconds <= time { index += 1 }
+            dating.insert(index)
+        }
+        return dating.sorted().map { anchors[$0] }
+    }
+
     /// Reads those of a source.
     package init(of source: Int, _ connection: Connection) throws(WaybillError) {
         let statement = try connection.statement("SELECT at_us, offset_us FROM clocks WHERE source = ? ORDER BY at_us")

@@ -48,8 +48,9 @@ struct SalvagedBooks {
         let recorded = try connection.integer("SELECT recorded FROM sources WHERE id = ?", source)
         guard recorded > 0 else { return }
         let lost = SequenceRanges([1...recorded]).subtracting(booked).subtracting(dropped).subtracting(found)
-        if try ranges.drop(lost.dropped(.damaged), except: booked.union(found), of: source), !lost.isEmpty {
-            try SourceRows(connection: connection).announce(source)
+        let known = try ranges.dropped(of: source)
+        if try ranges.drop(known + lost.dropped(.damaged), except: booked.union(found), of: source), !lost.isEmpty {
+            try SourceRows(connection: connection).announce(source, droppedFrom: 1)
         }
         try connection.statement("UPDATE parts SET settled = 0 WHERE source = ?").run(source)
         try ranges.settleParts(of: source, recorded: recorded)

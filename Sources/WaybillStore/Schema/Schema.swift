@@ -24,6 +24,7 @@ package enum Schema {
         Migration(name: "bad transactions of sets of version 0.0.1", script: Tables.legacyQuarantine),
         Migration(name: "support codes in the view of transactions", script: Views.transactionsWithSupportCode),
         Migration(name: "who may speak for sources and installations", script: Tables.identities),
+        Migration(name: "dropped ranges told in pieces", script: Tables.toldRanges),
     ]
 
     /// The version that this code reads and writes.

@@ -257,6 +257,12 @@ package enum Tables {
 
         """
 
+    /// What telling the collector of many dropped ranges in several sets needs.
+    static let toldRanges = """
+        ALTER TABLE sources ADD COLUMN told INTEGER NOT NULL DEFAULT 0 /* own: of what was dropped up to this sequence the collector knows */;
+
+        """
+
     /// What knowing a set of version 0.0.1 again needs.
     static let legacySets = """
         CREATE TABLE legacy_sets( -- those that came within a day: they have no IDs, so their bytes stand for them

@@ -56,7 +56,7 @@ package struct Ingestion {
             try sources.end(source.id)
             source.hasEnded = true
         }
-        let anchor = try sources.add(share.clocks, to: source.id)
+        let anchor = try sources.add(anchors(of: source), to: source.id)
         try sources.add(share.names, of: source.id)
         try store(source, dropped: isItself ? share.dropped : [], at: wall)
         if let anchor { try Leaders(connection: connection).decideAfterAnchor(at: anchor, of: source.id) }
@@ -85,27 +85,52 @@ package struct Ingestion {
         forEachFact { fact, index, ingestion in ingestion.reject(fact, at: index, because: reason) }
     }
 
+    /// Parts of a source whose dates the anchors of one set may change.
+    private static let redatedPartLimit = 5_000
+
+    /// The anchors of the share that are taken.
+    ///
+    /// Each that is new dates the parts behind it anew. A recorder sends an anchor with or before what it dates, so that
+    /// there are few: one that would change the dates of very many is left out.
+    private func anchors(of source: SourceRow) throws(WaybillError) -> [ClockAnchor] {
+        let known = try connection.statement("SELECT offset_us FROM clocks WHERE source = ? AND at_us = ?")
+        var earliest: Int?
+        for clock in share.clocks where earliest == nil {
+            let offset = try known.first(source.id, clock.atMicroseconds) { row in row.int(0) }
+            if offset ?? .min < clock.offsetMicroseconds { earliest = clock.atMicroseconds }
+        }
+        guard let earliest else { return [] }
+        // Times before the first anchor go by the first.
+        let first = try connection.integer("SELECT min(at_us) FROM clocks WHERE source = ?", source.id)
+        let redated = earliest <= first ? Int.min : earliest
+        let count = try connection.integer(
+            "SELECT count(*) FROM (SELECT 1 FROM parts WHERE source = ? AND at_us >= ? LIMIT ?)", source.id, redated,
+            Self.redatedPartLimit + 1)
+        guard count > Self.redatedPartLimit else { return share.clocks }
+        let latest = try connection.integer("SELECT max(at_us) FROM parts WHERE source = ?", source.id)
+        return share.clocks.filter { $0.atMicroseconds > latest }
+    }
+
     /// Writes the facts that are not received yet, and books them.
     private mutating func store(_ source: SourceRow, dropped: [DroppedRange], at wall: Int) throws(WaybillError) {
-        let told = dropped.compactMap { range in
-            range.first <= source.recorded
-                ? DroppedRange(first: range.first, last: min(range.last, source.recorded), reason: range.reason) : nil
-        }
-        let sequences = share.facts.lazy.map(\.sequence) + told.flatMap { [$0.first, $0.last] }
-        guard let first = sequences.min(), let last = sequences.max() else { return }
-        var erased = try erase(told, of: source)
-        let before = try ranges.booked(of: source.id, meeting: first...last)
-        var received = before
+        let told = try self.told(dropped, of: source)
+        let touched = told.sequences.union(SequenceRanges(each: share.facts.lazy.map(\.sequence)))
+        guard !touched.isEmpty else { return }
+        let erased = try erase(told, of: source)
+        let before = try ranges.booked(of: source.id, meeting: touched)
+        // Facts may come in any order: what is inserted in the middle of ranges moves all that is behind it.
+        var accepted: Set<Int> = []
+        var refused: Set<Int> = []
         var writer = try FactRowWriter(source, connection)
         var room = factsPerTransaction.map { TransactionRoom(source: source.id, limit: $0, connection) }
         var index = 0
         for fact in share.facts {
             while unread.contains(index) { index += 1 }
             defer { index += 1 }
-            if fact.isAmong(erased) {
-                erased.insert(fact.sequence...fact.sequence)
+            if fact.isAmong(erased) || !refused.isEmpty && fact.roots.contains(where: refused.contains) {
+                refused.insert(fact.sequence)
                 reject(fact, at: index, because: Self.erased)
-            } else if received.contains(fact.sequence) {
+            } else if before.contains(fact.sequence) || accepted.contains(fact.sequence) {
                 knownCount += 1
             } else if fact.sequence > source.recorded {
                 reject(fact, at: index, because: "a source is not believed to have recorded as many facts as that")
@@ -114,39 +139,67 @@ package struct Ingestion {
             } else if let reason = try writer.write(fact) {
                 reject(fact, at: index, because: reason)
             } else {
-                received.insert(fact.sequence...fact.sequence)
+                accepted.insert(fact.sequence)
                 acceptedCount += 1
             }
         }
         try writer.finish()
+        let arrived = SequenceRanges(each: accepted)
+        let received = before.union(arrived)
         try ranges.replace(before, with: received, of: source.id)
-        try note(received.subtracting(before), of: source.id, at: wall)
-        try ranges.drop(told + erased.dropped(.erased), except: received, of: source.id)
+        try note(arrived, of: source.id, at: wall)
+        try ranges.drop(
+            told + SequenceRanges(each: refused).dropped(.erased), except: received, of: source.id)
+    }
+
+    /// Rows of a source that the ranges which one set tells may cover: each of them is looked at.
+    private static let coveredRowLimit = 50_000
+
+    /// What the source says it has given up, as far as it has recorded that.
+    ///
+    /// A range that covers more rows than may be looked at for one set is left out, and counts as not arrived yet. It is
+    /// told again with the next set.
+    private func told(_ dropped: [DroppedRange], of source: SourceRow) throws(WaybillError) -> [DroppedRange] {
+        let told = dropped.compactMap { range in
+            range.first <= source.recorded
+                ? DroppedRange(first: range.first, last: min(range.last, source.recorded), reason: range.reason) : nil
+        }
+        // Each row has a sequence of its own.
+        guard told.sequences.count > Self.coveredRowLimit else { return told }
+        var left = Self.coveredRowLimit
+        var bounded: [DroppedRange] = []
+        for range in told {
+            let count = try ranges.rowCount(in: range.first...range.last, of: source.id, limit: left + 1)
+            if count <= left { bounded.append(range) }
+            left = max(0, left - count)
+        }
+        return bounded
     }
 
     /// Erases what has arrived of facts that are refused from now on, or that the source has erased while they were on
     /// their way.
     ///
-    /// - Returns: All that is booked as erased.
+    /// - Returns: What is booked as erased, as far as facts of the share are among it or belong to it.
     private func erase(_ told: [DroppedRange], of source: SourceRow) throws(WaybillError) -> SequenceRanges {
-        let before = try ranges.erased(of: source.id)
-        var toldErased = SequenceRanges()
-        for range in told where range.reason == .erased && range.first <= range.last {
-            toldErased.insert(range.first...range.last)
-        }
-        var news = toldErased
+        let toldErased = told.filter { $0.reason == .erased }.sequences
+        var buried: [Int] = []
         let begun = Set(share.facts.lazy.compactMap(\.begunTransaction))
         for fact in share.facts {
             if case .opened(let content) = fact.content, try tombstones.refuse(content, begunBeside: begun) {
-                news.insert(fact.sequence...fact.sequence)
+                buried.append(fact.sequence)
             }
         }
-        news = news.subtracting(before)
-        guard !news.isEmpty else { return before }
-        var eraser = FactEraser(connection)
-        try eraser.erase(news, includesSingles: !toldErased.isEmpty, of: source)
-        try eraser.finish()
-        return try ranges.erased(of: source.id)
+        var news = toldErased.union(SequenceRanges(each: buried))
+        news = news.subtracting(try ranges.erased(of: source.id, meeting: news))
+        if !news.isEmpty {
+            let received = try ranges.booked(of: source.id, meeting: news)
+            let singles = toldErased.isEmpty ? toldErased : news.subtracting(news.subtracting(received))
+            var eraser = FactEraser(connection)
+            try eraser.erase(news, singles: singles, of: source)
+            try eraser.finish()
+        }
+        guard try ranges.hasDropped(of: source.id) else { return SequenceRanges() }
+        return try ranges.erased(of: source.id, meeting: SequenceRanges(each: share.facts.flatMap(\.roots)))
     }
 
     /// Takes nothing of a source whose installation was erased; what it began is erased with it, even where others have

@@ -71,7 +71,7 @@ extension Store {
         try writer.finish()
         let news = dropped + late.flatMap { $1.dropped($0) }
         if !news.isEmpty, try ranges.drop(news, except: settled, of: source.id) {
-            try SourceRows(connection: connection).announce(source.id)
+            try SourceRows(connection: connection).announce(source.id, droppedFrom: news.map(\.first).min())
         }
     }
 

@@ -77,4 +77,30 @@ import WaybillCore
         let decoded = try TransactionSet.decode(TransactionSet(id: .fixed(0), sources: [share]).encoded())
         #expect(decoded.set.sources.first?.ledger.isBalanced == false)
     }
+
+    /// Breaks when few bytes make very many rows, in one source of a set or in several together.
+    @Test(arguments: ["names", "clocks", "dropped"]) func whatStandsBesideTheFactsOfASetHasALimit(member: String) throws
+    {
+        func share(_ count: Int, _ id: UInt64) -> TransactionSet.Share {
+            var share = TransactionSet.Share(
+                source: RecordedSource(id: .fixed(id)), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)])
+            switch member {
+            case "names": share.names = (0..<count).map { RecordedName(useCase: $0, name: "a") }
+            case "clocks":
+                share.clocks = (0..<count).map { ClockAnchor(atMicroseconds: $0, offsetMicroseconds: 0) }
+            default: share.dropped = (1...count).map { DroppedRange(first: $0, last: $0, reason: .age) }
+            }
+            return share
+        }
+        func decode(_ shares: [TransactionSet.Share]) throws(SetDecodingFailure) {
+            _ = try TransactionSet.decode(TransactionSet(id: .fixed(0), sources: shares).encoded())
+        }
+        let (most, half) = (Limits.envelopeItems, Limits.envelopeItems / 2)
+        try decode([share(most, 1)])
+        try decode([share(half, 1), share(half, 2)])
+        let one = #expect(throws: SetDecodingFailure.self) { try decode([share(most + 1, 1)]) }
+        #expect(one?.pointer == "/sources/0/\(member)" && one?.message.hasSuffix("send them in several sets") == true)
+        let other = #expect(throws: SetDecodingFailure.self) { try decode([share(half, 1), share(half + 1, 2)]) }
+        #expect(other?.pointer == "/sources/1/\(member)" && other?.kind == .invalid)
+    }
 }

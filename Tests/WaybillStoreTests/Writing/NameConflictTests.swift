@@ -64,4 +64,44 @@ import WaybillCore
             "shop", "2", RecordedName(useCase: 0, name: "login"), RecordedName(useCase: 1, event: 1, name: "begun"))
         #expect(try StoreReader(place).nameConflicts() == [])
     }
+
+    /// Breaks when a client that sends names without end makes lists of names, and sentences with names, as long.
+    @Test func ofVeryManyNamesListsHaveTheFirstAndFiltersFindAll() throws {
+        let (store, place) = try Store.inMemory()
+        let client = FactWriter()
+        for version in 0..<3 {
+            client.source.id = GUID()
+            client.source.appVersion = "\(version)"
+            client.names = (0..<6_000).map { (code: Int) in
+                RecordedName(useCase: 7, event: code, name: "event \(code) \(version)")
+            }
+            try store.ingest(client.set())
+        }
+        let honest = FactWriter("honest")
+        honest.names = [RecordedName(useCase: 9, name: "login"), RecordedName(useCase: 9, event: 1, name: "sent")]
+        honest.open(GUID(), useCase: 9)
+        try store.ingest(honest.set())
+
+        let reader = try StoreReader(place)
+        #expect(try reader.names() == honest.names, "others have no transactions")
+        #expect(try reader.names(including: ["event 5999 2"]).contains { $0.event == 5_999 })
+        #expect(try reader.nameConflictCount() == 6_000)
+        #expect(try reader.nameConflicts().count == 100)
+    }
+
+    /// Breaks when one code with names without end makes the list of conflicts as long.
+    @Test func ofOneCodeWithVeryManyNamesTheFirstAreToldAndTheOthersCounted() throws {
+        let (store, place) = try Store.inMemory()
+        let client = FactWriter()
+        for version in 1...30 {
+            client.source.id = GUID()
+            client.source.appVersion = "\(version)"
+            client.names = (0..<12).map { RecordedName(useCase: 7, name: "name \($0)") }
+            try store.ingest(client.set())
+        }
+        let conflict = try #require(try StoreReader(place).nameConflicts().first)
+        #expect(conflict.names.count == 10 && conflict.furtherNames == 2)
+        #expect(conflict.names.allSatisfy { $0.versions == (1...20).map(String.init) && $0.furtherVersions == 10 })
+        #expect(conflict.description.hasSuffix(" and 2 more."))
+    }
 }

@@ -1,0 +1,57 @@
+import WaybillCore
+
+/// A table of a source's sequences, as rows of first and last that do not meet: `ranges` without what is leased, or
+/// `retired`.
+///
+/// Changed where something has changed: a source may have hundreds of thousands of rows, and each set brings few.
+struct RangeTable {
+    let name: String
+    /// SQL behind `WHERE source = ?`; empty: every row counts.
+    var condition = ""
+    let connection: Connection
+
+    /// All of a source, or the rows that meet `windows` or end right before one of them or begin right behind it.
+    func sequences(of source: Int, meeting windows: SequenceRanges?) throws(WaybillError) -> SequenceRanges {
+        var found = SequenceRanges()
+        guard let windows else {
+            try connection.statement("SELECT first, last FROM \(name) WHERE source = ?\(condition) ORDER BY first")
+                .forEachRow(source) { row in found.insert(row.int(0)...max(row.int(0), row.int(1))) }
+            return found
+        }
+        let statement = try connection.statement(
+            "SELECT first, last FROM \(name) WHERE source = ?1\(condition) AND \(Self.isNear(name)) ORDER BY first")
+        for window in windows.ranges {
+            try statement.forEachRow(source, window.lowerBound, window.upperBound) { row in
+                found.insert(row.int(0)...max(row.int(0), row.int(1)))
+            }
+        }
+        return found
+    }
+
+    /// Makes the rows say `after` where they said `before`.
+    func replace(_ before: SequenceRanges, with after: SequenceRanges, of source: Int) throws(WaybillError) {
+        let starts = Set(after.ranges.map(\.lowerBound))
+        for range in before.ranges where !starts.contains(range.lowerBound) {
+            try connection.statement("DELETE FROM \(name) WHERE source = ? AND first = ?").run(
+                source, range.lowerBound)
+        }
+        let old = Set(before.ranges)
+        for range in after.ranges where !old.contains(range) {
+            try connection.statement(
+                """
+                INSERT INTO \(name)(source, first, last) VALUES (?, ?, ?) \
+                ON CONFLICT(source, first) DO UPDATE SET last = excluded.last
+                """
+            ).run(source, range.lowerBound, range.upperBound)
+        }
+    }
+
+    /// Whether a row of source `?1` meets `?2` to `?3` or lies beside it.
+    ///
+    /// Rows do not meet, so that of those that begin before only the last one can reach it.
+    static func isNear(_ table: String) -> String {
+        """
+        first <= ?3 + 1 AND first >= ifnull((SELECT max(first) FROM \(table) WHERE source = ?1 AND first < ?2), ?2)
+        """
+    }
+}

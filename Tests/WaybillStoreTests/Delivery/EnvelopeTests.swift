@@ -1,0 +1,82 @@
+import Testing
+import WaybillCore
+
+@testable import WaybillReading
+@testable import WaybillStore
+
+/// What stands beside the facts of a set stays within what a receiver takes, and nothing of it is lost.
+@Suite(.timeLimit(.minutes(5))) struct EnvelopeTests {
+    private let device: Store
+    private let collector: Store
+    private let place: ResolvedLocation
+
+    init() throws {
+        (device, _) = try Store.inMemory()
+        (collector, place) = try Store.inMemory()
+    }
+
+    /// Delivers until there is nothing to tell; gives the sets.
+    private func deliver(_ limit: LeaseLimit = LeaseLimit()) throws -> [TransactionSet] {
+        var sets: [TransactionSet] = []
+        while sets.count < 100, let set = try device.lease(limit) {
+            let receipt = try collector.ingest(try TransactionSet.decode(set.encoded()))
+            #expect(receipt.rejections.isEmpty)
+            #expect(try device.settle(set.id, rejections: receipt.rejections, at: 0))
+            sets.append(set)
+        }
+        return sets
+    }
+
+    /// Breaks when a source that gave up here and there makes sets that are refused for their ranges, or when a range
+    /// is never told.
+    @Test func veryManyDroppedRangesAreToldInPieces() throws {
+        let app = FactWriter()
+        let part = app.open(GUID())
+        for _ in 0..<5_000 { app.event(1, part: part) }
+        try app.record(into: device, 1...2)
+        let dropped = stride(from: 3, through: 5_001, by: 2).map { DroppedRange(first: $0, last: $0, reason: .quota) }
+        let kept = app.facts.filter { $0.sequence > 2 && $0.sequence % 2 == 0 }
+        try device.append(RecordedBatch(source: app.id, facts: kept, dropped: dropped))
+        let sets = try deliver()
+        let told = sets.flatMap { $0.sources[0].dropped }
+        #expect(sets.allSatisfy { $0.sources[0].dropped.count <= RangeRows.toldLimit })
+        #expect(Set(told) == Set(dropped) && told.count == dropped.count)
+        #expect(try collector.ledgers(ofAll: place)[app.id] == (try device.ledgers()[app.id]))
+
+        // What is dropped later, also for another reason than before, is told too.
+        #expect(try device.lease() == nil)
+        let late = [
+            DroppedRange(first: 3, last: 3, reason: .erased), DroppedRange(first: 5_002, last: 5_003, reason: .age),
+        ]
+        try device.append(RecordedBatch(source: app.id, facts: [], dropped: late))
+        #expect(Set(try deliver().flatMap { $0.sources[0].dropped }).isSuperset(of: late))
+        #expect(try collector.ledgers(ofAll: place)[app.id] == (try device.ledgers()[app.id]))
+    }
+
+    /// Breaks when names or anchors beyond what a set may have are left out although its facts need them.
+    @Test func ofVeryManyNamesAndAnchorsASetHasThoseOfItsFacts() throws {
+        let app = FactWriter()
+        app.names = (0..<6_000).map { (code: Int) in RecordedName(useCase: 1, event: code, name: "event \(code)") }
+        app.names.append(RecordedName(useCase: 1, name: "a use case"))
+        app.clocks = (0..<3_000).map {
+            ClockAnchor(atMicroseconds: 1_000_000 * $0, offsetMicroseconds: FactWriter.wall + $0 * 200_000)
+        }
+        let part = app.open(GUID(), useCase: 1, at: 10)
+        app.event(5_999, part: part, at: 2_500)
+        app.close(part, .succeeded, at: 2_600)
+        try app.record(into: device)
+        let share = try #require(try deliver(LeaseLimit(factCount: 2)).first?.sources.first)
+        #expect(share.names.map(\.name).sorted() == ["a use case", "event 5999"])
+        #expect(share.clocks == [0, 10, 2_500, 2_999].map { app.clocks[$0] })
+        let transaction = try #require(try StoreReader(place).all().first)
+        #expect(transaction.useCaseName == "a use case")
+        #expect(transaction.begunMicroseconds == FactWriter.wall + 10 * 1_200_000)
+    }
+}
+
+extension Store {
+    /// The ledgers of received sources.
+    fileprivate func ledgers(ofAll place: ResolvedLocation) throws -> [GUID: Ledger] {
+        Dictionary(uniqueKeysWithValues: try StoreReader(place).sources().map { ($0.id, $0.ledger) })
+    }
+}

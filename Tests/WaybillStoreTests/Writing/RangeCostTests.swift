@@ -1,0 +1,126 @@
+import Testing
+import WaybillCore
+
+@testable import WaybillReading
+@testable import WaybillStore
+
+/// What a set costs follows from what it brings, and not from what its source has already.
+@Suite(.timeLimit(.minutes(5))) struct RangeCostTests {
+    /// Single sequences with one between two.
+    private static func ranges(_ count: Int, from first: Int = 1, _ reason: DropReason) -> [DroppedRange] {
+        (0..<count).map { DroppedRange(first: first + 2 * $0, last: first + 2 * $0, reason: reason) }
+    }
+
+    private static func set(_ share: TransactionSet.Share) -> DecodedSet {
+        DecodedSet(set: TransactionSet(id: GUID(), sources: [share]))
+    }
+
+    /// Steps of SQLite for a set with one fact and one range, of a source that has told so many ranges before.
+    private func steps(after count: Int, _ reason: DropReason) throws -> Int {
+        let (store, _) = try Store.inMemory()
+        let client = FactWriter()
+        var share = client.share()
+        share.ledger.recorded = 1_000_000
+        share.dropped = Self.ranges(count, reason)
+        try store.ingest(Self.set(share))
+        func small(_ sequence: Int) throws {
+            share.dropped = [DroppedRange(first: sequence, last: sequence, reason: reason)]
+            share.facts = [
+                Fact(
+                    sequence: sequence + 2, part: sequence + 2, atMicroseconds: sequence,
+                    content: .opened(Fact.Opened(transaction: GUID(), useCase: 0)))
+            ]
+            #expect(try store.ingest(Self.set(share)).acceptedCount == 1)
+        }
+        try small(500_000)  // after which all statements are prepared
+        let before = store.connection.virtualMachineSteps
+        try small(500_010)
+        return store.connection.virtualMachineSteps - before
+    }
+
+    /// Breaks when a set has all ranges of its source read or written: a few sets with many of them would stop all
+    /// others.
+    @Test(arguments: [DropReason.quota, .erased])
+    func aSmallSetCostsTheSameHoweverManyRangesItsSourceHas(_ reason: DropReason) throws {
+        let (few, many) = (try steps(after: 10, reason), try steps(after: 10_000, reason))
+        #expect(Double(many) < 1.5 * Double(few), "\(few) steps after 10 ranges, \(many) after 10,000")
+    }
+
+    /// Breaks when one wide range has more rows looked at than a set may cost, or its facts are lost with it.
+    @Test func aRangeThatCoversVeryManyRowsIsLeftOutAndTheFactsAreTaken() throws {
+        let (store, place) = try Store.inMemory()
+        let client = FactWriter()
+        client.open(GUID())
+        var share = client.share(2...2)
+        share.ledger.recorded = 200_000
+        for part in 0..<6 {
+            share.dropped = Self.ranges(10_000, from: 3 + part * 20_000, .erased)
+            try store.ingest(Self.set(share))
+        }
+        share.facts = client.facts
+        share.dropped = [
+            DroppedRange(first: 3, last: 200_000, reason: .age),
+            DroppedRange(first: 150_000, last: 150_000, reason: .age),
+        ]
+        #expect(try store.ingest(Self.set(share)).acceptedCount == 1)
+        let ledger = try #require(try StoreReader(place).sources().first?.ledger)
+        #expect(ledger.dropped == ["erased": 60_000, "age": 1])
+        #expect(ledger.pending == 200_000 - 60_000 - 2)
+    }
+
+    /// Breaks when ranges that are changed in place overlap, or are left apart where they meet.
+    @Test func rangesThatAreChangedInPlaceSayTheSameAsOneWriting() throws {
+        let told = [
+            DroppedRange(first: 10, last: 20, reason: .quota), DroppedRange(first: 15, last: 16, reason: .erased),
+            DroppedRange(first: 21, last: 30, reason: .quota), DroppedRange(first: 40, last: 50, reason: .age),
+            DroppedRange(first: 31, last: 39, reason: .quota), DroppedRange(first: 35, last: 45, reason: .damaged),
+        ]
+        func rows(_ orders: [[DroppedRange]]) throws -> [DroppedRange] {
+            let (store, _) = try Store.inMemory()
+            var share = FactWriter().share()
+            share.ledger.recorded = 100
+            for dropped in orders {
+                share.dropped = dropped
+                try store.ingest(Self.set(share))
+            }
+            let row = try #require(try SourceRows(connection: store.connection).find(share.source.id))
+            return try RangeRows(connection: store.connection).dropped(of: row.id)
+        }
+        let whole = try rows([told])
+        #expect(try rows(told.map { [$0] }) == whole)
+        #expect(try rows(told.reversed().map { [$0] }) == whole)
+        #expect(try rows([told, told]) == whole)
+        #expect(
+            whole == [
+                DroppedRange(first: 10, last: 14, reason: .quota), DroppedRange(first: 15, last: 16, reason: .erased),
+                DroppedRange(first: 17, last: 39, reason: .quota), DroppedRange(first: 40, last: 50, reason: .age),
+            ])
+    }
+
+    /// Breaks when the anchors of a set have all transactions of their source dated anew, whatever it has.
+    @Test func anAnchorInFrontOfVeryManyPartsIsLeftOut() throws {
+        let (store, place) = try Store.inMemory()
+        let client = FactWriter()
+        for _ in 0..<5_001 { client.open(GUID()) }
+        try store.ingest(client.set())
+        var share = client.share(1...1)
+        share.clocks.append(ClockAnchor(atMicroseconds: 1, offsetMicroseconds: 5))
+        share.clocks.append(ClockAnchor(atMicroseconds: 1 << 40, offsetMicroseconds: 7))
+        try store.ingest(Self.set(share))
+        let anchors = try StoreReader(place).clocks(of: client.id, others: 0)?.anchors
+        #expect(anchors == [share.clocks[0], share.clocks[2]])
+    }
+
+    /// Breaks when a page of sources grows with their gaps.
+    @Test func ofVeryManyGapsTheFirstAreListedAndAllAreCounted() throws {
+        let (store, place) = try Store.inMemory()
+        var share = FactWriter().share()
+        share.ledger.recorded = 10_000
+        share.dropped = Self.ranges(1_500, from: 2, .quota)
+        try store.ingest(Self.set(share))
+        let record = try #require(try StoreReader(place).sources().first)
+        #expect(record.gaps.count == SourceRecord.gapLimit && record.gapCount == 1_500)
+        #expect(record.gaps.first == SourceRecord.Gap(first: 1, last: 1))
+        #expect(record.ledger.dropped == ["quota": 1_500] && record.ledger.pending == 8_500)
+    }
+}
