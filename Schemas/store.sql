@@ -1,8 +1,8 @@
--- A Waybill store, version 10: one schema for an app's, a server's and a collector's.
+-- A Waybill store, version 12: one schema for an app's, a server's and a collector's.
 -- SQLite 3.38 or later. Made by the library; a test keeps this page equal to it.
 -- To look at one: sqlite3 -readonly -box waybill.sqlite 'SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20'
 PRAGMA application_id = 1463961932; -- 'WBIL'
-PRAGMA user_version = 10;
+PRAGMA user_version = 12;
 
 CREATE TABLE sources( -- running recorders: launches of a process
   id INTEGER PRIMARY KEY, -- in this file only
@@ -20,7 +20,7 @@ CREATE TABLE sources( -- running recorders: launches of a process
   delivered INTEGER NOT NULL DEFAULT 0, -- booked with each verdict: here accepted by the collector, or there accepted from the source
   ended INTEGER NOT NULL DEFAULT 0, -- 1: what it left open was interrupted
   news INTEGER NOT NULL DEFAULT 0 -- apart from facts, the collector 0: knows all, 1: has to be told, 2: is being told by a lease
-, born_us INTEGER NOT NULL DEFAULT 0 /* own: device_time.seen_us when it was registered */, proof TEXT /* own: the secret that its sets carry */, proof_hash BLOB /* received: SHA-256 of the secret of who spoke for it first; NULL: there was none */) STRICT;
+, born_us INTEGER NOT NULL DEFAULT 0 /* own: device_time.seen_us when it was registered */, proof TEXT /* own: the secret that its sets carry */, proof_hash BLOB /* received: SHA-256 of the secret of who spoke for it first; NULL: there was none */, told INTEGER NOT NULL DEFAULT 0 /* own: of what was dropped up to this sequence the collector knows */) STRICT;
 
 CREATE TABLE clocks( -- since 1970 = since the source started + offset_us, from at_us to the next row
   source INTEGER NOT NULL, -- sources.id
@@ -65,10 +65,6 @@ CREATE TABLE parts( -- one source's share in a transaction; part 0 holds what is
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX parts_by_guid ON parts(guid) WHERE guid IS NOT NULL;
-
-CREATE INDEX parts_by_outcome ON parts(outcome, listed_us) WHERE listed_us IS NOT NULL;
-
-CREATE INDEX parts_by_use_case ON parts(use_case, outcome, listed_us) WHERE listed_us IS NOT NULL;
 
 CREATE INDEX parts_unsettled ON parts(source, sequence) WHERE settled = 0;
 
@@ -277,8 +273,6 @@ CREATE TABLE legacy_sets( -- those that came within a day: they have no IDs, so 
   received_us INTEGER NOT NULL -- since 1970
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX parts_by_duration ON parts(outcome, duration_us) WHERE listed_us IS NOT NULL AND duration_us IS NOT NULL;
-
 CREATE TABLE legacy_quarantine( -- transactions of such sets that could not be read; their senders keep nothing of them
   id INTEGER PRIMARY KEY, -- the older ones have the smaller numbers
   received_us INTEGER NOT NULL, -- since 1970
@@ -319,3 +313,9 @@ CREATE TABLE erased_with_installation( -- transactions that an erased installati
   guid BLOB PRIMARY KEY, -- 16 bytes
   at_us INTEGER NOT NULL -- since 1970
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX parts_by_outcome ON parts(joined, outcome, listed_us) WHERE listed_us IS NOT NULL;
+
+CREATE INDEX parts_by_use_case ON parts(use_case, joined, outcome, listed_us) WHERE listed_us IS NOT NULL;
+
+CREATE INDEX parts_by_duration ON parts(joined, outcome, duration_us) WHERE listed_us IS NOT NULL AND duration_us IS NOT NULL;

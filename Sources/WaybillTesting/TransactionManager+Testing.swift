@@ -44,10 +44,10 @@ extension TransactionManager {
         transactions(useCase).last?.summary.outcome
     }
 
-    /// Everything that was recorded of a use case, oldest transaction first.
+    /// Everything that was recorded of a use case, oldest transaction first; also what was only joined, as on a server.
     public func transactions<U: UseCase>(_ useCase: U.Type) -> [TransactionRecord] {
         var filter = TransactionFilter()
-        filter.useCase = U.code
+        (filter.useCase, filter.beginner) = (U.code, .any)
         return (try? allRecords(matching: filter)) ?? []
     }
 
@@ -56,8 +56,12 @@ extension TransactionManager {
 
     /// Everything that was recorded, oldest transaction first.
     ///
+    /// - Parameter filter: Which transactions; nil: all, also those that were only joined.
     /// - Throws: `WaybillError` when the store cannot be read.
-    public func allRecords(matching filter: TransactionFilter = TransactionFilter()) throws -> [TransactionRecord] {
+    public func allRecords(matching filter: TransactionFilter? = nil) throws -> [TransactionRecord] {
+        var all = TransactionFilter()
+        all.beginner = .any
+        let filter = filter ?? all
         guard let source = sources.readableSource else { return [] }
         for source in sources.liveForerunners { try source.writer.runAndWait { _, _ in } }
         let now = source.settings.clock.wallMicroseconds()

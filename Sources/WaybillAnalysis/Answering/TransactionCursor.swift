@@ -87,7 +87,7 @@ struct TransactionCursor {
                 ? try JoinedParts(ofTransactions: listed.keys.count, with: codes, connection) : nil
         }
         if case .attribute(let name)? = segmentation, listed.segments.isEmpty, !listed.keys.isEmpty {
-            try Self.check(attribute: name, connection)
+            try Self.check(attribute: name, of: filter.beginner, connection)
         }
         keys = listed.keys[...]
         segmentValues = listed.segments.sorted { $0.value < $1.value }.map(\.key)
@@ -132,11 +132,14 @@ struct TransactionCursor {
         }
     }
 
-    private static func check(attribute name: String, _ connection: Connection) throws(WaybillError) {
+    private static func check(
+        attribute name: String, of beginner: TransactionFilter.Beginner, _ connection: Connection
+    ) throws(WaybillError) {
+        let joined = beginner.joined.map(String.init).joined(separator: ", ")
         let known = try connection.statement(
             """
             SELECT DISTINCT j.key FROM parts p, json_each(CASE WHEN json_valid(p.opened_detail) THEN p.opened_detail END, '$.attributes') j \
-            WHERE p.listed_us IS NOT NULL ORDER BY j.key
+            WHERE p.listed_us IS NOT NULL AND p.joined IN (\(joined)) ORDER BY j.key
             """
         ).rows { row in row.text(0) }
         guard !known.contains(name) else { return }

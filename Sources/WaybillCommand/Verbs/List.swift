@@ -27,6 +27,8 @@ struct List: AsyncParsableCommand {
               app:x version:1.2 device:x os:"iOS 18" osVersion:18.1
               took>2s took<500ms     from opening to closing
               since:24h until:7d     begun at or after, begun before
+              beginner:unknown       of which only joined parts are known; without
+                                     it they are left out, beginner:any lists all
               sort:longest           or newest, oldest, shortest
               password               any other word: in ID, support code, names,
                                      attributes, errors, host or path

@@ -85,6 +85,7 @@ package struct InspectorPage {
         ("took>2s took<500ms", "us, ms, s, m, h"), ("status:5xx status:400-499", "of a request"),
         ("app:shop version:1.2 os:\"iOS 18\"", "also device, osVersion"),
         ("since:24h until:2026-03-01", "by the beginning"),
+        ("beginner:unknown beginner:any", "transactions that were only joined; those, too"),
         ("sort:longest", "transactions: newest, oldest, longest, shortest"),
         ("host:example.com path:/orders", "requests, with those below"),
         ("method:GET state:failed size>100kB", "requests; B, kB, MB, GB"),

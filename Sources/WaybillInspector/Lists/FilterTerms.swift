@@ -30,6 +30,7 @@ struct FilterTerms {
             (.exchange, ExchangeRecord.State.allCases.map(\.rawValue)), (.app, seen.values(of: .app)),
             (.version, seen.values(of: .appVersion)), (.device, seen.values(of: .device)), (.os, seen.values(of: .os)),
             (.osVersion, seen.values(of: .osVersion)), (.since, ["15m", "1h", "24h", "7d"]),
+            (.beginner, [TransactionFilter.Beginner.unknown, .any].map(\.rawValue)),
             (.sort, TransactionFilter.Order.allCases.map(\.rawValue)),
         ]
         let attributes = seen.attributes.flatMap { name in

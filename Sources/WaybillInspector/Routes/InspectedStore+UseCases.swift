@@ -15,9 +15,12 @@ extension InspectedStore {
             case .failure(let mistake):
                 ((SummaryAnswer(useCases: [], whyEmpty: mistake.sentence.value), UseCaseParameters.hour), mistake.meant)
             }
+        let (first, leftOut) = UseCasesPage.first(of: shown)
         return .page(
-            UseCasesPage(redactor.redacted(shown), each: step, meant: meant, names: names, at: address, in: frame).html,
-            status: status)
+            UseCasesPage(
+                redactor.redacted(first), leftOut: leftOut, each: step, meant: meant, names: names, at: address,
+                in: frame
+            ).html, status: status)
     }
 
     /// The list of use cases as a file.

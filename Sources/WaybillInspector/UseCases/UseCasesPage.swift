@@ -6,6 +6,8 @@ import WaybillReading
 /// The list of use cases: how often each was run, when, how it ended, and how long it took.
 package struct UseCasesPage {
     private let answer: SummaryAnswer
+    /// How many use cases there are besides those of the answer.
+    private let leftOut: Int
     private let step: Int
     private let meant: String?
     private let names: Redacted<[RecordedName]>
@@ -14,23 +16,35 @@ package struct UseCasesPage {
     private let links: UseCaseLinks
 
     /// - Parameters:
-    ///   - answer: Where it is empty, with the reason.
+    ///   - answer: Where it is empty, with the reason; cut to ``first(of:)``.
+    ///   - leftOut: How many use cases were cut.
     ///   - step: Of its rates, in microseconds, at most an hour.
     ///   - meant: The filter that may have been meant; nil: nothing is wrong with the one that was given, or nothing is
     ///     near.
     ///   - names: What is called how in the store.
     package init(
-        _ answer: Redacted<SummaryAnswer>, each step: Int = 3_600_000_000, meant: String? = nil,
+        _ answer: Redacted<SummaryAnswer>, leftOut: Int = 0, each step: Int = 3_600_000_000, meant: String? = nil,
         names: Redacted<[RecordedName]>,
         at address: ListAddress, in frame: InspectorFrame
     ) {
-        (self.answer, self.step, self.meant, self.names) = (answer.value, step, meant, names)
+        (self.answer, self.leftOut, self.step, self.meant, self.names) = (answer.value, leftOut, step, meant, names)
         (self.address, self.frame) = (address, frame)
         links = UseCaseLinks(address, depth: 1)
     }
 
     /// The whole document.
     package var html: HTML { frame.page("Use cases", .useCases, main: main) }
+
+    /// Use cases that are shown: no project has more, unless somebody makes them up.
+    private static let limit = 200
+
+    /// Those that a page shows, which have the most runs, and how many others there are; cut before it is redacted,
+    /// since there may be any number.
+    package static func first(of answer: SummaryAnswer) -> (answer: SummaryAnswer, leftOut: Int) {
+        var first = answer
+        first.useCases = Array(answer.useCases.prefix(limit))
+        return (first, answer.useCases.count - first.useCases.count)
+    }
 
     /// What is written in the empty field of every page of use cases.
     static let hint = "All, or a filter: version:4.2 os:iOS took>2s"
@@ -51,7 +65,8 @@ package struct UseCasesPage {
 
     private func period(_ steps: TimeSteps) -> HTML {
         guard steps.count > 0 else { return "" }
-        return "From \(steps.title(0)) on, a column for each \(steps.length)."
+        let others = leftOut == 0 ? "" : " The \(Self.limit) with the most runs; a filter finds the \(leftOut) others."
+        return "From \(steps.title(0)) on, a column for each \(steps.length).\(others)"
     }
 
     private func list(_ steps: TimeSteps) -> HTML {

@@ -3,7 +3,7 @@ package import WaybillStore
 
 /// The statement that finds the transactions of a list, in their order.
 ///
-/// One arm for each stored outcome, each in the order of an index; SQLite merges them, so that a page costs what it
+/// One arm for each stored outcome of those whose beginner is known, or not, each in the order of an index; SQLite merges them, so that a page costs what it
 /// shows.
 package struct ListQuery {
     /// Where leading parts are looked for: among all, those of the transactions in the temporary table `changed`, or
@@ -63,8 +63,11 @@ package struct ListQuery {
         let isTimedOut =
             wanted.contains(.open) == wanted.contains(.timedOut)
             ? "" : "(\(SQL.lastActivity(guid: "p.guid")) + p.timeout_us < \(argument(wall)))"
-        let arms = TransactionOutcome.allCases.filter { $0 != .timedOut }.flatMap { stored -> [String] in
-            var arm = conditions + ["p.outcome = \(stored.rawValue)"]
+        let kinds = TransactionOutcome.allCases.filter { $0 != .timedOut }.flatMap { stored in
+            filter.beginner.joined.map { (stored: stored, joined: $0) }
+        }
+        let arms = kinds.flatMap { stored, joined -> [String] in
+            var arm = conditions + ["p.joined = \(joined)", "p.outcome = \(stored.rawValue)"]
             switch (stored == .open, wanted.contains(stored), wanted.contains(.timedOut)) {
             case (true, true, false): arm.append("NOT \(isTimedOut)")
             case (true, false, true): arm.append(isTimedOut)
@@ -103,6 +106,17 @@ package struct ListQuery {
 
 extension TransactionFilter.Order {
     var isDescending: Bool { self == .newest || self == .longest }
+}
+
+extension TransactionFilter.Beginner {
+    /// What stands in the column `joined` of the leading part, which is joined only where nobody is known who began it.
+    package var joined: [Int] {
+        switch self {
+        case .known: [0]
+        case .unknown: [1]
+        case .any: [0, 1]
+        }
+    }
 }
 
 /// Leading parts `p` of one outcome that are sorted by one expression, which an index has.

@@ -32,7 +32,8 @@ package struct ExchangeList {
         var chosen = transactions
         if !ofTransactions.isEmpty {
             var own = TransactionFilter()
-            own.conditions = ofTransactions
+            // Exchanges are shown whoever began their transaction.
+            (own.conditions, own.beginner) = (ofTransactions, .any)
             chosen = own
         }
         if let chosen { try ExportSelector(connection: connection).choose(chosen, now: wall) }

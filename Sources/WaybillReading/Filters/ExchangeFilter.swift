@@ -32,6 +32,9 @@ extension ExchangeFilter {
     /// The newest come first always.
     package mutating func sort(_ order: TransactionFilter.Order) {}
 
+    /// They are shown whoever began their transaction.
+    package mutating func admit(_ beginner: TransactionFilter.Beginner) {}
+
     /// All that is asked of one exchange after the other.
     var terms: [FilterCondition] {
         (methods.isEmpty ? [] : [.method(methods)]) + (statuses.map { [.status($0)] } ?? [])

@@ -21,6 +21,7 @@
 /// | `took>2s`, `took<500ms` | that took more, or less; units are us, ms, s, m, h |
 /// | `since:24h`, `until:2026-03-01` | begun at or after that time, or before it |
 /// | `password`, `"wrong password"` | with that in the ID, support code, names, attributes (`sku=A1` as they are shown), errors, host or path |
+/// | `beginner:unknown`, `beginner:any` | of which only joined parts are known, or those as well; without it, those are left out |
 /// | `sort:longest` | all; the order is newest, oldest, longest or shortest |
 ///
 /// About network exchanges, which come newest first:
@@ -138,13 +139,13 @@ extension FilterExpression {
 
     package enum Key: String, Sendable, CaseIterable {
         case useCase, outcome, event, error, attribute, status, exchange, app, version, device, os, osVersion, took,
-            since, until, sort
+            since, until, beginner, sort
         case host, path, method, state, size
 
         /// Whether it is a key of filters about this.
         package func goes(with subject: Subject) -> Bool {
             switch self {
-            case .exchange, .sort: subject == .transactions
+            case .exchange, .beginner, .sort: subject == .transactions
             case .host, .path, .method, .state, .size: subject == .exchanges
             case .useCase, .outcome, .event, .error, .attribute, .status, .app, .version, .device, .os, .osVersion,
                 .took, .since, .until:

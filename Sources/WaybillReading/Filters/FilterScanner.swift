@@ -81,6 +81,8 @@ struct FilterScanner {
     private static func mistake(for key: FilterExpression.Key) -> String {
         switch key {
         case .sort: "Network exchanges come newest first; sort goes with transactions."
+        case .beginner:
+            "Network exchanges are listed whoever began their transaction; beginner goes with transactions."
         case .exchange:
             "An exchange is told by its own state: say state:failed. The key “exchange” goes with transactions."
         case .state:

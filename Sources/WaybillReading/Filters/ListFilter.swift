@@ -14,6 +14,8 @@ package protocol ListFilter: Hashable, Sendable, Codable {
     init()
     /// Takes an order, where it has one.
     mutating func sort(_ order: TransactionFilter.Order)
+    /// Lets transactions through by what is known of who began them, where it is about transactions.
+    mutating func admit(_ beginner: TransactionFilter.Beginner)
 }
 
 private enum ListFilterKey: CodingKey { case useCase, outcomes, sinceMicroseconds, untilMicroseconds, text, conditions }

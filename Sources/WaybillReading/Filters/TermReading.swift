@@ -52,6 +52,7 @@ private struct TermReading {
         case .outcome: filter.outcomes = try outcomes(among: filter.outcomes)
         case .since: filter.sinceMicroseconds = max(filter.sinceMicroseconds ?? .min, try time())
         case .until: filter.untilMicroseconds = min(filter.untilMicroseconds ?? .max, try time())
+        case .beginner: filter.admit(try beginner())
         case .sort: filter.sort(try order())
         case .event: add(.event(try event()), to: &filter)
         case .error: add(.error(value), to: &filter)
@@ -91,13 +92,17 @@ private struct TermReading {
         guard isMeasured || term.relation == .equal else {
             throw FilterMistake("Behind \(key.rawValue) stands “:”, and neither “>” nor “<”.", at: place.valueStart - 1)
         }
-        guard term.isNegated, [.since, .until, .sort].contains(key) else { return }
-        let hint = key == .sort ? "" : "; say \(key == .since ? "until" : "since")"
+        guard term.isNegated, let hint = Self.insteadOfNegation[key] else { return }
         throw FilterMistake("A “-” does not go with \(key.rawValue)\(hint).", at: place.start, count: place.count)
     }
 }
 
 extension TermReading {
+    /// What to say in place of a term that cannot be turned round.
+    private static let insteadOfNegation: [FilterExpression.Key: String] = [
+        .since: "; say until", .until: "; say since", .beginner: "; say beginner:known, unknown or any", .sort: "",
+    ]
+
     private func useCase() throws(FilterMistake) -> Int? {
         if let code = Int(value) { return code }
         guard let names else { return nil }
@@ -231,6 +236,13 @@ extension TermReading {
             throw mistake("“\(value)” is no time: give \(TimeExpression.forms).")
         }
         return time
+    }
+
+    private func beginner() throws(FilterMistake) -> TransactionFilter.Beginner {
+        if let beginner = TransactionFilter.Beginner(rawValue: value) { return beginner }
+        throw unknown(
+            value[...], "nothing that a beginner can be", among: TransactionFilter.Beginner.allCases.map(\.rawValue),
+            at: place.valueStart)
     }
 
     private func order() throws(FilterMistake) -> TransactionFilter.Order {

@@ -15,11 +15,24 @@ public struct TransactionFilter: ListFilter, Hashable, Sendable, Codable {
     public var text: String?
     /// What else must hold, each of them. Default: nothing.
     public var conditions: [FilterCondition] = []
+    /// By what is known of who began them. Default: those whose beginner is known.
+    public var beginner = Beginner.known
     /// In which order a list shows them; what is no list has no order. Default: the newest first.
     public var order = Order.newest
 
     /// A filter that lets everything through.
     public init() {}
+
+    /// What is known of who began a transaction. A source that joins one goes by a header field alone, and anybody can
+    /// invent that: until a part arrives that began it, nothing says that there is such a transaction.
+    public enum Beginner: String, Hashable, Sendable, Codable, CaseIterable {
+        /// A part of it is there that began it.
+        case known
+        /// Only joined parts are there; see ``TransactionSummary/isWaitingForBeginner``.
+        case unknown
+        /// Either.
+        case any
+    }
 
     /// An order of transactions; ties have an order, too, which stays the same.
     public enum Order: String, Hashable, Sendable, Codable, CaseIterable {
@@ -35,6 +48,8 @@ extension TransactionFilter {
 
     package mutating func sort(_ order: Order) { self.order = order }
 
+    package mutating func admit(_ beginner: Beginner) { self.beginner = beginner }
+
     /// What is asked of one transaction after the other.
     var terms: [FilterCondition] { textCondition + conditions }
 
@@ -42,6 +57,7 @@ extension TransactionFilter {
     public init(from decoder: any Decoder) throws {
         try self.init(common: decoder)
         let container = try decoder.container(keyedBy: CodingKeys.self)
+        beginner = try container.decodeIfPresent(Beginner.self, forKey: .beginner) ?? .known
         order = try container.decodeIfPresent(Order.self, forKey: .order) ?? .newest
     }
 }

@@ -25,7 +25,8 @@ extension StoreReader {
         WHERE p.guid = ?1 AND (l.state = \(Fact.ExchangeState.failed.rawValue) OR l.status >= 400))
         """
 
-    /// The transactions that the same source began just before and just after this one; nil where there is none.
+    /// The transactions that the same source began just before and just after this one; nil where there is none. Of one
+    /// whose beginner is not known, they are such, too.
     ///
     /// - Parameter wall: Now, in microseconds since 1970: decides what has timed out.
     package func neighbors(
@@ -33,14 +34,14 @@ extension StoreReader {
     ) throws(WaybillError) -> (before: TransactionSummary?, after: TransactionSummary?) {
         try read { () throws(WaybillError) in
             let place = try connection.statement(
-                "SELECT source, sequence FROM parts WHERE guid = ? AND listed_us IS NOT NULL"
+                "SELECT source, sequence, joined FROM parts WHERE guid = ? AND listed_us IS NOT NULL"
             )
-            .first(transaction) { row in (source: row.int(0), sequence: row.int(1)) }
+            .first(transaction) { row in (source: row.int(0), sequence: row.int(1), joined: row.int(2)) }
             guard let place else { return (nil, nil) }
             func neighbor(_ condition: String) throws(WaybillError) -> TransactionSummary? {
                 let leader = try connection.statement(
-                    "SELECT sequence FROM parts WHERE source = ? AND listed_us IS NOT NULL AND guid <> ? AND \(condition) LIMIT 1"
-                ).first(place.source, transaction, place.sequence) { row in row.int(0) }
+                    "SELECT sequence FROM parts WHERE source = ? AND listed_us IS NOT NULL AND joined = ? AND guid <> ? AND \(condition) LIMIT 1"
+                ).first(place.source, place.joined, transaction, place.sequence) { row in row.int(0) }
                 guard let leader else { return nil }
                 return try summary(leader: leader, of: place.source, now: wall)
             }

@@ -6,7 +6,7 @@ package import WaybillStore
 extension StoreReader {
     /// One sentence on why no transaction passes a filter, by the first of its conditions that lets none through.
     ///
-    /// Where some do pass it says how many.
+    /// Where some do pass it says how many, and where some would but for their beginner, that.
     ///
     /// - Parameters:
     ///   - wall: Now, in microseconds since 1970: decides what has timed out.
@@ -16,52 +16,75 @@ extension StoreReader {
         -> String
     {
         try read { () throws(WaybillError) in
-            var passed = TransactionFilter()
-            var selection = "transaction"
-            guard try isAny(passed, now: wall) else { return "There is no transaction here: the store is empty." }
-            if let useCase = filter.useCase {
-                passed.useCase = useCase
-                guard try isAny(passed, now: wall) else { return try noSuchUseCase(useCase) }
-                selection = "transaction of \(try NameTable(connection).useCase(useCase))"
+            let reason = try reason(filter, now: wall, budget)
+            guard filter.beginner == .known, budget?.isOver() != true else { return reason }
+            var others = filter
+            others.beginner = .unknown
+            guard try isAny(others, now: wall) else { return reason }
+            return "\(reason) Of some that would be listed only joined parts are known; beginner:any lists them, too."
+        }
+    }
+
+    private func reason(
+        _ filter: TransactionFilter, now wall: Int, _ budget: SearchBudget?
+    ) throws(WaybillError) -> String {
+        var passed = TransactionFilter()
+        passed.beginner = filter.beginner
+        let all = passed
+        var selection = "transaction"
+        guard try isAny(passed, now: wall) else { return try noneByBeginner(filter.beginner, now: wall) }
+        if let useCase = filter.useCase {
+            passed.useCase = useCase
+            guard try isAny(passed, now: wall) else { return try noSuchUseCase(useCase, filter.beginner) }
+            selection = "transaction of \(try NameTable(connection).useCase(useCase))"
+        }
+        if !filter.outcomes.isEmpty {
+            let before = passed
+            passed.outcomes = filter.outcomes
+            let words = filter.outcomes.sorted { $0.rawValue < $1.rawValue }.map {
+                $0.name.replacing("_", with: " ")
             }
-            if !filter.outcomes.isEmpty {
-                let before = passed
-                passed.outcomes = filter.outcomes
-                let words = filter.outcomes.sorted { $0.rawValue < $1.rawValue }.map {
-                    $0.name.replacing("_", with: " ")
-                }
-                let outcomes = words.joined(separator: " or ")
-                guard try isAny(passed, now: wall) else {
-                    let found = try count(before, now: wall)
-                    return found == 1
-                        ? "The only \(selection) here is not \(outcomes)."
-                        : "None of the \(found.of(selection)) here is \(outcomes)."
-                }
-                selection = "\(outcomes) \(selection)"
-            }
-            if filter.sinceMicroseconds != nil || filter.untilMicroseconds != nil {
-                let before = passed
-                passed.sinceMicroseconds = filter.sinceMicroseconds
-                passed.untilMicroseconds = filter.untilMicroseconds
-                guard try isAny(passed, now: wall) else {
-                    return try noneInTime(of: selection, before, passed, now: wall)
-                }
-            }
-            for condition in filter.terms {
-                if let budget, budget.isOver() { return "No \(selection) here passes the whole filter." }
-                let (place, before) = (passed == TransactionFilter() ? "here" : "under the other conditions", passed)
-                passed.conditions.append(condition)
-                guard try !isAny(passed, now: wall) else { continue }
+            let outcomes = words.joined(separator: " or ")
+            guard try isAny(passed, now: wall) else {
                 let found = try count(before, now: wall)
-                let subject =
-                    found == 1
-                    ? "The only \(selection) \(place) does not" : "None of the \(found.of(selection)) \(place)"
-                guard case .text(let text) = condition else {
-                    return "\(subject) \(found == 1 ? "pass" : "passes") \(condition)."
-                }
-                return "\(subject) \(found == 1 ? "mention" : "mentions") “\(text)”."
+                return found == 1
+                    ? "The only \(selection) here is not \(outcomes)."
+                    : "None of the \(found.of(selection)) here is \(outcomes)."
             }
-            return "\(try count(passed, now: wall).of(selection)) can be listed."
+            selection = "\(outcomes) \(selection)"
+        }
+        if filter.sinceMicroseconds != nil || filter.untilMicroseconds != nil {
+            let before = passed
+            passed.sinceMicroseconds = filter.sinceMicroseconds
+            passed.untilMicroseconds = filter.untilMicroseconds
+            guard try isAny(passed, now: wall) else {
+                return try noneInTime(of: selection, before, passed, now: wall)
+            }
+        }
+        for condition in filter.terms {
+            if let budget, budget.isOver() { return "No \(selection) here passes the whole filter." }
+            let (place, before) = (passed == all ? "here" : "under the other conditions", passed)
+            passed.conditions.append(condition)
+            guard try !isAny(passed, now: wall) else { continue }
+            let found = try count(before, now: wall)
+            let subject =
+                found == 1
+                ? "The only \(selection) \(place) does not" : "None of the \(found.of(selection)) \(place)"
+            guard case .text(let text) = condition else {
+                return "\(subject) \(found == 1 ? "pass" : "passes") \(condition)."
+            }
+            return "\(subject) \(found == 1 ? "mention" : "mentions") “\(text)”."
+        }
+        return "\(try count(passed, now: wall).of(selection)) can be listed."
+    }
+
+    private func noneByBeginner(_ beginner: TransactionFilter.Beginner, now wall: Int) throws(WaybillError) -> String {
+        var all = TransactionFilter()
+        all.beginner = .any
+        guard try isAny(all, now: wall) else { return "There is no transaction here: the store is empty." }
+        return switch beginner {
+        case .known, .any: "Of no transaction here it is known who began it."
+        case .unknown: "Of every transaction here it is known who began it."
         }
     }
 
@@ -80,9 +103,12 @@ extension StoreReader {
         try !leaders(ListQuery(filter, limit: 1, after: nil, now: wall), filter.order).isEmpty
     }
 
-    private func noSuchUseCase(_ code: Int) throws(WaybillError) -> String {
+    private func noSuchUseCase(
+        _ code: Int, _ beginner: TransactionFilter.Beginner
+    ) throws(WaybillError) -> String {
+        let joined = beginner.joined.map(String.init).joined(separator: ", ")
         let codes = try connection.statement(
-            "SELECT DISTINCT use_case FROM parts WHERE listed_us IS NOT NULL ORDER BY use_case LIMIT 20"
+            "SELECT DISTINCT use_case FROM parts WHERE listed_us IS NOT NULL AND joined IN (\(joined)) ORDER BY use_case LIMIT 20"
         )
         .rows { row in row.int(0) }
         var known: [String] = []

@@ -122,8 +122,10 @@ extension ListRequest {
     ///   - limit: How many rows, of ``limits``; nil: ``defaultLimit``.
     ///   - cursor: Where the page before ended; nil: the first page.
     public init(matching filter: TransactionFilter, limit: Int? = nil, cursor: String? = nil) {
-        let sorting = filter.order == .newest ? [] : [FilterExpression.Term(.sort, .equal, filter.order.rawValue)]
-        self.init(filter, sorting, limit, cursor)
+        var terms: [FilterExpression.Term] = []
+        if filter.beginner != .known { terms.append(.init(.beginner, .equal, filter.beginner.rawValue)) }
+        if filter.order != .newest { terms.append(.init(.sort, .equal, filter.order.rawValue)) }
+        self.init(filter, terms, limit, cursor)
     }
 
     /// The same of exchanges, the newest first.
@@ -142,8 +144,9 @@ extension ListRequest {
         ])
     }
 
-    private init(_ filter: some ListFilter, _ sorting: [FilterExpression.Term], _ limit: Int?, _ cursor: String?) {
-        let terms = filter.conditions.map { FilterExpression.Term($0) } + sorting
+    /// - Parameter others: Terms that are no conditions.
+    private init(_ filter: some ListFilter, _ others: [FilterExpression.Term], _ limit: Int?, _ cursor: String?) {
+        let terms = filter.conditions.map { FilterExpression.Term($0) } + others
         let outcomes = filter.outcomes.sorted { $0.rawValue < $1.rawValue }.map(\.name)
         self.init([
             .useCase: filter.useCase.map(String.init),

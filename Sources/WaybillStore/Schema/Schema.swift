@@ -25,6 +25,7 @@ package enum Schema {
         Migration(name: "support codes in the view of transactions", script: Views.transactionsWithSupportCode),
         Migration(name: "who may speak for sources and installations", script: Tables.identities),
         Migration(name: "dropped ranges told in pieces", script: Tables.toldRanges),
+        Migration(name: "transactions whose beginner is known apart from others", script: Tables.partsByBeginner),
     ]
 
     /// The version that this code reads and writes.

@@ -222,6 +222,17 @@ package enum Tables {
 
         """
 
+    /// What a list needs that leaves out the transactions of which only joined parts are known, however many they are.
+    static let partsByBeginner = """
+        DROP INDEX parts_by_outcome;
+        DROP INDEX parts_by_use_case;
+        DROP INDEX parts_by_duration;
+        CREATE INDEX parts_by_outcome ON parts(joined, outcome, listed_us) WHERE listed_us IS NOT NULL;
+        CREATE INDEX parts_by_use_case ON parts(use_case, joined, outcome, listed_us) WHERE listed_us IS NOT NULL;
+        CREATE INDEX parts_by_duration ON parts(joined, outcome, duration_us) WHERE listed_us IS NOT NULL AND duration_us IS NOT NULL;
+
+        """
+
     /// What keeping the bad transactions of sets of version 0.0.1 needs.
     static let legacyQuarantine = """
         CREATE TABLE legacy_quarantine( -- transactions of such sets that could not be read; their senders keep nothing of them

@@ -24,6 +24,7 @@ package struct FilterMaker {
             filter.text = ["api.example", "ogi", "nowhere", "yes=true"].randomElement(using: &random)
         }
         for _ in 0..<Int.random(in: 0...3, using: &random) { filter.conditions.append(condition()) }
+        if random.oneIn(3) { filter.beginner = random.oneIn(2) ? .unknown : .any }
         filter.order = TransactionFilter.Order.allCases.randomElement(using: &random) ?? .newest
         return filter
     }

@@ -89,7 +89,8 @@ package struct HistoryMaker {
         switch Int.random(in: 0..<10, using: &random) {
         case 0, 1:
             let transaction = transactions.randomElement(using: &random) ?? GUID()
-            let isJoined = !begun.insert(transaction).inserted && !random.oneIn(10)
+            // Nobody may ever begin it.
+            let isJoined = random.oneIn(8) || (!begun.insert(transaction).inserted && !random.oneIn(10))
             recording.parts.append(recording.facts.count + 1)
             recording.openParts.append(recording.facts.count + 1)
             recording.add(

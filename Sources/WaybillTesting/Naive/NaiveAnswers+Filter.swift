@@ -4,11 +4,19 @@ package import WaybillReading
 /// What passes a filter, by looking at every fact.
 extension NaiveAnswers {
     package func passes(_ filter: TransactionFilter, _ run: Run) -> Bool {
-        (filter.useCase.map { $0 == run.leader.opened.useCase } ?? true)
+        isLetThrough(run, by: filter.beginner) && (filter.useCase.map { $0 == run.leader.opened.useCase } ?? true)
             && (filter.outcomes.isEmpty || filter.outcomes.contains(run.outcome))
             && run.begun >= filter.sinceMicroseconds ?? .min && run.begun < filter.untilMicroseconds ?? .max
             && ((filter.text ?? "").isEmpty || mentions(filter.text ?? "", run))
             && filter.conditions.allSatisfy { passes($0, run) }
+    }
+
+    func isLetThrough(_ run: Run, by beginner: TransactionFilter.Beginner) -> Bool {
+        switch beginner {
+        case .known: !run.leader.opened.isJoined
+        case .unknown: run.leader.opened.isJoined
+        case .any: true
+        }
     }
 
     /// What a list is sorted by; those without a duration come last.

@@ -91,9 +91,12 @@ extension NaiveAnswers {
         )
     }
 
-    private func check(_ segmentation: Segmentation?, of asked: [Run]) throws(WaybillError) {
+    private func check(
+        _ segmentation: Segmentation?, _ filter: TransactionFilter, of asked: [Run]
+    ) throws(WaybillError) {
         guard case .attribute(let name)? = segmentation, !asked.isEmpty else { return }
-        guard runs.contains(where: { $0.leader.opened.attributes[name] != nil }) else {
+        let known = runs.filter { isLetThrough($0, by: filter.beginner) }
+        guard known.contains(where: { $0.leader.opened.attributes[name] != nil }) else {
             throw WaybillError(.notFound, "No transaction has such an attribute.")
         }
     }
@@ -103,7 +106,7 @@ extension NaiveAnswers {
     private func answer(_ query: DurationQuestion) throws(WaybillError) -> DurationAnswer {
         try check([query.from, query.to], of: query.filter.useCase)
         let asked = passing(query.filter)
-        try check(query.segmentation, of: asked)
+        try check(query.segmentation, query.filter, of: asked)
         let begun = asked.filter { !occurrences(query.from, $0).isEmpty }
         let (total, segments) = try segments(begun, by: query.segmentation) { runs, value in
             let found = durations(query, runs)
@@ -219,7 +222,7 @@ extension NaiveAnswers {
         guard !query.steps.isEmpty else { throw WaybillError(.setting, "A funnel needs a step.") }
         try check(query.steps, of: query.filter.useCase)
         let asked = passing(query.filter)
-        try check(query.segmentation, of: asked)
+        try check(query.segmentation, query.filter, of: asked)
         let (total, segments) = try segments(asked, by: query.segmentation) { runs, value in
             let taken = runs.map { funnel(query, $0) }
             let steps = query.steps.enumerated().map { index, point in
@@ -238,7 +241,7 @@ extension NaiveAnswers {
     private func answer(_ query: LegsQuestion) throws(WaybillError) -> LegsAnswer {
         let legs = NaiveLegs(answers: self)
         let asked = passing(query.filter)
-        try check(query.segmentation, of: asked)
+        try check(query.segmentation, query.filter, of: asked)
         let (total, segments) = try segments(asked, by: query.segmentation) { runs, value in
             let divisions = runs.compactMap(legs.divide)
             let shares = Leg.allCases.map { leg in
@@ -320,7 +323,7 @@ extension NaiveAnswers {
         case .values(let segmentation, let a, let b):
             guard a != b else { throw WaybillError(.setting, "Both groups are the same.") }
             try check([query.from, query.to], of: query.filter.useCase)
-            try check(segmentation, of: asked)
+            try check(segmentation, query.filter, of: asked)
             for value in [a, b].compactMap(\.self)
             where !asked.isEmpty && !asked.contains(where: { self.value(segmentation, $0) == value }) {
                 throw WaybillError(.notFound, "No transaction has the value.")

@@ -73,7 +73,10 @@ public final class NaiveStore: AnsweringStore, ExportingStore {
     func neighbors(of transaction: GUID) -> [TransactionSummary?] {
         let answers = everything
         guard let run = answers.runs.first(where: { $0.id == transaction }) else { return [nil, nil] }
-        let others = answers.runs.filter { $0.leader.source == run.leader.source }
+        let others = answers.runs
+            .filter {
+                $0.leader.source == run.leader.source && $0.leader.opened.isJoined == run.leader.opened.isJoined
+            }
             .sorted { $0.leader.fact.sequence < $1.leader.fact.sequence }
         let before = others.last { $0.leader.fact.sequence < run.leader.fact.sequence }
         let after = others.first { $0.leader.fact.sequence > run.leader.fact.sequence }

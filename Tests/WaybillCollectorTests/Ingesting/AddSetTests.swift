@@ -58,8 +58,13 @@ import WaybillReading
     @Test func aServersPartAloneWaitsForItsBeginner() async throws {
         try await CollectorServer.run(collector) { server async throws in
             _ = try await server.post(login.serverSet())
-            let page: RecordPage<TransactionSummary> = try await server.value("/v1/transactions")
+            var page: RecordPage<TransactionSummary> =
+                try await server.value("/v1/transactions?filter=beginner:unknown")
             #expect(page.rows.map(\.isWaitingForBeginner) == [true])
+            page = try await server.value("/v1/transactions")
+            #expect(page.rows.isEmpty, "anybody can make up a header field")
+            let record: TransactionRecord = try await server.value("/v1/transactions/\(login.transaction)")
+            #expect(record.summary.isWaitingForBeginner, "who has its ID sees it")
         }
     }
 

@@ -264,6 +264,18 @@ import WaybillStore
         #expect(list.contains(nothing) && !list.contains("CSV"))
     }
 
+    /// Breaks when whoever can send sets makes the page as long as they like: 40,000 use cases were 31 MB.
+    @Test func thePageOfUseCasesHasAnEnd() {
+        let many = (0..<40_000).map { summary("", code: $0) }
+        let (first, leftOut) = UseCasesPage.first(of: SummaryAnswer(useCases: many))
+        let page = UseCasesPage(
+            unredacted(first), leftOut: leftOut, names: unredacted([]), at: ListAddress([]), in: frame
+        ).html.text
+        #expect(page.utf8.count < 1_000_000)
+        #expect(page.contains("use case 199</a>") && !page.contains("use case 200</a>"))
+        #expect(page.contains("a filter finds the 39800 others"))
+    }
+
     @Test func aMistakeLeavesWhatWasChosenInTheForm() {
         let page = page(
             .duration, .mistake(unredacted("No event here is called “x”.")),

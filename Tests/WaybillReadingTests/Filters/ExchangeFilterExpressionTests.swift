@@ -45,6 +45,7 @@ import WaybillTesting
         ("state:faild", "      ^^^^^", "“faild” is no state of an exchange; did you mean “failed”?"),
         ("exchange:failed", "^^^^^^^^", "An exchange is told by its own state: say state:failed."),
         ("sort:longest", "^^^^", "Network exchanges come newest first"),
+        ("beginner:any", "^^^^^^^^", "Network exchanges are listed whoever began their transaction"),
         ("size:1kB", "^^^^^^^^", "Say size>100kB or size<100kB."),
         ("size>1kiB", "     ^^^^", "“1kiB” is no size"), ("host>x", "    ^", "Behind host stands “:”"),
         ("method:,", "       ^", "“,” is no method"),

@@ -44,6 +44,7 @@ import WaybillTesting
         expected.sinceMicroseconds = now - 86_400_000_000
         expected.untilMicroseconds = 150_000_000_000
         expected.order = .longest
+        expected.beginner = .any
         expected.conditions = [
             .event("requestSent"), .error("401"), .attribute("variant", value: "B"), .attribute("beta", value: nil),
             .status(400...499),
@@ -53,7 +54,7 @@ import WaybillTesting
             .not(.text("a:b \"c\"")),
         ]
         let text = """
-            useCase:login outcome:failed,timed_out since:24h until:150000000000 sort:longest event:requestSent error:401
+            useCase:login outcome:failed,timed_out since:24h until:150000000000 beginner:any sort:longest event:requestSent error:401
             attribute:variant=B attribute:beta status:4xx exchange:failed app:shop version:1.2 device:iPhone17,1 os:"iOS 18" osVersion:18.1
             took>2s took<1.5s -event:paid wrong -"a:b \\"c\\""
             """
@@ -91,6 +92,11 @@ import WaybillTesting
         ("status>400", "      ^", "Behind status stands “:”"), ("status:4x", "       ^^", "“4x” is no status"),
         ("since:noon", "      ^^^^", "“noon” is no time"),
         ("-since:24h", "^^^^^^^^^^", "A “-” does not go with since; say until."),
+        (
+            "beginner:nobody", "         ^^^^^^",
+            "“nobody” is nothing that a beginner can be; they are known, unknown, any."
+        ),
+        ("-beginner:any", "^^^^^^^^^^^^^", "A “-” does not go with beginner; say beginner:known, unknown or any."),
         ("sort:fast", "     ^^^^", "“fast” is no order"), ("exchange:fail", "         ^^^^", "“fail” is no state"),
         ("a \"b", "  ^", "These quotes are not closed."), ("a \"\"", "  ^^", "There is nothing in these quotes."),
         ("\"a\"b", "   ^", "A space is missing here"), ("a\"b\"", " ^", "Quotes stand around all"),
@@ -147,7 +153,7 @@ import WaybillTesting
     }
 
     @Test func aFilterIsTheSameAfterJSON() throws {
-        let filter = try filter("useCase:login outcome:failed -event:paid took>2s sort:oldest \"a b\"")
+        let filter = try filter("useCase:login outcome:failed -event:paid took>2s beginner:unknown sort:oldest \"a b\"")
         let json = try JSONEncoder().encode(filter)
         #expect(try JSONDecoder().decode(TransactionFilter.self, from: json) == filter)
         #expect(String(decoding: json, as: UTF8.self).contains(#""-event:paid""#))

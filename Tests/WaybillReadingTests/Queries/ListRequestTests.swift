@@ -118,6 +118,7 @@ import WaybillTesting
             if random.oneIn(2) { filter.sinceMicroseconds = Int.random(in: 0...9_000_000_000_000_000, using: &random) }
             if random.oneIn(2) { filter.untilMicroseconds = Int.random(in: 0...9_000_000_000_000_000, using: &random) }
             filter.order = TransactionFilter.Order.allCases.randomElement(using: &random) ?? .newest
+            filter.beginner = TransactionFilter.Beginner.allCases.randomElement(using: &random) ?? .known
             let text =
                 ["a b", "-x", "\"", "a:b", "sort:oldest", "\\=", "\n", "24h"].randomElement(using: &random) ?? ""
             let conditions: [FilterCondition] = [

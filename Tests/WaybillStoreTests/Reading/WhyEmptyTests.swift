@@ -20,6 +20,29 @@ import WaybillCore
         #expect(try why { $0.outcomes = [.failed] } == "There is no transaction here: the store is empty.")
     }
 
+    /// Breaks when somebody looks for what a server recorded, and is told that there is nothing.
+    @Test func transactionsWhoseBeginnerIsNotKnownAreMentioned() throws {
+        let server = FactWriter("server")
+        server.open(GUID(), joined: true)
+        try store.ingest(server.set())
+        let hint = " Of some that would be listed only joined parts are known; beginner:any lists them, too."
+        #expect(try why { _ in } == "Of no transaction here it is known who began it.\(hint)")
+        #expect(try why { $0.beginner = .unknown } == "1 transaction can be listed.")
+        let app = FactWriter()
+        app.close(app.open(GUID(), useCase: 1), .failed)
+        try store.ingest(app.set())
+        #expect(
+            try why { $0.useCase = 0 }
+                == "There is no transaction of use case 0 here; there are some of use case 1.\(hint)")
+        #expect(
+            try why { $0.useCase = 3 } == "There is no transaction of use case 3 here; there are some of use case 1.")
+        #expect(
+            try why {
+                $0.beginner = .unknown
+                $0.outcomes = [.failed]
+            } == "The only transaction here is not failed.")
+    }
+
     /// Breaks when a condition is blamed that lets something through, or when the sentence does not say what is there
     /// instead.
     @Test func theConditionThatLetsNothingThroughIsNamed() throws {

@@ -189,8 +189,8 @@ import WaybillCore
         let searches = plan.filter { $0.hasPrefix("SEARCH") || $0.hasPrefix("SCAN") }
         let index =
             useCase == nil
-            ? "parts_by_outcome (outcome=? AND listed_us>"
-            : "parts_by_use_case (use_case=? AND outcome=? AND listed_us>"
+            ? "parts_by_outcome (joined=? AND outcome=? AND listed_us>"
+            : "parts_by_use_case (use_case=? AND joined=? AND outcome=? AND listed_us>"
         #expect(searches.count == (outcomes.isEmpty ? 6 : outcomes.count))
         #expect(
             searches.allSatisfy { $0.contains("USING COVERING INDEX \(index)") || $0.contains("USING INDEX \(index)") },

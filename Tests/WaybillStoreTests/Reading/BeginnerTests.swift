@@ -1,0 +1,102 @@
+import Testing
+import WaybillAnalysis
+import WaybillCore
+
+@testable import WaybillReading
+@testable import WaybillStore
+
+/// Anybody can make up a header field: what only joined is not counted until somebody is known who began it.
+@Suite(.timeLimit(.minutes(5))) struct BeginnerTests {
+    private let store: Store
+    private let reader: StoreReader
+    private let client = FactWriter("client")
+    private let server = FactWriter("server")
+    private let begun = GUID()
+    private let madeUp = GUID()
+
+    init() throws {
+        let place: ResolvedLocation
+        (store, place) = try Store.inMemory()
+        reader = try StoreReader(place)
+        client.close(client.open(begun), .failed)
+        for (number, transaction) in [begun, madeUp, GUID()].enumerated() {
+            let part = server.open(transaction, useCase: number, joined: true, attributes: ["by": "server"])
+            server.openExchange(Fact.ExchangeOpened(role: .server, method: "GET", path: "/\(number)"), part: part)
+            if number < 2 { server.close(part, .failed) }
+        }
+    }
+
+    private func filter(_ beginner: TransactionFilter.Beginner) -> TransactionFilter {
+        var filter = TransactionFilter()
+        filter.beginner = beginner
+        return filter
+    }
+
+    private func runs(_ beginner: TransactionFilter.Beginner) throws -> [Int] {
+        try reader.answer(SummaryQuestion(filter: filter(beginner)), now: FactWriter.wall).useCases.map(\.useCase)
+    }
+
+    /// Breaks when what was made up stands in a list, a number or an answer that does not ask for it.
+    @Test func theyStayOutOfListsTotalsAndAnswers() throws {
+        try store.ingest(client.set())
+        try store.ingest(server.set())
+        #expect(try reader.all(TransactionFilter()).map(\.id) == [begun])
+        #expect(try reader.count(TransactionFilter(), now: FactWriter.wall) == 1)
+        #expect(try reader.counts(now: FactWriter.wall) == TransactionCounts(open: 0, failed: 1))
+        #expect(try runs(.known) == [0])
+        let seen = try reader.seenValues(TransactionFilter(), limit: 9, now: FactWriter.wall)
+        #expect(seen.attributes == [], "the server's are of no transaction that is listed")
+        #expect(throws: WaybillError.self) {
+            let question = DurationQuestion(filter: TransactionFilter(), segmentation: .attribute("by"))
+            return try reader.answer(question, now: FactWriter.wall)
+        }
+        for order in TransactionFilter.Order.allCases {
+            var filter = TransactionFilter()
+            filter.order = order
+            #expect(try reader.all(filter).count == 1)
+        }
+    }
+
+    /// Breaks when they cannot be looked at by those who ask.
+    @Test func aFilterAsksForThem() throws {
+        try store.ingest(client.set())
+        try store.ingest(server.set())
+        #expect(try reader.all(filter(.unknown)).count == 2 && reader.all(filter(.any)).count == 3)
+        #expect(try runs(.unknown) == [1, 2] && runs(.any) == [0, 1, 2])
+        #expect(try reader.transaction(madeUp, now: FactWriter.wall)?.exchanges.count == 1, "its ID is enough")
+        let page = try reader.exchanges(matching: ExchangeFilter(), limit: 9, after: nil, now: FactWriter.wall)
+        #expect(page.rows.count == 3, "exchanges are shown, with their transactions")
+        var ofUseCase = ExchangeFilter()
+        ofUseCase.conditions = [.not(.useCase(0))]
+        let others = try reader.exchanges(matching: ofUseCase, limit: 9, after: nil, now: FactWriter.wall)
+        #expect(others.rows.compactMap(\.transaction).contains(madeUp))
+    }
+
+    /// Breaks when the client comes later than its server, and is not listed, or not told of as a change.
+    @Test func theyAreThereOnceTheirBeginnerCame() throws {
+        try store.ingest(server.set())
+        #expect(try reader.all(TransactionFilter()).isEmpty)
+        let before = try reader.changes(
+            after: nil, matching: TransactionFilter(), limit: 9, after: nil, now: FactWriter.wall
+        ).position
+        try store.ingest(client.set())
+        #expect(try reader.all(TransactionFilter()).map(\.sourceCount) == [2])
+        #expect(try reader.all(filter(.unknown)).count == 2)
+        let changes = try reader.changes(
+            after: ExportCursor(try #require(before)), matching: TransactionFilter(), limit: 9, after: nil,
+            now: FactWriter.wall)
+        #expect(changes.rows.map(\.id) == [begun])
+    }
+
+    /// Breaks when the next of one that was begun is one that was made up.
+    @Test func neighborsAreOfTheirKind() throws {
+        let own = FactWriter("both")
+        let ids = (0..<6).map { _ in GUID() }
+        for (number, id) in ids.enumerated() { own.open(id, joined: number % 2 == 1) }
+        try store.ingest(own.set())
+        for (id, others) in [(ids[2], (ids[0], ids[4])), (ids[3], (ids[1], ids[5]))] {
+            let found = try reader.neighbors(of: id, now: FactWriter.wall)
+            #expect(found.before?.id == others.0 && found.after?.id == others.1)
+        }
+    }
+}
