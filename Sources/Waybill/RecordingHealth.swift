@@ -21,6 +21,12 @@ public struct RecordingHealth: Sendable, Hashable {
     public var malformedHeaders: Int
     /// Requests whose header field named another use case than the server's; the server's was recorded.
     public var mismatchedUseCases: Int
+    /// Requests whose header field named a use case that is not among ``TransactionManager/Options/useCases``; nothing
+    /// else was recorded of them.
+    public var unknownUseCases: Int
+    /// Requests whose header field named one more transaction than ``TransactionManager/Options/joinsPerMinute`` allows,
+    /// or one that had a thousand requests; nothing else was recorded of them.
+    public var refusedJoins: Int
     /// Use cases and events whose code was below 0 or beyond 2^53, and which were refused for that.
     public var impossibleCodes: Int
 
@@ -35,7 +41,15 @@ package final class Counters: Sendable {
         package var truncated = 0
         package var malformedHeaders = 0
         package var mismatchedUseCases = 0
+        package var unknownUseCases = 0
+        package var refusedJoins = 0
         package var impossibleCodes = 0
+
+        var unknownUseCaseHint: String? {
+            unknownUseCases == 0
+                ? nil
+                : "Requests named use cases that `options.useCases` does not have, and left no trace; add those that are yours."
+        }
     }
 
     private let values = Locked(Values())

@@ -43,7 +43,8 @@ extension TransactionManager {
     ///
     /// Always returns a handle: without a valid header field it begins a transaction of the server's own. What comes in
     /// is not trusted: it grants nothing, and a malformed one is ignored and counted. Where it names another use case,
-    /// the type given here wins.
+    /// the type given here wins. Where more transactions come in than ``Options/joinsPerMinute``, the handle records
+    /// nothing.
     ///
     /// ```swift
     /// let login = transactions.join(Login.self) { request.headers[$0] }
@@ -62,15 +63,29 @@ extension TransactionManager {
             return UseCaseTransaction(part: begin(U.code, timeout: U.timeout, attributes: attributes, in: source))
         }
         if told.useCase != U.code { sources.counters.add(to: \.mismatchedUseCases) }
+        guard isAdmitted(told, by: source) else {
+            let nothing = OpenPart(transaction: told.transaction, useCase: U.code, sequence: 0, source: source)
+            return UseCaseTransaction(part: nothing)
+        }
         return UseCaseTransaction(
             part: join(told, useCase: U.code, timeout: U.timeout, attributes: attributes, in: source))
     }
 
     /// Joins the transaction that an incoming request belongs to, before anything is known of its use case.
     ///
-    /// - Returns: nil without a valid header field: such a request leaves no trace.
+    /// - Returns: nil without a valid header field, and for one that is not to be believed: of a use case that is not
+    ///   among ``Options/useCases``, or of one more transaction than ``Options/joinsPerMinute``. Such a request leaves no
+    ///   trace but a count.
     public func join(attributes: Attributes = [:], header: (String) -> String?) -> UseCaseTransaction<Int>? {
         guard let source = sources.source, let told = read(header, in: source) else { return nil }
+        guard source.joins.knows(useCase: told.useCase) else {
+            sources.counters.add(to: \.unknownUseCases)
+            diagnostics.once(
+                "A request's header field names a use case that options.useCases does not have, and nothing was recorded of it. "
+                    + "Add those of your app: [Login.code]; nil takes any.")
+            return nil
+        }
+        guard isAdmitted(told, by: source) else { return nil }
         return UseCaseTransaction(
             part: join(told, useCase: told.useCase, timeout: .seconds(86_400), attributes: attributes, in: source))
     }
@@ -98,6 +113,18 @@ extension TransactionManager {
                 timeoutMicroseconds: max(0, timeout.microseconds),
                 cause: cause,
                 attributes: attributes))
+    }
+
+    /// Whether one more request may join its transaction; where it may not, that is counted and told.
+    private func isAdmitted(_ told: TransactionHeader, by source: SourceRecorder) -> Bool {
+        let now = source.settings.clock.uptimeMicroseconds()
+        if source.joins.admits(told.transaction, now: now) { return true }
+        sources.counters.add(to: \.refusedJoins)
+        diagnostics.once(
+            "Requests name more than \(source.settings.joinsPerMinute) new transactions a minute, or have more than "
+                + "\(JoinGate.requestLimit) in one; nothing is recorded of the others. "
+                + "Set options.joinsPerMinute higher if they are yours.")
+        return false
     }
 
     private func read(_ header: (String) -> String?, in source: SourceRecorder) -> TransactionHeader? {

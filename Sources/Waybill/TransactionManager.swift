@@ -40,6 +40,19 @@ public final class TransactionManager: Sendable {
         /// The header field that carries the transaction: its name and form. Default: ``WaybillCore/TransactionHeader``
         /// in `Waybill-Transaction`.
         public var header = HeaderFormat.standard()
+        /// The codes of the use cases that a server takes from a header field, `[Login.code, Purchase.code]`; nil: any
+        /// that one names. Default: none.
+        ///
+        /// Anybody can make up a header field. A request that names another use case is handled like any other, and
+        /// leaves no trace but a count in ``TransactionManager/health``. It concerns
+        /// ``TransactionManager/join(attributes:header:)`` and middleware alone: elsewhere your code says the use case.
+        public var useCases: Set<Int>? = []
+        /// How many transactions that are not known yet requests may join in a minute, by their header fields; all of
+        /// them at once, too. Default: 6,000.
+        ///
+        /// A transaction counts once, however many requests it has, until thousands of others came; of each a thousand
+        /// requests are recorded. Of what is beyond that nothing is, but a count in ``TransactionManager/health``.
+        public var joinsPerMinute = 6_000
         /// Names of header fields, query items and attributes whose values are secret, besides the well-known ones.
         public var additionalSecretNames: [String] = []
         /// Whether an error's own words are kept, redacted; else only its domain and code.
@@ -209,11 +222,13 @@ public final class TransactionManager: Sendable {
             problems: (sources.settings?.problems ?? [])
                 + [source?.writer.problem, sources.problem, flusher.problem, passiveCapture.problem].compactMap { $0 }
                 + rules.problems,
-            hints: [sources.modeHint, flusher.hint(on: source)].compactMap { $0 } + sources.uncorrelated.sentences,
+            hints: [sources.modeHint, flusher.hint(on: source), counts.unknownUseCaseHint].compactMap { $0 }
+                + sources.uncorrelated.sentences,
             refused: source?.writer.recorder.refusedCount ?? 0, withheld: counts.withheld,
             truncated: counts.truncated, omittedBodies: source?.writer.bodies.refusedCount ?? 0,
             malformedHeaders: counts.malformedHeaders,
             mismatchedUseCases: counts.mismatchedUseCases,
+            unknownUseCases: counts.unknownUseCases, refusedJoins: counts.refusedJoins,
             impossibleCodes: counts.impossibleCodes)
     }
 }

@@ -6,11 +6,14 @@ public import Waybill
 /// Joins the transaction that a request belongs to, makes it current for the handlers below, and records the server's
 /// side of the exchange.
 ///
-/// A request without the header field leaves no trace, so that health probes do not fill the store.
+/// A request without the header field leaves no trace, so that health probes do not fill the store; nor does one of a
+/// use case that is not among the manager's `options.useCases`, since a header field can be made up.
 ///
 /// ## Usage
 ///
 /// ```swift
+/// options.useCases = [Login.code]
+/// let transactions = TransactionManager(options: options)
 /// let router = Router()
 /// router.add(middleware: TransactionMiddleware(transactions))
 /// router.post("login") { request, context in

@@ -23,7 +23,12 @@ import FoundationNetworking
     struct DatabaseIsBroken: Error {}
 
     let client = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
-    let server = TransactionManager.testing()
+    let server: TransactionManager = {
+        var options = TransactionManager.Options()
+        options.useCases = [Login.code]
+        options.diagnostics = { _ in }
+        return .testing(options: options)
+    }()
 
     @Test func aRequestBecomesAPartOfTheClientsTransaction() async throws {
         let id = try await withServer { url in

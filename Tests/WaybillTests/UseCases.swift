@@ -1,5 +1,6 @@
 import Waybill
 import WaybillCore
+import WaybillTesting
 
 /// What the tests record.
 enum Login: Int, UseCase {
@@ -15,3 +16,16 @@ enum Purchase: Int, UseCase {
 }
 
 struct Refused: Error {}
+
+extension TransactionManager {
+    /// A server's, for tests.
+    ///
+    /// - Parameter useCases: Those that a header field may name; nil: any.
+    static func testing(
+        joining useCases: Set<Int>?, perMinute: Int = 6_000, clock: ManualClock = ManualClock()
+    ) -> TransactionManager {
+        var options = Options()
+        (options.useCases, options.joinsPerMinute, options.diagnostics) = (useCases, perMinute, { _ in })
+        return .testing(clock: clock, options: options)
+    }
+}

@@ -23,6 +23,7 @@ struct LoginServer {
         var options = TransactionManager.Options()
         options.app = "login-server"
         options.appVersion = "2.0.1"
+        options.useCases = [Login.code]
         let transactions = TransactionManager(
             store: .directory(URL(filePath: store)), delivery: .collector(collector), options: options)
 

@@ -6,6 +6,9 @@ package struct RecordingSettings: Sendable {
     package var place: ResolvedLocation
     package var correlatedHosts: Set<String> = []
     package var header = HeaderFormat.standard()
+    /// The use cases that a header field may name; nil: any.
+    package var useCases: Set<Int>? = []
+    package var joinsPerMinute = 6_000
     package var redactor = Redactor()
     package var additionalSecretNames: [String] = []
     package var keepsErrorTexts = false
@@ -31,6 +34,8 @@ package struct RecordingSettings: Sendable {
     init(store: StoreLocation, correlatedHosts: [String], options: TransactionManager.Options, launch: LaunchSettings) {
         (place, problems) = (launch.store ?? store).resolved()
         problems += launch.problems
+        useCases = options.useCases
+        joinsPerMinute = options.joinsPerMinute
         additionalSecretNames = options.additionalSecretNames
         redactor = Redactor(additionalNames: additionalSecretNames)
         keepsErrorTexts = options.keepsErrorTexts

@@ -14,6 +14,7 @@ package final class SourceRecorder: Sendable {
     let bodies: BodyKeeper?
     let generation = ProcessGeneration.current
     let announcedParts = AnnouncedParts()
+    let joins: JoinGate
 
     /// nil: the app has none.
     private let appHook: RecordingHook?
@@ -36,6 +37,7 @@ package final class SourceRecorder: Sendable {
             retention: settings.retention,
             bodyLimit: settings.network.bodies?.maximumStoreByteCount ?? 0, changes: changes, tell: tell,
             writesByItself: settings.writesByItself)
+        joins = JoinGate(useCases: settings.useCases, perMinute: settings.joinsPerMinute)
         appHook = settings.willRecord.map { RecordingHook(willRecord: $0, counters: counters) }
         bodies = settings.network.bodies.map { [writer, appHook] in
             BodyKeeper(policy: $0, redactor: settings.redactor, hook: appHook, writer: writer)

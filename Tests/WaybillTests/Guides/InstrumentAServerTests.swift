@@ -23,7 +23,7 @@ extension ServerRequest {
 /// tests.
 @Suite(.timeLimit(.minutes(5)))
 struct InstrumentAServerTests {
-    private let transactions = TransactionManager.testing()
+    private let transactions = TransactionManager.testing(joining: [Login.code, Purchase.code])
     private let client = TransactionManager.testing(correlatedHosts: ["127.0.0.1"])
     private let status = Locked(200)
 
@@ -98,6 +98,7 @@ struct InstrumentAServerTests {
         let (folder, collectorURL, token): (URL, URL, String?) = (directory.url, server.url(), nil)
         var options = TransactionManager.Options()
         options.app = "shop-server"
+        options.useCases = [Login.code, Purchase.code]  // those that a header field may name; see below
         options.sourceAttributes = ["environment": "staging"]
         options.additionalSecretNames = ["customer-number"]
         options.diagnostics = { _ in }

@@ -6,7 +6,7 @@ import WaybillTesting
 /// A header field ties a server's part to the client's transaction; what comes in is not trusted.
 @Suite(.timeLimit(.minutes(5))) struct JoinTests {
     let client = TransactionManager.testing(correlatedHosts: ["api.example.com"])
-    let server = TransactionManager.testing()
+    let server = TransactionManager.testing(joining: [Login.code])
 
     private func header(of login: UseCaseTransaction<Login>) throws -> [String: String] {
         login.headers(for: try #require(URL(string: "https://API.example.com:8443/login")))
@@ -61,6 +61,86 @@ import WaybillTesting
         }
         #expect(server.events(Login.self) == [.serverAccepted])
         #expect(server.transactions(Login.self).first?.summary.useCaseName == "login")
+    }
+
+    // MARK: What anybody can make up
+
+    private func field(_ transaction: GUID = GUID(), useCase: Int) -> (String) -> String? {
+        { _ in TransactionHeader(transaction: transaction, useCase: useCase).description }
+    }
+
+    /// Breaks when whoever sends requests decides what a server records: 40,000 use cases made up in header fields were
+    /// as many rows, and a page of 31 MB.
+    @Test func useCasesThatTheServerDoesNotHaveAreCountedAndNotRecorded() throws {
+        for number in 0..<40_000 {
+            #expect(server.join(header: field(useCase: 1_000 + number)) == nil)
+        }
+        #expect(try server.allRecords().isEmpty)
+        #expect(server.health.unknownUseCases == 40_000 && server.health.refusedJoins == 0)
+        #expect(server.health.isGood, "it is nothing that the server could do better")
+        #expect(server.health.hints.contains { $0.contains("options.useCases") }, "or could it?")
+        #expect(server.join(header: field(useCase: Login.code)) != nil)
+    }
+
+    @Test func aServerThatNamesNoUseCaseBelievesNone() {
+        #expect(TransactionManager.testing().join(header: field(useCase: Login.code)) == nil)
+        #expect(TransactionManager.testing(joining: nil).join(header: field(useCase: 4711)) != nil, "unless asked to")
+    }
+
+    /// The limits of the header field itself: there is no name in it, one code, and 512 bytes are looked at.
+    @Test(arguments: [
+        "u=1234567890123456", "u=-1", "u=1.5", "u=\"login\"", "u=login",
+        "u=7;x=\"\(String(repeating: "y", count: 500))\"",
+    ])
+    func aUseCaseThatIsNoCodeIsMalformed(_ parameters: String) {
+        let server = TransactionManager.testing(joining: nil)
+        #expect(server.join(header: { _ in "\"\(GUID())\";\(parameters)" }) == nil)
+        #expect(server.health.malformedHeaders == 1)
+    }
+
+    /// Breaks when header fields fill a server's store as fast as requests come in.
+    @Test(arguments: [true, false]) func transactionsThatAreNotKnownHaveARate(isTyped: Bool) throws {
+        let clock = ManualClock()
+        let server = TransactionManager.testing(joining: [Login.code], perMinute: 600, clock: clock)
+        let recorded = Locked(0)
+        func join(_ transaction: GUID = GUID()) {
+            let field = field(transaction, useCase: Login.code)
+            let joined = isTyped ? server.join(Login.self, header: field).id : server.join(header: field)?.id
+            #expect(!isTyped || joined == transaction, "a handler has its handle, whatever is recorded")
+            recorded.withLock { $0 += 1 }
+        }
+        let early = GUID()
+        join(early)
+        for _ in 1..<40_000 { join() }
+        #expect(server.health.refusedJoins == 39_400)
+        #expect(try server.allRecords().count == 600)
+        join(early)
+        #expect(server.health.refusedJoins == 39_400, "one that was there before goes on")
+        clock.advance(by: .seconds(1))
+        for _ in 0..<20 { join() }
+        #expect(server.health.refusedJoins == 39_410, "a second later there is room for ten more")
+        #expect(try server.allRecords().count == 610)
+        #expect(recorded.withLock { $0 } == 40_021, "no request waited, and none failed")
+    }
+
+    @Test func whatIsNotRecordedIsRefusedByItsHandle() {
+        let server = TransactionManager.testing(joining: [Login.code], perMinute: 0)
+        let login = server.join(Login.self, header: field(useCase: Login.code))
+        #expect(login.log(.serverStarted) == .refused)
+        let exchange = server.openServerExchange(method: "GET", target: "/", in: login)
+        exchange.finish()
+        login.finish()
+        #expect(server.transactions(Login.self).isEmpty && server.exchanges.isEmpty)
+        let own = server.join(Login.self) { _ in nil }
+        #expect(own.log(.serverStarted) != .refused, "what the server begins is its own")
+    }
+
+    /// Breaks when one transaction that is known makes a store grow without end.
+    @Test func oneTransactionHasAThousandRequests() throws {
+        let transaction = GUID()
+        for _ in 0..<1_010 { server.join(header: field(transaction, useCase: Login.code))?.finish() }
+        #expect(server.health.refusedJoins == 10)
+        #expect(try server.allRecords().map(\.parts.count) == [1_000])
     }
 
     @Test func noFieldGoesToAHostThatIsNotOnTheList() throws {

@@ -13,7 +13,11 @@ struct Refused: Error {}
 @Suite(.timeLimit(.minutes(1)))
 struct CaptureTests {
     private let app = TransactionManager(store: .inMemory, correlatedHosts: ["api.example.com"])
-    private let service = TransactionManager(store: .inMemory)
+    private let service: TransactionManager = {
+        var options = TransactionManager.Options()
+        options.useCases = [Login.code]
+        return TransactionManager(store: .inMemory, options: options)
+    }()
 
     private func client(_ handler: @escaping @Sendable (ToyRequest) async throws -> ToyResponse) -> RecordingClient {
         let server = ToyServer(middleware: RecordingMiddleware(transactions: service), handler: handler)
@@ -21,7 +25,7 @@ struct CaptureTests {
     }
 
     private func only(_ manager: TransactionManager) async throws -> TransactionRecord {
-        let page = try await manager.list()
+        let page = try await manager.find("beginner:any")
         #expect(page.rows.count == 1)
         let id = try #require(page.rows.first).id
         return try #require(try await manager.transaction(id))
