@@ -2,6 +2,9 @@
 package struct SequenceRanges: Hashable, Sendable {
     package private(set) var ranges: [ClosedRange<Int>] = []
 
+    /// Far beyond every sequence, and far enough from the ends of numbers that none overflows.
+    private static let places = (Int.min / 4)...(Int.max / 4)
+
     package init() {}
 
     /// Sorted first: what is inserted in the middle moves all that is behind it.
@@ -31,6 +34,8 @@ package struct SequenceRanges: Hashable, Sendable {
 
     /// Adds a range, merged with those that it meets.
     package mutating func insert(_ range: ClosedRange<Int>) {
+        // A file of somebody else's may have any number, and what is beside the greatest one is none.
+        let range = range.clamped(to: Self.places)
         // Facts mostly come in order.
         if let last = ranges.last, last.lowerBound <= range.lowerBound {
             if range.lowerBound > last.upperBound + 1 { return ranges.append(range) }

@@ -34,4 +34,14 @@ import WaybillTesting
             #expect(left.element(at: index) == expected)
         }
     }
+
+    /// Breaks when a file with numbers that no sequence can be ends the process that reads it.
+    @Test func theEndsOfNumbersAreNoTrap() {
+        var ranges = SequenceRanges([Int.min...Int.max, 5...Int.max, Int.max...Int.max, Int.min...Int.min])
+        ranges.insert(7...9)
+        #expect(ranges.ranges.count == 1 && ranges.contains(8))
+        let rest = ranges.subtracting(SequenceRanges([5...Int.max]))
+        #expect(rest.contains(4) && !rest.contains(5))
+        #expect(ranges.count > 1 << 60)
+    }
 }
