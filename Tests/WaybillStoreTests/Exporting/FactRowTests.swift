@@ -39,6 +39,7 @@ import WaybillCore
     @Test func theTimelineViewShowsTheCodeOfAnEventsError() throws {
         app.event(1, part: app.open(GUID()), error: RecordedError(domain: "HTTP", code: 401))
         try app.record(into: store)
+        try store.connection.execute("PRAGMA trusted_schema = ON")
         #expect(
             try store.connection.integer(
                 "SELECT error_code FROM timeline WHERE kind = 'event' AND error_domain = 'HTTP'") == 401)
