@@ -63,6 +63,7 @@ import FoundationNetworking
     @Test func theServersHookIsAskedAboutWhatTheMiddlewareRecords() async throws {
         var options = TransactionManager.Options()
         options.diagnostics = { _ in }
+        options.useCases = [Login.code]
         options.willRecord = { draft in
             switch draft {
             case .exchangeOpened(var request):
