@@ -14,6 +14,7 @@ extension Store {
         let erasure = try write { () throws(WaybillError) in
             var eraser = try ScopeEraser(connection, at: wall)
             try eraser.erase(scope)
+            try SourceRows(connection: connection).removeUnusedNames(heardBefore: .max)
             return eraser.erasure
         }
         // Damaged files that were moved aside cannot be erased from; all that could be read of them is here.

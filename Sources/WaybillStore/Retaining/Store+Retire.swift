@@ -12,7 +12,11 @@ extension Store {
     /// - Parameter cutoff: Microseconds since 1970.
     /// - Returns: How many facts went; 0: none is left that may.
     package func retire(receivedBefore cutoff: Int, budget: Int = retirementBudget) throws(WaybillError) -> Int {
-        try write { () throws(WaybillError) in try sweep(before: cutoff, budget: budget) }
+        try write { () throws(WaybillError) in
+            let count = try sweep(before: cutoff, budget: budget)
+            if count == 0 { try SourceRows(connection: connection).removeUnusedNames(heardBefore: cutoff) }
+            return count
+        }
     }
 
     /// One step: takes away the transactions that were received first, where the store is larger than it may be.

@@ -97,31 +97,27 @@ package struct RangeRows {
     /// Ranges that one set tells of a source. Where there are more, a set tells those that the collector does not know.
     package static let toldLimit = 1_000
 
-    private static let untold = "(last > told OR (SELECT count(*) FROM dropped WHERE source = id) <= \(toldLimit))"
-
     /// What the next set tells of an own source.
     package func untold(of source: Int) throws(WaybillError) -> [DroppedRange] {
         try connection.statement(
             """
-            SELECT first, last, reason FROM sources JOIN dropped ON source = id WHERE id = ? AND \(Self.untold) \
-            ORDER BY first LIMIT \(Self.toldLimit)
+            SELECT first, last, reason FROM dropped WHERE source = ?1 AND (last > (SELECT told FROM sources WHERE id = ?1) \
+            OR (SELECT count(*) FROM dropped WHERE source = ?1) <= ?2) ORDER BY first LIMIT ?2
             """
-        ).rows(source, transform: Self.dropped)
+        ).rows(source, Self.toldLimit, transform: Self.dropped)
     }
 
     /// The collector knows what the set told that was settled; what has been dropped since is announced again.
     package func confirmTold() throws(WaybillError) {
-        try connection.statement(
-            """
-            UPDATE sources SET told = ifnull((SELECT max(last) FROM (SELECT last FROM dropped WHERE source = id \
-            AND \(Self.untold) ORDER BY first LIMIT \(Self.toldLimit))), told) WHERE news = 2
-            """
-        ).run()
-        try connection.statement(
-            """
-            UPDATE sources SET news = EXISTS(SELECT 1 FROM dropped WHERE source = id AND last > told) WHERE news = 2
-            """
-        ).run()
+        for source in try connection.statement("SELECT id FROM sources WHERE news = 2").rows(transform: { $0.int(0) }) {
+            let told = try untold(of: source).last?.last ?? 0
+            try connection.statement(
+                """
+                UPDATE sources SET told = max(told, ?2), \
+                news = EXISTS(SELECT 1 FROM dropped WHERE source = ?1 AND last > max(told, ?2)) WHERE id = ?1
+                """
+            ).run(source, told)
+        }
     }
 
     /// How much was given up, by reason.

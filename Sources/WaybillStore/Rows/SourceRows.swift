@@ -116,6 +116,19 @@ package struct SourceRows {
         return earliest
     }
 
+    /// Removes the names of versions of which nothing is left: none of their sources has any part here, records into
+    /// this store, or was heard of lately.
+    ///
+    /// - Parameter wall: Since when a source may yet send what its names are of, in microseconds since 1970.
+    package func removeUnusedNames(heardBefore wall: Int) throws(WaybillError) {
+        try connection.statement(
+            """
+            DELETE FROM names WHERE (app, app_version) NOT IN (SELECT app, app_version FROM sources s \
+            WHERE s.heard_us IS NULL OR s.heard_us >= ? OR EXISTS(SELECT 1 FROM parts p WHERE p.source = s.id))
+            """
+        ).run(wall)
+    }
+
     /// Adds names, as the app of that source calls the codes.
     package func add(_ names: [RecordedName], of source: Int) throws(WaybillError) {
         let statement = try connection.statement(

@@ -104,4 +104,27 @@ import WaybillCore
         #expect(conflict.names.allSatisfy { $0.versions == (1...20).map(String.init) && $0.furtherVersions == 10 })
         #expect(conflict.description.hasSuffix(" and 2 more."))
     }
+
+    /// Breaks when the names of a version outlive all that it has recorded, or go while something of it is there or may
+    /// still come.
+    @Test func namesGoWhenNothingIsLeftOfWhatTheyAreOf() throws {
+        let (store, place) = try Store.inMemory()
+        let (old, young) = (FactWriter(version: "1"), FactWriter(version: "2"))
+        let transaction = GUID()
+        old.names = [RecordedName(useCase: 0, name: "old")]
+        young.names = [RecordedName(useCase: 0, name: "young")]
+        old.open(transaction)
+        young.open(GUID())
+        try store.ingest(old.set(), receivedAt: FactWriter.wall)
+        try store.ingest(young.set(), receivedAt: FactWriter.wall + 1_000)
+        func names() throws -> [String] { try StoreReader(place).names().map(\.name) }
+
+        #expect(try store.retire(receivedBefore: FactWriter.wall) == 0)
+        #expect(try names() == ["old", "young"])
+        #expect(try store.retire(receivedBefore: FactWriter.wall + 1) == 1)
+        #expect(try store.retire(receivedBefore: FactWriter.wall + 1) == 0)
+        #expect(try names() == ["young"])
+        _ = try store.erase(.all, at: FactWriter.wall + 2_000)
+        #expect(try names() == [])
+    }
 }
