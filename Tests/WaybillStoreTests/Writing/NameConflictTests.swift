@@ -115,8 +115,8 @@ import WaybillCore
         young.names = [RecordedName(useCase: 0, name: "young")]
         old.open(transaction)
         young.open(GUID())
-        try store.ingest(old.set(), receivedAt: FactWriter.wall)
-        try store.ingest(young.set(), receivedAt: FactWriter.wall + 1_000)
+        _ = try store.ingest(old.set(), receivedAt: FactWriter.wall)
+        _ = try store.ingest(young.set(), receivedAt: FactWriter.wall + 1_000)
         func names() throws -> [String] { try StoreReader(place).names().map(\.name) }
 
         #expect(try store.retire(receivedBefore: FactWriter.wall) == 0)
