@@ -24,9 +24,7 @@ extension StoreReader {
 
     /// The same with all that are called like this, for a filter that tells a name.
     package func names(including called: [String]) throws(WaybillError) -> [RecordedName] {
-        let names = try names()
-        guard names.count == Self.nameLimit else { return names }
-        var all = Set(names)
+        var all = Set(try names())
         for name in called {
             all.formUnion(
                 try connection.statement("SELECT DISTINCT use_case, event, name FROM names WHERE name = ? LIMIT ?")
