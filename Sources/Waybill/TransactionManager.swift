@@ -55,6 +55,12 @@ public final class TransactionManager: Sendable {
         public var joinsPerMinute = 6_000
         /// Names of header fields, query items and attributes whose values are secret, besides the well-known ones.
         public var additionalSecretNames: [String] = []
+        /// Names whose values are no secrets here, though they are called like some: an order's `code`, a map's `key`.
+        ///
+        /// Whole names, in any case, with or without hyphens and underscores. What has the shape of a secret, such as a
+        /// card number or a bearer token, is hidden under these, too; a name that is also in ``additionalSecretNames``
+        /// stays hidden. A collector needs the same names: `waybill serve --visible-names code,key`. Default: none.
+        public var visibleNames: [String] = []
         /// Whether an error's own words are kept, redacted; else only its domain and code.
         public var keepsErrorTexts = false
         /// Facts that may wait in memory for the store.

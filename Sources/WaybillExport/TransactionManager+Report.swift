@@ -35,7 +35,7 @@ extension TransactionManager {
         guard var report = made, let settings = sources.settings else {
             throw WaybillError(.store, "Recording is off and nothing was recorded: there is nothing to report on.")
         }
-        report.additionalSecretNames = settings.additionalSecretNames
+        (report.additionalSecretNames, report.visibleNames) = (settings.additionalSecretNames, settings.visibleNames)
         let app = settings.describe(GUID()).app
         report.title = "Transactions of \(app)"
         let place = file ?? FileManager.default.temporaryDirectory.appending(path: report.fileName(app: app))

@@ -31,6 +31,8 @@ public struct TransactionReport: Sendable {
     public var timeZone = TimeZone.current
     /// Names of header fields, query items and attributes whose values are secret, besides the well-known ones.
     public var additionalSecretNames: [String] = []
+    /// Names whose values are no secrets, though they are called like some. Default: none.
+    public var visibleNames: [String] = []
 
     /// What was kept of bodies, by exchange.
     package var bodies: [Fact.ID: ExchangeBodies] = [:]
@@ -45,7 +47,8 @@ public struct TransactionReport: Sendable {
     public var html: Data {
         var report = self
         report.records.sort(by: Self.precedes)
-        return Data(ReportPage(Redactor(additionalNames: additionalSecretNames).redacted(report)).page.html.bytes)
+        let redactor = Redactor(additionalNames: additionalSecretNames, visibleNames: visibleNames)
+        return Data(ReportPage(redactor.redacted(report)).page.html.bytes)
     }
 
     /// The newest first; ties by ID.

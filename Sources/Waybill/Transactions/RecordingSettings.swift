@@ -11,6 +11,7 @@ package struct RecordingSettings: Sendable {
     package var joinsPerMinute = 6_000
     package var redactor = Redactor()
     package var additionalSecretNames: [String] = []
+    package var visibleNames: [String] = []
     package var keepsErrorTexts = false
     package var capacity = BufferedRecorder.defaultCapacity
     package var retention = Retention()
@@ -37,7 +38,8 @@ package struct RecordingSettings: Sendable {
         useCases = options.useCases
         joinsPerMinute = options.joinsPerMinute
         additionalSecretNames = options.additionalSecretNames
-        redactor = Redactor(additionalNames: additionalSecretNames)
+        visibleNames = options.visibleNames
+        redactor = Redactor(additionalNames: additionalSecretNames, visibleNames: visibleNames)
         keepsErrorTexts = options.keepsErrorTexts
         network = options.network
         problems += network.problems

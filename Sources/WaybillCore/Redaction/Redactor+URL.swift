@@ -62,12 +62,26 @@ extension Redactor {
         return result
     }
 
-    /// The path of a URL alone: each segment goes by its shape once it is decoded.
+    /// The path of a URL alone: each segment goes by its shape once it is decoded, and by the one before it, and then
+    /// all of them as one text.
     package func path(_ path: String) -> String { text(self.path(Array(path.utf8)[...])) }
 
     private func path(_ path: ArraySlice<UInt8>) -> [UInt8] {
-        let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        return Array(segments.map { piece($0, plusIsSpace: false) }.joined(separator: "/".utf8))
+        var isBehindName = false
+        let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { segment in
+            let meant = PercentEncoding.decoded(segment)
+            let isSecret = isBehindName && !PlainWords.isSegment(meant) || hasUserInfo(meant)
+            isBehindName = names.precedesSecret(meant)
+            return isSecret ? Array(Self.placeholder.utf8) : piece(segment, plusIsSpace: false)
+        }
+        let whole = Array(segments.joined(separator: "/".utf8))
+        return SecretScanner.redacting(whole, names: names, isDecoded: true) ?? whole
+    }
+
+    /// `user:password@host`, of a URL inside a path.
+    private func hasUserInfo(_ segment: [UInt8]) -> Bool {
+        guard !names.isOff, let at = segment.lastIndex(of: UInt8(ascii: "@")) else { return false }
+        return segment[..<at].contains(UInt8(ascii: ":"))
     }
 
     /// A query or a form (`application/x-www-form-urlencoded`): values go by their name, and by their shape once they
@@ -77,18 +91,27 @@ extension Redactor {
     func form(_ form: ArraySlice<UInt8>) -> [UInt8] {
         let members = form.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { member in
             guard let equals = member.firstIndex(of: UInt8(ascii: "=")) else { return piece(member, plusIsSpace: true) }
-            let name = member[..<equals]
-            let isSensitive = names.contains(PercentEncoding.decoded(name, plusIsSpace: true))
-            let value = isSensitive ? Array(Self.placeholder.utf8) : piece(member[(equals + 1)...], plusIsSpace: true)
-            return piece(name, plusIsSpace: true) + "=".utf8 + value
+            let (name, value) = (member[..<equals], member[(equals + 1)...])
+            let meaning = names.meaning(of: PercentEncoding.decoded(name, plusIsSpace: true))
+            let isSecret =
+                meaning != .harmless && names.hides(PercentEncoding.decoded(value, plusIsSpace: true), as: meaning)
+            return piece(name, plusIsSpace: true) + "=".utf8
+                + (isSecret ? Array(Self.placeholder.utf8) : piece(value, plusIsSpace: true))
         }
         return Array(members.joined(separator: "&".utf8))
     }
 
     /// One name, value or segment: as it is, or hidden whole when a secret is in it once it is decoded.
     private func piece(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool) -> [UInt8] {
-        let decoded = PercentEncoding.decoded(bytes, plusIsSpace: plusIsSpace)
-        return SecretScanner.redacting(decoded, names: names) == nil ? Array(bytes) : Array(Self.placeholder.utf8)
+        let plain = Array(bytes)
+        guard SecretShapes.mayOccur(in: plain) || plain.contains(UInt8(ascii: "+")) else { return plain }
+        var readings = [PercentEncoding.decoded(plain, plusIsSpace: plusIsSpace)]
+        // A plus sign that was not encoded may have been meant as one: that of a telephone number.
+        if plusIsSpace, plain.first == UInt8(ascii: "+") {
+            readings.append([UInt8(ascii: "+")] + readings[0].dropFirst())
+        }
+        let isSecret = readings.contains { SecretScanner.redacting($0, names: names) != nil }
+        return isSecret ? Array(Self.placeholder.utf8) : plain
     }
 
     private func hostAndPort(_ authority: ArraySlice<UInt8>) -> (String?, Int?) {

@@ -1,16 +1,24 @@
 /// Takes secrets out of what is recorded: at capture, before anything touches the disk, and again at export.
 ///
-/// Deny by default: what stands under a name like `authorization`, `cookie`, `password`, `token`, `secret` or `api-key`
-/// goes, in any case and spelling, and so do bearer and basic credentials, JSON Web Tokens and card numbers wherever
-/// they stand. Nothing here can fail; what has already been redacted stays as it is.
+/// Deny by default: what stands under a name like `authorization`, `cookie`, `password`, `token`, `session`, `code` or
+/// `api-key` goes, in any case and spelling, and so does wherever it stands what has the shape of a secret: credentials
+/// behind their scheme, JSON Web Tokens, keys that say whose they are, private keys, addresses of e-mail, and numbers
+/// of cards, accounts, telephones and people. Nothing here can fail; what has already been redacted stays as it is.
 package struct Redactor: Sendable {
     /// What stands where a secret stood.
     package static let placeholder = "[redacted]"
 
     let names: SensitiveNames
 
-    /// Makes a redactor; additional names are compared whole, in any case, with or without hyphens and underscores.
-    package init(additionalNames: [String] = []) { names = SensitiveNames(additional: additionalNames) }
+    /// Makes a redactor.
+    ///
+    /// - Parameters:
+    ///   - additionalNames: Of secrets, too; compared whole, in any case, with or without hyphens and underscores.
+    ///   - visibleNames: Of no secrets, though they look like it, compared likewise; what has the shape of a secret
+    ///     goes under these, too. A name that is among both is a secret's.
+    package init(additionalNames: [String] = [], visibleNames: [String] = []) {
+        names = SensitiveNames(additional: additionalNames, visible: visibleNames)
+    }
 
     /// A redactor that takes nothing out: by it a test shows that it would see what another one takes out.
     package static let off = Redactor(names: SensitiveNames(isOff: true))
@@ -23,7 +31,7 @@ package struct Redactor: Sendable {
     /// A text of any kind: an error's words, the value of an attribute or of a header field, JSON, a line of a log.
     package func text(_ text: String) -> String {
         guard SecretShapes.mayOccur(in: text.utf8),
-            let redacted = SecretScanner.redacting(Array(text.utf8), names: names)
+            let redacted = embeddedText(Array(text.utf8))
         else {
             return text
         }
@@ -32,7 +40,7 @@ package struct Redactor: Sendable {
 
     /// A value that has a name.
     package func value(_ value: String, named name: String) -> String {
-        isSensitive(name) ? Self.placeholder : text(value)
+        names.hides(value.utf8, under: name.utf8) ? Self.placeholder : text(value)
     }
 
     /// Attributes within the limits: at most `Limits.attributes`, the first by name; names and values cut; integers
@@ -89,30 +97,35 @@ package struct Redactor: Sendable {
         // That there is a token is no secret.
         case .bool: return true
         case .string(let text):
-            return !isSensitive(name) && !text.isLonger(than: Limits.valueLength)
+            return !text.isLonger(than: Limits.valueLength) && !names.hides(text.utf8, under: name.utf8)
                 && !SecretShapes.mayOccur(in: text.utf8)
-        case .integer(let value):
-            return !isSensitive(name) && value.magnitude < 1_000_000_000_000
-        case .double(let value): return !isSensitive(name) && value.isFinite
+        case .integer(let value): return value.magnitude < 1_000_000_000_000 && !isSecret(value, named: name)
+        case .double(let value): return value.isFinite && !isSecret(value, named: name)
         }
+    }
+
+    private func isSecret(_ value: some CustomStringConvertible, named name: String) -> Bool {
+        let meaning = names.meaning(of: name.utf8)
+        return meaning != .harmless && names.hides(value.description.utf8, as: meaning)
     }
 
     /// What is recorded of an attribute, and whether a limit changed it.
     private func attribute(_ value: AttributeValue, named name: String) -> (AttributeValue, isCut: Bool) {
-        if case .bool = value { return (value, false) }
-        if isSensitive(name) { return (.string(Self.placeholder), false) }
         switch value {
+        // That there is a token is no secret.
         case .bool: return (value, false)
         case .string(let string):
-            let redacted = text(string)
+            let redacted = self.value(string, named: name)
             let short = redacted.cut(to: Limits.valueLength)
             return (.string(short ?? redacted), short != nil)
         case .integer(let integer):
             let digits = "\(integer)"
-            let redacted = text(digits)
+            let redacted = self.value(digits, named: name)
             if redacted != digits { return (.string(redacted), false) }
             return integer.magnitude > UInt(Limits.largestInteger) ? (.string(digits), true) : (value, false)
-        case .double(let double): return double.isFinite ? (value, false) : (.string("\(double)"), true)
+        case .double(let double):
+            if isSecret(double, named: name) { return (.string(Self.placeholder), false) }
+            return double.isFinite ? (value, false) : (.string("\(double)"), true)
         }
     }
 

@@ -8,6 +8,14 @@ struct SecretScanner {
     /// Before this no token starts: all that start in one part end alike, and looking again for each would take
     /// quadratic time.
     private var tokenFreeEnd = 0
+    /// Before this no Digest credentials start, for the same reason.
+    private var digestFreeEnd = 0
+    /// Where the last secret ended.
+    private var settled = 0
+    /// Where the run of letters ends that keys are made of, and whether it is as long as one.
+    private var run = (end: 0, isLong: false)
+    /// The column of a name whose value is in the lines that follow, further in.
+    private var column: Int?
     /// Where the last secret ends that has none in this text; nil: it has one.
     private var openEnd: OpenEnd?
 
@@ -15,6 +23,10 @@ struct SecretScanner {
     enum OpenEnd: Hashable, Sendable {
         /// The mark that closes a quotation, which has as many backslashes before it as the one that opened it.
         case quotationMark(UInt8, escapes: Int)
+        /// The last line of a private key.
+        case privateKey
+        /// The first line that is not further in than the column of a name; `isSaid`: a line of it has come.
+        case indentation(Int, isSaid: Bool)
         /// The very end.
         case everything
     }
@@ -25,18 +37,22 @@ struct SecretScanner {
     }
 
     /// The text without its secrets; nil when it has none.
-    static func redacting(_ bytes: [UInt8], names: SensitiveNames) -> [UInt8]? {
-        redactingPiece(bytes, names: names).redacted
+    ///
+    /// - Parameter isDecoded: Whether its parts were looked at already as they are once they are percent-decoded.
+    static func redacting(_ bytes: [UInt8], names: SensitiveNames, isDecoded: Bool = false) -> [UInt8]? {
+        redactingPiece(bytes, names: names, isDecoded: isDecoded).redacted
     }
 
     /// As ``redacting(_:names:)``, for a text that goes on.
     ///
     /// - Returns: Also what the last secret goes on until; nil where none does.
-    static func redactingPiece(_ bytes: [UInt8], names: SensitiveNames) -> (redacted: [UInt8]?, openEnd: OpenEnd?) {
+    static func redactingPiece(_ bytes: [UInt8], names: SensitiveNames, isDecoded: Bool = false) -> (
+        redacted: [UInt8]?, openEnd: OpenEnd?
+    ) {
         guard !names.isOff, SecretShapes.mayOccur(in: bytes) else { return (nil, nil) }
         var scanner = SecretScanner(bytes, names)
         let plain = scanner.redacted()
-        let escaped = withoutEscapedSecrets(plain ?? bytes, names)
+        let escaped = isDecoded ? nil : withoutEscapedSecrets(plain ?? bytes, names)
         return (escaped ?? plain, scanner.openEnd)
     }
 
@@ -50,25 +66,71 @@ struct SecretScanner {
                 continue
             }
             index = max(secret.upperBound, index + 1)
+            settled = secret.upperBound
             guard !secret.isEmpty, !bytes[secret].elementsEqual(Redactor.placeholder.utf8) else { continue }
             result += bytes[copied..<secret.lowerBound]
             result += Redactor.placeholder.utf8
             copied = secret.upperBound
         }
+        if let column, openEnd == nil { openEnd = .indentation(column, isSaid: false) }
         return copied == 0 ? nil : result + bytes[copied...]
     }
 
-    /// The secret that starts at `index`, or right behind the name or scheme that ends there.
+    /// The secret that starts at `index`, or right behind the name or scheme that ends there, or around the sign that
+    /// stands there; it does not reach before the last one's end.
     private mutating func secret(at index: Int) -> Range<Int>? {
         switch bytes[index] {
-        case UInt8(ascii: "e"): token(at: index)
-        case UInt8(ascii: "b"), UInt8(ascii: "B"): SecretShapes.credentials(bytes, at: index)
-        case UInt8(ascii: "="):
-            isSensitiveName(endingAt: index, words: 1) ? value(from: index + 1, isHeaderLike: false) : nil
-        case UInt8(ascii: ":"): userInfo(at: index) ?? memberValue(at: index)
-        case let byte where byte.isDigit: SecretShapes.endOfCardNumber(bytes, at: index).map { index..<$0 }
+        case UInt8(ascii: "="): namedValue(endingAt: index, words: 1, isHeaderLike: false)
+        case UInt8(ascii: ":"):
+            userInfo(at: index) ?? memberValue(at: index)
+                ?? SecretShapes.endOfBotKey(bytes, at: index).map { index + 1..<$0 }
+        case UInt8(ascii: "/"): segment(at: index)
+        case UInt8(ascii: "@"): SecretShapes.address(bytes, around: index, notBefore: settled)
+        case UInt8(ascii: "+"): SecretShapes.endOfTelephoneNumber(bytes, at: index).map { index..<$0 }
+        case UInt8(ascii: "-"): privateKey(at: index)
+        case UInt8(ascii: "\n"): block(at: index)
+        case let byte where byte.isDigit:
+            (SecretShapes.endOfCardNumber(bytes, at: index)
+                ?? SecretShapes.endOfSocialSecurityNumber(bytes, at: index)).map { index..<$0 } ?? key(at: index)
+        case let byte where byte.isLetter: word(at: index)
         default: nil
         }
+    }
+
+    // MARK: Shapes
+
+    /// What starts with a letter.
+    private mutating func word(at index: Int) -> Range<Int>? {
+        let startsWord = index == 0 || !bytes[index - 1].isLetterOrDigit
+        switch bytes[index] {
+        case UInt8(ascii: "e"): if let token = token(at: index) { return token }
+        case UInt8(ascii: "b"), UInt8(ascii: "B"), UInt8(ascii: "n"), UInt8(ascii: "N"):
+            if startsWord, let credentials = SecretShapes.credentials(bytes, at: index) { return credentials }
+        case UInt8(ascii: "d"), UInt8(ascii: "D"):
+            if startsWord, let found = SecretShapes.credentials(bytes, at: index) ?? digest(at: index) { return found }
+        case UInt8(ascii: "i"): if startsWord, let told = told(at: index) { return told }
+        default: break
+        }
+        guard startsWord else { return nil }
+        return SecretShapes.endOfAccountNumber(bytes, at: index).map { index..<$0 } ?? key(at: index)
+    }
+
+    /// A key that is known by its first letters, or by having been drawn at random.
+    private mutating func key(at index: Int) -> Range<Int>? {
+        let startsRun = index >= run.end
+        if startsRun {
+            var end = index
+            while end < bytes.count, SecretShapes.isPartOfKey(bytes[end]) { end += 1 }
+            run = (end, end - index >= KeyShape.leastCount)
+        }
+        guard run.isLong else { return nil }
+        if startsRun || bytes[index - 1] == UInt8(ascii: "="),
+            let end = SecretShapes.endOfCloudSecret(bytes, at: index)
+        {
+            return index..<end
+        }
+        guard index == 0 || !bytes[index - 1].isLetterOrDigit else { return nil }
+        return SecretShapes.endOfKey(bytes, at: index).map { index..<$0 }
     }
 
     private mutating func token(at index: Int) -> Range<Int>? {
@@ -78,6 +140,24 @@ struct SecretScanner {
         return nil
     }
 
+    /// The parameters behind `Digest`, where a response is among them; else it is a server that asks.
+    private mutating func digest(at index: Int) -> Range<Int>? {
+        guard index >= digestFreeEnd, SecretShapes.isDigest(bytes, at: index) else { return nil }
+        let first = index + 7
+        let last = end(from: first, before: "\r\n")
+        for start in first..<last where SecretShapes.starts(bytes, at: start, with: "response=") { return first..<last }
+        digestFreeEnd = last
+        return nil
+    }
+
+    private mutating func privateKey(at index: Int) -> Range<Int>? {
+        guard let key = SecretShapes.endOfPrivateKey(bytes, at: index) else { return nil }
+        if !key.isClosed { openEnd = .privateKey }
+        return index..<key.end
+    }
+
+    // MARK: URLs
+
     /// `user:password` of `https://user:password@host`.
     private func userInfo(at index: Int) -> Range<Int>? {
         guard SecretShapes.starts(bytes, at: index, with: "://") else { return nil }
@@ -85,42 +165,225 @@ struct SecretScanner {
         return authority.lastIndex(of: UInt8(ascii: "@")).map { index + 3..<$0 }
     }
 
-    /// What follows `name:`, as in a header, or `"name":`, as in JSON.
-    private mutating func memberValue(at index: Int) -> Range<Int>? {
-        guard isSensitiveName(endingAt: index, words: 2) else { return nil }
-        let isQuoted = index > 0 && (bytes[index - 1] == UInt8(ascii: "\"") || bytes[index - 1] == UInt8(ascii: "'"))
-        return value(from: index + 1, isHeaderLike: !isQuoted)
-    }
-
-    /// Whether a sensitive name stands before `end`; quotation marks and brackets around it do not count.
-    private func isSensitiveName(endingAt end: Int, words: Int) -> Bool {
-        var end = end
-        while end > 0, " \t\"'\\])".utf8.contains(bytes[end - 1]) { end -= 1 }
-        var start = end
-        var spaces = 0
-        while start > 0 {
-            let byte = bytes[start - 1]
-            if byte == UInt8(ascii: " ") { spaces += 1 }
-            guard byte.isLetterOrDigit || "-_.[$".utf8.contains(byte) || byte == UInt8(ascii: " ") && spaces < words
-            else { break }
+    /// The segment of a path behind the slash at `index`, where the one before it says that it is a secret; behind a
+    /// webhook's all that is left of the path.
+    private func segment(at index: Int) -> Range<Int>? {
+        var start = index
+        while start > settled, index - start <= 40,
+            bytes[start - 1].isLetterOrDigit || isInName(bytes[start - 1]) || bytes[start - 1] == UInt8(ascii: "]")
+        {
             start -= 1
         }
-        return names.contains(bytes[start..<end])
+        guard start < index, start > 0, bytes[start - 1] == UInt8(ascii: "/"),
+            start < 3 || !SecretShapes.starts(bytes, at: start - 3, with: "://")
+        else { return nil }
+        let name = bytes[start..<index]
+        let last = end(from: index + 1, before: "/?#&;, \t\r\n\"'<>()\\")
+        let value = bytes[index + 1..<last]
+        guard names.precedesSecret(name) || Self.isHook(name, value), !PlainWords.isSegment(value) else { return nil }
+        guard SensitiveNames.isHook(name) || Self.isHook(name, value) else { return index + 1..<last }
+        return index + 1..<end(from: last, before: "?#&;, \t\r\n\"'<>()\\")
+    }
+
+    /// Slack's `/services/T.../B.../...`, and its `/workflows/` and `/triggers/`.
+    private static func isHook(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Bool {
+        guard value.count > 6, value.first == UInt8(ascii: "T"), value.allSatisfy({ $0.isCapital || $0.isDigit }) else {
+            return name.elementsEqual("triggers".utf8) && value.count > 6
+                && value.allSatisfy { $0.isCapital || $0.isDigit }
+        }
+        return name.elementsEqual("services".utf8) || name.elementsEqual("workflows".utf8)
+            || name.elementsEqual("triggers".utf8)
+    }
+
+    // MARK: Names
+
+    /// What follows `name:`, as in a header, or `"name":`, as in JSON.
+    private mutating func memberValue(at index: Int) -> Range<Int>? {
+        let isQuoted = index > 0 && (bytes[index - 1] == UInt8(ascii: "\"") || bytes[index - 1] == UInt8(ascii: "'"))
+        return namedValue(endingAt: index, words: 2, isHeaderLike: !isQuoted)
+    }
+
+    private mutating func namedValue(endingAt index: Int, words: Int, isHeaderLike: Bool) -> Range<Int>? {
+        let name = name(endingAt: index, words: words)
+        let meaning = meaning(of: name)
+        switch meaning {
+        case .harmless: return nil
+        case .secret, .word:
+            let value = value(from: index + 1, isHeaderLike: isHeaderLike)
+            if bytes[index] == UInt8(ascii: ":"), opensBlock(value, from: index + 1) { column = self.column(of: name) }
+            return value
+        case .code, .key, .protocols:
+            let first = startOfValue(from: index + 1)
+            // What it holds has names of its own.
+            guard first < bytes.count, bytes[first] != UInt8(ascii: "{"), bytes[first] != UInt8(ascii: "[") else {
+                return nil
+            }
+            let open = openEnd
+            let value = value(from: first, isHeaderLike: false)
+            if openEnd == open, value.isEmpty || !names.hides(bytes[value], as: meaning) { return nil }
+            return value
+        }
+    }
+
+    /// What `password is` says, unless it is a word that is said of one.
+    private func told(at index: Int) -> Range<Int>? {
+        guard index > 1, bytes[index - 1] == UInt8(ascii: " "), SecretShapes.starts(bytes, at: index, with: "is ")
+        else {
+            return nil
+        }
+        let phrase = bytes[name(endingAt: index, words: 2)]
+        let space = phrase.lastIndex(of: UInt8(ascii: " "))
+        var meaning = names.meaning(of: space.map { phrase[($0 + 1)...] } ?? phrase)
+        // "API key", but not "token type".
+        if let space, meaning == .harmless {
+            meaning = names.meaning(of: phrase, longerThan: space - phrase.startIndex)
+        }
+        if meaning == .harmless { return nil }
+        var first = index + 3
+        while first < bytes.count, bytes[first] == UInt8(ascii: " ") { first += 1 }
+        if bytes[first...].starts(with: Redactor.placeholder.utf8) { return nil }
+        if first < bytes.count, "\"'`".utf8.contains(bytes[first]) { first += 1 }
+        var last = end(from: first, before: " \t\r\n&,;)]}\"'`<>")
+        while last > first, ".!?".utf8.contains(bytes[last - 1]) { last -= 1 }
+        let word = bytes[first..<last]
+        guard !word.isEmpty, word.count > 64 || !PlainWords.isSaid(word) else { return nil }
+        return meaning == .secret || word.contains(where: \.isDigit) ? first..<last : nil
+    }
+
+    /// Where the name is that stands before `end`, behind the last secret; quotation marks and brackets around it do not
+    /// count.
+    private func name(endingAt end: Int, words: Int) -> Range<Int> {
+        var end = end
+        while end > settled, isAroundName(bytes[end - 1]) { end -= 1 }
+        var start = end
+        var spaces = 0
+        while start > settled {
+            let byte = bytes[start - 1]
+            if byte == UInt8(ascii: " ") {
+                spaces += 1
+                if spaces == words { break }
+            } else if !byte.isLetterOrDigit, !isInName(byte) {
+                break
+            }
+            start -= 1
+        }
+        return start..<end
+    }
+
+    private func isAroundName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "\\"),
+            UInt8(ascii: "]"), UInt8(ascii: ")"):
+            true
+        default: false
+        }
+    }
+
+    private func isInName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "["), UInt8(ascii: "$"): true
+        default: false
+        }
+    }
+
+    /// What a name of one or two words says; where the second is visible, both together may still be the name of a secret.
+    private func meaning(of name: Range<Int>) -> SensitiveNames.Meaning {
+        let phrase = bytes[name]
+        if let space = phrase.lastIndex(of: UInt8(ascii: " ")), names.isVisible(phrase[(space + 1)...]) {
+            return names.meaning(of: phrase, longerThan: phrase.endIndex - space - 1)
+        }
+        return names.meaning(of: phrase)
+    }
+
+    // MARK: Blocks
+
+    /// Whether the value of a name goes on in the lines below, as in YAML: nothing of it stands here, or what opens it.
+    private func opensBlock(_ value: Range<Int>, from start: Int) -> Bool {
+        guard openEnd == nil else { return false }
+        let first = startOfValue(from: start)
+        guard first < bytes.count, !isEndOfLine(bytes[first]) else { return true }
+        if bytes[first] == UInt8(ascii: "|") || bytes[first] == UInt8(ascii: ">") {
+            return isBlockMark(bytes[first...].prefix(16).prefix { !isEndOfLine($0) })
+        }
+        guard !value.isEmpty, value.upperBound == bytes.count || isEndOfLine(bytes[value.upperBound]) else {
+            return false
+        }
+        return "[{(".utf8.contains(bytes[value.upperBound - 1])
+    }
+
+    private func isEndOfLine(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
+
+    /// `|`, `>-` and the like.
+    private func isBlockMark(_ text: ArraySlice<UInt8>) -> Bool {
+        guard let first = text.first, first == UInt8(ascii: "|") || first == UInt8(ascii: ">") else { return false }
+        return text.dropFirst().allSatisfy { $0.isDigit || "+- \t".utf8.contains($0) }
+    }
+
+    private func column(of name: Range<Int>) -> Int {
+        var start = name.lowerBound
+        while start > 0, bytes[start - 1] != UInt8(ascii: "\n") { start -= 1 }
+        return bytes[start...].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "-") }
+            .count
+    }
+
+    /// The lines behind the end of a line at `index` that are the value of the name before it.
+    private mutating func block(at index: Int) -> Range<Int>? {
+        guard let column else { return nil }
+        self.column = nil
+        var first: Int?
+        var last = index
+        var start = index + 1
+        while start < bytes.count {
+            let next = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+            let line = bytes[start..<next]
+            guard Self.isInBlock(line, of: column) else { break }
+            if first == nil {
+                first = line.firstIndex {
+                    $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") && $0 != UInt8(ascii: "\r")
+                }
+            }
+            last = next
+            start = next + 1
+        }
+        if start >= bytes.count { openEnd = .indentation(column, isSaid: first != nil) }
+        guard let first else { return nil }
+        return first..<(start >= bytes.count ? bytes.count : last)
+    }
+
+    /// Whether a line belongs to the value of a name at a column: it is blank, or further in, or an item there.
+    static func isInBlock(_ line: ArraySlice<UInt8>, of column: Int) -> Bool {
+        let text = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        guard let first = text.first, first != UInt8(ascii: "\r"), first != UInt8(ascii: "\n") else { return true }
+        let indentation = text.startIndex - line.startIndex
+        if indentation > column { return true }
+        return indentation == column && first == UInt8(ascii: "-")
+            && (text.count == 1 || text[text.startIndex + 1] == UInt8(ascii: " "))
+    }
+
+    // MARK: Values
+
+    private func startOfValue(from start: Int) -> Int {
+        var first = start
+        while first < bytes.count, bytes[first] == UInt8(ascii: " ") || bytes[first] == UInt8(ascii: "\t") {
+            first += 1
+        }
+        return first
     }
 
     /// The value that starts at `start` or a few spaces later. Where its end is not clear, it reaches further rather
     /// than less far.
     private mutating func value(from start: Int, isHeaderLike: Bool) -> Range<Int> {
-        var first = start
-        while first < bytes.count, bytes[first] == UInt8(ascii: " ") || bytes[first] == UInt8(ascii: "\t") {
-            first += 1
-        }
+        let first = startOfValue(from: start)
         if bytes[first...].starts(with: Redactor.placeholder.utf8) {
             return first..<first + Redactor.placeholder.utf8.count
         }
         if let quoted = quotedValue(from: first) { return quoted }
         guard first < bytes.count else { return first..<first }
-        if isHeaderLike { return first..<end(from: first, before: "\r\n") }
+        if isHeaderLike {
+            let last = end(from: first, before: "\r\n")
+            // The mark of a block is no value.
+            return first..<(isBlockMark(bytes[first..<last]) ? first : last)
+        }
         // An array or object: all that is left.
         if bytes[first] == UInt8(ascii: "{") || bytes[first] == UInt8(ascii: "[") {
             openEnd = .everything

@@ -1,28 +1,49 @@
 /// What gives a secret away by its look alone, wherever it stands.
 enum SecretShapes {
-    /// Whether a text needs a closer look; false for most, and then nothing was allocated.
+    /// Whether a text needs a closer look; false for most short ones, and then nothing was allocated.
     static func mayOccur(in bytes: some Sequence<UInt8>) -> Bool {
-        var last: UInt64 = 0
+        var word: UInt64 = 0
+        var run = 0
         var digits = 0
         for byte in bytes {
             switch byte {
-            // Between a name and a value, before user-info, and in an escape.
-            case UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "%"): return true
-            case _ where byte.isDigit: digits += 1
-            default: break
-            }
-            last = last << 8 | UInt64(byte.lowercased)
-            if last & 0xFF_FFFF == eyJ || last & 0xFFFF_FFFF_FFFF == bearer || last & 0xFF_FFFF_FFFF == basic {
+            // Between a name and a value, before user-info, in an escape, an address, a path and a list.
+            case UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "%"), UInt8(ascii: "@"), UInt8(ascii: "/"),
+                UInt8(ascii: "["):
                 return true
+            case UInt8(ascii: " "):
+                if isIntroduction(word) { return true }
+                (word, run) = (0, 0)
+            case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "+"): (word, run) = (0, run + 1)
+            case _ where byte.isLetterOrDigit:
+                if byte.isDigit { digits += 1 }
+                (word, run) = (word << 8 | UInt64(byte.lowercased), run + 1)
+            default: (word, run) = (0, 0)
             }
+            if run == KeyShape.leastCount { return true }
         }
-        return digits >= cardLengths.lowerBound
+        // A social security number is the shortest.
+        return digits >= 9
     }
 
-    private static let eyJ = letters("eyj")
+    /// Whether a secret may follow this word and a space.
+    private static func isIntroduction(_ word: UInt64) -> Bool {
+        switch word {
+        case bearer, basic, digest, ntlm, dpop, negotiate, `private`, `is`: true
+        default: false
+        }
+    }
+
     private static let bearer = letters("bearer")
     private static let basic = letters("basic")
+    private static let digest = letters("digest")
+    private static let ntlm = letters("ntlm")
+    private static let dpop = letters("dpop")
+    private static let negotiate = letters("egotiate")
+    private static let `private` = letters("private")
+    private static let `is` = letters("is")
 
+    /// The last eight.
     private static func letters(_ word: String) -> UInt64 { word.utf8.reduce(0) { $0 << 8 | UInt64($1) } }
 
     // MARK: JSON Web Tokens (RFC 7519)
@@ -54,14 +75,13 @@ enum SecretShapes {
         return index
     }
 
-    // MARK: Credentials after their scheme (RFC 6750, RFC 7617)
+    // MARK: Credentials after their scheme (RFC 6750, RFC 7617, RFC 4559, RFC 9449)
 
-    /// The credentials behind `bearer` or `basic` that starts at `start`, in any case; nil where there are none.
+    /// The credentials behind a scheme that starts at `start`, in any case; nil where there are none.
     static func credentials(_ bytes: [UInt8], at start: Int) -> Range<Int>? {
         guard start == 0 || !bytes[start - 1].isLetterOrDigit else { return nil }
-        let isBearer = starts(bytes, at: start, with: "bearer")
-        guard isBearer || starts(bytes, at: start, with: "basic") else { return nil }
-        var first = start + (isBearer ? 6 : 5)
+        guard let scheme = schemes.first(where: { starts(bytes, at: start, with: $0) }) else { return nil }
+        var first = start + scheme.utf8CodeUnitCount
         let end = first
         while first < bytes.count, bytes[first] == UInt8(ascii: " ") { first += 1 }
         guard first > end else { return nil }
@@ -69,7 +89,18 @@ enum SecretShapes {
         while last < bytes.count, bytes[last].isLetterOrDigit || "-._~+/=".utf8.contains(bytes[last]) { last += 1 }
         guard last > first else { return nil }
         // "basic plan" is a word, "Basic dXNlcjpwYXNz" is a secret. After "bearer" every word counts.
+        let isBearer = bytes[start].lowercased == UInt8(ascii: "b") && bytes[start + 1].lowercased == UInt8(ascii: "e")
         return isBearer || bytes[(first + 1)..<last].contains(where: { !$0.isSmallLetter }) ? first..<last : nil
+    }
+
+    private static let schemes: [StaticString] = ["bearer", "basic", "ntlm", "dpop", "negotiate"]
+
+    /// Whether `digest` and the first of its parameters start at `start` (RFC 7616).
+    static func isDigest(_ bytes: [UInt8], at start: Int) -> Bool {
+        guard start == 0 || !bytes[start - 1].isLetterOrDigit, starts(bytes, at: start, with: "digest ") else {
+            return false
+        }
+        return bytes[(start + 7)...].prefix(16).drop { $0.isLetter }.first == UInt8(ascii: "=")
     }
 
     static func starts(_ bytes: [UInt8], at start: Int, with word: StaticString) -> Bool {
@@ -92,27 +123,25 @@ enum SecretShapes {
             if bytes[start - 1].isLetterOrDigit { return nil }
             if start > 1, bytes[start - 1] == UInt8(ascii: "."), bytes[start - 2].isDigit { return nil }
         }
-        var digits: [UInt8] = []
+        // The two sums of Luhn's rule, by whether the digits at even or at odd places are doubled.
+        var (count, evenDoubled, oddDoubled) = (0, 0, 0)
         var end: Int?
         var index = start
-        while index < bytes.count, digits.count < cardLengths.upperBound, bytes[index].isDigit {
-            digits.append(bytes[index] - UInt8(ascii: "0"))
+        while index < bytes.count, count < cardLengths.upperBound, bytes[index].isDigit {
+            let digit = Int(bytes[index] - UInt8(ascii: "0"))
+            let doubled = digit > 4 ? 2 * digit - 9 : 2 * digit
+            evenDoubled += count.isMultiple(of: 2) ? doubled : digit
+            oddDoubled += count.isMultiple(of: 2) ? digit : doubled
+            count += 1
             index += 1
             let isEndOfGroup = index == bytes.count || !bytes[index].isLetterOrDigit
-            if isEndOfGroup, cardLengths.contains(digits.count), hasRightCheckDigit(digits) { end = index }
+            // Every second digit from the right is doubled, and not the last one.
+            let sum = count.isMultiple(of: 2) ? evenDoubled : oddDoubled
+            if isEndOfGroup, cardLengths.contains(count), sum.isMultiple(of: 10) { end = index }
             if index + 1 < bytes.count, bytes[index] == UInt8(ascii: " ") || bytes[index] == UInt8(ascii: "-") {
                 index += 1
             }
         }
         return end
-    }
-
-    /// Luhn's rule: ISO/IEC 7812-1, annex B.
-    static func hasRightCheckDigit(_ digits: some BidirectionalCollection<UInt8>) -> Bool {
-        let sum = digits.reversed().enumerated().reduce(0) { sum, digit in
-            let doubled = Int(digit.element) * (digit.offset % 2 + 1)
-            return sum + (doubled > 9 ? doubled - 9 : doubled)
-        }
-        return sum % 10 == 0
     }
 }

@@ -2,11 +2,12 @@
 extension UInt8 {
     package var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
     package var isSmallLetter: Bool { self &- UInt8(ascii: "a") < 26 }
+    var isCapital: Bool { self &- UInt8(ascii: "A") < 26 }
     package var isLetter: Bool { (self | 0x20).isSmallLetter }
     package var isLetterOrDigit: Bool { isLetter || isDigit }
 
     /// A capital letter as a small one, any other byte as it is.
-    var lowercased: UInt8 { self &- UInt8(ascii: "A") < 26 ? self | 0x20 : self }
+    var lowercased: UInt8 { isCapital ? self | 0x20 : self }
 
     /// The value of a hexadecimal digit, in either case; nil for any other byte.
     package var hexadecimalValue: UInt8? {

@@ -10,7 +10,17 @@ import Testing
         for name in [stem, stem.uppercased(), "x-\(stem)", "\(stem)_2", stem.map(String.init).joined(separator: "-")] {
             #expect(names.contains(name.utf8), "\(name)")
         }
-        #expect(!names.contains(stem.dropLast().utf8), "\(stem) alone is a secret, and not its beginning")
+        #expect(names.meaning(of: stem.dropLast().utf8) != .secret, "\(stem) alone is a secret, and not its beginning")
+    }
+
+    /// Breaks when a word of few letters is found inside others, or not where it is a word of its own.
+    @Test(arguments: SensitiveNames.endings) func anEndingIsAWordOfItsOwn(word: String) {
+        let names = SensitiveNames()
+        let capitalized = word.prefix(1).uppercased() + word.dropFirst()
+        for name in [word, word.uppercased(), "x-\(word)", "user_\(word)2", "user\(capitalized)", "a.\(word)"] {
+            #expect(names.contains(name.utf8), "\(name)")
+        }
+        for name in ["x\(word)", "\(word)s", "\(word)_count"] { #expect(!names.contains(name.utf8), "\(name)") }
     }
 
     /// Breaks when the first secret-looking name ends the process, because somebody added a long stem.

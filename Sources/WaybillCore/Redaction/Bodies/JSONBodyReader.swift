@@ -1,8 +1,8 @@
 /// JSON, a token at a time: what stands under the name of a secret goes whole, at any depth; every string and number is
 /// looked at.
 ///
-/// A pair of members like `"name": "password", "value": "x"`, and of elements like `["password", "x"]`, is read as a
-/// name and its value.
+/// A pair of members like `"name": "password", "value": "x"`, in either order, and of elements like `["password", "x"]`,
+/// is read as a name and its value.
 struct JSONBodyReader: BodyReader {
     private enum Expected { case value, valueOrEnd, name, nameOrEnd, colon, commaOrEnd }
     private enum Token { case none, name, string, word, afterWord, hiddenString, hiddenContainer }
@@ -13,6 +13,16 @@ struct JSONBodyReader: BodyReader {
         /// Of an object: a member said the name of a secret, and its members called `value` are the secret. Of an
         /// array: the last element did.
         var hasNamedSecret = false
+    }
+
+    /// A value that stands before what may be its name, and waits for it.
+    private struct Hold {
+        /// How deep the object is that it is a member of.
+        var level: Int
+        /// Where it is in what is held.
+        var start: Int?
+        var end: Int?
+        var isSecret = false
     }
 
     private let redactor: Redactor
@@ -27,9 +37,12 @@ struct JSONBodyReader: BodyReader {
     private var isEscaped = false
     /// Brackets to be closed, and whether inside a string, in what is hidden.
     private var hidden = (depth: 0, isString: false)
-    /// The name in front of the value that comes: whether it is a secret's, and whether the value is itself a name.
-    private var hasSecretName = false
+    /// What the name in front says of the value that comes, and whether the value is itself a name.
+    private var meaning = SensitiveNames.Meaning.harmless
     private var isNaming = false
+    /// Values that wait for their names, and what is kept from the first on, up to a limit.
+    private var holds: [Hold] = []
+    private var held: [UInt8] = []
     /// What reads on where this is no JSON.
     private var other: (any BodyReader)?
 
@@ -65,21 +78,32 @@ struct JSONBodyReader: BodyReader {
             }
             let byte = bytes[index]
             index += 1
-            switch token {
-            case .none: begin(byte, into: &output)
-            case .name, .string, .hiddenString: readString(byte, into: &output)
-            case .word:
-                if byte.isLetterOrDigit || "+-.".utf8.contains(byte), unit.count < Self.wordLimit {
-                    unit.append(byte)
-                } else if Self.isWord(unit) {
-                    token = .afterWord
-                    readAfterWord(byte, into: &output)
-                } else {
-                    giveUp(byte, into: &output)
-                }
-            case .afterWord: readAfterWord(byte, into: &output)
-            case .hiddenContainer: skipHidden(byte)
+            if holds.isEmpty {
+                read(byte, into: &output)
+            } else {
+                var buffer: [UInt8] = []
+                swap(&buffer, &held)
+                read(byte, into: &buffer)
+                release(&buffer, into: &output)
             }
+        }
+    }
+
+    private mutating func read(_ byte: UInt8, into output: inout [UInt8]) {
+        switch token {
+        case .none: begin(byte, into: &output)
+        case .name, .string, .hiddenString: readString(byte, into: &output)
+        case .word:
+            if byte.isLetterOrDigit || "+-.".utf8.contains(byte), unit.count < Self.wordLimit {
+                unit.append(byte)
+            } else if Self.isWord(unit) {
+                token = .afterWord
+                readAfterWord(byte, into: &output)
+            } else {
+                giveUp(byte, into: &output)
+            }
+        case .afterWord: readAfterWord(byte, into: &output)
+        case .hiddenContainer: skipHidden(byte, output)
         }
     }
 
@@ -88,11 +112,21 @@ struct JSONBodyReader: BodyReader {
             other?.finish(isWhole: isWhole, into: &output)
             return
         }
-        guard isWhole else { return }
+        var buffer: [UInt8] = []
+        swap(&buffer, &held)
+        if isWhole { finishToken(into: &buffer) }
+        // Its name might have come.
+        hideHeldValues(in: &buffer)
+        output += buffer
+    }
+
+    private mutating func finishToken(into output: inout [UInt8]) {
         switch token {
-        case .name, .string:
+        case .name: output += [UInt8(ascii: "\"")] + (isTooLong ? Array(Redactor.placeholder.utf8) : text(unit))
+        case .string:
+            let isSecret = redactor.names.hides(JSONEscapes.decoded(unit), as: meaning)
             output.append(UInt8(ascii: "\""))
-            output += isTooLong ? Array(Redactor.placeholder.utf8) : text(unit)
+            output += isTooLong || isSecret ? Array(Redactor.placeholder.utf8) : text(unit)
         case .word where !Self.isWord(unit):
             giveUp(nil, into: &output)
             other?.finish(isWhole: true, into: &output)
@@ -101,10 +135,50 @@ struct JSONBodyReader: BodyReader {
         }
     }
 
+    // MARK: Values before their names
+
+    /// Gives out what is held, as soon as it is known which of it are secrets.
+    private mutating func release(_ buffer: inout [UInt8], into output: inout [UInt8]) {
+        while let last = holds.last, last.isSecret || last.level > levels.count {
+            if last.isSecret { hide(last, in: &buffer) }
+            holds.removeLast()
+        }
+        if buffer.count > BodyRedactor.unitLimit { hideHeldValues(in: &buffer) }
+        if holds.isEmpty {
+            output += buffer
+        } else {
+            swap(&buffer, &held)
+        }
+    }
+
+    /// Hides those that wait still. Lists and objects are no values that others give names to.
+    private mutating func hideHeldValues(in buffer: inout [UInt8]) {
+        for hold in holds.reversed() {
+            guard let start = hold.start, start < buffer.count, !"[{".utf8.contains(buffer[start]) else { continue }
+            hide(hold, in: &buffer)
+        }
+        holds = []
+    }
+
+    private func hide(_ hold: Hold, in buffer: inout [UInt8]) {
+        guard let start = hold.start, start < buffer.count else { return }
+        buffer.replaceSubrange(start..<(hold.end ?? buffer.count), with: Self.hiddenValue)
+    }
+
+    /// Notes where a value ends that waits for its name.
+    private mutating func noteEnd(_ output: [UInt8]) {
+        for index in holds.indices.reversed() where holds[index].level == levels.count {
+            if holds[index].start != nil, holds[index].end == nil { holds[index].end = output.count }
+        }
+    }
+
     // MARK: Structure
 
     private mutating func begin(_ byte: UInt8, into output: inout [UInt8]) {
         let isValue = expected == .value || expected == .valueOrEnd
+        if isValue, let last = holds.indices.last, holds[last].start == nil, !" \t\r\n".utf8.contains(byte) {
+            holds[last].start = output.count
+        }
         switch byte {
         case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"): output.append(byte)
         // A byte order mark, or the separator of RFC 7464.
@@ -119,12 +193,12 @@ struct JSONBodyReader: BodyReader {
         where levels.last?.isObject == true && (expected == .nameOrEnd || expected == .commaOrEnd):
             output.append(byte)
             levels.removeLast()
-            endValue()
+            endValue(output)
         case UInt8(ascii: "]")
         where levels.last?.isObject == false && (expected == .valueOrEnd || expected == .commaOrEnd):
             output.append(byte)
             levels.removeLast()
-            endValue()
+            endValue(output)
         case UInt8(ascii: ":") where expected == .colon:
             output.append(byte)
             expected = .value
@@ -139,37 +213,47 @@ struct JSONBodyReader: BodyReader {
     }
 
     private mutating func open(_ byte: UInt8, isObject: Bool, into output: inout [UInt8]) {
-        if isSecret {
+        // What an object under the name `code` or `key` holds has names of its own.
+        if isSecret || !isObject && meaning != .harmless {
             output += Self.hiddenValue
             token = .hiddenContainer
             hidden = (1, false)
         } else if levels.count == Self.levelLimit {
-            hasSecretName = true
+            meaning = .secret
             giveUp(byte, into: &output)
         } else {
             output.append(byte)
             levels.append(Level(isObject: isObject))
+            (meaning, isNaming) = (.harmless, false)
             expected = isObject ? .nameOrEnd : .valueOrEnd
         }
     }
 
-    /// Whether the value that comes is a secret.
-    private var isSecret: Bool { hasSecretName || levels.last.map { !$0.isObject && $0.hasNamedSecret } ?? false }
+    /// Whether the value that comes is a secret, whatever it is.
+    private var isSecret: Bool {
+        meaning == .secret || meaning == .word || levels.last.map { !$0.isObject && $0.hasNamedSecret } ?? false
+    }
 
-    /// - Parameter name: Whether the value is the name of a secret.
-    private mutating func endValue(isSecretName: Bool = false) {
+    /// - Parameter name: What the value says as a name.
+    private mutating func endValue(_ output: [UInt8], name: SensitiveNames.Meaning = .harmless) {
         token = .none
+        noteEnd(output)
         if let last = levels.indices.last {
-            if !levels[last].isObject { levels[last].hasNamedSecret = isSecretName }
-            if levels[last].isObject && isNaming && isSecretName { levels[last].hasNamedSecret = true }
+            // A list of words may have one among them that is no name.
+            if !levels[last].isObject { levels[last].hasNamedSecret = name == .secret }
+            if levels[last].isObject && isNaming && name != .harmless {
+                levels[last].hasNamedSecret = true
+                for index in holds.indices where holds[index].level == levels.count { holds[index].isSecret = true }
+            }
         }
-        (hasSecretName, isNaming) = (false, false)
+        (meaning, isNaming) = (.harmless, false)
         expected = levels.isEmpty ? .value : .commaOrEnd
     }
 
     /// What follows is no JSON, and is read as text; it goes whole where it may be what a name said was a secret.
     private mutating func giveUp(_ byte: UInt8?, into output: inout [UInt8]) {
-        other = hasSecretName || levels.last?.hasNamedSecret == true ? HiddenReader() : TextReader(redactor)
+        other = meaning != .harmless || levels.last?.hasNamedSecret == true ? HiddenReader() : TextReader(redactor)
+        holds = []
         other?.read((unit + [byte].compactMap { $0 })[...], into: &output)
         unit = []
     }
@@ -197,24 +281,30 @@ struct JSONBodyReader: BodyReader {
             unit.removeAll(keepingCapacity: true)
             isTooLong = false
         }
-        if token == .hiddenString { return endValue() }
+        if token == .hiddenString { return endValue(output) }
+        let meant = JSONEscapes.decoded(unit)
+        let isSecret = isTooLong || token == .string && redactor.names.hides(meant, as: meaning)
         output.append(UInt8(ascii: "\""))
-        output += isTooLong ? Array(Redactor.placeholder.utf8) : text(unit)
+        output += isSecret ? Array(Redactor.placeholder.utf8) : text(unit)
         output.append(UInt8(ascii: "\""))
-        let meaning = JSONEscapes.decoded(unit)
         if token == .name {
-            let name = meaning.map(\.lowercased)
-            hasSecretName =
-                isTooLong || redactor.names.contains(meaning)
-                || levels.last?.hasNamedSecret == true && Self.valueMembers.contains(name)
-            isNaming = Self.namingMembers.contains(name)
-            token = .none
-            expected = .colon
+            endName(meant)
         } else {
             // A sentence that has the word in it is no name.
-            let isName = meaning.count <= 64 && !meaning.contains(UInt8(ascii: " "))
-            endValue(isSecretName: isName && redactor.names.contains(meaning))
+            let isName = meant.count <= 64 && !meant.contains(UInt8(ascii: " "))
+            endValue(output, name: isName ? redactor.names.meaning(of: meant) : .harmless)
         }
+    }
+
+    private mutating func endName(_ meant: [UInt8]) {
+        let name = meant.map(\.lowercased)
+        let isValue = Self.valueMembers.contains(name)
+        let isNamedSecret = isValue && levels.last?.hasNamedSecret == true
+        meaning = isTooLong || isNamedSecret ? .secret : redactor.names.meaning(of: meant)
+        isNaming = Self.namingMembers.contains(name)
+        if isValue, !isNamedSecret { holds.append(Hold(level: levels.count)) }
+        token = .none
+        expected = .colon
     }
 
     /// A string as it is kept, between its quotation marks.
@@ -242,15 +332,15 @@ struct JSONBodyReader: BodyReader {
 
     /// A number or a literal, and the white space behind it.
     private mutating func endWord(into output: inout [UInt8]) {
-        if isSecret {
-            output += Self.hiddenValue
-        } else if SecretScanner.redacting(unit, names: redactor.names) != nil {
+        let word = unit.prefix { !" \t\r\n".utf8.contains($0) }
+        let isHidden = isSecret || redactor.names.hides(word, as: meaning)
+        if isHidden || SecretScanner.redacting(unit, names: redactor.names) != nil {
             output += Self.hiddenValue
         } else {
             output += unit
         }
         unit.removeAll(keepingCapacity: true)
-        endValue()
+        endValue(output)
     }
 
     private static func isWord(_ bytes: [UInt8]) -> Bool {
@@ -258,7 +348,7 @@ struct JSONBodyReader: BodyReader {
         return bytes.allSatisfy { $0.isDigit || "+-.eE".utf8.contains($0) } && bytes.contains(where: \.isDigit)
     }
 
-    private mutating func skipHidden(_ byte: UInt8) {
+    private mutating func skipHidden(_ byte: UInt8, _ output: [UInt8]) {
         if hidden.isString {
             if isEscaped {
                 isEscaped = false
@@ -274,7 +364,7 @@ struct JSONBodyReader: BodyReader {
         case UInt8(ascii: "{"), UInt8(ascii: "["): hidden.depth += 1
         case UInt8(ascii: "}"), UInt8(ascii: "]"):
             hidden.depth -= 1
-            if hidden.depth == 0 { endValue() }
+            if hidden.depth == 0 { endValue(output) }
         default: break
         }
     }

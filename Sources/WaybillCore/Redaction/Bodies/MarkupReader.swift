@@ -1,5 +1,5 @@
 /// XML and HTML, a tag and a run of text at a time: what is in an element whose name, or whose attribute `name`, `key`
-/// or `id`, is a secret's goes whole, and so does the element behind `<key>password</key>`.
+/// or `id`, is a secret's goes whole, and so do the element behind `<key>password</key>` and a field for a password.
 struct MarkupReader: BodyReader {
     private let redactor: Redactor
     /// The tag or the text under way, with its marks.
@@ -15,7 +15,10 @@ struct MarkupReader: BodyReader {
     private var hidesNextElement = false
     private var opened: [UInt8] = []
 
-    private static let namingAttributes: Set<[UInt8]> = Set(["name", "key", "id", "property"].map { Array($0.utf8) })
+    private static let namingAttributes: Set<[UInt8]> = Set(["name", "property", "http-equiv"].map { Array($0.utf8) })
+    /// Whose values are words of many kinds, of which some are names.
+    private static let otherAttributes: Set<[UInt8]> = Set(["key", "id"].map { Array($0.utf8) })
+    private static let fieldAttributes: Set<[UInt8]> = Set(["type", "autocomplete"].map { Array($0.utf8) })
     private static let namingElements: Set<[UInt8]> = Set(["key", "name"].map { Array($0.utf8) })
     /// Elements of HTML without content and without an end.
     private static let voidElements: Set<[UInt8]> = Set(
@@ -68,6 +71,11 @@ struct MarkupReader: BodyReader {
             return
         }
         if Self.namingElements.contains(opened) { hidesNextElement = hidesNextElement || isSecretName(unit[...]) }
+        if isSecretText(unit) {
+            opened = []
+            output += Redactor.placeholder.utf8
+            return
+        }
         if !unit.isEmpty, !unit.allSatisfy({ " \t\r\n".utf8.contains($0) }) { opened = [] }
         output += redacted(unit)
     }
@@ -81,6 +89,37 @@ struct MarkupReader: BodyReader {
     }
 
     private func isSecretName(_ name: ArraySlice<UInt8>) -> Bool { name.count <= 64 && redactor.names.contains(name) }
+
+    /// Whether an element is a secret by its own name; of `<code>` and `<key>` it is the text that tells.
+    private func isSecretElement(_ name: [UInt8]) -> Bool {
+        switch redactor.names.meaning(of: name) {
+        case .harmless, .code, .key, .protocols: false
+        case .secret, .word: true
+        }
+    }
+
+    /// Whether an attribute says that its element holds a secret.
+    private func isName(_ attribute: [UInt8], _ value: ArraySlice<UInt8>, in element: [UInt8]) -> Bool {
+        guard value.count <= 64 else { return false }
+        switch redactor.names.meaning(of: value) {
+        case .harmless: return false
+        case .secret:
+            return Self.namingAttributes.contains(attribute) || Self.otherAttributes.contains(attribute)
+                || element.elementsEqual("input".utf8) && Self.fieldAttributes.contains(attribute)
+        case .word: return Self.namingAttributes.contains(attribute)
+        case .code, .key, .protocols:
+            return Self.voidElements.contains(element) && Self.namingAttributes.contains(attribute)
+        }
+    }
+
+    /// Whether the text of an element is a secret by the element's name: of `<code>`, if it is a single word.
+    private func isSecretText(_ text: [UInt8]) -> Bool {
+        let meaning = redactor.names.meaning(of: opened)
+        guard meaning == .code, !text.isEmpty, !text.contains(where: { " \t\r\n<>(){};".utf8.contains($0) }) else {
+            return false
+        }
+        return redactor.names.hides(text, as: meaning)
+    }
 
     private mutating func startUnit() {
         unit.removeAll(keepingCapacity: true)
@@ -132,8 +171,7 @@ struct MarkupReader: BodyReader {
             return
         }
         let attributes = tag.attributes
-        let isNamed = attributes.contains { Self.namingAttributes.contains($0.name) && isSecretName($0.value) }
-        let isSecret = redactor.names.contains(tag.name) || isNamed
+        let isSecret = isSecretElement(tag.name) || attributes.contains { isName($0.name, $0.value, in: tag.name) }
         if isSecret && !attributes.isEmpty || isTooLong {
             output +=
                 [UInt8(ascii: "<")] + tag.writtenName + " \(Redactor.placeholder)".utf8

@@ -109,16 +109,23 @@ struct MultipartReader: BodyReader {
                 byte == UInt8(ascii: "\n")
                 && (line.count == 1 || line == Array("\r\n".utf8) || line.hasSuffix("\n\n") || line.hasSuffix("\n\r\n"))
             guard isEnd || line.count == Self.headLimit else { continue }
-            part = isEnd ? reader() : HiddenReader()
-            output += isEnd ? SecretScanner.redacting(line, names: redactor.names) ?? line : Array("\r\n".utf8)
+            let head = Head(line)
+            part = isEnd ? reader(of: head) : HiddenReader()
+            output += isEnd ? keptHead(head) : Array("\r\n".utf8)
             line.removeAll(keepingCapacity: true)
             (state, isMatching, endsLine) = (.content, true, true)
             return
         }
     }
 
-    private func reader() -> any BodyReader {
-        let head = Head(line)
+    /// The lines of a head as they are kept: of the file that is a secret the name is one, too.
+    private func keptHead(_ head: Head) -> [UInt8] {
+        let kept = SecretScanner.redacting(line, names: redactor.names) ?? line
+        guard redactor.names.contains(head.name), head.hasFileName else { return kept }
+        return Array("Content-Disposition: \(Redactor.placeholder)\r\n\r\n".utf8)
+    }
+
+    private func reader(of head: Head) -> any BodyReader {
         let isEncoded = head.encoding.map { !["7bit", "8bit", "binary"].contains($0) } ?? false
         guard !redactor.names.contains(head.name), !isEncoded, nesting < Self.nestingLimit else {
             return HiddenReader()
@@ -133,6 +140,7 @@ struct MultipartReader: BodyReader {
         var encoding: String?
         /// As it was meant; empty where there is none.
         var name: [UInt8] = []
+        var hasFileName = false
 
         init(_ bytes: [UInt8]) {
             for line in String(decoding: bytes, as: UTF8.self).replacing("\r\n", with: "\n").split(separator: "\n") {
@@ -141,7 +149,9 @@ struct MultipartReader: BodyReader {
                 switch line[..<colon].lowercased() {
                 case "content-type": contentType = String(value)
                 case "content-transfer-encoding": encoding = value.lowercased()
-                case "content-disposition": name = Self.name(in: value)
+                case "content-disposition":
+                    name = Self.name(in: value)
+                    hasFileName = value.lowercased().contains("filename")
                 default: break
                 }
             }

@@ -12,7 +12,7 @@ struct TextReader: BodyReader {
     mutating func read(_ bytes: ArraySlice<UInt8>, into output: inout [UInt8]) {
         var rest = bytes
         while !rest.isEmpty {
-            if let openEnd {
+            if let openEnd, !openEnd.isOfLines {
                 skip(&rest, until: openEnd, into: &output)
                 continue
             }
@@ -25,9 +25,8 @@ struct TextReader: BodyReader {
             if piece.endIndex == end {
                 endLine(into: &output)
             } else if line.count == BodyRedactor.unitLimit {
-                output += Redactor.placeholder.utf8
-                openEnd = SecretScanner.redactingPiece(line, names: redactor.names).openEnd
-                isTooLong = openEnd == nil
+                hideBeginningOfLine(into: &output)
+                isTooLong = openEnd?.isOfLines ?? true
                 backslashes = Array(line.suffix(while: { $0 == UInt8(ascii: "\\") }))
                 line = []
             }
@@ -35,21 +34,55 @@ struct TextReader: BodyReader {
     }
 
     mutating func finish(isWhole: Bool, into output: inout [UInt8]) {
-        guard openEnd == nil, !isTooLong else { return }
+        guard openEnd?.isOfLines ?? true, !isTooLong else { return }
         if !isWhole { Self.removeBeginningOfSecret(&line) }
         endLine(into: &output)
     }
 
-    private mutating func endLine(into output: inout [UInt8]) {
-        if isTooLong {
-            output.append(UInt8(ascii: "\n"))
-        } else {
-            let (redacted, openEnd) = SecretScanner.redactingPiece(line, names: redactor.names)
-            output += redacted ?? line
-            self.openEnd = openEnd
+    /// The line is longer than can be looked at.
+    private mutating func hideBeginningOfLine(into output: inout [UInt8]) {
+        if openEnd == .privateKey, SecretShapes.closing(line, from: 0) == nil { return }
+        var next: SecretScanner.OpenEnd?
+        if case .indentation(let column, let isSaid) = openEnd, SecretScanner.isInBlock(line[...], of: column) {
+            if isSaid { return }
+            next = .indentation(column, isSaid: true)
         }
-        isTooLong = false
-        line.removeAll(keepingCapacity: true)
+        output += Redactor.placeholder.utf8
+        openEnd = next ?? SecretScanner.redactingPiece(line, names: redactor.names).openEnd
+    }
+
+    private mutating func endLine(into output: inout [UInt8]) {
+        defer {
+            isTooLong = false
+            line.removeAll(keepingCapacity: true)
+        }
+        switch openEnd {
+        case .privateKey?:
+            guard !isTooLong, let end = SecretShapes.closing(line, from: 0) else { return }
+            line.removeSubrange(..<end)
+        case .indentation(let column, let isSaid)?:
+            if isTooLong || SecretScanner.isInBlock(line[...], of: column) {
+                let text = line.drop { " \t\r\n".utf8.contains($0) }
+                if text.isEmpty && !isTooLong {
+                    // Blank lines before the first belong to nothing.
+                    if !isSaid { output += line }
+                } else if !isSaid {
+                    output += line[..<text.startIndex]
+                    output += Redactor.placeholder.utf8
+                    openEnd = .indentation(column, isSaid: true)
+                }
+                return
+            }
+            if isSaid { output.append(UInt8(ascii: "\n")) }
+        case .quotationMark?, .everything?, nil:
+            if isTooLong {
+                output.append(UInt8(ascii: "\n"))
+                return
+            }
+        }
+        let (redacted, openEnd) = SecretScanner.redactingPiece(line, names: redactor.names)
+        output += redacted ?? line
+        self.openEnd = openEnd
     }
 
     /// The line goes on where the secret ends.
@@ -78,6 +111,16 @@ struct TextReader: BodyReader {
     static func removeBeginningOfSecret(_ text: inout [UInt8]) {
         while let last = text.last, !" \t\r\n".utf8.contains(last) { text.removeLast() }
         while let last = text.last, last.isDigit || " \t-".utf8.contains(last) { text.removeLast() }
+    }
+}
+
+extension SecretScanner.OpenEnd {
+    /// Whether it is looked for a line at a time.
+    fileprivate var isOfLines: Bool {
+        switch self {
+        case .privateKey, .indentation: true
+        case .quotationMark, .everything: false
+        }
     }
 }
 

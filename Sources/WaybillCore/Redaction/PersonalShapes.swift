@@ -1,0 +1,151 @@
+/// What belongs to a person, and has a shape of its own: addresses, and numbers of telephones, accounts and people.
+extension SecretShapes {
+    // MARK: E-mail addresses (RFC 5321)
+
+    /// The address around the `@` at `index`, not reaching before `first`; nil where there is none.
+    static func address(_ bytes: [UInt8], around index: Int, notBefore first: Int) -> Range<Int>? {
+        var start = index
+        while start > first, isLocal(bytes[start - 1]) { start -= 1 }
+        guard start < index, index + 1 < bytes.count else { return nil }
+        var labels = 0
+        var label = index + 1
+        var end = label
+        var begin = label
+        while true {
+            var next = begin
+            while next < bytes.count,
+                bytes[next].isLetterOrDigit || bytes[next] == UInt8(ascii: "-") || bytes[next] >= 0x80
+            {
+                next += 1
+            }
+            guard next > begin else { break }
+            (label, end, labels) = (begin, next, labels + 1)
+            guard next < bytes.count, bytes[next] == UInt8(ascii: ".") else { break }
+            begin = next + 1
+        }
+        let last = bytes[label..<end]
+        guard labels > 1, last.count > 1, !last.contains(where: \.isDigit) || last.starts(with: "xn--".utf8),
+            !fileTypes.contains(last.map(\.lowercased)), !isVersion(bytes[(index + 1)..<end])
+        else { return nil }
+        return start..<end
+    }
+
+    private static func isLocal(_ byte: UInt8) -> Bool {
+        byte.isLetterOrDigit || byte >= 0x80 || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+            || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "%")
+    }
+
+    /// `package@1.0.0-beta.rc`
+    private static func isVersion(_ domain: ArraySlice<UInt8>) -> Bool {
+        let labels = domain.split(separator: UInt8(ascii: "."))
+        return labels.count > 2 && labels[0].allSatisfy(\.isDigit) && labels[1].first?.isDigit == true
+    }
+
+    /// `icon@2x.png`
+    private static let fileTypes = Set(
+        "png jpg jpeg gif svg webp avif ico pdf js mjs cjs css map json html xml txt ts tsx jsx woff ttf swift dylib"
+            .split(
+                separator: " "
+            ).map { Array($0.utf8) })
+
+    // MARK: Telephone numbers (ITU-T E.164)
+
+    /// Where a number in the international form ends whose plus sign stands at `start`: 9 to 15 digits, with spaces,
+    /// hyphens, dots and brackets between them; nil where there is none.
+    static func endOfTelephoneNumber(_ bytes: [UInt8], at start: Int) -> Int? {
+        if start > 0, bytes[start - 1].isLetterOrDigit || bytes[start - 1] == UInt8(ascii: "+") { return nil }
+        var digits = 0
+        var separators = 0
+        var end: Int?
+        var index = start + 1
+        guard index < bytes.count, bytes[index].isDigit, bytes[index] != UInt8(ascii: "0") else { return nil }
+        while index < bytes.count, digits <= 15 {
+            let byte = bytes[index]
+            if byte.isDigit {
+                (digits, separators) = (digits + 1, 0)
+                let isEndOfGroup = index + 1 == bytes.count || !bytes[index + 1].isLetterOrDigit
+                if isEndOfGroup, digits >= 9, digits <= 15 { end = index + 1 }
+            } else if separators < 2, isSeparator(byte) {
+                separators += 1
+            } else {
+                break
+            }
+            index += 1
+        }
+        return end
+    }
+
+    private static func isSeparator(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "(")
+            || byte == UInt8(ascii: ")")
+    }
+
+    // MARK: Social security numbers of the United States
+
+    /// Where a number like `219-09-9999` ends; nil where there is none, or one that is given to nobody.
+    static func endOfSocialSecurityNumber(_ bytes: [UInt8], at start: Int) -> Int? {
+        let end = start + 11
+        guard end <= bytes.count, bytes[start + 3] == UInt8(ascii: "-"), bytes[start + 6] == UInt8(ascii: "-") else {
+            return nil
+        }
+        if start > 0, bytes[start - 1].isLetterOrDigit || bytes[start - 1] == UInt8(ascii: "-") { return nil }
+        if end < bytes.count, bytes[end].isLetterOrDigit || bytes[end] == UInt8(ascii: "-") { return nil }
+        func number(_ range: Range<Int>) -> Int? {
+            bytes[range].reduce(0) { sum, byte in
+                sum.flatMap { byte.isDigit ? $0 * 10 + Int(byte - UInt8(ascii: "0")) : nil }
+            }
+        }
+        guard let area = number(start..<start + 3), let group = number(start + 4..<start + 6),
+            let serial = number(start + 7..<end)
+        else { return nil }
+        return area > 0 && area != 666 && area < 900 && group > 0 && serial > 0 ? end : nil
+    }
+
+    // MARK: Numbers of accounts (ISO 13616)
+
+    /// Where an IBAN that starts at `start` ends: as many letters and digits as its country has it, in groups or not,
+    /// with right check digits; nil where there is none. No letter or digit stands before it.
+    static func endOfAccountNumber(_ bytes: [UInt8], at start: Int) -> Int? {
+        guard start + 15 <= bytes.count, bytes[start].isLetter, bytes[start + 1].isLetter, bytes[start + 2].isDigit,
+            bytes[start + 3].isDigit
+        else { return nil }
+        let country = UInt16(bytes[start].lowercased) << 8 | UInt16(bytes[start + 1].lowercased)
+        guard let length = accountLengths[country] else { return nil }
+        var (count, index, remainder, head) = (0, start, 0, 0)
+        while index < bytes.count, count < length {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: " "), index + 1 < bytes.count, bytes[index + 1].isLetterOrDigit {
+                index += 1
+                continue
+            }
+            guard byte.isLetterOrDigit else { return nil }
+            // The first four count as the last.
+            if count < 4 {
+                head = appended(byte, to: head)
+            } else {
+                remainder = appended(byte, to: remainder) % 97
+            }
+            (count, index) = (count + 1, index + 1)
+        }
+        guard count == length, index == bytes.count || !bytes[index].isLetterOrDigit else { return nil }
+        // Two letters, of two digits each, and two digits.
+        return (remainder * 1_000_000 + head) % 97 == 1 ? index : nil
+    }
+
+    /// ISO 7064: a letter is a number of two digits.
+    private static func appended(_ byte: UInt8, to number: Int) -> Int {
+        byte.isDigit
+            ? number * 10 + Int(byte - UInt8(ascii: "0")) : number * 100 + Int(byte.lowercased - UInt8(ascii: "a")) + 10
+    }
+
+    private static let accountLengths: [UInt16: Int] = Dictionary(
+        """
+        ad24 ae23 al28 at20 az28 ba20 be16 bg22 bh22 bi27 br29 by28 ch21 cr22 cy28 cz24 de22 dj27 dk18 do28 ee20 eg29
+        es24 fi18 fk18 fo18 fr27 gb22 ge22 gi23 gl18 gr27 gt28 hr21 hu28 ie22 il23 iq23 is26 it27 jo30 kw30 kz20 lb28
+        lc32 li21 lt20 lu20 lv21 ly25 mc27 md24 me22 mk19 mn20 mr27 mt31 mu30 ni28 nl18 no15 om23 pk24 pl28 ps29 pt25
+        qa29 ro24 rs22 ru33 sa24 sc31 sd18 se24 si19 sk24 sm27 so23 st25 sv28 tl23 tn24 tr26 ua29 va22 vg24 xk20
+        """.split(whereSeparator: \.isWhitespace).map { entry in
+            let bytes = Array(entry.utf8)
+            return (UInt16(bytes[0]) << 8 | UInt16(bytes[1]), Int(entry.dropFirst(2)) ?? 0)
+        }, uniquingKeysWith: { first, _ in first })
+}
