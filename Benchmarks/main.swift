@@ -3,11 +3,16 @@ import WaybillCore
 import WaybillStore
 
 // Memory first: what the other rows leave behind would hide it.
-var allRows: [Row] = [.memory, .exportMemory, .log, .logHook, .logHookChange, .logWritten, .log8, .logAllocations, .logFaults]
+var allRows: [Row] = [
+    .memory, .exportMemory, .log, .logHook, .logHookChange, .logWritten, .log8, .logAllocations, .logFaults,
+]
 allRows += Row.logLatencies
 allRows += [.disabledLog, .guid, .drain, .recover]
 allRows += Row.bytesPerEvent
-allRows += [.list, .encode, .decode, .redact, .report, .reportSize, .exportNDJSON, .exportCSV]
+allRows += [
+    .list, .encode, .decode, .redact, .redactRates, .redactText, .redactBody, .report, .reportSize, .exportNDJSON,
+    .exportCSV,
+]
 allRows += Row.answers
 allRows += Row.sessions
 #if Collector

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import WaybillCore
 import WaybillStore
 
@@ -26,6 +27,43 @@ extension Row {
             try add(to: redacting) { redactor.redacted($0).value }
         } against: {
             try add(to: bare)
+        }
+    }
+
+    /// Of the secrets of the corpus how many are hidden, and of what is harmless how much is not.
+    static let redactRates = Row("redact", unit: "% hidden, % untouched", against: "harmless") {
+        let (secrets, harmless) = (
+            RedactionCorpus.attempts(Redactor()), RedactionCorpus.harmlessAttempts(Redactor())
+        )
+        func rate(_ count: Int, _ all: Int) -> Double { 100 * Double(count) / Double(all) }
+        return Comparison(
+            value: rate(secrets.count { !$0.isLeak }, secrets.count),
+            baseline: rate(harmless.count { $0.isLeak }, harmless.count))
+    }
+
+    /// What it costs to look for secrets in a log without any, beside looking at each of its bytes once.
+    static let redactText = Row("redact", unit: "ns/KB of text", against: "each byte once") {
+        let line =
+            "12:00:07 INFO order 42 of 7 was shipped to Rome in 3 parcels: weight 12.5 kg, carrier=blue, page /a/b\n"
+        return try costs(of: line) { redactor, text in redactor.text(text).utf8.count }
+    }
+
+    /// As ``redactText``, of JSON that is read as a body.
+    static let redactBody = Row("redact", unit: "ns/KB of JSON", against: "each byte once") {
+        let line =
+            #"{"id":42,"name":"keyboard","price":12.5,"tags":["a","b"],"author":{"city":"Rome"},"page":"/a/b"}"# + "\n"
+        return try costs(of: line) { redactor, text in
+            redactor.body(Array(text.utf8), contentType: "application/json").count
+        }
+    }
+
+    private static func costs(of line: String, _ redact: (Redactor, String) throws -> Int) throws -> Comparison {
+        let (redactor, kilobytes) = (Redactor(), 256)
+        let text = String(repeating: line, count: (kilobytes << 10) / line.utf8.count)
+        return try Comparison.nanoseconds(operations: kilobytes) {
+            try redact(redactor, text)
+        } against: {
+            text.utf8.reduce(0) { $0 &+ Int($1) }
         }
     }
 }

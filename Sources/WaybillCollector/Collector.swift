@@ -18,6 +18,8 @@ public import WaybillCore
 public struct Collector: Sendable {
     /// How much is taken.
     public let limits: CollectorLimits
+    /// What comes in and what goes out is redacted by.
+    let redactor: Redactor
     let clock: any TransactionClock
     let access: AccessControl
     let projects: Projects
@@ -43,6 +45,7 @@ public struct Collector: Sendable {
     package init(folder: URL, access: Access, limits: CollectorLimits, clock: any TransactionClock) throws(WaybillError)
     {
         self.limits = limits
+        redactor = limits.redactor
         self.clock = clock
         self.access = try AccessControl(
             access, TokenFile(folder: folder), limits: limits, clock: clock)

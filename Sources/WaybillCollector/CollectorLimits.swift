@@ -1,4 +1,6 @@
 #if Collector
+package import WaybillCore
+
 /// How much a collector takes, and keeps, so that no client that can reach it can use it up.
 ///
 /// How long strings may be, how many attributes there may be and how deep JSON may be nested is part of the format: see
@@ -29,6 +31,15 @@ public struct CollectorLimits: Sendable, Hashable {
     /// Bytes that the rows and indexes of a project may take; beyond, the transactions that were received first go.
     /// Default: nil, as many as come.
     public var storeByteCount: Int?
+
+    /// Names of header fields, query items and attributes whose values are secret, besides the well-known ones: those
+    /// that the apps have in their `additionalSecretNames`. Default: none.
+    public var additionalSecretNames: [String] = []
+    /// Names whose values are no secrets: those that the apps have in their `visibleNames`. What an app left visible
+    /// and a collector was not told of, the collector hides. Default: none.
+    public var visibleNames: [String] = []
+
+    package var redactor: Redactor { Redactor(additionalNames: additionalSecretNames, visibleNames: visibleNames) }
 
     /// Makes the default limits.
     public init() {}

@@ -29,11 +29,14 @@ public struct Inspector: Sendable {
 
     /// - Parameter readLimit: How long a page may read; nil: as long as it does.
     package init(
-        file: URL, clock: any TransactionClock = SystemClock(), readLimit: Duration? = .seconds(30)
+        file: URL, clock: any TransactionClock = SystemClock(), readLimit: Duration? = .seconds(30),
+        redactor: Redactor = Redactor()
     ) throws(WaybillError) {
         var store = try SQLiteStore(file, clock: clock)
-        store.readLimit = readLimit
-        self.init(access: LocalAccess(store: InspectedStore(name: file.lastPathComponent, store: store, clock: clock)))
+        (store.readLimit, store.redactor) = (readLimit, redactor)
+        self.init(
+            access: LocalAccess(
+                store: InspectedStore(name: file.lastPathComponent, store: store, clock: clock, redactor: redactor)))
     }
 
     /// What a person should know before trusting what is shown, a sentence each; empty for a collector's.

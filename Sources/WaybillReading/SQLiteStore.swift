@@ -11,7 +11,7 @@ public struct SQLiteStore: Sendable {
     package let clock: any TransactionClock
     package let place: ResolvedLocation
     package let writer: SetWriter
-    /// What exports of facts go through.
+    /// What exports of facts go through, and what old clients send.
     package var redactor = Redactor()
     /// How long one read may take, or a piece of an export; nil: as long as it does. It ends with the task that asked,
     /// too.

@@ -1,5 +1,6 @@
 #if Collector
 package import HTTPTypes
+import WaybillCore
 public import WaybillInspector
 
 extension Collector {
@@ -22,13 +23,15 @@ extension Collector {
 private struct CollectorAccess: InspectorAccess {
     let collector: Collector
 
+    var redactor: Redactor { collector.redactor }
+
     func store(for request: InspectorRequest) async throws -> InspectedStore {
         let bearer = try admit { try collector.access.bearer(session: request.session) }
         let project = try await collector.projects.project(bearer.project)
         let (counters, unknown) = (project.counters, collector.unknown)
         return InspectedStore(
             name: project.name.description, store: project.store, clock: collector.clock,
-            isLoggedIn: bearer.token != nil
+            isLoggedIn: bearer.token != nil, redactor: collector.redactor
         ) { DeliveryPage.Collected(counters, unknown: unknown) }
     }
 

@@ -20,7 +20,7 @@ extension Collector {
             }
             readiness.withLock { $0 = now }
         }
-        return try .json(["status": "ok"])
+        return try json(["status": "ok"])
     }
 
     /// What was done for one project, and how the process is.

@@ -23,6 +23,7 @@ final class Project: Sendable {
             counters.count($0)
         }
         store.readLimit = limits.readDuration
+        store.redactor = limits.redactor
         self.store = store
         spanCursorFile = folder.appending(path: "\(name).otlp-cursor")
     }

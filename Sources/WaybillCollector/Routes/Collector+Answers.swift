@@ -10,7 +10,7 @@ extension Collector {
     /// filter means.
     func ask(_ request: Request, of project: Project) async throws -> Response {
         let question = try QuestionBody.decode(await request.question())
-        return try .json(await project.store.answer(question, where: request.queryItems))
+        return try json(await project.store.answer(question, where: request.queryItems))
     }
 }
 

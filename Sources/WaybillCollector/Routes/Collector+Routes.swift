@@ -40,7 +40,7 @@ extension Collector {
         guard let role = route.role else {
             guard !request.isCrossSite else { throw Problem.crossSite }
             return try await mappingErrors(context) {
-                try await route == .checkReadiness ? checkReadiness() : .json(["status": "ok"])
+                try await route == .checkReadiness ? checkReadiness() : json(["status": "ok"])
             }
         }
         var token: AccessToken?
@@ -86,7 +86,7 @@ extension Collector {
     ) async throws -> Response {
         switch route {
         case .addSet: return try await addSet(request, to: project, from: bearer)
-        case .eraseTransactions: return try .json(await erase(request, from: project, context))
+        case .eraseTransactions: return try json(await erase(request, from: project, context))
         case .listTransactions, .listNames, .showTransaction, .listExchanges, .showExchange, .listSources, .ask,
             .export, .readMetrics, .checkHealth, .checkReadiness:
             // What only reads does not keep the process from ending.
@@ -103,19 +103,19 @@ extension Collector {
         let store = project.store
         switch route {
         case .listTransactions:
-            return try .json(await store.transactions(ListRequest(request.queryItems, about: .transactions)))
+            return try json(await store.transactions(ListRequest(request.queryItems, about: .transactions)))
         case .listNames:
-            var response = try await Response.json(store.nameConflicts())
+            var response = try await json(store.nameConflicts())
             response.headers[.totalCount] = "\(try await store.nameConflictCount())"
             return response
         case .showTransaction:
             let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
-            return try .json(await store.transaction(key))
-        case .listExchanges: return try .json(await store.exchanges(ListRequest(request.queryItems, about: .exchanges)))
+            return try json(await store.transaction(key))
+        case .listExchanges: return try json(await store.exchanges(ListRequest(request.queryItems, about: .exchanges)))
         case .showExchange:
             let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
-            return try .json(await store.exchange(key))
-        case .listSources: return try .json(await store.sources(ListRequest(request.queryItems, about: .sources)))
+            return try json(await store.exchange(key))
+        case .listSources: return try json(await store.sources(ListRequest(request.queryItems, about: .sources)))
         case .ask: return try await ask(request, of: project)
         case .export: return try await export(request, of: project)
         case .readMetrics: return metrics(of: project)
@@ -131,7 +131,7 @@ extension Collector {
         do {
             return try await body()
         } catch let failure as QueryFailure {
-            throw Problem(Redactor().redacted(failure))
+            throw Problem(redactor.redacted(failure))
         } catch is CancellationError {
             throw Problem.ending
         } catch let error as WaybillError where error.code == .deadline {
@@ -184,10 +184,10 @@ extension HTTPFields {
     }
 }
 
-extension Response {
-    /// An answer for a program, in the keys of the description.
-    static func json(_ value: some Encodable & Redactable) throws -> Response {
-        let body = ByteBuffer(bytes: try JSONEncoder.waybill().encode(Redactor().redacted(value)))
+extension Collector {
+    /// An answer for a program, in the keys of the description, without its secrets.
+    func json(_ value: some Encodable & Redactable) throws -> Response {
+        let body = ByteBuffer(bytes: try JSONEncoder.waybill().encode(redactor.redacted(value)))
         // What was recorded concerns people: no cache on the way keeps it.
         return Response(
             status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],

@@ -20,7 +20,7 @@ extension Collector {
             throw Problem.tooMany(facts: decoded.factCount, limit: limits.factsPerSet)
         }
         let receipt = try await project.store.add(
-            ReceivedSet(set: Redactor().redacted(decoded), atMicroseconds: clock.wallMicroseconds()))
+            ReceivedSet(set: redactor.redacted(decoded), atMicroseconds: clock.wallMicroseconds()))
         return Response(
             status: .ok, headers: [.contentType: Receipt.mediaType, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: receipt.encoded())))

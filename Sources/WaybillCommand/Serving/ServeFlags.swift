@@ -96,6 +96,18 @@ struct ServeFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Names whose values are secret, besides the well-known ones, with commas between them; as the apps have them.",
+            valueName: "names"))
+    var secretNames: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Names whose values are no secrets, as an order's code, with commas between them; as the apps have them.",
+            valueName: "names"))
+    var visibleNames: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Send what comes to this tracing backend, as spans by OTLP/HTTP; header fields it asks for are WAYBILL_OTLP_HEADERS.",
             valueName: "url"))
     var otlp: String?
@@ -104,6 +116,7 @@ struct ServeFlags: ParsableArguments {
     var values: [AbsoluteConfigKey: ConfigValue] {
         let texts: [ServeSetting: String?] = [
             .host: host, .tlsCert: tlsCert, .tlsKey: tlsKey, .logLevel: logLevel, .otlp: otlp,
+            .secretNames: secretNames, .visibleNames: visibleNames,
         ]
         let numbers: [ServeSetting: Int?] = [
             .port: port, .maxBodyBytes: maxBodyBytes, .maxDecompressedBytes: maxDecompressedBytes,

@@ -12,6 +12,7 @@ enum ServeSetting: String, CaseIterable {
     case retentionDays, maxStoreBytes, sessionHours
     case maxConnections, headerSeconds, bodySeconds, idleSeconds, writeSeconds, stalledSeconds, minBytesPerSecond
     case readSeconds
+    case secretNames, visibleNames
     case otlp, otlpHeaders
 
     var key: ConfigKey { ConfigKey([rawValue]) }

@@ -84,6 +84,8 @@ struct ServeSettings: Sendable {
         minimumBytesPerSecond = try await reader.number(.minBytesPerSecond, in: 1...1 << 30) ?? minimumBytesPerSecond
         limits.readDuration =
             try await reader.number(.readSeconds, in: 1...3600).map { .seconds($0) } ?? limits.readDuration
+        limits.additionalSecretNames = Redactor.names(in: try await reader.text(.secretNames))
+        limits.visibleNames = Redactor.names(in: try await reader.text(.visibleNames))
         otlp = try await reader.text(.otlp)
         otlpHeaders = try await reader.text(.otlpHeaders)
         if let otlp {
@@ -171,6 +173,9 @@ struct ServeSettings: Sendable {
         case .stalledSeconds: "\(stalledSeconds)"
         case .minBytesPerSecond: "\(minimumBytesPerSecond)"
         case .readSeconds: "\(limits.readDuration.components.seconds)"
+        case .secretNames:
+            limits.additionalSecretNames.isEmpty ? nil : limits.additionalSecretNames.joined(separator: ",")
+        case .visibleNames: limits.visibleNames.isEmpty ? nil : limits.visibleNames.joined(separator: ",")
         // An address may hold a password, or a key.
         case .otlp: otlp.map(Redactor().wholeURL)
         case .otlpHeaders: otlpHeaders

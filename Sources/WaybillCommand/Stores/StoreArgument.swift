@@ -63,7 +63,8 @@ struct StoreOptions: ParsableArguments {
         switch store {
         case .collector(let url): return CollectorStore(url, token: try tokens.token())
         case .place(let url):
-            let store = try SQLiteStore(url, clock: CommandClock.current)
+            var store = try SQLiteStore(url, clock: CommandClock.current)
+            store.redactor = .command
             if isTold { for warning in await store.warnings() { Terminal.warn(warning) } }
             return store
         }

@@ -17,7 +17,7 @@ enum Terminal {
     static func write(json value: some Encodable & Redactable) throws {
         let encoder = JSONEncoder.waybill()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        try StandardOutput.write(try encoder.encode(Redactor().redacted(value)) + Array("\n".utf8))
+        try StandardOutput.write(try encoder.encode(Redactor.command.redacted(value)) + Array("\n".utf8))
     }
 
     /// Columns for what has to fit where there is no terminal.

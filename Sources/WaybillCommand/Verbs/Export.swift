@@ -109,7 +109,8 @@ struct Export: AsyncParsableCommand {
                 .setting,
                 "A collector exports ndjson, csv, otlp, har, curl and html. Export the collector's folder for SQLite.")
         }
-        let store = try SQLiteStore(url, clock: CommandClock.current)
+        var store = try SQLiteStore(url, clock: CommandClock.current)
+        store.redactor = .command
         for warning in await store.warnings() { Terminal.warn(warning) }
         tell(try await store.copy(.of(request), to: URL(filePath: output)))
     }
@@ -121,7 +122,7 @@ struct Export: AsyncParsableCommand {
     private func write(_ format: ExchangeFormat) async throws {
         let file = output == "-" ? nil : URL(filePath: output)
         let isCompressed = gzip || file?.endsInGzip == true
-        let document = ExchangeExport(as: format, isCompressed: isCompressed)
+        let document = ExchangeExport(as: format, isCompressed: isCompressed, redactor: .command)
         let store = try await place.opened()
         guard let file else {
             let (_, note) = try await store.export(request, as: document, to: StandardOutput.write)

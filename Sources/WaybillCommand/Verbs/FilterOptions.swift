@@ -49,7 +49,7 @@ struct FilterOptions: ParsableArguments {
         do {
             try await body()
         } catch let failure as QueryFailure {
-            throw WaybillError(.setting, message(for: Redactor().redacted(failure).value))
+            throw WaybillError(.setting, message(for: Redactor.command.redacted(failure).value))
         }
     }
 

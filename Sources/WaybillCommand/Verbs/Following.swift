@@ -73,7 +73,7 @@ struct Following {
 
     /// Titles come once; later lines keep the columns where they are, unless they need more room.
     private mutating func table(_ rows: [TransactionSummary]) -> [String] {
-        var table = TextTable(transactions: Redactor().redacted(rows))
+        var table = TextTable(transactions: Redactor.command.redacted(rows))
         table.hasTitles = widths.isEmpty
         table.leastWidths = widths
         widths = table.widths
@@ -83,7 +83,7 @@ struct Following {
     static func line(_ summary: TransactionSummary) throws -> String {
         let encoder = JSONEncoder.waybill()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(Redactor().redacted(summary)), as: UTF8.self) + "\n"
+        return String(decoding: try encoder.encode(Redactor.command.redacted(summary)), as: UTF8.self) + "\n"
     }
 }
 #endif

@@ -69,7 +69,8 @@ struct Import: AsyncParsableCommand {
             return { file in
                 let set = try TransactionSet.decode(OutgoingSet(contentsOf: file).body)
                 return try await store.add(
-                    ReceivedSet(set: Redactor().redacted(set), atMicroseconds: CommandClock.current.wallMicroseconds()))
+                    ReceivedSet(
+                        set: Redactor.command.redacted(set), atMicroseconds: CommandClock.current.wallMicroseconds()))
             }
         }
     }

@@ -111,12 +111,12 @@ struct List: AsyncParsableCommand {
         if json {
             try Terminal.write(json: page)
         } else if !page.rows.isEmpty {
-            Terminal.write(table(Redactor().redacted(page.rows)).lines(.standardOutput()))
+            Terminal.write(table(Redactor.command.redacted(page.rows)).lines(.standardOutput()))
             if let next = page.next { Terminal.warn("There are more: --cursor \(next)") }
         } else {
-            Terminal.warn(Redactor().redacted(page.whyEmpty).value ?? "Nothing was found.")
+            Terminal.warn(Redactor.command.redacted(page.whyEmpty).value ?? "Nothing was found.")
         }
-        if let note = Redactor().redacted(page.note).value, !json { Terminal.warn(note) }
+        if let note = Redactor.command.redacted(page.note).value, !json { Terminal.warn(note) }
         if page.rows.isEmpty { throw ExitCode.failure }
     }
 

@@ -75,7 +75,8 @@ struct Serve: AsyncParsableCommand {
                 .setting,
                 "A store in one file is shown on loopback alone, and not on \(settings.host). Leave --host out.")
         }
-        let inspector = try Inspector(file: file, readLimit: settings.limits.readDuration)
+        let inspector = try Inspector(
+            file: file, readLimit: settings.limits.readDuration, redactor: settings.limits.redactor)
         for warning in await inspector.warnings() { Terminal.warn(warning) }
         try await run(try settings.application(inspector), settings)
     }

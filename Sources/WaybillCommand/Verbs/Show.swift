@@ -57,7 +57,7 @@ struct Show: AsyncParsableCommand {
         if key.contains(":") { return try await showExchange() }
         let record = try await place.opened().transaction(key)
         if json { return try Terminal.write(json: record) }
-        let transaction = TransactionText(Redactor().redacted(record), clocks: clocks ?? .aligned)
+        let transaction = TransactionText(Redactor.command.redacted(record), clocks: clocks ?? .aligned)
         text.write(transaction.lines(.standardOutput(), width: Terminal.width() ?? Terminal.usualWidth))
     }
 
@@ -69,7 +69,7 @@ struct Show: AsyncParsableCommand {
             var writer = ExchangeWriter(as: .json)
             return try StandardOutput.write(writer.next(record, bodies: bodies) + "\n".utf8)
         }
-        let redactor = Redactor()
+        let redactor = Redactor.command
         text.write(ExchangeText(redactor.redacted(record), bodies: redactor.redacted(bodies)).lines(.standardOutput()))
     }
 }

@@ -8,9 +8,10 @@ extension SQLiteStore {
     /// - Parameter digest: Of the body as it came, by a hash for which two bodies cannot be found.
     /// - Returns: As for other sets; all is known where the same bytes came within the last day.
     package func add(_ set: LegacySet, digest: [UInt8]) async throws(WaybillError) -> Receipt {
-        let wall = clock.wallMicroseconds()
+        let (wall, redactor) = (clock.wallMicroseconds(), redactor)
         return try await writer.add { store, limit throws(WaybillError) in
-            try store.ingest(set, digest: digest, receivedAt: wall, factsPerTransaction: limit)
+            try store.ingest(
+                set, digest: digest, receivedAt: wall, factsPerTransaction: limit, redactor: redactor)
         }
     }
 }

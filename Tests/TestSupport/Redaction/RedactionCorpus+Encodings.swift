@@ -15,7 +15,7 @@ extension RedactionCorpus {
             "\n", with: "%0A")
     }
 
-    static func json(_ text: String) -> String {
+    package static func json(_ text: String) -> String {
         text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
     }
 

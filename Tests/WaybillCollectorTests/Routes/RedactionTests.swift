@@ -53,6 +53,31 @@ import WaybillStore
         #expect(!found)
     }
 
+    /// Broken, a collector hides what its apps left visible, or shows what they alone know to be a secret.
+    @Test func aCollectorGoesByTheNamesOfItsApps() async throws {
+        var set = login.clientSet()
+        for index in set.sources[0].facts.indices {
+            guard case .opened(var content) = set.sources[0].facts[index].content else { continue }
+            content.attributes = [
+                "code": "AB12x9order", "member": "M77hidden", "note": "code=AB12x9order", "pin": "P4711hidden",
+            ]
+            set.sources[0].facts[index].content = .opened(content)
+        }
+        var limits = CollectorLimits()
+        (limits.additionalSecretNames, limits.visibleNames) = (["member"], ["code"])
+        let collector = try Collector(folder: folder.url, access: .open, limits: limits)
+        try await CollectorServer.run(collector) { [set] server async throws in
+            _ = try await server.post(set)
+            let answer = try await server.get("/v1/transactions/\(login.transaction)").text
+            let export = try await server.get("/v1/export").text
+            for text in [answer, export] {
+                #expect(text.contains("AB12x9order") && text.contains("code=AB12x9order"))
+                #expect(!text.contains("M77hidden") && !text.contains("P4711hidden"))
+            }
+        }
+        #expect(try !files().contains { $0.range(of: Data("M77hidden".utf8)) != nil })
+    }
+
     @Test func whatWasStoredRawIsAnsweredRedacted() async throws {
         let store = try Store(.folder(folder.url))
         _ = try store.ingest(DecodedSet(set: secretSet), receivedAt: LoginHistory.begun + 60_000_000)

@@ -34,6 +34,7 @@ import WaybillCore
             .host: "127.0.0.1", .insecure: "true", .allowPlainHttp: "true", .tlsCert: "a.pem", .tlsKey: "b.pem",
             .tlsKeyPassword: "hunter22",
             .logLevel: "info",
+            .secretNames: "customer-number,member", .visibleNames: "code,key",
             .otlp: "http://127.0.0.1:4318", .otlpHeaders: "api-key=hunter22",
         ]
         var environment: [String: String] = [:]

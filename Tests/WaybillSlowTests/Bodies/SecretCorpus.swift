@@ -65,14 +65,16 @@ struct SecretCorpus {
             "Proxy-Authorization": "Basic \(Self.base64("user:" + word("\(way) header: basic, base64")))",
             "Referer":
                 "https://user:\(word("\(way) header: user-info"))@h.example/?token=\(word("\(way) header: query"))",
-            "X-Note": token("\(way) header: JWT"),
+            "X-Note": token("\(way) header: JWT"), "X-Auth-Key": word("\(way) header: X-Auth-Key"),
+            "X-Plex-Pass": word("\(way) header: X-Plex-Pass"),
         ]
     }
 
     /// The target of a request.
     mutating func target(_ path: String) -> String {
-        "\(path)/\(token("path: JWT"))/\(card("path: card", separator: "-"))?access_token=\(word("query: name"))"
+        "\(path)/reset/\(word("path: reset"))/\(token("path: JWT"))/\(card("path: card", separator: "-"))?access_token=\(word("query: name"))"
             + "&pwd=\(Self.percent(word("query: name, percent")))&next=%2Fa%3Ftoken%3D\(word("query: inside a query"))"
+            + "&code=\(word("query: code"))&sig=\(word("query: sig"))&session=\(word("query: session"))"
             + "&j=%7B%22password%22%3A%22\(word("query: JSON"))%22%7D"
     }
 
@@ -118,6 +120,19 @@ struct SecretCorpus {
             Body(type: "multipart/form-data; boundary=BB", text: multipart),
             Body(type: "application/soap+xml", text: xml), Body(type: "text/html", text: html),
             Body(type: "text/plain", text: text),
+            Body(type: "application/json", text: everything("\(way) list")),
         ]
+    }
+
+    /// Every shape and every name that is known, as JSON.
+    private mutating func everything(_ way: String) -> String {
+        var letters = CorpusLetters(seed: random.next())
+        let shapes = RedactionCorpus.shapes.map { shape in
+            let (text, secret) = shape.make(&letters)
+            secrets.append(("\(way): \(shape.name)", secret))
+            return "\"\(RedactionCorpus.json(text))\""
+        }
+        let names = RedactionCorpus.names.map { name in "\"\(name)\":\"\(word("\(way): name \(name)"))\"" }
+        return "{\"shapes\":[\(shapes.joined(separator: ","))],\(names.joined(separator: ","))}"
     }
 }

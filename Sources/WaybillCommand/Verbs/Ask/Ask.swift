@@ -83,7 +83,7 @@ struct AskOptions: ParsableArguments {
     func show(_ question: AnyQuestion, where parameters: [(name: String, value: String)]) async throws {
         let store = try await place.opened()
         let answer = try await Progress.shown { try await store.answer(question, where: parameters) }
-        let redacted = Redactor().redacted(answer)
+        let redacted = Redactor.command.redacted(answer)
         let text = redacted.text(about: filter.useCase?.printable ?? "all use cases")
         if json {
             try Terminal.write(json: answer)
