@@ -250,14 +250,13 @@ struct SecretScanner {
         return meaning == .secret || word.contains(where: \.isDigit) ? first..<last : nil
     }
 
-    /// Where the name is that stands before `end`, behind the last secret; quotation marks and brackets around it do not
-    /// count.
+    /// Where the name is that stands before `end`; quotation marks and brackets around it do not count.
     private func name(endingAt end: Int, words: Int) -> Range<Int> {
         var end = end
-        while end > settled, isAroundName(bytes[end - 1]) { end -= 1 }
+        while end > 0, isAroundName(bytes[end - 1]) { end -= 1 }
         var start = end
         var spaces = 0
-        while start > settled {
+        while start > 0 {
             let byte = bytes[start - 1]
             if byte == UInt8(ascii: " ") {
                 spaces += 1
@@ -292,7 +291,10 @@ struct SecretScanner {
         if let space = phrase.lastIndex(of: UInt8(ascii: " ")), names.isVisible(phrase[(space + 1)...]) {
             return names.meaning(of: phrase, longerThan: phrase.endIndex - space - 1)
         }
-        return names.meaning(of: phrase)
+        let meaning = names.meaning(of: phrase)
+        // Part of it is hidden already, and will not be there the next time.
+        guard meaning == .harmless, name.lowerBound < settled, settled < name.upperBound else { return meaning }
+        return names.meaning(of: bytes[settled..<name.upperBound])
     }
 
     // MARK: Blocks
