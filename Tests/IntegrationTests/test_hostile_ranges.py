@@ -145,7 +145,7 @@ def test_a_hundred_thousand_names_show_in_no_page(collector, attack):
                 assert post(collector, share(recorder.id, names=kinds[part:part + MOST]))[0] == 200
         tried.count = 5 + 5 * 5
         paths = [
-            "/transactions", "/exchanges", "/delivery", "/use-cases", "/terms", "/v1/names",
+            "/transactions", "/network", "/delivery", "/use-cases", "/terms", "/v1/names",
             "/v1/transactions?filter=useCase:nosuchusecase", "/v1/transactions?filter=event:" + "e" * 200,
             "/v1/transactions?use_case=a%20use%20case%20of%200%201000"]
         sizes, cookie = {}, log_in(collector)
