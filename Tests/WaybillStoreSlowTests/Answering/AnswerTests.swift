@@ -47,7 +47,7 @@ import WaybillTesting
     @Test(arguments: 0..<60) func theSummaryCountsEveryRunOnce(seed: Int) throws {
         let it = try Case(seed: seed)
         let answer = try it.ask(SummaryQuestion(step: .milliseconds(10)))
-        let runs = it.naive.runs
+        let runs = it.naive.begun
         guard !runs.isEmpty else { return #expect(answer.useCases.isEmpty) }
         let summary = try #require(answer.useCases.first)
         #expect(answer.useCases.count == 1)
@@ -91,7 +91,7 @@ import WaybillTesting
                     [query.from, query.to].contains { point in isUnknown(point, it.naive) }, "seed \(seed): \(query)")
                 continue
             }
-            let runs = it.naive.runs
+            let runs = it.naive.begun
             #expect(answer.total.agrees(with: it.naive.durations(query, runs)), "seed \(seed): \(query)")
             guard query.segmentation != nil else { continue }
             let groups = Dictionary(grouping: runs) { it.naive.histories[$0.leader.source].source.appVersion }
@@ -108,7 +108,7 @@ import WaybillTesting
         let it = try Case(seed: seed)
         let answer = try it.ask(TransitionsQuestion(filter: it.filter))
         var durations: [[String]: [Int]] = [:]
-        for run in it.naive.runs {
+        for run in it.naive.begun {
             let points = it.naive.inOrder(run)
             for (from, to) in zip(points, points.dropFirst()) {
                 durations[[from.name, to.name], default: []].append(it.naive.microseconds(from, to))
@@ -136,7 +136,7 @@ import WaybillTesting
                 window: it.random.oneIn(2) ? .microseconds(Int.random(in: 0...20_000, using: &it.random)) : nil,
                 isStrict: it.random.oneIn(2))
             let answer = try it.ask(query)
-            let taken = it.naive.runs.map { it.naive.funnel(query, $0) }
+            let taken = it.naive.begun.map { it.naive.funnel(query, $0) }
             #expect(answer.total.transactions == taken.count)
             for (index, step) in answer.total.steps.enumerated() {
                 let reached = taken.filter { $0.count > index }
@@ -152,7 +152,7 @@ import WaybillTesting
     @Test(arguments: 600..<660) func whatTheyDidLastIsExact(seed: Int) throws {
         let it = try Case(seed: seed)
         let answer = try it.ask(DropOffQuestion(filter: it.filter))
-        let runs = it.naive.runs.filter { [.abandoned, .interrupted, .timedOut].contains($0.outcome) }
+        let runs = it.naive.begun.filter { [.abandoned, .interrupted, .timedOut].contains($0.outcome) }
         #expect(answer.transactions == runs.count, "seed \(seed)")
         let last = Dictionary(grouping: runs) { it.naive.inOrder($0).last?.name }
         #expect(answer.lastEvents.count == last.count)
@@ -197,4 +197,9 @@ extension DurationSegment {
                 bar.count == naive.durations.count { $0 >= bar.fromMicroseconds && $0 < bar.toMicroseconds }
             }
     }
+}
+
+extension NaiveAnswers {
+    /// Those that a question is about unless it says otherwise: somebody is known who began them.
+    var begun: [Run] { runs.filter { passes(TransactionFilter(), $0) } }
 }

@@ -24,7 +24,7 @@ import WaybillTesting
             filter: query.filter, from: query.from, to: query.to, occurrence: query.occurrence)
         let samples = zip(names, isIn).map { name, isIn in
             var sample = ComparedSample(value: name)
-            for run in it.naive.runs.filter(isIn) {
+            for run in it.naive.begun.filter(isIn) {
                 sample.add(run.outcome, duration: it.naive.durations(durations, [run]).durations.first)
             }
             return sample
@@ -49,7 +49,7 @@ import WaybillTesting
             (.attribute("yes"), { $0.leader.opened.attributes["yes"]?.description }),
         ]
         for (segmentation, value) in values {
-            let values = Set(it.naive.runs.map(value)).sorted { ($0 ?? "") < ($1 ?? "") }
+            let values = Set(it.naive.begun.map(value)).sorted { ($0 ?? "") < ($1 ?? "") }
             guard values.count >= 2 else { continue }
             let pair = Array(values.shuffled(using: &it.random).prefix(2))
             let query = CompareQuestion(
@@ -66,7 +66,7 @@ import WaybillTesting
 
     @Test(arguments: 800..<860) func groupsByTimeHaveTheirTransactions(seed: Int) throws {
         var it = try AnswerTests.Case(seed: seed)
-        let times = it.naive.runs.map(\.begun).sorted()
+        let times = it.naive.begun.map(\.begun).sorted()
         guard let first = times.first, let last = times.last, let middle = times.randomElement(using: &it.random) else {
             return
         }

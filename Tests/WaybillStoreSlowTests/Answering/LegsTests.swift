@@ -30,7 +30,7 @@ import WaybillTesting
         let now = 1_700_100_000_000_000
         let answer = try StoreReader(place).answer(query, now: now)
         let naive = NaiveLegs(answers: NaiveAnswers(histories: histories, now: now))
-        let runs = naive.answers.runs
+        let runs = naive.answers.begun
         expect(answer.total, isThatOf: runs, naive, seed)
         let groups = Dictionary(grouping: runs) { histories[$0.leader.source].source.appVersion }
         #expect(answer.segments.map(\.value) == groups.keys.sorted())

@@ -137,16 +137,23 @@ import WaybillTesting
             it.check(try it.ask(query), of: all.filter { $0.wall < time }, query, "seed \(seed), until")
         }
         let outcome = TransactionOutcome.allCases.randomElement(using: &it.random) ?? .failed
-        let chosen = Set(it.naive.runs.filter { $0.outcome == outcome }.map(\.leader.opened.transaction))
-        let expected = all.filter { $0.transaction.map(chosen.contains) == true }
+        func exchanges(of runs: [NaiveAnswers.Run]) -> [NaiveExchange] {
+            let chosen = Set(runs.map(\.id))
+            return all.filter { $0.transaction.map(chosen.contains) == true }
+        }
+        let ended = it.naive.runs.filter { $0.outcome == outcome }
         query.filter = ExchangeFilter()
         query.filter.outcomes = [outcome]
-        it.check(try it.ask(query), of: expected, query, "seed \(seed), outcome")
+        it.check(try it.ask(query), of: exchanges(of: ended), query, "seed \(seed), outcome")
         query.filter = ExchangeFilter()
         query.transactions = TransactionFilter()
         query.transactions?.outcomes = [outcome]
-        it.check(try it.ask(query), of: expected, query, "seed \(seed), transactions")
+        let begun = it.naive.begun.filter { $0.outcome == outcome }
+        it.check(try it.ask(query), of: exchanges(of: begun), query, "seed \(seed), transactions")
         query.transactions = TransactionFilter()
+        it.check(
+            try it.ask(query), of: exchanges(of: it.naive.begun), query, "seed \(seed), any transaction that was begun")
+        query.transactions?.beginner = .any
         it.check(try it.ask(query), of: all.filter { $0.transaction != nil }, query, "seed \(seed), any transaction")
     }
 
