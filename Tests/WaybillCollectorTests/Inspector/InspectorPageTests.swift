@@ -192,7 +192,9 @@ import WaybillReading
             return TransactionSet(
                 id: GUID(),
                 sources: [
-                    TransactionSet.Share(source: source, clocks: [clock], names: [], ledger: ledger, facts: facts)
+                    TransactionSet.Share(
+                        source: source, clocks: [clock], names: [], ledger: ledger, facts: facts,
+                        sourceProof: IdentityProof("the secret of source \(source.id)"))
                 ])
         }
         let (second, third) = (GUID(), GUID())
