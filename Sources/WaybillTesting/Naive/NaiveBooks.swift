@@ -207,6 +207,7 @@ struct NaiveBooks: Sendable {
                 entries.removeAll { $0.history.source.installation == installation }
                 arrivals.removeAll { arrival in !entries.contains { $0.id == arrival.source } }
             }
+            removeUnusedNames(heardBefore: .max)
         }
         return erase(transactions, outside)
     }
@@ -248,7 +249,15 @@ struct NaiveBooks: Sendable {
             arrival.time < time
                 && entries.first { $0.id == arrival.source }.map { arrival.sequences.isSubset(of: $0.retired) } ?? true
         }
+        removeUnusedNames(heardBefore: time)
         return old.count
+    }
+
+    /// The names of a version go with the last part of its sources, where none of these was heard of lately.
+    private mutating func removeUnusedNames(heardBefore time: Int) {
+        let used = entries.filter { $0.heard >= time || $0.facts.contains { $0.part != 0 } }
+            .map { [$0.history.source.app, $0.history.source.appVersion] }
+        names = names.filter { used.contains([$0.app, $0.version]) }
     }
 }
 
