@@ -9,6 +9,7 @@ import select
 import signal
 import stat
 import subprocess
+import sys
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -287,15 +288,21 @@ def test_the_token_follows_no_redirect(verb, status, outbox):
 
 # A collector that wants the memory of its client.
 
+# A program's peak includes that of whoever started it, up to the moment at which it became another program: so a small
+# one starts it, and not this one.
+MEASURE = """import os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:])
+_, status, usage = os.wait4(process.pid, 0)
+print(usage.ru_maxrss, os.waitstatus_to_exitcode(status))"""
+
+
 def peak_of(*arguments):
     """Status, errors and the peak of a command's memory."""
-    process = subprocess.Popen(
-        [str(word) for word in (WAYBILL, *arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, text=True, env=os.environ | {"WAYBILL_TOKEN": TOKEN})
-    errors = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, errors, usage.ru_maxrss << 10
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, *(str(word) for word in (WAYBILL, *arguments))], stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=TIMEOUT, env=os.environ | {"WAYBILL_TOKEN": TOKEN})
+    peak, code = done.stdout.split()[-2:]
+    return int(code), done.stderr, int(peak) << 10
 
 
 @pytest.mark.parametrize("kind", ["application/vnd.waybill.receipt.v1+json", "text/html"])

@@ -65,10 +65,13 @@ import WaybillTesting
     @Test func namesOfYourOwn() {
         var options = TransactionManager.Options()
         options.additionalSecretNames = ["customer-number"]
+        options.visibleNames = ["code"]
         options.sourceAttributes = ["environment": "staging"]
         let transactions = TransactionManager.testing(options: options)
-        transactions.perform(Login.self, attributes: ["Customer_Number": 4711]) { _ in }
-        #expect(transactions.transactions(Login.self).first?.summary.attributes == ["Customer_Number": "[redacted]"])
+        transactions.perform(Login.self, attributes: ["Customer_Number": 4711, "code": "ac4e8b21"]) { _ in }
+        #expect(
+            transactions.transactions(Login.self).first?.summary.attributes
+                == ["Customer_Number": "[redacted]", "code": "ac4e8b21"])
     }
 
     @Test func looking() async throws {
@@ -146,7 +149,7 @@ import WaybillTesting
         let snippets = [guide[start..<end], guide[last...]].flatMap { part in
             part.components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
         }
-        #expect(snippets.count == 13)
+        #expect(snippets.count == 14)
         for line in snippets.flatMap({ $0.split(separator: "\n").dropFirst() }) {
             // In a test the store lies elsewhere.
             let code = line.trimmingCharacters(in: .whitespaces)

@@ -17,7 +17,9 @@ public struct RetentionService: Service {
     /// Makes the service.
     ///
     /// - Parameters:
-    ///   - firstAfter: How long after its start it looks first. Default: at once.
+    ///   - collector: Whose transactions it retires.
+    ///   - delay: How long after its start it looks first. Default: at once.
+    ///   - logger: What went, and what could not be done, is told there.
     public init(_ collector: Collector, firstAfter delay: Duration = .zero, logger: Logger) {
         self.collector = collector
         self.delay = delay

@@ -4,8 +4,18 @@ extension SecretShapes {
 
     /// The address around the `@` at `index`, not reaching before `first`; nil where there is none.
     static func address(_ bytes: [UInt8], around index: Int, notBefore first: Int) -> Range<Int>? {
+        guard let found = address(bytes, around: index, notBefore: first, upTo: .max) else { return nil }
+        // What is no text around it, as in a picture, is no letter of an address.
+        if String(validating: bytes[found], as: UTF8.self) != nil { return found }
+        return address(bytes, around: index, notBefore: first, upTo: 0x7F)
+    }
+
+    /// The same of bytes up to `limit`.
+    private static func address(
+        _ bytes: [UInt8], around index: Int, notBefore first: Int, upTo limit: UInt8
+    ) -> Range<Int>? {
         var start = index
-        while start > first, isLocal(bytes[start - 1]) { start -= 1 }
+        while start > first, isLocal(bytes[start - 1]), bytes[start - 1] <= limit { start -= 1 }
         guard start < index, index + 1 < bytes.count else { return nil }
         var labels = 0
         var label = index + 1
@@ -13,7 +23,7 @@ extension SecretShapes {
         var begin = label
         while true {
             var next = begin
-            while next < bytes.count,
+            while next < bytes.count, bytes[next] <= limit,
                 bytes[next].isLetterOrDigit || bytes[next] == UInt8(ascii: "-") || bytes[next] >= 0x80
             {
                 next += 1

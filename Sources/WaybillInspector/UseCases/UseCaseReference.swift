@@ -38,7 +38,8 @@ package struct UseCaseReference: Sendable, Hashable {
     /// The searchable names of its events by code, each once; of very many, the first.
     package func events(among names: Redacted<[RecordedName]>) -> [String] {
         var seen: Set<String> = []
-        return names.searchable.lazy.filter { $0.useCase == code && $0.event != nil }.map(\.name)
-            .filter { seen.insert($0).inserted }.prefix(FilterTerms.nameLimit).map(\.self)
+        let events = names.searchable.filter { $0.useCase == code && $0.event != nil }.map(\.name)
+            .filter { seen.insert($0).inserted }
+        return Array(events.prefix(FilterTerms.nameLimit))
     }
 }

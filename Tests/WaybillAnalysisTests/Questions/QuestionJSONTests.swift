@@ -56,7 +56,7 @@ import Testing
             ),
             (
                 .network(NetworkQuestion(filter: failed, grouping: .method, exampleCount: 1)),
-                #"{"example_count":1,"filter":{"beginner":"known","conditions":["-host:example.com"],"methods":["GET"],"outcomes":[],"states":["in_progress"],"statuses":[400,499]},"#
+                #"{"example_count":1,"filter":{"conditions":["-host:example.com"],"methods":["GET"],"outcomes":[],"states":["in_progress"],"statuses":[400,499]},"#
                     + #""grouping":"method","question":"network"}"#
             ),
             (
