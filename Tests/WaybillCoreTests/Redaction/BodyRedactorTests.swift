@@ -194,6 +194,16 @@ import Testing
                 == #"{"customerNumber":"[redacted]","b":"customer_number=[redacted]"}"#)
     }
 
+    /// A picture would no longer be one; an address within such bytes goes all the same.
+    @Test func bytesThatAreNoTextAreNoAddress() {
+        let bytes: [UInt8] = [0x2C, 0xD2, 0x40, 0x86, 0x6A, 0x2E, 0x41, 0x2D, 0x48, 0xFE]
+        let type = "application/octet-stream"
+        #expect(redactor.body(bytes, contentType: type, keepsBinary: true) == bytes)
+        let address = Array("\u{1}joe@example.com".utf8)
+        let kept = redactor.body(bytes + address + [0xFF], contentType: type, keepsBinary: true)
+        #expect(!String(decoding: kept, as: UTF8.self).contains("joe"))
+    }
+
     // MARK: Anything
 
     /// Random bodies made of what matters: the secret never comes out, and pieces make no difference.
