@@ -58,6 +58,7 @@ struct OutsideStore: ExplorableStore, ExportingStore {
         return RecordPage(rows: [try await source("")], next: nil)
     }
     func nameConflicts() async throws -> [NameConflict] { [] }
+    func nameConflictCount() async throws -> Int { 0 }
     func erase(_ scope: ErasureScope) async throws -> Erasure {
         switch scope {
         case .all, .transactions, .installation, .pending: Erasure()
