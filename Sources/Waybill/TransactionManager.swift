@@ -67,6 +67,14 @@ public final class TransactionManager: Sendable {
         public var memoryCapacity = 16_384
         /// How much of what was recorded stays on the device, and for how long. Default: 64 MiB, 30 days.
         public var retention = Retention()
+        /// Whether signals that end the process, such as SIGSEGV and SIGABRT, are caught to be noted; default: false.
+        ///
+        /// The next launch then says by which of them a transaction was interrupted, and tells a crash from a process
+        /// that the system killed. A handler writes one word to the journal and passes the signal on to the handler that
+        /// was there before, or to the system, so that the process dies of it as it would have: with its core dump and
+        /// its exit status. It is set once in a process, for all its managers, after the first fact of one that asks
+        /// for it; signals that are ignored then stay so. Set your own handlers and crash reporters before.
+        public var catchesSignals = false
         /// Whether recording is on until ``TransactionManager/recording`` is set; `.off` for an app that has to ask
         /// first.
         public var recording = RecordingMode.on

@@ -15,6 +15,7 @@ package struct RecordingSettings: Sendable {
     package var keepsErrorTexts = false
     package var capacity = BufferedRecorder.defaultCapacity
     package var retention = Retention()
+    package var catchesSignals = false
     package var network = NetworkOptions()
     package var clock: any TransactionClock = SystemClock()
     package var canFlush: @Sendable () async -> Bool = { true }
@@ -47,6 +48,7 @@ package struct RecordingSettings: Sendable {
         canFlush = options.canFlush
         willRecord = options.willRecord
         offErasesPending = options.offErasesPending
+        catchesSignals = options.catchesSignals
         let (app, appVersion, attributes) = (
             options.app, options.appVersion, redactor.attributes(options.sourceAttributes).0
         )

@@ -35,8 +35,8 @@ package final class SourceRecorder: Sendable {
         writer = SourceWriter(
             source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity,
             retention: settings.retention,
-            bodyLimit: settings.network.bodies?.maximumStoreByteCount ?? 0, changes: changes, tell: tell,
-            writesByItself: settings.writesByItself)
+            bodyLimit: settings.network.bodies?.maximumStoreByteCount ?? 0, changes: changes,
+            catchesSignals: settings.catchesSignals, tell: tell, writesByItself: settings.writesByItself)
         joins = JoinGate(useCases: settings.useCases, perMinute: settings.joinsPerMinute)
         appHook = settings.willRecord.map { RecordingHook(willRecord: $0, counters: counters) }
         bodies = settings.network.bodies.map { [writer, appHook] in

@@ -23,6 +23,7 @@ extension TransactionSet.Share {
         writer.member("source_proof", sourceProof?.text)
         writer.member("installation_proof", installationProof?.text)
         writer.member("ended", hasEnded)
+        writer.member("ended_by", endedBy?.name)
         writer.array("clocks", clocks) { clock, writer in
             writer.member("at_us", clock.atMicroseconds)
             writer.member("offset_us", clock.offsetMicroseconds)

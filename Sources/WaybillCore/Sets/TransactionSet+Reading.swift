@@ -108,6 +108,7 @@ private struct ShareReader {
             case "os_version": source.osVersion = try reader.string(limit: Limits.labelLength)
             case "attributes": source.attributes = try reader.attributes()
             case "ended": share.hasEnded = try reader.bool()
+            case "ended_by": share.endedBy = SourceEnd(name: try reader.string(limit: Limits.labelLength))
             case "clocks": clocks = try reader.clocks(&room.clocks)
             case "names": share.names = try reader.names(&room.names)
             case "ledger": ledger = try reader.ledger()

@@ -35,6 +35,8 @@ public struct TransactionSet: Hashable, Sendable {
         public var clocks: [ClockAnchor]
         /// Whether the source has ended: what it left open was interrupted.
         public var hasEnded: Bool
+        /// How it ended; nil: that is not known, or it has not.
+        public var endedBy: SourceEnd?
         /// What its app calls the codes it uses.
         public var names: [RecordedName]
         /// As it stood when the set was made.
@@ -51,14 +53,15 @@ public struct TransactionSet: Hashable, Sendable {
 
         /// Makes a share.
         public init(
-            source: RecordedSource, clocks: [ClockAnchor], hasEnded: Bool = false, names: [RecordedName] = [],
-            ledger: Ledger = Ledger(),
+            source: RecordedSource, clocks: [ClockAnchor], hasEnded: Bool = false, endedBy: SourceEnd? = nil,
+            names: [RecordedName] = [], ledger: Ledger = Ledger(),
             dropped: [DroppedRange] = [], facts: [Fact] = [], sourceProof: IdentityProof? = nil,
             installationProof: IdentityProof? = nil
         ) {
             self.source = source
             self.clocks = clocks
             self.hasEnded = hasEnded
+            self.endedBy = endedBy
             self.names = names
             self.ledger = ledger
             self.dropped = dropped

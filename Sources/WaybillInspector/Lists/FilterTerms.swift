@@ -29,7 +29,8 @@ struct FilterTerms {
             (.status, ["4xx", "5xx"]), (.state, ExchangeRecord.State.allCases.map(\.rawValue)),
             (.exchange, ExchangeRecord.State.allCases.map(\.rawValue)), (.app, seen.values(of: .app)),
             (.version, seen.values(of: .appVersion)), (.device, seen.values(of: .device)), (.os, seen.values(of: .os)),
-            (.osVersion, seen.values(of: .osVersion)), (.since, ["15m", "1h", "24h", "7d"]),
+            (.osVersion, seen.values(of: .osVersion)), (.ended, FilterCondition.ends),
+            (.since, ["15m", "1h", "24h", "7d"]),
             (.beginner, [TransactionFilter.Beginner.unknown, .any].map(\.rawValue)),
             (.sort, TransactionFilter.Order.allCases.map(\.rawValue)),
         ]

@@ -28,6 +28,7 @@ struct ConditionSQL {
         case .device(let value): ofSource("s.device = \(argument(value)) COLLATE NOCASE")
         case .osVersion(let value): ofSource("s.os_version = \(argument(value)) COLLATE NOCASE")
         case .os(let value): os(value)
+        case .ended(let value): ended(value)
         case .tookMoreThan(let duration): "\(row).closed_at_us - \(row).at_us > \(argument(duration.microseconds))"
         case .tookLessThan(let duration): "\(row).closed_at_us - \(row).at_us < \(argument(duration.microseconds))"
         case .text(let text): subject == .transactions ? mentionInTransaction(of: text) : mentionInExchange(of: text)
@@ -70,6 +71,19 @@ struct ConditionSQL {
         let beginnings = [" %", ".%"].map { argument(SQL.escaped(value) + $0) }
         let conditions = beginnings.map { "s.os || ' ' || s.os_version || ' ' LIKE \($0) ESCAPE '\\'" }
         return ofSource("(\(conditions.joined(separator: " OR ")))")
+    }
+
+    private mutating func ended(_ value: String) -> String {
+        let isSo =
+            switch value {
+            case "unknown": "s.ended_by IS NULL"
+            case "signal": "s.ended_by GLOB 'SIG*'"
+            default: "s.ended_by = \(argument(value))"
+            }
+        let isOpen =
+            subject == .transactions
+            ? "p.outcome = \(TransactionOutcome.interrupted.rawValue)" : "l.method IS NOT NULL AND l.closed IS NULL"
+        return "(\(isOpen) AND \(ofSource("s.ended AND \(isSo)")))"
     }
 
     private mutating func error(_ text: String) -> String {

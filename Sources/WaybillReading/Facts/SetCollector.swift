@@ -33,12 +33,13 @@ struct SetCollector: FactVisitor {
                 useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: redactor.text(row.text(2)))
         }
         share.dropped = try RangeRows(connection: connection).dropped(of: scanned.share.row)
-        try connection.statement("SELECT ended, recorded, refused FROM sources WHERE id = ?").forEachRow(
+        try connection.statement("SELECT ended, recorded, refused, ended_by FROM sources WHERE id = ?").forEachRow(
             scanned.share.row
         ) { row in
             share.hasEnded = row.bool(0)
             share.ledger.recorded = row.int(1)
             share.ledger.refused = row.int(2)
+            share.endedBy = share.hasEnded ? row.sourceEnd(3) : nil
         }
         if hasProofs {
             share.sourceProof = try SourceRows(connection: connection).proof(of: scanned.share.row)

@@ -15,6 +15,9 @@ public indirect enum FilterCondition: Hashable, Sendable {
     case app(String), appVersion(String), device(String), osVersion(String)
     /// The same of the name of its operating system, `iOS`, or that with the beginning of its version, `iOS 18`.
     case os(String)
+    /// It was interrupted, and its process ended like this: `signal`, `SIGSEGV`, `exit`, `reboot`, `system`, or
+    /// `unknown` where nobody can tell. Of an exchange: no end of it was recorded, and so on.
+    case ended(String)
     /// From opening to closing it took more, or less, than this, in whole microseconds; what has no closing did
     /// neither.
     case tookMoreThan(Duration), tookLessThan(Duration)
@@ -46,13 +49,16 @@ extension FilterCondition {
         switch self {
         case .useCase, .event, .attribute: true
         case .not(let condition): condition.isOfTransaction
-        case .error, .app, .appVersion, .device, .osVersion, .os, .tookMoreThan, .tookLessThan, .text, .status,
+        case .error, .app, .appVersion, .device, .osVersion, .os, .ended, .tookMoreThan, .tookLessThan, .text, .status,
             .exchange, .state, .host,
             .path,
             .method, .receivedMoreThan, .receivedLessThan:
             false
         }
     }
+
+    /// The words of ``ended(_:)`` beside the names of signals.
+    package static let ends = ["signal", "exit", "reboot", "system", "unknown"]
 
     /// The code in `event 7`.
     package static func code(ofUnnamed name: String) -> Int? { name.hasPrefix("event ") ? Int(name.dropFirst(6)) : nil }

@@ -18,6 +18,7 @@
 /// | `exchange:failed` | with an exchange in that state |
 /// | `app:shop`, `version:1.2`, `device:iPhone17,1`, `osVersion:18.1` | begun by such a source |
 /// | `os:iOS`, `os:"iOS 18"` | the same; a version may be the beginning of one |
+/// | `ended:signal`, `ended:SIGSEGV`, `ended:exit`, `ended:reboot`, `ended:system`, `ended:unknown` | that were interrupted because their process ended like this |
 /// | `took>2s`, `took<500ms` | that took more, or less; units are us, ms, s, m, h |
 /// | `since:24h`, `until:2026-03-01` | begun at or after that time, or before it |
 /// | `password`, `"wrong password"` | with that in the ID, support code, names, attributes (`sku=A1` as they are shown), errors, host or path |
@@ -37,6 +38,7 @@
 /// | `took>2s`, `took<500ms` | that took more, or less |
 /// | `size>100kB`, `size<1MB` | whose response's body was larger, or smaller; units are B, kB, MB, GB |
 /// | `app:shop`, `version:1.2`, `device:x`, `os:"iOS 18"`, `osVersion:18.1` | recorded by such a source |
+/// | `ended:signal`, `ended:SIGSEGV` and so on | of which no end was recorded, because the process ended like this |
 /// | `useCase:login`, `outcome:failed`, `event:paid`, `attribute:variant=B` | of a transaction of which that holds |
 /// | `since:24h`, `until:2026-03-01` | opened at or after that time, or before it |
 /// | `password`, `"wrong password"` | with that in the method, URL, header fields, error, kept bodies, or the ID or support code of the transaction |
@@ -138,8 +140,8 @@ extension FilterExpression {
     package enum Relation: String, Sendable { case equal = ":", less = "<", greater = ">" }
 
     package enum Key: String, Sendable, CaseIterable {
-        case useCase, outcome, event, error, attribute, status, exchange, app, version, device, os, osVersion, took,
-            since, until, beginner, sort
+        case useCase, outcome, event, error, attribute, status, exchange, app, version, device, os, osVersion, ended,
+            took, since, until, beginner, sort
         case host, path, method, state, size
 
         /// Whether it is a key of filters about this.
@@ -148,7 +150,7 @@ extension FilterExpression {
             case .exchange, .beginner, .sort: subject == .transactions
             case .host, .path, .method, .state, .size: subject == .exchanges
             case .useCase, .outcome, .event, .error, .attribute, .status, .app, .version, .device, .os, .osVersion,
-                .took, .since, .until:
+                .ended, .took, .since, .until:
                 true
             }
         }

@@ -89,7 +89,7 @@ struct FilterScanner {
             "The key “state” goes with network exchanges; of a transaction say outcome:failed, or exchange:failed."
         case .host, .path, .method, .size, .useCase, .outcome, .event, .error, .attribute, .status, .app, .version,
             .device, .os,
-            .osVersion,
+            .osVersion, .ended,
             .took, .since, .until:
             "The key “\(key.rawValue)” goes with network exchanges, and this is about transactions."
         }

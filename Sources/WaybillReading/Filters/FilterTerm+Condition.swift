@@ -16,6 +16,7 @@ extension FilterExpression.Term {
         case .device(let value): self.init(.device, .equal, value)
         case .os(let value): self.init(.os, .equal, value)
         case .osVersion(let value): self.init(.osVersion, .equal, value)
+        case .ended(let value): self.init(.ended, .equal, value)
         case .tookMoreThan(let duration): self.init(.took, .greater, Measure.duration.text(duration.microseconds))
         case .tookLessThan(let duration): self.init(.took, .less, Measure.duration.text(duration.microseconds))
         case .text(let text): self.init(nil, .equal, text)

@@ -62,6 +62,7 @@ private struct TermReading {
         case .device: add(.device(value), to: &filter)
         case .os: add(.os(value), to: &filter)
         case .osVersion: add(.osVersion(value), to: &filter)
+        case .ended: add(.ended(try end()), to: &filter)
         case .took:
             add(term.relation == .greater ? .tookMoreThan(try duration()) : .tookLessThan(try duration()), to: &filter)
         case nil: add(.text(value), to: &filter)
@@ -192,6 +193,15 @@ extension TermReading {
             name.append(scalar == "\\" && (rest.first == "=" || rest.first == "\\") ? rest.removeFirst() : scalar)
         }
         return .attribute(String(name), value: nil)
+    }
+
+    private func end() throws(FilterMistake) -> String {
+        if let word = FilterCondition.ends.first(where: { $0.lowercased() == value.lowercased() }) { return word }
+        guard let end = SourceEnd(name: value.uppercased()), case .signal(let name) = end else {
+            throw unknown(
+                value[...], "no end of a process", among: FilterCondition.ends + ["SIGSEGV"], at: place.valueStart)
+        }
+        return name
     }
 
     private func statuses() throws(FilterMistake) -> ClosedRange<Int> {

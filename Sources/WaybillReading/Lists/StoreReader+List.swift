@@ -67,7 +67,8 @@ extension StoreReader {
                 durationMicroseconds: row.optionalInt(6), error: detail.error(code: row.optionalInt(7)),
                 attributes: DetailColumn(row.optionalText(9)).attributes, sourceCount: row.int(11),
                 eventCount: row.int(12),
-                exchangeCount: row.int(13), isWaitingForBeginner: row.bool(10))
+                exchangeCount: row.int(13), isWaitingForBeginner: row.bool(10),
+                endedBy: row.int(3) == TransactionOutcome.interrupted.rawValue ? row.sourceEnd(15) : nil)
         }
     }
 
@@ -79,7 +80,7 @@ extension StoreReader {
         (SELECT count(*) FROM parts q CROSS JOIN events e ON e.source = q.source AND e.part = q.sequence WHERE q.guid = p.guid), \
         (SELECT count(*) FROM parts q CROSS JOIN network_logs l ON l.source = q.source AND l.part = q.sequence \
         WHERE q.guid = p.guid AND l.method IS NOT NULL), \
-        \(SQL.lastActivity(guid: "p.guid")) \
+        \(SQL.lastActivity(guid: "p.guid")), \(SQL.endedBy("s")) \
         FROM parts p JOIN sources s ON s.id = p.source WHERE p.source = ? AND p.sequence = ?
         """
 }

@@ -14,13 +14,14 @@ extension TransactionSummary {
         id: GUID, useCase: Int, useCaseName: String, outcome: TransactionOutcome, begun: Date, duration: Duration?,
         error: RecordedError? = nil, attributes: Attributes = [:], sourceCount: Int, eventCount: Int,
         exchangeCount: Int,
-        isWaitingForBeginner: Bool = false
+        isWaitingForBeginner: Bool = false, endedBy: SourceEnd? = nil
     ) {
         self.init(
             id: id, useCase: useCase, useCaseName: useCaseName, outcome: outcome, begunMicroseconds: begun.microseconds,
             durationMicroseconds: duration?.microseconds, error: error, attributes: attributes,
             sourceCount: sourceCount,
-            eventCount: eventCount, exchangeCount: exchangeCount, isWaitingForBeginner: isWaitingForBeginner)
+            eventCount: eventCount, exchangeCount: exchangeCount, isWaitingForBeginner: isWaitingForBeginner,
+            endedBy: endedBy)
     }
 }
 
@@ -97,13 +98,14 @@ extension SourceRecord {
     public init(
         id: GUID, installation: GUID? = nil, app: String, appVersion: String, device: String, os: String,
         osVersion: String,
-        attributes: Attributes = [:], started: Date?, heard: Date?, hasEnded: Bool, ledger: Ledger, gaps: [Gap] = []
+        attributes: Attributes = [:], started: Date?, heard: Date?, hasEnded: Bool, ledger: Ledger, gaps: [Gap] = [],
+        endedBy: SourceEnd? = nil
     ) {
         self.init(
             id: id, installation: installation, app: app, appVersion: appVersion, device: device, os: os,
             osVersion: osVersion,
             attributes: attributes, startedMicroseconds: started?.microseconds, heardMicroseconds: heard?.microseconds,
-            hasEnded: hasEnded, ledger: ledger, gaps: gaps)
+            hasEnded: hasEnded, ledger: ledger, gaps: gaps, endedBy: endedBy)
     }
 }
 

@@ -60,7 +60,7 @@ extension TransactionRecord.Source: Redactable {
         Self(
             id: id, app: redactor.text(app), appVersion: redactor.text(appVersion), device: redactor.text(device),
             os: redactor.text(os),
-            osVersion: redactor.text(osVersion))
+            osVersion: redactor.text(osVersion), endedBy: endedBy)
     }
 }
 

@@ -24,6 +24,8 @@ public struct SourceRecord: Hashable, Sendable, Codable, Identifiable {
     package var heardMicroseconds: Int?
     /// Whether it runs no longer: what it left open was interrupted.
     public var hasEnded: Bool
+    /// How it ended; nil: that is not known, or it has not.
+    public var endedBy: SourceEnd?
     /// At a collector, `delivered` is what has arrived and `pending` what has not (yet).
     public var ledger: Ledger
     /// Sequences that were recorded and have not arrived, although later ones have; empty for a source of this very
@@ -53,7 +55,7 @@ public struct SourceRecord: Hashable, Sendable, Codable, Identifiable {
     package init(
         id: GUID, installation: GUID?, app: String, appVersion: String, device: String, os: String, osVersion: String,
         attributes: Attributes, startedMicroseconds: Int?, heardMicroseconds: Int?, hasEnded: Bool, ledger: Ledger,
-        gaps: [Gap]
+        gaps: [Gap], endedBy: SourceEnd? = nil
     ) {
         self.id = id
         self.installation = installation
@@ -66,6 +68,7 @@ public struct SourceRecord: Hashable, Sendable, Codable, Identifiable {
         self.startedMicroseconds = startedMicroseconds
         self.heardMicroseconds = heardMicroseconds
         self.hasEnded = hasEnded
+        self.endedBy = endedBy
         self.ledger = ledger
         self.gaps = gaps
     }

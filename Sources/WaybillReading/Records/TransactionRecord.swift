@@ -46,15 +46,21 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         public var os: String
         /// The system's version.
         public var osVersion: String
+        /// How it ended; nil: that is not known, or it has not.
+        public var endedBy: SourceEnd?
 
         /// Makes a description.
-        public init(id: GUID, app: String, appVersion: String, device: String, os: String, osVersion: String) {
+        public init(
+            id: GUID, app: String, appVersion: String, device: String, os: String, osVersion: String,
+            endedBy: SourceEnd? = nil
+        ) {
             self.id = id
             self.app = app
             self.appVersion = appVersion
             self.device = device
             self.os = os
             self.osVersion = osVersion
+            self.endedBy = endedBy
         }
     }
 

@@ -13,6 +13,8 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
     public var useCaseName: String
     /// How it ended, or that it has not.
     public var outcome: TransactionOutcome
+    /// Of one that was interrupted, how its process ended; nil: that is not known, or it was not interrupted.
+    public var endedBy: SourceEnd?
     /// Microseconds since 1970.
     package var begunMicroseconds: Int
     /// From opening to closing; nil while there is no closing.
@@ -35,12 +37,13 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
         id: GUID, useCase: Int, useCaseName: String, outcome: TransactionOutcome, begunMicroseconds: Int,
         durationMicroseconds: Int?,
         error: RecordedError?, attributes: Attributes, sourceCount: Int, eventCount: Int, exchangeCount: Int,
-        isWaitingForBeginner: Bool
+        isWaitingForBeginner: Bool, endedBy: SourceEnd? = nil
     ) {
         self.id = id
         self.useCase = useCase
         self.useCaseName = useCaseName
         self.outcome = outcome
+        self.endedBy = endedBy
         self.begunMicroseconds = begunMicroseconds
         self.durationMicroseconds = durationMicroseconds
         self.error = error

@@ -79,14 +79,14 @@ extension StoreReader {
     private func others(of row: Int, _ id: GUID, limit: Int) throws(WaybillError) -> [SourceClocks.Other] {
         let met = try connection.statement(
             """
-            SELECT p.guid, s.uuid, s.app, s.app_version, s.device, s.os, s.os_version FROM (SELECT guid, sequence FROM parts \
+            SELECT p.guid, s.uuid, s.app, s.app_version, s.device, s.os, s.os_version, \(SQL.endedBy("s")) FROM (SELECT guid, sequence FROM parts \
             WHERE source = ?1 AND guid IS NOT NULL ORDER BY sequence DESC LIMIT ?2) p CROSS JOIN parts q ON q.guid = p.guid AND q.source <> ?1 \
             CROSS JOIN sources s ON s.id = q.source ORDER BY p.sequence DESC, q.source
             """
         ).rows(row, Self.transactionLimit) { row in
             let source = TransactionRecord.Source(
                 id: row.guid(1), app: row.text(2), appVersion: row.text(3), device: row.text(4), os: row.text(5),
-                osVersion: row.text(6))
+                osVersion: row.text(6), endedBy: row.sourceEnd(7))
             return (transaction: row.guid(0), source: source)
         }
         var found: [SourceClocks.Other] = []

@@ -66,7 +66,7 @@ extension StoreReader {
         try connection.statement(
             """
             SELECT id, uuid, installation, app, app_version, device, os, os_version, attributes, \
-            (SELECT at_us + offset_us FROM clocks WHERE source = id ORDER BY at_us LIMIT 1), heard_us, ended FROM sources \(condition)
+            (SELECT at_us + offset_us FROM clocks WHERE source = id ORDER BY at_us LIMIT 1), heard_us, ended, \(SQL.endedBy("sources")) FROM sources \(condition)
             """
         ).forEachRow(arguments: arguments) { row in
             let record = SourceRecord(
@@ -74,7 +74,7 @@ extension StoreReader {
                 device: row.text(5),
                 os: row.text(6), osVersion: row.text(7), attributes: Attributes(columnText: row.optionalText(8)),
                 startedMicroseconds: row.optionalInt(9), heardMicroseconds: row.optionalInt(10), hasEnded: row.bool(11),
-                ledger: Ledger(), gaps: [])
+                ledger: Ledger(), gaps: [], endedBy: row.sourceEnd(12))
             found.append((row.int(0), record))
         }
         return found

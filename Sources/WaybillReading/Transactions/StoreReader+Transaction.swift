@@ -30,13 +30,14 @@ extension StoreReader {
     private func shares(of transaction: GUID) throws(WaybillError) -> [PartShare] {
         var shares = try connection.statement(
             """
-            SELECT p.source, p.sequence, p.listed_us IS NOT NULL, p.outcome, s.uuid, s.app, s.app_version, s.device, s.os, s.os_version \
+            SELECT p.source, p.sequence, p.listed_us IS NOT NULL, p.outcome, s.uuid, s.app, s.app_version, s.device, s.os, s.os_version, \
+            \(SQL.endedBy("s")) \
             FROM parts p JOIN sources s ON s.id = p.source WHERE p.guid = ?
             """
         ).rows(transaction) { row in
             let source = TransactionRecord.Source(
                 id: row.guid(4), app: row.text(5), appVersion: row.text(6), device: row.text(7), os: row.text(8),
-                osVersion: row.text(9))
+                osVersion: row.text(9), endedBy: row.sourceEnd(10))
             return PartShare(
                 row: row.int(0), id: Fact.ID(source: source.id, sequence: row.int(1)), isLeader: row.bool(2),
                 storedOutcome: row.int(3),

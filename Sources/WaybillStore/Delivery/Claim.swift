@@ -23,7 +23,7 @@ struct Claim {
     mutating func shares() throws(WaybillError) -> [TransactionSet.Share] {
         let sources = try connection.statement(
             """
-            SELECT id, recorded, ended, uuid, installation, app, app_version, device, os, os_version, attributes, proof FROM sources \
+            SELECT id, recorded, ended, uuid, installation, app, app_version, device, os, os_version, attributes, proof, ended_by FROM sources \
             WHERE heard_us IS NULL AND (news <> 0 OR recorded > delivered) ORDER BY id
             """
         ).rows { row in
@@ -33,7 +33,8 @@ struct Claim {
                     id: row.guid(3), installation: row.optionalGUID(4), app: row.text(5), appVersion: row.text(6),
                     device: row.text(7),
                     os: row.text(8), osVersion: row.text(9), attributes: Attributes(columnText: row.optionalText(10))),
-                proof: row.optionalText(11).flatMap { IdentityProof($0) })
+                proof: row.optionalText(11).flatMap { IdentityProof($0) },
+                endedBy: row.sourceEnd(12))
         }
         var shares: [TransactionSet.Share] = []
         for candidate in sources where factsLeft > 0 && bytesLeft > 0 && shares.count < Limits.sources {
@@ -48,6 +49,7 @@ struct Claim {
         var hasEnded: Bool
         var source: RecordedSource
         var proof: IdentityProof?
+        var endedBy: SourceEnd?
     }
 
     private mutating func share(of candidate: Candidate) throws(WaybillError) -> TransactionSet.Share? {
@@ -59,7 +61,7 @@ struct Claim {
         try connection.statement("UPDATE sources SET news = 2 WHERE id = ? AND news <> 0").run(candidate.id)
         var share = TransactionSet.Share(
             source: candidate.source, clocks: try clocks(of: candidate.id, dating: facts),
-            hasEnded: candidate.hasEnded,
+            hasEnded: candidate.hasEnded, endedBy: candidate.hasEnded ? candidate.endedBy : nil,
             names: try names(of: candidate, in: facts),
             ledger: try Ledgers(connection: connection).ledger(of: candidate.id), dropped: dropped,
             facts: facts, sourceProof: candidate.proof)

@@ -15,6 +15,7 @@ final class JournalFile: @unchecked Sendable {
     let isMapped: Bool
 
     private let file: LockedJournalFile
+    private let endMark: EndMark
     private let failure = Atomic<Int32>(0)
     private let isDeleted = Atomic(false)
 
@@ -23,13 +24,16 @@ final class JournalFile: @unchecked Sendable {
     /// - Parameters:
     ///   - file: Its file, empty, and locked.
     ///   - description: What recovery has to know of the source.
+    ///   - boot: The device's present boot; empty: the system does not say.
+    ///   - catchesSignals: Whether it notes by which signal the process ends.
     /// - Throws: Where there is no room for it.
     init(
         _ file: LockedJournalFile, description: [UInt8], startMicroseconds: Int,
         salt: UInt64 = .random(in: .min ... .max),
-        size: JournalSize = JournalSize()
+        size: JournalSize = JournalSize(), boot: String = Moment.thisBoot, catchesSignals: Bool = false
     ) throws(WaybillError) {
-        let headerBytes = (JournalLayout.HeaderWord.count + JournalWordCounter.words(description.count)) * 8
+        let wordCount = JournalLayout.HeaderWord.extent(JournalLayout.version).count
+        let headerBytes = (wordCount + JournalWordCounter.words(description.count)) * 8
         let pageBytes = JournalLayout.pageWordCount * 8
         let layout = JournalLayout(
             headerWordCount: (headerBytes + pageBytes - 1) / pageBytes * JournalLayout.pageWordCount,
@@ -57,10 +61,16 @@ final class JournalFile: @unchecked Sendable {
         }
         words = memory.bindMemory(to: UInt64.self, capacity: layout.wordCount)
         words.update(repeating: 0, count: layout.wordCount)  // so that the pages are there
-        writeHeader(description, startMicroseconds: startMicroseconds)
+        endMark = EndMark(
+            words + JournalLayout.HeaderWord.end, layout, file: isMapped ? nil : file.descriptor,
+            catchesSignals: catchesSignals)
+        writeHeader(description, startMicroseconds: startMicroseconds, boot: boot)
     }
 
-    deinit { munmap(words, layout.wordCount * 8) }
+    deinit {
+        endMark.stop(words + JournalLayout.HeaderWord.end)
+        munmap(words, layout.wordCount * 8)
+    }
 
     /// Waits until the file is on the disk under its name, with its header: what is lost of the records can then be
     /// counted.
@@ -125,7 +135,7 @@ final class JournalFile: @unchecked Sendable {
         write(index..<index + 1)
     }
 
-    private func writeHeader(_ description: [UInt8], startMicroseconds: Int) {
+    private func writeHeader(_ description: [UInt8], startMicroseconds: Int, boot: String) {
         typealias Word = JournalLayout.HeaderWord
         words[Word.magic] = JournalLayout.magic
         words[Word.version] = JournalLayout.version
@@ -135,7 +145,9 @@ final class JournalFile: @unchecked Sendable {
         words[Word.segmentCount] = UInt64(layout.segmentCount)
         words[Word.startMicroseconds] = UInt64(bitPattern: Int64(startMicroseconds))
         words[Word.descriptionByteCount] = UInt64(description.count)
-        UnsafeMutableRawPointer(words + Word.count).copyMemory(from: description, byteCount: description.count)
+        words[Word.boot] = layout.bootWord(boot)
+        UnsafeMutableRawPointer(words + Word.extent(JournalLayout.version).count).copyMemory(
+            from: description, byteCount: description.count)
         words[Word.checksum] = JournalFile.headerChecksum(words, layout.headerWordCount)
         write(0..<layout.headerWordCount)
     }
@@ -144,9 +156,8 @@ final class JournalFile: @unchecked Sendable {
     static func headerChecksum(_ words: UnsafePointer<UInt64>, _ count: Int) -> UInt64 {
         typealias Word = JournalLayout.HeaderWord
         var sum = JournalLayout.magic
-        for index in 0..<count where index < Word.checksum || index >= Word.count {
-            sum = JournalChecksum.mix(sum, words[index])
-        }
+        let changing = Word.extent(words[Word.version]).changing
+        for index in 0..<count where !changing.contains(index) { sum = JournalChecksum.mix(sum, words[index]) }
         return sum
     }
 }

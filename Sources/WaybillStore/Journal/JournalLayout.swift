@@ -7,8 +7,8 @@ import WaybillCore
 struct JournalLayout: Hashable {
     /// `WBILJRNL`, read as a little-endian word.
     static let magic: UInt64 = 0x4C4E_524A_4C49_4257
-    /// What this code writes, and the highest that it reads.
-    static let version: UInt64 = 1
+    /// What this code writes, and the highest that it reads: 2 since the header says how the process ended.
+    static let version: UInt64 = 2
     /// Words at the start of each segment: its turn plus one, the sequence before its first fact, the checksum of both.
     static let segmentHeaderWordCount = 3
     /// Words in a page, to which the header is rounded.
@@ -24,7 +24,15 @@ struct JournalLayout: Hashable {
         static let drained = 9
         /// Facts refused so far, when it was last drained; sealed.
         static let refused = 10
-        static let count = 11
+        /// How the process ended, as far as it could note that; see ``EndMark``. Since version 2, as is the next.
+        static let end = 11
+        /// In which boot of the device; 0 where the system does not say.
+        static let boot = 12
+
+        /// Those whose checksum is their own, and how many there are.
+        static func extent(_ version: UInt64) -> (changing: Range<Int>, count: Int) {
+            version > 1 ? (checksum..<boot, boot + 1) : (checksum..<end, end)
+        }
     }
 
     let headerWordCount: Int

@@ -9,6 +9,8 @@ struct RecoveredJournal {
     let proof: IdentityProof?
     let clocks: [ClockAnchor]
     let refused: Int
+    /// How its process ended; nil: that cannot be told.
+    let end: SourceEnd?
     /// Those that were passed so far.
     var names: [RecordedName] = []
     /// How far the source had come at least: as the header and what was passed so far say, also where a record is
@@ -39,12 +41,16 @@ struct RecoveredJournal {
     private enum Step { case record, unpublished, damaged }
 
     /// Reads a journal's file, and what its header says.
-    init(_ lockedFile: LockedJournalFile) throws(Failure) {
+    ///
+    /// - Parameter boot: The device's present boot.
+    init(_ lockedFile: LockedJournalFile, boot: String = Moment.thisBoot) throws(Failure) {
         guard let words = lockedFile.words() else { throw .damaged }
         let layout = try JournalLayout(header: words)
         typealias Word = JournalLayout.HeaderWord
         let description = words.withUnsafeBytes { bytes in
-            Array(bytes.dropFirst(Word.count * 8).prefix(Int(words[Word.descriptionByteCount])))
+            Array(
+                bytes.dropFirst(Word.extent(words[Word.version]).count * 8).prefix(
+                    Int(words[Word.descriptionByteCount])))
         }
         guard let share = try? TransactionSet.decode(description).set.sources.first else { throw .damaged }
         source = share.source
@@ -52,6 +58,7 @@ struct RecoveredJournal {
         clocks = share.clocks
         recorded = layout.unsealed(words[Word.drained]) ?? 0
         refused = layout.unsealed(words[Word.refused]) ?? 0
+        end = layout.end(words, boot: boot)
         segments = words.withUnsafeBufferPointer { layout.segments($0) }[...]
         damagedCount = segments.count { !$0.isWhole }
         self.words = words
@@ -131,8 +138,9 @@ extension JournalLayout {
     init(header words: [UInt64]) throws(RecoveredJournal.Failure) {
         typealias Word = HeaderWord
         guard words.count > Word.magic, words[Word.magic] != 0 else { throw .empty }
-        guard words.count > Word.count, words[Word.magic] == Self.magic else { throw .damaged }
+        guard words.count > Word.boot, words[Word.magic] == Self.magic else { throw .damaged }
         guard words[Word.version] <= Self.version else { throw .newer }
+        let wordCount = Word.extent(words[Word.version]).count
         let numbers = [Word.wordCount, Word.segmentWordCount, Word.segmentCount, Word.descriptionByteCount].map {
             words[$0]
         }
@@ -146,7 +154,7 @@ extension JournalLayout {
         guard headerWordCount <= words.count,
             segmentWordCount.multipliedReportingOverflow(by: segmentCount).partialValue == words.count
                 - headerWordCount,
-            Int(numbers[3]) <= (headerWordCount - Word.count) * 8,
+            headerWordCount > wordCount, Int(numbers[3]) <= (headerWordCount - wordCount) * 8,
             words.withUnsafeBufferPointer({ $0.baseAddress.map { JournalFile.headerChecksum($0, headerWordCount) } })
                 == words[Word.checksum]
         else { throw .damaged }

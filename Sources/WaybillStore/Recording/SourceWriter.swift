@@ -53,6 +53,7 @@ package final class SourceWriter: Sendable {
     ///   - retention: What the store keeps.
     ///   - bodyLimit: Bytes that bodies may take in the store.
     ///   - changes: Told what has reached the store.
+    ///   - catchesSignals: Whether the journal notes by which signal the process ends.
     ///   - tell: Told when the store is not the one that was asked for, or not as it was left; on the store's thread.
     ///   - timer: Calls the store's thread when a batch or a sync is due.
     ///   - writesByItself: false in tests: facts are then written when they are read.
@@ -60,7 +61,7 @@ package final class SourceWriter: Sendable {
         source: RecordedSource, place: ResolvedLocation, clock: any TransactionClock, capacity: Int,
         retention: Retention = Retention(),
         bodyLimit: Int = 0, changes: ChangeFeed = ChangeFeed(), timer: any StoreTimer = SystemTimer(),
-        journalSize: JournalSize = JournalSize(),
+        journalSize: JournalSize = JournalSize(), catchesSignals: Bool = false,
         tell: @escaping @Sendable (WaybillError) -> Void = { _ in }, writesByItself: Bool = true
     ) {
         let start = clock.uptimeMicroseconds()
@@ -75,7 +76,8 @@ package final class SourceWriter: Sendable {
         anchors = AnchorKeeper(clock: clock, startMicroseconds: start)
         thread = StoreThread(label: "waybill.store", timer: timer) {  // opened when first needed
             StoreSession(
-                source: source, place: place, clock: clock, retention: retention, journalSize: journalSize, tell: tell)
+                source: source, place: place, clock: clock, retention: retention, journalSize: journalSize,
+                catchesSignals: catchesSignals, tell: tell)
         }
         waker.wake = { [weak self] batchIsFull in
             self?.askForJournal()
@@ -101,6 +103,7 @@ package final class SourceWriter: Sendable {
                 recorder.confirmBatch()
                 if !pieces.isEmpty { _ = try store.opened().append(pieces, of: source, limit: bodyLimit) }
                 guard recorder.hasJournal else { return }
+                try store.opened().note(.exit, of: source)
                 try store.opened().sync()
                 recorder.removeJournalIfStored()
             } catch {}  // the journal stays, for the next launch

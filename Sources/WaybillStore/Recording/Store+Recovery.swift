@@ -74,6 +74,7 @@ extension Store {
             journal.names = []
             recorded = last
         }
+        if let end = journal.end { try note(end, of: journal.source.id) }
         try sync()
         return journal.damagedCount
     }

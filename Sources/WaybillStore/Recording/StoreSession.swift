@@ -41,16 +41,18 @@ package final class StoreSession {
     private var wasOpened = false
 
     private let journalSize: JournalSize
+    private let catchesSignals: Bool
 
     init(
         source: RecordedSource, place: ResolvedLocation, clock: any TransactionClock, retention: Retention,
-        journalSize: JournalSize,
+        journalSize: JournalSize, catchesSignals: Bool,
         tell: @escaping @Sendable (WaybillError) -> Void
     ) {
         self.source = source
         self.place = place
         self.clock = clock
         self.journalSize = journalSize
+        self.catchesSignals = catchesSignals
         self.tell = tell
         wanted = place
         keeper = RetentionKeeper(retention)
@@ -162,7 +164,7 @@ package final class StoreSession {
             id: source.id, sources: [TransactionSet.Share(source: source, clocks: [anchor], sourceProof: proof)])
         return try JournalFile(
             lockedJournalFile(in: folder), description: description.encoded(), startMicroseconds: startMicroseconds,
-            size: journalSize)
+            size: journalSize, catchesSignals: catchesSignals)
     }
 
     private func lockedJournalFile(in folder: URL) throws(WaybillError) -> LockedJournalFile {

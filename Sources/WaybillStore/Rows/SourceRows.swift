@@ -7,18 +7,26 @@ package struct SourceRow {
     package var isOwn: Bool
     package var hasEnded: Bool
     package var recorded: Int
+    /// How it ended, where that is known.
+    package var endedBy: SourceEnd?
     /// Of a received one: the digest of the secret of who spoke for it first; nil: there was none.
     package var proofDigest: [UInt8]?
 
     fileprivate init(_ row: Row) {
         (id, isOwn, hasEnded, recorded) = (row.int(0), row.bool(1), row.bool(2), row.int(3))
         proofDigest = row.optionalBytes(4)
+        endedBy = row.sourceEnd(5)
     }
 
     package init(id: Int, isOwn: Bool, hasEnded: Bool, recorded: Int, proofDigest: [UInt8]? = nil) {
         (self.id, self.isOwn, self.hasEnded, self.recorded) = (id, isOwn, hasEnded, recorded)
         self.proofDigest = proofDigest
     }
+}
+
+extension Row {
+    /// How a source ended; nil where that is not known.
+    package func sourceEnd(_ column: Int32) -> SourceEnd? { optionalText(column).flatMap { SourceEnd(name: $0) } }
 }
 
 /// The rows of `sources`, `clocks` and `names`.
@@ -37,7 +45,7 @@ package struct SourceRows {
         try connection.statement("\(Self.select) WHERE id = ?").first(id) { row in SourceRow(row) }
     }
 
-    private static let select = "SELECT id, heard_us IS NULL, ended, recorded, proof_hash FROM sources"
+    private static let select = "SELECT id, heard_us IS NULL, ended, recorded, proof_hash, ended_by FROM sources"
 
     /// What sets of a source of this store show; nil where it was received.
     package func proof(of id: Int) throws(WaybillError) -> IdentityProof? {
@@ -80,6 +88,12 @@ package struct SourceRows {
             "UPDATE parts SET outcome = \(TransactionOutcome.interrupted.rawValue) WHERE source = ? AND closed IS NULL"
         ).run(
             source)
+    }
+
+    /// Keeps how a source ended; of two that were told, the same one in any order of arrival.
+    package func note(_ end: SourceEnd, of source: Int) throws(WaybillError) {
+        try connection.statement("UPDATE sources SET ended_by = max(ifnull(ended_by, ''), ?) WHERE id = ?").run(
+            end.name, source)
     }
 
     /// The collector has something to learn about an own source, apart from facts.

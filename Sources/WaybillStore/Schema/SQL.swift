@@ -8,6 +8,9 @@ package enum SQL {
             "(\(time) + coalesce((\(anchors) AND c.at_us <= \(time) ORDER BY c.at_us DESC LIMIT 1), (\(anchors) ORDER BY c.at_us LIMIT 1), 0))"
     }
 
+    /// How a source ended; NULL for one that has not, though it may have noted already that it is about to.
+    package static func endedBy(_ source: String) -> String { "iif(\(source).ended, \(source).ended_by, NULL)" }
+
     /// Microseconds since 1970 of the latest fact of a transaction.
     package static func lastActivity(guid: String) -> String {
         "(SELECT max(\(wall("a.last_at_us", source: "a.source"))) FROM parts a WHERE a.guid = \(guid))"

@@ -274,6 +274,12 @@ package enum Tables {
 
         """
 
+    /// What was missed in an app's first week.
+    static let firstWeek = """
+        ALTER TABLE sources ADD COLUMN ended_by TEXT /* how it ended: exit, reboot, system, or a signal's name; NULL: not known */;
+
+        """
+
     /// What knowing a set of version 0.0.1 again needs.
     static let legacySets = """
         CREATE TABLE legacy_sets( -- those that came within a day: they have no IDs, so their bytes stand for them

@@ -56,6 +56,7 @@ package struct Ingestion {
             try sources.end(source.id)
             source.hasEnded = true
         }
+        if share.hasEnded, let end = share.endedBy, isItself { try sources.note(end, of: source.id) }
         let anchor = try sources.add(anchors(of: source), to: source.id)
         try sources.add(share.names, of: source.id)
         try store(source, dropped: isItself ? share.dropped : [], at: wall)

@@ -75,6 +75,17 @@ extension Store {
         }
     }
 
+    /// Keeps how an own source ended, or is about to; what was noted before stays.
+    func note(_ end: SourceEnd, of source: GUID) throws(WaybillError) {
+        try write { () throws(WaybillError) in
+            let rows = SourceRows(connection: connection)
+            guard let row = try rows.find(source), row.isOwn, row.endedBy == nil else { return }
+            try rows.note(end, of: row.id)
+            // Where it is told already that it has ended.
+            if row.hasEnded { try rows.announce(row.id) }
+        }
+    }
+
     /// Marks the own sources that no longer run as ended, and ends their leases: what they left open was interrupted.
     ///
     /// - Returns: Those that were marked.

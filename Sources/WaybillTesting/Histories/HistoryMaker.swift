@@ -7,6 +7,8 @@ package struct SourceHistory: Sendable {
     package var names: [RecordedName]
     package var facts: [Fact]
     package var hasEnded: Bool
+    /// How, where that is known.
+    package var endedBy: SourceEnd?
     package var refused: Int
     /// Given up, and never sent.
     package var dropped: [DroppedRange] = []
@@ -60,13 +62,17 @@ package struct HistoryMaker {
                     atMicroseconds: last.atMicroseconds + Int.random(in: 1...20_000, using: &random),
                     offsetMicroseconds: last.offsetMicroseconds + Int.random(in: -9_000...9_000, using: &random)))
         }
-        return SourceHistory(
+        var history = SourceHistory(
             source: source, clocks: clocks,
             names: [
                 RecordedName(useCase: 3, name: "login"), RecordedName(useCase: 3, event: 1, name: "event of \(number)"),
             ],
             facts: recording.facts, hasEnded: random.oneIn(2), refused: Int.random(in: 0...3, using: &random))
+        if history.hasEnded { history.endedBy = Self.ends.randomElement(using: &random) ?? nil }
+        return history
     }
+
+    private static let ends: [SourceEnd?] = [nil, .exit, .signal("SIGSEGV"), .reboot, .system, .other("later")]
 
     private struct Recording {
         var facts: [Fact] = []

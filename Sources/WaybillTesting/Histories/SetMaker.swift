@@ -45,7 +45,7 @@ package struct SetMaker {
         let sent = Set(history.sentFacts.map(\.sequence))
         return TransactionSet.Share(
             source: history.source, clocks: Array(history.clocks.prefix(clockCount)),
-            hasEnded: isLast && history.hasEnded, names: history.names,
+            hasEnded: isLast && history.hasEnded, endedBy: isLast ? history.endedBy : nil, names: history.names,
             ledger: Ledger(recorded: facts.upperBound, refused: isLast ? history.refused : 0),
             dropped: history.dropped.filter { $0.last <= facts.upperBound },
             facts: history.facts[facts].filter { sent.contains($0.sequence) },

@@ -40,6 +40,16 @@ extension NaiveAnswers {
         return equal(whole, os) || [".", " "].contains { whole.lowercased().hasPrefix(os.lowercased() + $0) }
     }
 
+    private func ended(_ value: String, _ source: Int) -> Bool {
+        guard histories[source].hasEnded else { return false }
+        let name = histories[source].endedBy?.name
+        return switch value {
+        case "unknown": name == nil
+        case "signal": name?.hasPrefix("SIG") ?? false
+        default: name == value
+        }
+    }
+
     // MARK: Transactions
 
     private func passes(_ condition: FilterCondition, _ run: Run) -> Bool {
@@ -57,6 +67,7 @@ extension NaiveAnswers {
         case .appVersion(let value): equal(source.appVersion, value)
         case .device(let value): equal(source.device, value)
         case .osVersion(let value): equal(source.osVersion, value)
+        case .ended(let value): run.outcome == .interrupted && ended(value, run.leader.source)
         case .os(let value): isOn(value, run.leader.source)
         case .tookMoreThan(let limit): run.duration.map { $0 > limit.microseconds } ?? false
         case .tookLessThan(let limit): run.duration.map { $0 < limit.microseconds } ?? false
@@ -182,6 +193,7 @@ extension NaiveAnswers {
         case .appVersion(let value): return equal(source.appVersion, value)
         case .device(let value): return equal(source.device, value)
         case .osVersion(let value): return equal(source.osVersion, value)
+        case .ended(let value): return closed == nil && ended(value, exchange.source)
         case .os(let value): return isOn(value, exchange.source)
         case .text(let text): return mentions(text, exchange)
         case .not(let condition): return !passes(condition, exchange, run)

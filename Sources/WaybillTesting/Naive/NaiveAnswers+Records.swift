@@ -13,14 +13,15 @@ extension NaiveAnswers {
             attributes: run.leader.opened.attributes, sourceCount: Set(run.parts.map(\.source)).count,
             eventCount: facts.count { if case .event = $0.content { true } else { false } },
             exchangeCount: facts.count { if case .exchangeOpened = $0.content { true } else { false } },
-            isWaitingForBeginner: run.leader.opened.isJoined)
+            isWaitingForBeginner: run.leader.opened.isJoined,
+            endedBy: run.outcome == .interrupted ? histories[run.leader.source].endedBy : nil)
     }
 
     func source(_ number: Int) -> TransactionRecord.Source {
         let source = histories[number].source
         return TransactionRecord.Source(
             id: source.id, app: source.app, appVersion: source.appVersion, device: source.device, os: source.os,
-            osVersion: source.osVersion)
+            osVersion: source.osVersion, endedBy: histories[number].endedBy)
     }
 
     // MARK: One transaction

@@ -110,7 +110,7 @@ struct NaiveBooks: Sendable {
                 proofDigest: share.sourceProof?.digest)
         if !entries.contains(where: { $0.id == entry.id }) { entries.append(entry) }
         var share = share
-        if entry.proofDigest == nil { (share.hasEnded, share.dropped) = (false, []) }
+        if entry.proofDigest == nil { (share.hasEnded, share.endedBy, share.dropped) = (false, nil, []) }
         entry.note(share, at: time)
         for name in share.names {
             names.insert(
@@ -266,6 +266,8 @@ extension NaiveBooks.Entry {
         recorded = max(recorded, share.ledger.recorded, share.facts.map(\.sequence).max() ?? 0)
         heard = max(heard, time)
         history.hasEnded = history.hasEnded || share.hasEnded
+        // Of two that were told the same one stands, in any order of arrival.
+        if share.hasEnded, let end = share.endedBy, end.name > history.endedBy?.name ?? "" { history.endedBy = end }
         history.refused = max(history.refused, share.ledger.refused)
         for anchor in share.clocks {
             let same = history.clocks.first { $0.atMicroseconds == anchor.atMicroseconds }
@@ -309,7 +311,7 @@ extension NaiveBooks.Entry {
             os: source.os, osVersion: source.osVersion, attributes: source.attributes,
             startedMicroseconds: history.clocks.first.map { $0.atMicroseconds + $0.offsetMicroseconds },
             heardMicroseconds: heard,
-            hasEnded: history.hasEnded, ledger: ledger, gaps: gaps)
+            hasEnded: history.hasEnded, ledger: ledger, gaps: gaps, endedBy: history.endedBy)
     }
 }
 

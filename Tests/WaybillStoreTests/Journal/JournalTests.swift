@@ -103,6 +103,54 @@ import WaybillCore
             ])
     }
 
+    /// What a process that dies now leaves behind, as version 1 wrote it: without how it ended, and the description two
+    /// words earlier.
+    private func leftByVersion1() throws -> URL {
+        typealias Word = JournalLayout.HeaderWord
+        let copy = try copy()
+        var words = try Data(contentsOf: copy).withUnsafeBytes { Array($0.bindMemory(to: UInt64.self)) }
+        let count = Int(words[Word.wordCount])
+        words[Word.end..<count - 2] = words[Word.boot + 1..<count]
+        words[Word.version] = 1
+        words[Word.checksum] = words.withUnsafeBufferPointer {
+            $0.baseAddress.map { JournalFile.headerChecksum($0, count) } ?? 0
+        }
+        try words.withUnsafeBytes { Data($0) }.write(to: copy)
+        return copy
+    }
+
+    /// Breaks when an app that is updated loses what its version before had left in a journal.
+    @Test func aJournalOfTheVersionBeforeIsRecovered() throws {
+        let journal = journal(try file(isMapped: true))
+        for content in contents { _ = journal.append(content, part: 1, atMicroseconds: 1) }
+        var left = try RecoveredJournal(LockedJournalFile(path: leftByVersion1().path), boot: "another")
+        #expect(left.next(limit: .max).map(\.content) == contents)
+        #expect(left.source == source)
+        #expect(left.end == nil, "it did not say in which boot it was")
+    }
+
+    /// Breaks when a reboot is taken for a crash or the other way round, or damage for a signal.
+    @Test(arguments: [true, false])
+    func theBootTellsARestartOfTheDeviceFromAnEndWithoutOne(isMapped: Bool) throws {
+        let file = try file(isMapped: isMapped)
+        let journal = journal(file)
+        _ = journal.append(contents[0], part: 0, atMicroseconds: 0)
+        func end(boot: String) throws -> SourceEnd? {
+            try RecoveredJournal(LockedJournalFile(path: copy().path), boot: boot).end
+        }
+        #expect(try end(boot: Moment.thisBoot) == nil, "killed, or a crash: signals are not caught")
+        #expect(try end(boot: "another") == .reboot)
+        #expect(try end(boot: "") == nil, "the system does not say")
+        for bit in 0..<64 {
+            file.words[JournalLayout.HeaderWord.end] ^= 1 << UInt64(bit)
+            file.write(JournalLayout.HeaderWord.end..<JournalLayout.HeaderWord.boot)
+            // The lower bits are the number itself: of a signal that is not caught, as a rule.
+            if bit > 15 { #expect(try end(boot: Moment.thisBoot) == nil, "bit \(bit)") }
+            file.words[JournalLayout.HeaderWord.end] ^= 1 << UInt64(bit)
+        }
+        withExtendedLifetime(journal) {}
+    }
+
     /// Breaks when two threads get one sequence, or one record, or when the reader passes over what is not published
     /// yet.
     @Test func eightThreadsAndAReaderLoseAndDoubleNothing() throws {

@@ -61,11 +61,11 @@ enum JournalBytes {
         var words = bytes.withUnsafeBytes { bytes in
             (0..<bytes.count / 8).map { bytes.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
         }
-        guard words.count > Header.count else { return bytes }
+        guard words.count > Header.boot else { return bytes }
         words[Header.magic] = JournalLayout.magic
-        words[Header.version] = JournalLayout.version
+        words[Header.version] = min(max(words[Header.version], 1), JournalLayout.version)
         let numbers = [Header.wordCount, Header.segmentWordCount, Header.segmentCount].map { Int(clamping: words[$0]) }
-        guard (Header.count...words.count).contains(numbers[0]), (4...words.count).contains(numbers[1]),
+        guard (Header.boot...words.count).contains(numbers[0]), (4...words.count).contains(numbers[1]),
             (1...words.count).contains(numbers[2]), numbers[0] + numbers[1] * numbers[2] == words.count,
             let layout = JournalLayout(
                 headerWordCount: numbers[0], segmentWordCount: numbers[1], segmentCount: numbers[2],

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import Waybill
 import WaybillCore
+import WaybillReading
 import WaybillTesting
 
 /// What happens when processes die or multiply.
@@ -20,6 +21,53 @@ import WaybillTesting
         #expect(record.summary.outcome == .interrupted)
         #expect(record.timeline.last?.label == "requestSent", "the last event is there")
         #expect(next.health.isGood)
+    }
+
+    private func sources(of transactions: TransactionManager) throws -> [SourceRecord] {
+        try transactions.sources.readableSource?.writer.runAndWait { opened, _ in try opened.reader().sources() } ?? []
+    }
+
+    /// Broken, the next launch would call a crash a kill or an exit, or the process would not die of its signal: no
+    /// core dump, and another exit status. A handler that was there before would not be called, or a forked child would
+    /// speak for its parent.
+    @Test(
+        arguments: [
+            ("end-exit", 7, .exit), ("end-kill", SIGKILL, .system), ("end-segv", SIGSEGV, .signal("SIGSEGV")),
+            ("end-abort", SIGABRT, .signal("SIGABRT")), ("end-term", SIGTERM, .signal("SIGTERM")),
+            ("end-handled-exit", 7, .exit), ("end-handled-kill", SIGKILL, .system),
+            ("end-handled-deadly", SIGSEGV, .signal("SIGSEGV")), ("end-ignored", SIGKILL, .system),
+            ("end-uncaught", SIGSEGV, nil), ("end-written", SIGSEGV, .signal("SIGSEGV")), ("end-fork", 7, .exit),
+            ("end-stack", SIGSEGV, .signal("SIGSEGV")),
+        ] as [(String, Int32, SourceEnd?)])
+    func theNextLaunchSaysHowAProcessEnded(verb: String, status: Int32, end: SourceEnd?) async throws {
+        let (output, code) = try ChildProcess("TestProcess", [verb, folder.url.path()]).finish()
+        #expect(code == status)
+        #expect(output == (verb.contains("handled") ? "handled\n" : ""))
+        let next = TransactionManager(store: .directory(folder.url))
+        let record = try #require(try next.allRecords().first)
+        #expect(record.summary.outcome == .interrupted)
+        #expect(record.summary.endedBy == end)
+        #expect(record.sources.map(\.endedBy) == [end])
+        #expect(try sources(of: next).first { $0.id == record.sources.first?.id }?.endedBy == end)
+        #expect(next.health.isGood)
+    }
+
+    /// Broken, of an app with two stores only one would know how it ended.
+    @Test func eachStoreOfAProcessKnowsHowItEnded() async throws {
+        let code = try ChildProcess("TestProcess", ["end-two", folder.url.path()]).finish().status
+        #expect(code == SIGABRT)
+        for name in ["one", "two"] {
+            let next = TransactionManager(store: .directory(folder.file(name)))
+            #expect(try next.allRecords().map(\.summary.endedBy) == [.signal("SIGABRT")])
+        }
+    }
+
+    /// Broken, a manager that went away while its process went on would look like a crash.
+    @Test func aManagerThatGoesAwayEndsItsSourceByItself() async throws {
+        do { TransactionManager(store: .directory(folder.url)).perform(Login.self) { $0.log(.initiated) } }
+        try await eventually("the thread of the first manager writes what waits") {
+            try sources(of: TransactionManager(store: .directory(folder.url))).contains { $0.endedBy == .exit }
+        }
     }
 
     /// Broken, a child that hangs would keep all tests waiting, and which one it was would not be seen.

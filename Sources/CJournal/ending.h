@@ -1,0 +1,129 @@
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+// How this process ends is noted by one word in each of its journals. Signal handlers do that: so there is no lock here, no allocation, and no
+// call that may not be made in one (signal-safety(7)).
+//
+// What is `static` has to be there once in a process: only EndMark.swift uses what is in this file.
+
+/// What is noted: the number of a signal, or one of these.
+enum { waybill_end_unwatched = 0, waybill_end_exit = 0x100, waybill_end_unseen = 0x200 };
+
+enum { waybill_end_count = 16, waybill_signal_count = 32 };
+
+struct waybill_end {
+    uint64_t *word; // NULL: free
+    uint64_t seal;  // the upper bits of the word
+    off_t offset;
+    int descriptor; // -1: the word gets into the file by itself
+    pid_t process;  // a child after fork(2) notes nothing in its parent's journals
+};
+
+static struct waybill_end waybill_ends[waybill_end_count];
+/// How many threads are noting something.
+static int waybill_noting;
+/// What was there before our handler.
+static struct sigaction waybill_before[waybill_signal_count];
+/// Stands in `word` while an entry is being made.
+static uint64_t waybill_being_made;
+
+static inline void waybill_note(uint64_t value) {
+    __atomic_add_fetch(&waybill_noting, 1, __ATOMIC_SEQ_CST);
+    pid_t process = getpid();
+    for (int i = 0; i < waybill_end_count; i++) {
+        struct waybill_end *end = &waybill_ends[i];
+        uint64_t *word = __atomic_load_n(&end->word, __ATOMIC_SEQ_CST);
+        if (word == NULL || word == &waybill_being_made || end->process != process) continue;
+        uint64_t noted = end->seal | value;
+        __atomic_store_n(word, noted, __ATOMIC_RELEASE);
+        if (end->descriptor >= 0) {
+            ssize_t written = pwrite(end->descriptor, &noted, sizeof noted, end->offset);
+            (void)written;
+        }
+    }
+    __atomic_sub_fetch(&waybill_noting, 1, __ATOMIC_SEQ_CST);
+}
+
+/// Has the end of this process noted in a word; -1 where there are too many already.
+static inline int waybill_watch(uint64_t *word, uint64_t seal, int descriptor, off_t offset) {
+    pid_t process = getpid();
+    for (int i = 0; i < waybill_end_count; i++) {
+        struct waybill_end *end = &waybill_ends[i];
+        uint64_t *found = __atomic_load_n(&end->word, __ATOMIC_SEQ_CST);
+        // What a child after fork(2) has of its parent is free.
+        if (found == &waybill_being_made || (found != NULL && end->process == process)) continue;
+        if (!__atomic_compare_exchange_n(&end->word, &found, &waybill_being_made, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) continue;
+        end->seal = seal;
+        end->offset = offset;
+        end->descriptor = descriptor;
+        end->process = process;
+        __atomic_store_n(&end->word, word, __ATOMIC_SEQ_CST);
+        return i;
+    }
+    return -1;
+}
+
+/// Nothing more is noted in a word; then it may go away.
+static inline void waybill_unwatch(int index, uint64_t *word) {
+    if (index < 0 || index >= waybill_end_count) return;
+    struct waybill_end *end = &waybill_ends[index];
+    uint64_t *expected = word;
+    if (end->process != getpid()) return;
+    __atomic_compare_exchange_n(&end->word, &expected, NULL, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    // A handler on another thread may have seen it still; it is done in a moment.
+    for (int i = 0; i < 10000 && __atomic_load_n(&waybill_noting, __ATOMIC_SEQ_CST) > 0; i++) sched_yield();
+}
+
+static inline void waybill_note_exit(void) { waybill_note(waybill_end_exit); }
+
+static inline void waybill_watch_exit(void) { atexit(waybill_note_exit); }
+
+static inline void waybill_caught(int signal, siginfo_t *info, void *context) {
+    int error = errno;
+    waybill_note((uint64_t)signal);
+    const struct sigaction *before = &waybill_before[signal];
+    if (before->sa_flags & SA_SIGINFO) {
+        before->sa_sigaction(signal, info, context);
+    } else if (before->sa_handler != SIG_DFL) {
+        before->sa_handler(signal);
+    } else {
+        struct sigaction plain;
+        memset(&plain, 0, sizeof plain);
+        plain.sa_handler = SIG_DFL;
+        sigemptyset(&plain.sa_mask);
+        sigaction(signal, &plain, NULL);
+        // A fault comes again as soon as this returns, with all that a core dump says of it; what somebody sent has to be sent again.
+        int is_fault = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
+        if (!is_fault || info == NULL || info->si_code <= 0) raise(signal);
+    }
+    // Where the signal is not left to its default now, the process goes on.
+    struct sigaction now;
+    if (sigaction(signal, NULL, &now) == 0 && ((now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL)) waybill_note(waybill_end_unseen);
+    errno = error;
+}
+
+/// Catches the signals that end a process, but those that it ignores; to be called once.
+static inline void waybill_catch_signals(void) {
+    static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS,
+                                  SIGFPE,  SIGSEGV, SIGSYS,  SIGPIPE, SIGTERM, SIGXCPU};
+    for (unsigned i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        int signal = signals[i];
+        struct sigaction *before = &waybill_before[signal];
+        if (sigaction(signal, NULL, before) != 0) continue;
+        if (!(before->sa_flags & SA_SIGINFO) && before->sa_handler == SIG_IGN) continue;
+        struct sigaction ours;
+        memset(&ours, 0, sizeof ours);
+        ours.sa_sigaction = waybill_caught;
+        ours.sa_mask = before->sa_mask;
+        // On the thread's alternate stack where it has one, so that an overflow of its own is noted, too.
+        ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (before->sa_flags & (SA_RESTART | SA_NODEFER | SA_RESETHAND));
+        if (!(before->sa_flags & SA_SIGINFO) && before->sa_handler == SIG_DFL) ours.sa_flags |= SA_RESTART;
+        sigaction(signal, &ours, NULL);
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import Waybill
+import WaybillCore
+import WaybillStore
+
+/// Ends with a transaction open, in the way that the verb names.
+enum Ending: String {
+    case exit = "end-exit", kill = "end-kill", fault = "end-segv", abort = "end-abort", terminate = "end-term"
+    case handledExit = "end-handled-exit", handledKill = "end-handled-kill", handledFault = "end-handled-deadly"
+    case ignored = "end-ignored", uncaught = "end-uncaught", written = "end-written", fork = "end-fork"
+    case stack = "end-stack", two = "end-two"
+
+    func run(in folder: URL) async throws {
+        prepare()
+        switch self {
+        case .written: try await record(byWritingTo: folder)
+        case .two:
+            let first = try await transactions(in: folder.appending(path: "one"))
+            let second = try await transactions(in: folder.appending(path: "two"))
+            withExtendedLifetime((first, second)) { end() }
+        case .exit, .kill, .fault, .abort, .terminate, .handledExit, .handledKill, .handledFault, .ignored, .uncaught,
+            .fork, .stack:
+            let opened = try await transactions(in: folder)
+            withExtendedLifetime(opened) { end() }
+        }
+        _exit(70)
+    }
+
+    private func transactions(in folder: URL) async throws -> Any {
+        var options = TransactionManager.Options()
+        options.catchesSignals = self != .uncaught
+        let transactions = TransactionManager(store: .directory(folder), options: options)
+        let login = transactions.begin(TestProcess.Login.self)
+        try await transactions.sync()
+        guard login.log(.requestSent) == .journaled else { _exit(71) }
+        return (transactions, login)
+    }
+
+    /// By a journal that is not mapped, as on file systems where that is not safe.
+    private func record(byWritingTo folder: URL) async throws {
+        let writer = SourceWriter(
+            source: RecordedSource(id: GUID(), app: "test-process"), place: .folder(folder), clock: SystemClock(),
+            capacity: 100, journalSize: JournalSize(isMapped: false), catchesSignals: true)
+        _ = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0)
+        try await writer.sync()
+        withExtendedLifetime(writer) { end() }
+    }
+
+    /// What the app has set before.
+    private func prepare() {
+        switch self {
+        case .handledExit: signal(SIGTERM) { _ in Ending.say("handled\n") }
+        case .handledKill: signal(SIGTERM) { _ in Ending.say("handled\n") }
+        case .handledFault:
+            // As crash reporters do: back to the default, and the fault comes again.
+            var action = sigaction()
+            let handler: @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void = {
+                number, _, _ in
+                Ending.say("handled\n")
+                signal(number, SIG_DFL)
+            }
+            #if canImport(Darwin)
+            action.__sigaction_u.__sa_sigaction = handler
+            #else
+            action.__sigaction_handler.sa_sigaction = handler
+            #endif
+            action.sa_flags = SA_SIGINFO
+            sigaction(SIGSEGV, &action, nil)
+        case .ignored: signal(SIGTERM, SIG_IGN)
+        case .exit, .kill, .fault, .abort, .terminate, .uncaught, .written, .fork, .stack, .two: break
+        }
+    }
+
+    private static func say(_ text: StaticString) { _ = write(1, text.utf8Start, text.utf8CodeUnitCount) }
+
+    private func end() {
+        switch self {
+        case .exit: Foundation.exit(7)
+        case .kill: Foundation.kill(getpid(), SIGKILL)
+        case .fault, .handledFault, .uncaught, .written: Self.fault()
+        case .abort, .two: Foundation.abort()
+        case .terminate: Foundation.kill(getpid(), SIGTERM)
+        case .handledExit:
+            Foundation.raise(SIGTERM)
+            Foundation.exit(7)
+        case .handledKill, .ignored:
+            Foundation.raise(SIGTERM)
+            Foundation.kill(getpid(), SIGKILL)
+        case .fork:
+            guard let symbol = dlsym(nil, "fork") else { _exit(69) }
+            let child = unsafeBitCast(symbol, to: (@convention(c) () -> Int32).self)()
+            if child == 0 { Foundation.abort() }
+            var status: Int32 = 0
+            waitpid(child, &status, 0)
+            Foundation.exit(7)
+        case .stack:
+            // Only where the thread has another stack can a handler run.
+            let size = 1 << 16
+            var other = stack_t()
+            other.ss_sp = .allocate(byteCount: size, alignment: 16)
+            other.ss_size = numericCast(size)
+            sigaltstack(&other, nil)
+            print(Self.deep(0))
+        }
+        // A signal to the process may be taken by another thread, a moment later.
+        pause()
+    }
+
+    @inline(never)
+    private static func fault() { UnsafeMutablePointer<Int>(bitPattern: 8)?.pointee = 1 }
+
+    @inline(never)
+    private static func deep(_ number: Int) -> Int {
+        withUnsafeTemporaryAllocation(of: Int.self, capacity: 512) { room in
+            room[0] = number
+            return deep(number + 1) + room[0]
+        }
+    }
+}
