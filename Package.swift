@@ -187,7 +187,10 @@ let package = Package(
             ]
         ),
         .testTarget(
-            name: "WaybillCommandTests", dependencies: library + ["WaybillCommand", "TestSupport", .argumentParser],
+            name: "WaybillCommandTests",
+            dependencies: library + [
+                "WaybillCollector", "WaybillCommand", "TestSupport", .argumentParser, .httpTypes, .nio, .nioEmbedded,
+            ],
             exclude: ["Certificates"]
         ),
         // A collector with histories by the hundred, each answer of which is counted again.
@@ -207,6 +210,8 @@ extension Target.Dependency {
         name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Hummingbird"]))
     static let logging = product(name: "Logging", package: "swift-log", condition: .when(traits: ["Hummingbird"]))
     static let nio = product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Hummingbird"]))
+    static let nioEmbedded = product(
+        name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["Collector"]))
     static let argumentParser = product(
         name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Collector"]))
     static let configuration = product(

@@ -23,7 +23,7 @@ public struct Collector: Sendable {
     let clock: any TransactionClock
     let access: AccessControl
     let projects: Projects
-    let pendingBytes: PendingBytes
+    let pendingBytes: SharedRoom
     /// Of requests that are no known project's.
     let unknown = Counters()
     let refusalLog = RefusalLog()
@@ -50,17 +50,19 @@ public struct Collector: Sendable {
         self.access = try AccessControl(
             access, TokenFile(folder: folder), limits: limits, clock: clock)
         projects = try Projects(self.access.projects(), in: folder, limits: limits, clock: clock)
-        pendingBytes = PendingBytes(
-            limit: limits.pendingByteCount, bodyByteCount: limits.bodyByteCount + limits.decompressedByteCount)
+        pendingBytes = SharedRoom(
+            limit: limits.pendingByteCount, largest: limits.bodyByteCount + limits.decompressedByteCount)
     }
 
     /// A router that holds this collector's routes and the inspector's pages, and nothing else.
-    public func router() -> Router<BasicRequestContext> { router(isForLoopback: false) }
+    public func router() -> Router<BasicRequestContext> {
+        router(isForLoopback: false, BasicRequestContext.self)
+    }
 
     /// - Parameter isForLoopback: Whether requests are refused that do not name this machine, because nothing else is
     ///   asked of them.
-    package func router(isForLoopback: Bool) -> Router<BasicRequestContext> {
-        let router = Router()
+    package func router<Context: RequestContext>(isForLoopback: Bool, _ context: Context.Type) -> Router<Context> {
+        let router = Router(context: context)
         router.add(middleware: ProblemMiddleware())
         if isForLoopback { router.add(middleware: LoopbackHostMiddleware()) }
         addRoutes(to: router)

@@ -4,9 +4,9 @@ package import WaybillStore
 
 /// A store in an SQLite database.
 ///
-/// One thread writes, a few read what people wait for, and one answers questions about many transactions, which may take
+/// One thread writes, a few read what people wait for, and two answer questions about many transactions, which may take
 /// seconds and much memory: so no list waits for a question, no set for a list, and no list for another one that is
-/// slow.
+/// slow, or for all that somebody else asks.
 public struct SQLiteStore: Sendable {
     package let clock: any TransactionClock
     package let place: ResolvedLocation
@@ -16,12 +16,16 @@ public struct SQLiteStore: Sendable {
     /// How long one read may take, or a piece of an export; nil: as long as it does. It ends with the task that asked,
     /// too.
     package var readLimit: Duration?
+    /// Who reads, where there are several: none of them has all that read. nil is one of its own.
+    package var asker: String?
     private let lists: ReaderPool
     private let questions: ReaderPool
     private let watcher: ReaderPool
 
-    /// As many lists are read at a time.
-    private static let listReaderCount = 3
+    /// As many lists are read at a time, one less for one asker.
+    private static let listReaderCount = 4
+    /// As many questions are answered at a time, one for each asker, since each may take much memory.
+    private static let questionReaderCount = 2
 
     /// Opens a store to read it; what is to be written opens it once more.
     ///
@@ -74,7 +78,7 @@ public struct SQLiteStore: Sendable {
         self.clock = clock
         self.writer = writer
         lists = ReaderPool(place, label: "waybill.reader", count: Self.listReaderCount)
-        questions = ReaderPool(place, label: "waybill.questions", count: 1)
+        questions = ReaderPool(place, label: "waybill.questions", count: Self.questionReaderCount)
         watcher = ReaderPool(place, label: "waybill.watcher", count: 1)
         try lists.open()
     }
@@ -82,21 +86,21 @@ public struct SQLiteStore: Sendable {
     /// What `body` reads, on a thread of lists.
     package func read<Value: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Value) async throws -> Value
     {
-        try await lists.run(within: readLimit, by: clock, body)
+        try await lists.run(for: asker, within: readLimit, by: clock, body)
     }
 
     /// What `body` reads, on the one thread whose reader's ``StoreReader/version()`` can be compared with the one
     /// before.
     func watch<Value: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Value) async throws -> Value {
-        try await watcher.run(within: readLimit, by: clock, body)
+        try await watcher.run(for: asker, within: readLimit, by: clock, body)
     }
 
-    /// What `body` reads, on the thread of questions.
+    /// What `body` reads, on a thread of questions.
     package func ask<Value: Sendable>(_ body: @escaping @Sendable (StoreReader, _ now: Int) throws -> Value)
         async throws -> Value
     {
         let now = clock.wallMicroseconds()
-        return try await questions.run(within: readLimit, by: clock) { reader in try body(reader, now) }
+        return try await questions.run(for: asker, within: readLimit, by: clock) { reader in try body(reader, now) }
     }
 
     /// What `body` reads of what a request means, on a thread of lists.

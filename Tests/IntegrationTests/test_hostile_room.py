@@ -27,7 +27,7 @@ def collector(serve, tmp_path_factory):
 @pytest.fixture
 def narrow(serve, tmp_path):
     """A collector of few connections."""
-    return serve(tmp_path / "narrow", "--max-connections", str(SLOTS), roles=["ingest"])
+    return serve(tmp_path / "narrow", "--max-connections", str(SLOTS), roles=["ingest", "read"])
 
 
 def connect(collector, receive=None):
@@ -236,6 +236,47 @@ def test_idle_connections_of_a_known_token_do_not_hold_all_connections(narrow, a
         for connection in connections:
             connection.close()
         tried.held = "those that rested longest were closed for those who came"
+
+
+def test_one_token_does_not_hold_all_connections(narrow, attack):
+    """Each comes fast enough for as long as it is looked at, and is not given up, since its token is one of ours."""
+    start = post_head(narrow, 1_000_000) + b" " * 5_000
+    with attack(narrow, "all slots taken with bodies under way, by one ingest token", seconds=PATIENCE) as tried:
+        connections, refused = [start_over(narrow, start) for _ in range(3 * SLOTS)], 0
+        for _ in hold():
+            for index, connection in enumerate(connections):
+                if answer := answered(connection):
+                    refused += answer.startswith(b"HTTP/1.1 503")
+                    connection.close()
+                    connections[index] = start_over(narrow, start)
+                    tried.count += 1
+                else:
+                    go_on(connection, b" " * 500)
+            time.sleep(0.05)
+        tried.count += len(connections)
+        for connection in connections:
+            connection.close()
+        assert refused, "what is beyond the token's share is told so"
+        tried.held = f"{refused} of them got 503, beyond half of the slots"
+
+
+def answered(connection):
+    """What has come on a connection, b"closed" where that is its end, and nothing while it waits."""
+    connection.setblocking(False)
+    try:
+        return connection.recv(65536) or b"closed"
+    except BlockingIOError:
+        return b""
+    except OSError:
+        return b"closed"
+
+
+def go_on(connection, piece):
+    """Sends as much of it as there is room for."""
+    try:
+        connection.send(piece)
+    except OSError:
+        pass  # no room, or closed: the next look tells
 
 
 def sockets(collector):

@@ -11,19 +11,24 @@ public enum Access: Sendable, Hashable {
     case open
 }
 
+/// Whose a request is.
+package struct Bearer: Sendable {
+    package var project: ProjectName
+    /// nil where every request is let through.
+    package var token: AccessToken?
+
+    package init(project: ProjectName, token: AccessToken? = nil) {
+        self.project = project
+        self.token = token
+    }
+}
+
 /// Tells from a request what its sender may do.
 struct AccessControl: Sendable {
     private let watch: TokenWatch?
     private let rate: RateLimit
     private let sessions: Sessions
     private let clock: any TransactionClock
-
-    /// Whose a request is.
-    struct Bearer: Sendable {
-        var project: ProjectName
-        /// nil where every request is let through.
-        var token: AccessToken?
-    }
 
     init(_ access: Access, _ file: TokenFile, limits: CollectorLimits, clock: any TransactionClock) throws(WaybillError)
     {

@@ -36,7 +36,7 @@ struct SetBody {
     /// not what it could become.
     ///
     /// - Parameter room: Taken for them as they come, rather than by the stated length, which costs its sender nothing.
-    func read(into room: PendingBytes.Reservation) async throws -> [UInt8] {
+    func read(into room: SharedRoom.Reservation) async throws -> [UInt8] {
         var body: [UInt8] = []
         for try await buffer in request.body {
             guard body.count + buffer.readableBytes <= limits.bodyByteCount else {
@@ -48,7 +48,7 @@ struct SetBody {
         return isCompressed ? try decompressed(body, into: room) : body
     }
 
-    private func decompressed(_ bytes: [UInt8], into room: PendingBytes.Reservation) throws -> [UInt8] {
+    private func decompressed(_ bytes: [UInt8], into room: SharedRoom.Reservation) throws -> [UInt8] {
         var body: [UInt8] = []
         do {
             let gunzip = try Gunzip()

@@ -9,13 +9,19 @@ extension Collector {
 }
 
 extension Collector {
-    /// Whether the sender of a request has shown a token that is one of the collector's, or is logged in with one.
-    package func isKnown(_ request: HTTPRequest) -> Bool {
-        if access.isOpen { return true }
+    /// Whose a request is whose sender has shown a token that is one of the collector's, or is logged in with one; nil:
+    /// nobody's who is known.
+    package func bearer(of request: HTTPRequest) -> Bearer? {
+        if access.isOpen { return Bearer(project: .standard) }
         let fields = request.headerFields
-        if let field = fields[.authorization], (try? access.bearer(fieldValue: field)) != nil { return true }
+        if let field = fields[.authorization], let bearer = try? access.bearer(fieldValue: field) { return bearer }
         let session = fields[.cookie].flatMap { InspectorRequest(path: "", fields: ["cookie": $0]).session }
-        return session.flatMap { try? access.bearer(session: $0) } != nil
+        return session.flatMap { try? access.bearer(session: $0) }
+    }
+
+    /// Counts a request that there was no room for before anything of it was looked at.
+    package func countOverload(of bearer: Bearer) {
+        (projects.opened(bearer.project)?.counters ?? unknown).count(.overload)
     }
 }
 
@@ -30,7 +36,7 @@ private struct CollectorAccess: InspectorAccess {
         let project = try await collector.projects.project(bearer.project)
         let (counters, unknown) = (project.counters, collector.unknown)
         return InspectedStore(
-            name: project.name.description, store: project.store, clock: collector.clock,
+            name: project.name.description, store: project.store(for: bearer), clock: collector.clock,
             isLoggedIn: bearer.token != nil, redactor: collector.redactor
         ) { DeliveryPage.Collected(counters, unknown: unknown) }
     }
@@ -41,7 +47,7 @@ private struct CollectorAccess: InspectorAccess {
 
     func logOut(session: String) { collector.access.endSession(session) }
 
-    private func admit(_ find: () throws -> AccessControl.Bearer) throws -> AccessControl.Bearer {
+    private func admit(_ find: () throws -> Bearer) throws -> Bearer {
         do {
             let bearer = try find()
             try collector.access.admit(bearer, as: .read)

@@ -15,8 +15,10 @@ public import WaybillInspector
 /// ```
 extension Inspector {
     /// A router that holds the pages and nothing else.
-    public func router() -> Router<BasicRequestContext> {
-        let router = Router()
+    public func router() -> Router<BasicRequestContext> { router(BasicRequestContext.self) }
+
+    package func router<Context: RequestContext>(_ context: Context.Type) -> Router<Context> {
+        let router = Router(context: context)
         router.add(middleware: ProblemMiddleware())
         addRoutes(to: router)
         return router

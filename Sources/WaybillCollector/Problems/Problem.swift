@@ -76,14 +76,22 @@ extension Problem: Codable {
 
 extension Problem: HTTPResponseError {
     package func response(from request: Request, context: some RequestContext) throws -> Response {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        var headers = headers
-        headers[.contentType] = Self.mediaType
-        headers.isolate()
-        return Response(
-            status: status, headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: try encoder.encode(self))))
+        let (head, body) = try answer
+        return Response(status: head.status, headers: head.headerFields, body: ResponseBody(byteBuffer: body))
+    }
+
+    /// The answer, for who writes to the connection itself.
+    package var answer: (head: HTTPResponse, body: ByteBuffer) {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            let body = ByteBuffer(bytes: try encoder.encode(self))
+            var headers = headers
+            headers[.contentType] = Self.mediaType
+            headers[.contentLength] = "\(body.readableBytes)"
+            headers.isolate()
+            return (HTTPResponse(status: status, headerFields: headers), body)
+        }
     }
 }
 #endif

@@ -27,5 +27,12 @@ final class Project: Sendable {
         self.store = store
         spanCursorFile = folder.appending(path: "\(name).otlp-cursor")
     }
+
+    /// The store, as one token reads it: of what reads, each has its share.
+    func store(for bearer: Bearer) -> SQLiteStore {
+        var store = store
+        store.asker = bearer.token?.id
+        return store
+    }
 }
 #endif

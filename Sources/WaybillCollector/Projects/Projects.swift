@@ -23,17 +23,20 @@ final class Projects: Sendable {
 
     /// The project of that name.
     func project(_ name: ProjectName) async throws(WaybillError) -> Project {
-        if let project = opened.withLock({ $0[name] }) { return project }
+        if let project = opened(name) { return project }
         return try await withCheckedContinuation { continuation in
             opener.async { continuation.resume(returning: Result { () throws(WaybillError) in try self.open(name) }) }
         }.get()
     }
 
+    /// The project of that name; nil where nothing was asked of it since the start.
+    func opened(_ name: ProjectName) -> Project? { opened.withLock { $0[name] } }
+
     /// Those that are open.
     var all: [Project] { opened.withLock { Array($0.values) } }
 
     private func open(_ name: ProjectName) throws(WaybillError) -> Project {
-        if let project = opened.withLock({ $0[name] }) { return project }
+        if let project = opened(name) { return project }
         let project = try Project(name, in: folder, limits: limits, clock: clock)
         opened.withLock { $0[name] = project }
         return project

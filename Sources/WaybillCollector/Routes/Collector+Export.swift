@@ -7,9 +7,9 @@ import WaybillReading
 
 extension Collector {
     /// Streams facts as text. The store is read a piece at a time, when the client has taken the one before.
-    func export(_ request: Request, of project: Project) async throws -> Response {
+    func export(_ request: Request, of store: SQLiteStore) async throws -> Response {
         let query = try ExportQuery(request.queryItems)
-        let export = try await project.store.export(query.facts(now: clock.wallMicroseconds()), as: query.format)
+        let export = try await store.export(query.facts(now: clock.wallMicroseconds()), as: query.format)
         let isCompressed = request.acceptsGzip
         let pieces = isCompressed ? try export.compressed() : export
         var headers: HTTPFields = [

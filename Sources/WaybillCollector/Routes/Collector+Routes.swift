@@ -81,7 +81,7 @@ extension Collector {
     }
 
     private func answer(
-        _ request: Request, to route: Route, of project: Project, from bearer: AccessControl.Bearer,
+        _ request: Request, to route: Route, of project: Project, from bearer: Bearer,
         _ context: some RequestContext
     ) async throws -> Response {
         switch route {
@@ -91,16 +91,17 @@ extension Collector {
             .export, .readMetrics, .checkHealth, .checkReadiness:
             // What only reads does not keep the process from ending.
             return try await cancelWhenGracefulShutdown {
-                try await answer(reading: request, at: route, of: project, context)
+                try await answer(reading: request, at: route, of: project, from: bearer, context)
             }
         }
     }
 
     /// Answers what changes nothing.
     private func answer(
-        reading request: Request, at route: Route, of project: Project, _ context: some RequestContext
+        reading request: Request, at route: Route, of project: Project, from bearer: Bearer,
+        _ context: some RequestContext
     ) async throws -> Response {
-        let store = project.store
+        let store = project.store(for: bearer)
         switch route {
         case .listTransactions:
             return try json(await store.transactions(ListRequest(request.queryItems, about: .transactions)))
@@ -116,8 +117,8 @@ extension Collector {
             let key = context.parameters.get("id")?.removingPercentEncoding ?? ""
             return try json(await store.exchange(key))
         case .listSources: return try json(await store.sources(ListRequest(request.queryItems, about: .sources)))
-        case .ask: return try await ask(request, of: project)
-        case .export: return try await export(request, of: project)
+        case .ask: return try await ask(request, of: store)
+        case .export: return try await export(request, of: store)
         case .readMetrics: return metrics(of: project)
         // Answered elsewhere: without a project, or because they write.
         case .checkHealth, .checkReadiness, .addSet, .eraseTransactions: throw HTTPError(.notFound)

@@ -7,7 +7,7 @@ import WaybillReading
 extension Collector {
     /// Takes in a set; returns only after the synced commit.
     func addSet(
-        _ request: Request, to project: Project, from bearer: AccessControl.Bearer
+        _ request: Request, to project: Project, from bearer: Bearer
     ) async throws -> Response {
         let body = try SetBody(request, limits: limits)
         let room = pendingBytes.reservation(for: bearer)

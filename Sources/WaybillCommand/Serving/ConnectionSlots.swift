@@ -3,16 +3,18 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 import NIOHTTPTypes
+import WaybillCollector
 import WaybillCore
 
-/// The connections that a collector has, and who may keep one when there are as many as there may be.
+/// The connections that a collector has, and which of them are closed when there are as many as there may be.
 ///
-/// Those that nobody works on make room for those who come: at first connections that had the time to show a valid
-/// token and have not, then, where more than half are new and have shown none, the oldest of these, and then what rests
-/// between requests. A request of a valid token is never given up. So connections that were only opened, or are kept
-/// alive, keep nobody out.
+/// Those that nobody works on make room for new ones: first connections that had the time to show a valid token and have
+/// not, then, where more than half are new and have shown none, the oldest of these, and last those that rest between
+/// requests. A request of a valid token is not given up once it was let in, and a token has its share of those: what it
+/// sends beyond is refused at once. So neither connections that are only opened or kept alive nor the requests of one
+/// token take all slots.
 final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
-    /// What a connection is at.
+    /// What is done with a connection.
     enum Phase: Sendable {
         /// No request has begun.
         case waiting
@@ -24,12 +26,16 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
 
     fileprivate struct Connection {
         let channel: any Channel
-        let opened = NIODeadline.now()
+        let opened: NIODeadline
         var phase = Phase.waiting
-        var since = NIODeadline.now()
+        var since: NIODeadline
         /// Whether it has shown a valid token.
         var isKnown = false
         var isClosing = false
+        /// Whether its client has gone.
+        var isHungUp = false
+        /// Ends what is done for its client.
+        var cancel: (@Sendable () -> Void)?
 
         /// Whether it has shown no valid token, and is not being answered.
         var isStranger: Bool { !isKnown && phase != .answering }
@@ -59,15 +65,42 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
 
     private let limit: Int
     private let state = Locked(State())
-    /// Whether the sender of a request has shown a valid token.
-    let isKnown: @Sendable (HTTPRequest) -> Bool
+    /// For requests of valid tokens that are being read or answered.
+    private let room: SharedRoom
+    private let now: @Sendable () -> NIODeadline
+    /// Whose a request is, if its sender has shown a valid token.
+    let bearer: @Sendable (HTTPRequest) -> Bearer?
+    private let countRefused: @Sendable (Bearer) -> Void
 
     /// - Parameters:
     ///   - limit: Connections at a time; those beyond wait in the system's queue, as one that is taken costs memory.
-    ///   - isKnown: Whether the sender of a request has shown a valid token.
-    init(_ limit: Int, isKnown: @escaping @Sendable (HTTPRequest) -> Bool) {
+    ///   - now: Says how long a connection has been open.
+    ///   - bearer: Whose a request is, if its sender has shown a valid token; nil: it has not.
+    ///   - countRefused: Told whose request was one beyond its share.
+    init(
+        _ limit: Int, now: @escaping @Sendable () -> NIODeadline = NIODeadline.now,
+        bearer: @escaping @Sendable (HTTPRequest) -> Bearer?,
+        countRefused: @escaping @Sendable (Bearer) -> Void = { _ in }
+    ) {
         self.limit = limit
-        self.isKnown = isKnown
+        self.now = now
+        self.bearer = bearer
+        self.countRefused = countRefused
+        room = SharedRoom(limit: limit)
+    }
+
+    /// A place for a request of a valid token, which is its own until it is let go of.
+    ///
+    /// - Throws: The answer to a request for which there is none, because its token or its project has its share.
+    func place(for bearer: Bearer) throws(Problem) -> SharedRoom.Reservation {
+        let place = room.reservation(for: bearer)
+        do {
+            try place.grow(by: 1)
+        } catch {
+            countRefused(bearer)
+            throw error
+        }
+        return place
     }
 
     func connectionOpened() { state.withLock { $0.count += 1 } }
@@ -81,8 +114,8 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
 
     /// Closes as many as have to go so that one more can come.
     func makeRoom() {
+        let now = now()
         let chosen = state.withLock { state in
-            let now = NIODeadline.now()
             var chosen: [any Channel] = []
             while state.isFull(limit: limit), let id = state.next(limit: limit, now: now) {
                 state.connections[id]?.isClosing = true
@@ -110,14 +143,16 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
     }
 
     func add(_ channel: any Channel) {
+        let now = now()
         let isFull = state.withLock { state in
-            state.connections[ObjectIdentifier(channel)] = Connection(channel: channel)
+            state.connections[ObjectIdentifier(channel)] = Connection(channel: channel, opened: now, since: now)
             return state.isFull(limit: limit)
         }
         if isFull { makeRoom() }
     }
 
     func remove(_ channel: any Channel) {
+        hangUp(channel)
         state.withLock { state in
             if state.connections.removeValue(forKey: ObjectIdentifier(channel))?.isClosing == true {
                 state.closingCount -= 1
@@ -126,14 +161,42 @@ final class ConnectionSlots: AvailableConnectionsDelegate, Sendable {
     }
 
     func update(_ channel: any Channel, _ phase: Phase, isKnown: Bool) {
+        let now = now()
         let isFull = state.withLock { state in
             let id = ObjectIdentifier(channel)
             state.connections[id]?.phase = phase
-            state.connections[id]?.since = .now()
+            state.connections[id]?.since = now
             state.connections[id]?.isKnown = isKnown
             return state.isFull(limit: limit)
         }
         if isFull, phase == .waiting { makeRoom() }
+    }
+
+    /// Ends what is done for the client of a connection, who has gone.
+    func hangUp(_ channel: any Channel) {
+        let cancel = state.withLock { state in
+            state.connections[ObjectIdentifier(channel)]?.isHungUp = true
+            return state.connections[ObjectIdentifier(channel)]?.cancel
+        }
+        cancel?()
+    }
+
+    /// Runs `body`, and cancels it once the client of its connection has gone.
+    func whileConnected<Value: Sendable>(
+        _ channel: any Channel, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let task = Task { try await body() }
+        let isHungUp = state.withLock { state in
+            state.connections[ObjectIdentifier(channel)]?.cancel = { task.cancel() }
+            return state.connections[ObjectIdentifier(channel)]?.isHungUp ?? true
+        }
+        if isHungUp { task.cancel() }
+        defer { state.withLock { $0.connections[ObjectIdentifier(channel)]?.cancel = nil } }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
     }
 }
 
@@ -154,7 +217,7 @@ extension ConnectionSlots.State {
     }
 }
 
-/// Tells ``ConnectionSlots`` what one connection is at.
+/// Tells ``ConnectionSlots`` what is done with one connection, and refuses requests beyond a token's share.
 final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -163,7 +226,10 @@ final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let slots: ConnectionSlots
     private var introduction: Scheduled<Void>?
-    private var isKnown = false
+    private var bearer: Bearer?
+    /// For what its bearer has under way here.
+    private var place: SharedRoom.Reservation?
+    private var isRefused = false
     private var isReading = false
     /// Requests whose answer is not finished; several where they come one behind the other.
     private var openCount = 0
@@ -181,12 +247,22 @@ final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
         slots.remove(context.channel)
     }
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // Who sends no more has gone, as far as anybody can tell: half of a connection is left of one that was closed.
+        if event as? ChannelEvent == .inputClosed { slots.hangUp(context.channel) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isRefused else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
+            if bearer == nil { bearer = slots.bearer(head) }
+            if place == nil, let bearer {
+                do throws(Problem) { place = try slots.place(for: bearer) } catch { return refuse(error, context) }
+            }
             isReading = true
             openCount += 1
-            if !isKnown { isKnown = slots.isKnown(head) }
             update(context)
         case .body: break
         case .end:
@@ -211,8 +287,20 @@ final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func update(_ context: ChannelHandlerContext) {
-        slots.update(
-            context.channel, isReading ? .reading : openCount > 0 ? .answering : .waiting, isKnown: isKnown)
+        let phase: ConnectionSlots.Phase = isReading ? .reading : openCount > 0 ? .answering : .waiting
+        if phase == .waiting { place = nil }
+        slots.update(context.channel, phase, isKnown: bearer != nil)
+    }
+
+    /// Answers, and closes the connection: what else comes on it is passed over.
+    private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
+        isRefused = true
+        var (head, body) = (try? problem.answer) ?? (HTTPResponse(status: problem.status), ByteBuffer())
+        head.headerFields[.connection] = "close"
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.body(body)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        context.close(promise: nil)
     }
 }
 

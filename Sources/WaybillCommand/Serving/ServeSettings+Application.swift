@@ -15,9 +15,13 @@ import NIOSSL
 extension ServeSettings {
     /// A server for a collector, which tells where it listens once it does.
     func application(_ collector: Collector) throws -> some ApplicationProtocol {
-        var application = try application(collector.router(isForLoopback: isInsecure), warnings) {
-            collector.isKnown($0)
+        let slots = ConnectionSlots(maximumConnections) {
+            collector.bearer(of: $0)
+        } countRefused: {
+            collector.countOverload(of: $0)
         }
+        var application = try application(
+            collector.router(isForLoopback: isInsecure, ConnectedRequestContext.self), slots, warnings)
         // Who did not choose what is deleted has the time to.
         let delay = retentionDefaults.isEmpty ? Duration.zero : .seconds(3600)
         application.addServices(RetentionService(collector, firstAfter: delay, logger: application.logger))
@@ -27,18 +31,18 @@ extension ServeSettings {
 
     /// A server for the pages of one store, which tells where it listens once it does.
     func application(_ inspector: Inspector) throws -> some ApplicationProtocol {
-        try application(inspector.router(), []) { _ in true }
+        let slots = ConnectionSlots(maximumConnections) { _ in Bearer(project: .standard) }
+        return try application(inspector.router(ConnectedRequestContext.self), slots, [])
     }
 
     private func application(
-        _ router: Router<BasicRequestContext>, _ warnings: [String], isKnown: @escaping @Sendable (HTTPRequest) -> Bool
-    ) throws -> Application<RouterResponder<BasicRequestContext>> {
-        let slots = ConnectionSlots(maximumConnections, isKnown: isKnown)
+        _ router: Router<ConnectedRequestContext>, _ slots: ConnectionSlots, _ warnings: [String]
+    ) throws -> Application<ConnectedResponder<RouterResponder<ConnectedRequestContext>>> {
         var logger = Logger(label: "waybill")
         logger.logLevel = logLevel
         let (host, scheme) = (host.contains(":") ? "[\(host)]" : host, certificate == nil ? "http" : "https")
         return Application(
-            router: router,
+            responder: ConnectedResponder(base: router.buildResponder(), slots: slots),
             server: try server(slots),
             configuration: ApplicationConfiguration(
                 address: .hostname(self.host, port: port), serverName: "waybill",

@@ -3,22 +3,46 @@ package import WaybillStore
 
 /// Readers of one store, each on a thread of its own, so that one that is slow does not hold up the others.
 ///
-/// Who finds none free waits, in the order of coming.
+/// One asker has all of them but one at most. Who finds none free waits; the next turn is that of the asker who has the
+/// fewest at work, and of these whoever came first.
 final class ReaderPool: Sendable {
     typealias Thread = StoreThread<Late<StoreReader>>
 
     private struct State {
         var free: [Thread]
-        var waiting: [CheckedContinuation<Thread, Never>] = []
+        /// How many each asker has at work.
+        var atWork: [String?: Int] = [:]
+        var waiting: [(asker: String?, turn: CheckedContinuation<Thread, Never>)] = []
+
+        /// The thread that is free for an asker.
+        mutating func take(for asker: String?, share: Int) -> Thread? {
+            guard atWork[asker, default: 0] < share, let thread = free.popLast() else { return nil }
+            atWork[asker, default: 0] += 1
+            return thread
+        }
+
+        mutating func give(_ thread: Thread, of asker: String?) {
+            free.append(thread)
+            let count = atWork[asker, default: 0] - 1
+            atWork[asker] = count > 0 ? count : nil
+        }
+
+        /// Whose turn it is.
+        var next: Int? {
+            func count(_ index: Int) -> Int { atWork[waiting[index].asker, default: 0] }
+            return waiting.indices.min { count($0) < count($1) }
+        }
     }
 
     private let state: Locked<State>
+    private let share: Int
 
     /// Makes threads; each opens its reader when it is first needed.
     init(_ place: ResolvedLocation, label: String, count: Int) {
         let threads = (0..<count).map { _ in
             StoreThread(label: label) { Late { () throws(WaybillError) in try StoreReader(place) } }
         }
+        share = max(1, count - 1)
         state = Locked(State(free: threads))
     }
 
@@ -30,16 +54,18 @@ final class ReaderPool: Sendable {
 
     /// Runs `body` on the first thread that is free.
     ///
-    /// - Parameter limit: How long it may take, and before that wait for its turn; nil: as long as it does.
+    /// - Parameters:
+    ///   - asker: Whose share it is of.
+    ///   - limit: How long it may take, and before that wait for its turn; nil: as long as it does.
     /// - Throws: `.deadline` where it took longer, `.store` where it waited longer, `CancellationError` where the task
     ///   was canceled: `body` is ended then, or does not begin.
     func run<Value: Sendable>(
-        within limit: Duration?, by clock: any TransactionClock,
+        for asker: String?, within limit: Duration?, by clock: any TransactionClock,
         _ body: @escaping @Sendable (StoreReader) throws -> Value
     ) async throws -> Value {
         let begun = clock.uptimeMicroseconds()
-        let thread = await take()
-        defer { give(thread) }
+        let thread = await take(for: asker)
+        defer { give(thread, of: asker) }
         try Task.checkCancellation()
         if let limit, clock.uptimeMicroseconds() - begun > limit.microseconds {
             throw WaybillError(.store, "The store was busy with other questions for too long. Try again.")
@@ -50,22 +76,26 @@ final class ReaderPool: Sendable {
         }
     }
 
-    private func take() async -> Thread {
-        await withCheckedContinuation { continuation in
+    private func take(for asker: String?) async -> Thread {
+        await withCheckedContinuation { turn in
             let thread = state.withLock { state in
-                if state.free.isEmpty { state.waiting.append(continuation) }
-                return state.free.popLast()
+                let thread = state.take(for: asker, share: share)
+                if thread == nil { state.waiting.append((asker, turn)) }
+                return thread
             }
-            if let thread { continuation.resume(returning: thread) }
+            if let thread { turn.resume(returning: thread) }
         }
     }
 
-    private func give(_ thread: Thread) {
-        let next = state.withLock { state in
-            if state.waiting.isEmpty { state.free.append(thread) }
-            return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
+    private func give(_ thread: Thread, of asker: String?) {
+        let (next, free) = state.withLock { state in
+            state.give(thread, of: asker)
+            guard let index = state.next, let free = state.take(for: state.waiting[index].asker, share: share) else {
+                return (nil as CheckedContinuation<Thread, Never>?, thread)
+            }
+            return (state.waiting.remove(at: index).turn, free)
         }
-        next?.resume(returning: thread)
+        next?.resume(returning: free)
     }
 }
 

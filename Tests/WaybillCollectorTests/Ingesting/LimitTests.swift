@@ -125,15 +125,15 @@ import WaybillTesting
         }
     }
 
-    private let open = AccessControl.Bearer(project: .standard)
+    private let open = Bearer(project: .standard)
 
-    private func bearer(_ project: ProjectName = .standard) throws -> AccessControl.Bearer {
+    private func bearer(_ project: ProjectName = .standard) throws -> Bearer {
         let token = try TokenFile(folder: folder.url).add(role: .ingest, project: project).token
-        return AccessControl.Bearer(project: project, token: token)
+        return Bearer(project: project, token: token)
     }
 
     @Test func whatIsReservedIsGivenBack() throws {
-        let room = PendingBytes(limit: 10)
+        let room = SharedRoom(limit: 10)
         do {
             let first = room.reservation(for: open)
             try first.grow(by: 6)
@@ -148,7 +148,7 @@ import WaybillTesting
 
     /// Breaks when one token, or one project, can keep all others from being taken in.
     @Test func oneTokenHasHalfOfTheRoomAndOneProjectThreeQuarters() throws {
-        let room = PendingBytes(limit: 100)
+        let room = SharedRoom(limit: 100)
         let (one, second, others) = (try bearer(), try bearer(), try bearer(#require(ProjectName("shop"))))
         let first = room.reservation(for: one)
         try first.grow(by: 50)
@@ -167,9 +167,9 @@ import WaybillTesting
 
     /// Else a set that is allowed would never find room.
     @Test func aShareHoldsTheLargestBody() throws {
-        let room = PendingBytes(limit: 100, bodyByteCount: 90)
+        let room = SharedRoom(limit: 100, largest: 90)
         try room.reservation(for: bearer()).grow(by: 90)
-        let small = PendingBytes(limit: 80, bodyByteCount: 90)
+        let small = SharedRoom(limit: 80, largest: 90)
         try small.reservation(for: bearer()).grow(by: 80)
         #expect(throws: Problem.overloaded) { try small.reservation(for: bearer()).grow(by: 81) }
     }

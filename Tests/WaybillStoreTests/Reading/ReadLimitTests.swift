@@ -25,17 +25,32 @@ import WaybillTesting
     }
 
     /// Reads for ever, and tells when it has begun.
-    private func readForEver(_ begun: Gate) async throws {
-        try await store.read { reader in
-            begun.open()
-            try reader.connection.statement(
-                "WITH n(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM n) SELECT 1 FROM n WHERE x < 0"
-            )
-            .run()
-        }
+    private func readForEver(_ begun: Gate, _ asker: String? = nil) async throws {
+        try await asked(by: asker).read { reader in try Self.readForEver(reader, begun) }
     }
 
-    private func list() async throws -> Int { try await store.transactions(ListRequest()).rows.count }
+    private static func readForEver(_ reader: StoreReader, _ begun: Gate) throws {
+        begun.open()
+        try reader.connection.statement(
+            "WITH n(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM n) SELECT 1 FROM n WHERE x < 0"
+        )
+        .run()
+    }
+
+    private func list(_ asker: String? = nil) async throws -> Int {
+        try await asked(by: asker).transactions(ListRequest()).rows.count
+    }
+
+    private func asked(by asker: String?) -> SQLiteStore {
+        var store = store
+        store.asker = asker
+        return store
+    }
+
+    private func end(_ tasks: [Task<Void, any Error>]) async {
+        for task in tasks { task.cancel() }
+        for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
+    }
 
     /// Breaks when one slow list keeps the others waiting.
     @Test func listsGoOnBesideASlowOne() async throws {
@@ -47,6 +62,48 @@ import WaybillTesting
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
         }
+    }
+
+    /// Breaks when one token can have all that read, however much it asks.
+    @Test func oneAskerLeavesAReaderToOthers() async throws {
+        let begun = (0..<3).map { _ in Gate() }
+        let slow = begun.map { gate in Task { try await readForEver(gate, "one") } }
+        for gate in begun { await gate.opened() }
+        let more = (0..<8).map { _ in Task { try await readForEver(Gate(), "one") } }
+        for _ in 0..<10 { #expect(try await list("other") == 3) }
+        await end(slow + more)
+        #expect(try await list("one") == 3)
+    }
+
+    /// Breaks when who asks for much comes before who asks for little, because he came first.
+    @Test func theNextTurnIsThatOfWhoHasTheFewestAtWork() async throws {
+        let begun = (0..<4).map { _ in Gate() }
+        let slow = zip(begun, ["one", "one", "two", "two"]).map { gate, asker in
+            Task { try await readForEver(gate, asker) }
+        }
+        for gate in begun { await gate.opened() }
+        let next = Gate()
+        let waiting = Task { try await readForEver(next, "one") }
+        let other = Task { try await list("three") }
+        await end([slow[3]])
+        #expect(try await other.value == 3)
+        await next.opened()
+        await end(slow.dropLast() + [waiting])
+    }
+
+    /// Breaks when a question waits for all those of somebody else; or one asker has two at once, each of which may take
+    /// much memory.
+    @Test func eachAskerHasOneQuestionAtATime() async throws {
+        func askForEver(_ gate: Gate) -> Task<Void, any Error> {
+            Task { try await asked(by: "one").ask { reader, _ in try Self.readForEver(reader, gate) } }
+        }
+        let (begun, second) = (Gate(), Gate())
+        var slow = [askForEver(begun)]
+        await begun.opened()
+        slow.append(askForEver(second))
+        for _ in 0..<10 { #expect(try await asked(by: "other").ask { _, _ in 1 } == 1) }
+        #expect(!second.isOpen)
+        await end(slow)
     }
 
     /// Breaks when a slow list goes on behind its time, or keeps its reader.

@@ -1,0 +1,169 @@
+#if Collector
+import HTTPTypes
+import NIOCore
+import NIOEmbedded
+import NIOHTTPTypes
+import TestSupport
+import Testing
+import WaybillCollector
+import WaybillCore
+
+@testable import WaybillCommand
+
+/// Connections without a network, whose time goes on when the test says so.
+@Suite(.timeLimit(.minutes(1))) final class ConnectionSlotsTests {
+    private let folder: TemporaryDirectory
+    private let time = Locked(NIODeadline.uptimeNanoseconds(0))
+    private let refused = Locked(0)
+    private let tokens: [String: Bearer]
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        let file = TokenFile(folder: folder.url)
+        let projects = ["one": "waybill", "two": "waybill", "other": "shop"]
+        tokens = try projects.mapValues { name in
+            let project = try #require(ProjectName(name))
+            return Bearer(project: project, token: try file.add(role: .ingest, project: project).token)
+        }
+    }
+
+    private func slots(_ limit: Int) -> ConnectionSlots {
+        let (time, refused, tokens) = (time, refused, tokens)
+        return ConnectionSlots(limit) {
+            time.withLock { $0 }
+        } bearer: {
+            $0.headerFields[.authorization].flatMap { tokens[$0] }
+        } countRefused: { _ in
+            refused.withLock { $0 += 1 }
+        }
+    }
+
+    /// A connection that was taken.
+    private func connect(_ slots: ConnectionSlots) throws -> EmbeddedChannel {
+        slots.connectionOpened()
+        let channel = EmbeddedChannel(handler: ConnectionSlot(slots))
+        channel.closeFuture.whenComplete { _ in slots.connectionClosed() }
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        return channel
+    }
+
+    private func begin(_ channel: EmbeddedChannel, _ token: String? = nil) throws {
+        var head = HTTPRequest(method: .post, scheme: nil, authority: nil, path: "/v1/sets")
+        head.headerFields[.authorization] = token
+        try channel.writeInbound(HTTPRequestPart.head(head))
+    }
+
+    private func end(_ channel: EmbeddedChannel) throws { try channel.writeInbound(HTTPRequestPart.end(nil)) }
+
+    private func answer(_ channel: EmbeddedChannel) throws {
+        try channel.writeOutbound(HTTPResponsePart.head(HTTPResponse(status: .ok)))
+        try channel.writeOutbound(HTTPResponsePart.end(nil))
+    }
+
+    private func pass(_ amount: TimeAmount) { time.withLock { $0 = $0 + amount } }
+
+    /// Whether one more may come, once those that have to go for it have gone.
+    private func isOpen(_ slots: ConnectionSlots, _ channels: [EmbeddedChannel]) -> Bool {
+        _ = slots.isAcceptingNewConnections()
+        for channel in channels { channel.embeddedEventLoop.run() }
+        return slots.isAcceptingNewConnections()
+    }
+
+    @Test func whoHadTheTimeToShowATokenAndDidNotMakesRoom() throws {
+        let slots = slots(2)
+        let (stranger, known) = (try connect(slots), try connect(slots))
+        try begin(known, "one")
+        #expect(!isOpen(slots, [stranger, known]))
+        pass(ConnectionSlots.timeToIntroduce)
+        #expect(isOpen(slots, [stranger, known]))
+        #expect(!stranger.isActive && known.isActive)
+    }
+
+    @Test func whereMostAreNewTheOldestOfTheseMakesRoomAtOnce() throws {
+        let slots = slots(3)
+        var channels: [EmbeddedChannel] = []
+        for _ in 0..<3 {
+            channels.append(try connect(slots))
+            pass(.milliseconds(1))
+        }
+        #expect(isOpen(slots, channels))
+        #expect(channels.map(\.isActive) == [false, true, true])
+    }
+
+    @Test func whatRestsBetweenRequestsMakesRoomAndWhatIsWorkedOnDoesNot() throws {
+        let slots = slots(2)
+        let (resting, busy) = (try connect(slots), try connect(slots))
+        for (channel, token) in [(resting, "one"), (busy, "two")] {
+            try begin(channel, token)
+            try end(channel)
+        }
+        pass(.hours(1))
+        #expect(!isOpen(slots, [resting, busy]))
+        try answer(resting)
+        #expect(isOpen(slots, [resting, busy]))
+        #expect(!resting.isActive && busy.isActive)
+    }
+
+    /// Breaks when one token, or the tokens of one project, can have every connection at work for them.
+    @Test func oneTokenHasHalfOfTheSlotsAndOneProjectThreeQuarters() throws {
+        let slots = slots(8)
+        let channels = try (0..<10).map { _ in try connect(slots) }
+        let senders = ["one", "one", "one", "one", "one", "two", "two", "two", "other", "other"]
+        for (channel, token) in zip(channels, senders) { try begin(channel, token) }
+        #expect(
+            channels.map(\.isActive) == [true, true, true, true, false, true, true, false, true, true])
+        #expect(refused.withLock { $0 } == 2)
+        guard case .head(let head)? = try channels[4].readOutbound(as: HTTPResponsePart.self) else {
+            Issue.record("It is answered.")
+            return
+        }
+        #expect(head.status == .serviceUnavailable && head.headerFields[.retryAfter] == "1")
+        #expect(head.headerFields[.connection] == "close" && head.headerFields[.contentType] == Problem.mediaType)
+        #expect(try channels[4].readInbound(as: HTTPRequestPart.self) == nil, "nobody works on it")
+    }
+
+    /// Breaks when a share is used up by what is over.
+    @Test func whatIsAnsweredOrGoneGivesItsPlaceBack() throws {
+        let slots = slots(2)
+        let first = try connect(slots)
+        for _ in 0..<3 {
+            try begin(first, "one")
+            try end(first)
+            try answer(first)
+        }
+        let second = try connect(slots)
+        try begin(second, "one")
+        try second.close().wait()
+        let third = try connect(slots)
+        try begin(third, "one")
+        #expect(third.isActive)
+        #expect(refused.withLock { $0 } == 0)
+    }
+
+    /// Breaks when a store is read for nobody, or when what was answered before ends what comes next.
+    @Test func whatIsDoneForAClientEndsWhenItHangsUp() async throws {
+        let slots = slots(2)
+        let channel = NIOAsyncTestingChannel()
+        try await channel.testingEventLoop.executeInContext {
+            try channel.pipeline.syncOperations.addHandler(ConnectionSlot(slots))
+        }
+        for _ in 0..<2 { #expect(try await slots.whileConnected(channel) { Task.isCancelled } == false) }
+        let begun = Gate()
+        let answer = Task {
+            try await slots.whileConnected(channel) {
+                begun.open()
+                // Never has anything, so that it ends by being canceled alone.
+                for await _ in AsyncStream<Void>.makeStream().stream {}
+                return Task.isCancelled
+            }
+        }
+        await begun.opened()
+        try await channel.testingEventLoop.executeInContext {
+            channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        }
+        #expect(try await answer.value)
+        #expect(try await slots.whileConnected(channel) { Task.isCancelled }, "nor does anything begin then")
+        _ = try await channel.finish(acceptAlreadyClosed: true)
+    }
+}
+#endif
