@@ -10,7 +10,7 @@
 // How this process ends is noted by one word in each of its journals. Signal handlers do that: so there is no lock here, no allocation, and no
 // call that may not be made in one (signal-safety(7)).
 //
-// What is `static` has to be there once in a process: only EndMark.swift uses what is in this file.
+// What `waybill_endings` has must be there once in a process: only EndMark.swift uses what is in this file.
 
 /// What is noted: the number of a signal, or one of these.
 enum { waybill_end_unwatched = 0, waybill_end_exit = 0x100, waybill_end_unseen = 0x200 };
@@ -25,21 +25,28 @@ struct waybill_end {
     pid_t process;  // a child after fork(2) notes nothing in its parent's journals
 };
 
-static struct waybill_end waybill_ends[waybill_end_count];
-/// How many threads are noting something.
-static int waybill_noting;
-/// What was there before our handler.
-static struct sigaction waybill_before[waybill_signal_count];
-/// Stands in `word` while an entry is being made.
-static uint64_t waybill_being_made;
+struct waybill_endings {
+    struct waybill_end ends[waybill_end_count];
+    /// How many threads are noting something.
+    int noting;
+    /// What was there before our handler.
+    struct sigaction before[waybill_signal_count];
+    /// Stands in `word` while an entry is being made.
+    uint64_t being_made;
+};
+
+static inline struct waybill_endings *waybill_endings(void) {
+    static struct waybill_endings all; // in a function, because Swift's importer makes nothing of a variable of a header
+    return &all;
+}
 
 static inline void waybill_note(uint64_t value) {
-    __atomic_add_fetch(&waybill_noting, 1, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&waybill_endings()->noting, 1, __ATOMIC_SEQ_CST);
     pid_t process = getpid();
     for (int i = 0; i < waybill_end_count; i++) {
-        struct waybill_end *end = &waybill_ends[i];
+        struct waybill_end *end = &waybill_endings()->ends[i];
         uint64_t *word = __atomic_load_n(&end->word, __ATOMIC_SEQ_CST);
-        if (word == NULL || word == &waybill_being_made || end->process != process) continue;
+        if (word == NULL || word == &waybill_endings()->being_made || end->process != process) continue;
         uint64_t noted = end->seal | value;
         __atomic_store_n(word, noted, __ATOMIC_RELEASE);
         if (end->descriptor >= 0) {
@@ -47,18 +54,18 @@ static inline void waybill_note(uint64_t value) {
             (void)written;
         }
     }
-    __atomic_sub_fetch(&waybill_noting, 1, __ATOMIC_SEQ_CST);
+    __atomic_sub_fetch(&waybill_endings()->noting, 1, __ATOMIC_SEQ_CST);
 }
 
 /// Has the end of this process noted in a word; -1 where there are too many already.
 static inline int waybill_watch(uint64_t *word, uint64_t seal, int descriptor, off_t offset) {
     pid_t process = getpid();
     for (int i = 0; i < waybill_end_count; i++) {
-        struct waybill_end *end = &waybill_ends[i];
+        struct waybill_end *end = &waybill_endings()->ends[i];
         uint64_t *found = __atomic_load_n(&end->word, __ATOMIC_SEQ_CST);
         // What a child after fork(2) has of its parent is free.
-        if (found == &waybill_being_made || (found != NULL && end->process == process)) continue;
-        if (!__atomic_compare_exchange_n(&end->word, &found, &waybill_being_made, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) continue;
+        if (found == &waybill_endings()->being_made || (found != NULL && end->process == process)) continue;
+        if (!__atomic_compare_exchange_n(&end->word, &found, &waybill_endings()->being_made, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) continue;
         end->seal = seal;
         end->offset = offset;
         end->descriptor = descriptor;
@@ -72,12 +79,12 @@ static inline int waybill_watch(uint64_t *word, uint64_t seal, int descriptor, o
 /// Nothing more is noted in a word; then it may go away.
 static inline void waybill_unwatch(int index, uint64_t *word) {
     if (index < 0 || index >= waybill_end_count) return;
-    struct waybill_end *end = &waybill_ends[index];
+    struct waybill_end *end = &waybill_endings()->ends[index];
     uint64_t *expected = word;
     if (end->process != getpid()) return;
     __atomic_compare_exchange_n(&end->word, &expected, NULL, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     // A handler on another thread may have seen it still; it is done in a moment.
-    for (int i = 0; i < 10000 && __atomic_load_n(&waybill_noting, __ATOMIC_SEQ_CST) > 0; i++) sched_yield();
+    for (int i = 0; i < 10000 && __atomic_load_n(&waybill_endings()->noting, __ATOMIC_SEQ_CST) > 0; i++) sched_yield();
 }
 
 static inline void waybill_note_exit(void) { waybill_note(waybill_end_exit); }
@@ -87,7 +94,7 @@ static inline void waybill_watch_exit(void) { atexit(waybill_note_exit); }
 static inline void waybill_caught(int signal, siginfo_t *info, void *context) {
     int error = errno;
     waybill_note((uint64_t)signal);
-    const struct sigaction *before = &waybill_before[signal];
+    const struct sigaction *before = &waybill_endings()->before[signal];
     if (before->sa_flags & SA_SIGINFO) {
         before->sa_sigaction(signal, info, context);
     } else if (before->sa_handler != SIG_DFL) {
@@ -114,7 +121,7 @@ static inline void waybill_catch_signals(void) {
                                   SIGFPE,  SIGSEGV, SIGSYS,  SIGPIPE, SIGTERM, SIGXCPU};
     for (unsigned i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         int signal = signals[i];
-        struct sigaction *before = &waybill_before[signal];
+        struct sigaction *before = &waybill_endings()->before[signal];
         if (sigaction(signal, NULL, before) != 0) continue;
         if (!(before->sa_flags & SA_SIGINFO) && before->sa_handler == SIG_IGN) continue;
         struct sigaction ours;
