@@ -13,7 +13,7 @@ package struct Ledgers {
         let counters = try connection.statement(
             "SELECT recorded, refused, delivered, (SELECT count(*) FROM quarantine WHERE source = id) FROM sources WHERE id = ?"
         ).first(source) { row in
-            Ledger(recorded: row.int(0), delivered: row.int(2), quarantined: row.int(3), refused: row.int(1))
+            Ledger(recorded: row.count(0), delivered: row.count(2), quarantined: row.count(3), refused: row.count(1))
         }
         guard var ledger = counters else { return Ledger() }
         ledger.pending = ledger.recorded - (try ranges.bookedCount(of: source))
@@ -24,4 +24,9 @@ package struct Ledgers {
         ledger.pending = max(0, ledger.pending)
         return ledger
     }
+}
+
+extension Row {
+    /// A number of facts: in a file of somebody else's it may be any, and what is added up of such must not overflow.
+    func count(_ column: Int32) -> Int { min(max(int(column), 0), Limits.recordedFacts) }
 }

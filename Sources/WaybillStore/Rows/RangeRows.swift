@@ -19,7 +19,7 @@ package struct RangeRows {
     /// How much is settled or received.
     package func bookedCount(of source: Int) throws(WaybillError) -> Int {
         try connection.integer(
-            "SELECT ifnull(sum(max(0, last - first + 1)), 0) FROM ranges WHERE source = ? AND lease IS NULL", source)
+            "SELECT ifnull(sum(\(Self.count)), 0) FROM ranges WHERE source = ? AND lease IS NULL", source)
     }
 
     /// What is settled or claimed by a lease.
@@ -123,9 +123,12 @@ package struct RangeRows {
     /// How much was given up, by reason.
     package func droppedCounts(of source: Int) throws(WaybillError) -> [(reason: String, count: Int)] {
         try connection.statement(
-            "SELECT reason, sum(max(0, last - first + 1)) FROM dropped WHERE source = ? GROUP BY reason"
-        ).rows(source) { row in (row.text(0), row.int(1)) }
+            "SELECT reason, sum(\(Self.count)) FROM dropped WHERE source = ? GROUP BY reason"
+        ).rows(source) { row in (row.text(0), row.count(1)) }
     }
+
+    /// How many sequences a row covers: in a file of somebody else's it may say more than anybody can have recorded.
+    private static let count = "min(\(Limits.recordedFacts), max(0, last - first + 1))"
 
     /// How many rows begin in a range, of what was received or settled and of what was given up; `limit` at most, of
     /// each.

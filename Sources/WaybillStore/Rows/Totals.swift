@@ -61,12 +61,12 @@ package struct Totals {
             "SELECT app, sources, recorded, refused, delivered, quarantined, quota, age, erased, damaged FROM totals ORDER BY app"
         ).rows { row in
             var ledger = Ledger(
-                recorded: row.int(2), delivered: row.int(4), quarantined: row.int(5), refused: row.int(3))
+                recorded: row.count(2), delivered: row.count(4), quarantined: row.count(5), refused: row.count(3))
             for (column, reason) in [(6, DropReason.quota), (7, .age), (8, .erased), (9, .damaged)]
-            where row.int(Int32(column)) != 0 {
-                ledger.dropped[reason.rawValue] = row.int(Int32(column))
+            where row.count(Int32(column)) != 0 {
+                ledger.dropped[reason.rawValue] = row.count(Int32(column))
             }
-            return AppTotal(app: row.text(0), sourceCount: row.int(1), ledger: ledger)
+            return AppTotal(app: row.text(0), sourceCount: row.count(1), ledger: ledger)
         }
     }
 }

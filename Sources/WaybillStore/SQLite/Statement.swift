@@ -181,7 +181,12 @@ package struct Row {
 
     package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, first + column) == SQLITE_NULL }
 
-    package func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, first + column)) }
+    /// A number within what every format of ours holds, ±(2^53 - 1): a file of somebody else's may have any, and what
+    /// is added up of such must not overflow.
+    package func int(_ column: Int32) -> Int {
+        let number = Int(sqlite3_column_int64(handle, first + column))
+        return min(max(number, -Limits.largestInteger), Limits.largestInteger)
+    }
     package func optionalInt(_ column: Int32) -> Int? { isNull(column) ? nil : int(column) }
     package func bool(_ column: Int32) -> Bool { int(column) != 0 }
 

@@ -43,6 +43,16 @@ import WaybillCore
         ("UPDATE ranges SET last = 2 WHERE source = 1", "booked one by one"),
         ("UPDATE sources SET recorded = 2 WHERE id = 1", "does not balance"),
         ("INSERT INTO quarantine VALUES (1, 2, 'no', 0)", "does not balance"),
+        // As nobody can have recorded: the sum of them is no number that a program can hold.
+        ("INSERT INTO dropped VALUES (1, -9000, 9223372036854775807, 'x')", "does not balance"),
+        (
+            "INSERT INTO dropped VALUES (1, 1, 9223372036854775807, 'x'), (1, 2, 9223372036854775807, 'y')",
+            "does not balance"
+        ),
+        ("UPDATE sources SET recorded = -9223372036854775808 WHERE id = 1", "does not balance"),
+        ("UPDATE sources SET recorded = 9223372036854775807, delivered = 9223372036854775807", "does not balance"),
+        ("INSERT INTO ranges VALUES (1, 900, 9223372036854775807, NULL)", "stand in the ranges"),
+        ("UPDATE ranges SET first = -9223372036854775808, last = 9223372036854775807", "stand in the ranges"),
         ("INSERT INTO events VALUES (9, 1, 1, 0, 0, NULL)", "belong to no source"),
         ("UPDATE parts SET listed_us = NULL", "no leading part"),
         ("INSERT INTO erased SELECT guid, 0 FROM parts WHERE guid IS NOT NULL", "although they were erased"),
