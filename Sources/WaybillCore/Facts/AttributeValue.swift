@@ -10,10 +10,6 @@ public enum AttributeValue: Sendable, Hashable {
     case bool(Bool)
 }
 
-/// Names and small values; at most `Limits.attributes` of them. Names that look like a secret's lose their value when
-/// recorded.
-public typealias Attributes = [String: AttributeValue]
-
 extension AttributeValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
     public init(stringLiteral value: String) { self = .string(value) }
 }

@@ -154,7 +154,7 @@ import WaybillCore
         let (cut, count) = redactor.attributes(["a": .string(long), String(repeating: "n", count: 129): 1, "ok": 1])
         #expect(count == 2)
         #expect(cut == ["a": .string(String(long.dropLast())), String(repeating: "n", count: 128): 1, "ok": 1])
-        let many = Attributes(uniqueKeysWithValues: (100..<140).map { ("\($0)", .integer($0)) })
+        let many = Attributes(Dictionary(uniqueKeysWithValues: (100..<140).map { ("\($0)", .integer($0)) }))
         let (first, dropped) = redactor.attributes(many)
         #expect(dropped == 8)
         #expect(first.keys.sorted() == (100..<132).map(String.init))

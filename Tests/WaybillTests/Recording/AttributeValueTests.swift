@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+import Waybill
+import WaybillTesting
+
+private enum Plan: String, AttributeConvertible { case paid }
+private enum Level: UInt8, AttributeConvertible { case second = 2 }
+private struct Money: AttributeConvertible {
+    var amount: Int
+    var attributeValue: AttributeValue? { .string("\(amount) EUR") }
+}
+
+/// What an app has in variables becomes an attribute as it stands: broken, code like that of the guides would not
+/// compile, or a filter would not find what was recorded.
+@Suite(.timeLimit(.minutes(5))) struct AttributeValueTests {
+    @Test func variablesOfTheUsualTypesAreValues() throws {
+        let (sku, part) = ("A-1", "xA-2".dropFirst())
+        let (attempt, small, wide) = (2, Int8(-3), UInt64.max)
+        let (price, share, isNew) = (9.5, Float(0.1), true)
+        let exact = try #require(Decimal(string: "9.99"))
+        let long = try #require(Decimal(string: "0.1234567890123456789012345"))
+        let id = try #require(UUID(uuidString: "586AB00B-F16E-4AE6-8A91-0210264925C7"))
+        let day = Date(timeIntervalSince1970: 1_772_366_400.25)
+        let (coupon, nothing) = ("X9" as String?, nil as Int?)
+        let attributes: Attributes = [
+            "sku": sku, "part": part, "attempt": attempt, "small": small, "wide": wide, "price": price,
+            "share": share, "isNew": isNew, "exact": exact, "long": long, "id": id, "day": day, "coupon": coupon,
+            "nothing": nothing, "plan": Plan.paid, "level": Level.second, "money": Money(amount: 3),
+        ]
+        let expected: [String: AttributeValue] = [
+            "sku": "A-1", "part": "A-2", "attempt": 2, "small": -3, "wide": "18446744073709551615", "price": 9.5,
+            "share": 0.1, "isNew": true, "exact": 9.99, "long": "0.1234567890123456789012345",
+            "id": "586ab00b-f16e-4ae6-8a91-0210264925c7", "day": "2026-03-01T12:00:00.250Z", "coupon": "X9",
+            "plan": "paid", "level": 2, "money": "3 EUR",
+        ]
+        #expect(attributes == Attributes(expected))
+    }
+
+    @Test func literalsAndValuesWithTheirKindStayWhatTheyWere() {
+        let text = "B"
+        let attributes: Attributes = ["variant": "B", "n": -1, "share": 0.25, "wide": true, "sum": "\(text)2"]
+        #expect(attributes["variant"] == "B" && attributes["n"] == -1 && attributes["share"] == 0.25)
+        #expect(attributes["wide"] == true && attributes["sum"] == .string("B2"))
+        #expect(
+            ["a": .string(text), "b": .integer(2), "c": .double(2), "d": .bool(false)] as Attributes
+                == ["a": "B", "b": 2, "c": AttributeValue.double(2), "d": false])
+        #expect(([:] as Attributes).isEmpty && Attributes().isEmpty)
+    }
+
+    @Test func whatIsRecordedOfThemIsRedactedAndADateIsNot() throws {
+        let transactions = TransactionManager.testing()
+        let page = try #require(URL(string: "https://ada:pw@shop.example/cart?token=abcdef&step=2"))
+        let (id, token) = (UUID(), "abcdef" as String?)
+        let day = Date(timeIntervalSince1970: 1_772_366_400.25)
+        transactions.perform(Login.self, attributes: ["page": page, "day": day, "id": id, "token": token]) { _ in }
+        let recorded = try #require(transactions.transactions(Login.self).first).summary.attributes
+        #expect(recorded["page"] == "https://[redacted]@shop.example/cart?token=[redacted]&step=2")
+        #expect(recorded["day"] == "2026-03-01T12:00:00.250Z")
+        #expect(recorded["id"] == .string(id.uuidString.lowercased()))
+        #expect(recorded["token"] == "[redacted]")
+    }
+
+    @Test func attributesAreAnObjectInJSONWhoseNamesAreLeftAsTheyAre() throws {
+        let attributes: Attributes = ["itemCount": 2, "isNew": true]
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        let json = try encoder.encode(["attributes": attributes])
+        #expect(String(decoding: json, as: UTF8.self).contains("\"itemCount\":2"))
+        #expect(try JSONDecoder().decode([String: Attributes].self, from: json)["attributes"] == attributes)
+    }
+}
