@@ -49,7 +49,9 @@ CREATE OR REPLACE MACRO waybill_ndjson(files) AS TABLE
     redirects: 'JSON',
     is_mocked: 'BOOLEAN',
     rule: 'VARCHAR',
-    support_code: 'VARCHAR'
+    support_code: 'VARCHAR',
+    error_name: 'VARCHAR',
+    error_underlying: 'JSON'
   });
 -- A text in a CSV has an apostrophe before it where a spreadsheet would compute it.
 CREATE OR REPLACE MACRO waybill_text(cell) AS CASE WHEN starts_with(cell, '''') THEN substr(cell, 2) ELSE cell END;
@@ -59,7 +61,7 @@ CREATE OR REPLACE MACRO waybill_csv(files) AS TABLE
     waybill_text(device) AS device, waybill_text(os) AS os, waybill_text(os_version) AS os_version,
     waybill_text(name) AS name, waybill_text(error_domain) AS error_domain, waybill_text(error_text) AS error_text,
     waybill_text(method) AS method, waybill_text(url) AS url, waybill_text(http_version) AS http_version,
-    waybill_text(rule) AS rule
+    waybill_text(rule) AS rule, waybill_text(error_name) AS error_name
   ) FROM read_csv(files, header = true, delim = ',', quote = '"', escape = '"', columns = {
     transaction_id: 'UUID',
     use_case: 'BIGINT',
@@ -108,5 +110,7 @@ CREATE OR REPLACE MACRO waybill_csv(files) AS TABLE
     redirects: 'JSON',
     is_mocked: 'BOOLEAN',
     rule: 'VARCHAR',
-    support_code: 'VARCHAR'
+    support_code: 'VARCHAR',
+    error_name: 'VARCHAR',
+    error_underlying: 'JSON'
   });

@@ -133,7 +133,7 @@ package final class SourceRecorder: Sendable {
 
     /// What is to be recorded of an error, not redacted yet.
     func recorded(_ error: (any Error)?) -> RecordedError? {
-        error.map { $0 as? RecordedError ?? RecordedError($0, includingText: settings.keepsErrorTexts) }
+        error.map { RecordedError($0, includingText: settings.keepsErrorTexts) }
     }
 
     /// Whether requests to a URL carry the transaction's header field.
@@ -142,8 +142,6 @@ package final class SourceRecorder: Sendable {
         return settings.correlatedHosts.contains(host)
     }
 }
-
-extension RecordedError: Error {}
 
 extension Recorded {
     /// Not taken because recording is off.

@@ -6,7 +6,7 @@ struct CollectedExchanges {
     private(set) var count = 0
     private var statuses = NetworkGroup.StatusCounts()
     private var states: [ExchangeRecord.State: Int] = [:]
-    private var errors: [RecordedError: Int] = [:]
+    private var errors = ErrorCounts()
     private var firstByte = Durations()
     private var whole = Durations()
     private var sentByteCount = 0
@@ -25,8 +25,7 @@ struct CollectedExchanges {
         sentByteCount = min(Limits.largestInteger, sentByteCount + (exchange.sentByteCount ?? 0))
         receivedByteCount = min(Limits.largestInteger, receivedByteCount + (exchange.receivedByteCount ?? 0))
         if exchange.state == .failed, let error = exchange.error {
-            // The same reason may be worded differently each time.
-            errors[RecordedError(domain: error.domain, code: error.code), default: 0] += 1
+            errors.add(error)
         }
         guard exchange.state != .mocked else { return }
         if let time = exchange.firstByteAfter { firstByte.append(time) }
@@ -45,13 +44,8 @@ struct CollectedExchanges {
         NetworkGroup(
             role: key.role, host: key.host, path: key.path, method: key.method, count: count, statuses: statuses,
             states: states,
-            errors: errorCounts, firstByte: DurationStatistics(&firstByte), whole: DurationStatistics(&whole),
+            errors: errors.sorted, firstByte: DurationStatistics(&firstByte), whole: DurationStatistics(&whole),
             sentByteCount: sentByteCount, receivedByteCount: receivedByteCount, slowest: slowest, failing: failing)
-    }
-
-    private var errorCounts: [UseCaseSummary.ErrorCount] {
-        errors.map { UseCaseSummary.ErrorCount(domain: $0.key.domain, code: $0.key.code, count: $0.value) }
-            .sorted { (-$0.count, $0.domain, $0.code) < (-$1.count, $1.domain, $1.code) }
     }
 }
 

@@ -33,7 +33,7 @@ extension SummaryQuestion {
 /// What is counted of one use case.
 private struct UseCaseCounts {
     private var outcomes: [TransactionOutcome: Int] = [:]
-    private var errors: [RecordedError: Int] = [:]
+    private var errors = ErrorCounts()
     private var sources: Set<Int> = []
     private var durations = Durations()
     private var rates: [Rate] = []
@@ -48,7 +48,7 @@ private struct UseCaseCounts {
 
     mutating func add(_ transaction: TransactionCursor.Transaction, step: Int) {
         outcomes[transaction.outcome, default: 0] += 1
-        if let error = transaction.error { errors[error, default: 0] += 1 }
+        if let error = transaction.error { errors.add(error) }
         sources.insert(transaction.source)
         if let closing = transaction.closing, closing.sequence >= transaction.sequence {
             durations.append(closing.at - transaction.at)
@@ -68,8 +68,7 @@ private struct UseCaseCounts {
     mutating func summary(of useCase: Int, named name: String, step: Int, _ known: SourceDirectory) -> UseCaseSummary {
         UseCaseSummary(
             useCase: useCase, name: name, runs: outcomes.values.reduce(0, +), outcomes: outcomes,
-            errors: errors.map { .init(domain: $0.key.domain, code: $0.key.code, count: $0.value) }
-                .sorted { (-$0.count, $0.domain, $0.code) < (-$1.count, $1.domain, $1.code) },
+            errors: errors.sorted,
             installations: Set(sources.compactMap { known.entries[$0]?.installation }).count,
             rates: rates.sorted { $0.step < $1.step }.map {
                 .init(start: Date(microseconds: $0.step * step), outcomes: $0.outcomes)

@@ -204,9 +204,7 @@ struct TransactionCursor {
                 stored: row.int(7), lastActivity: row.int(9), timeout: row.int(8), now: wall)
         }
         if contents.contains(.error) {
-            transaction.error = row.optionalInt(10).map {
-                RecordedError(domain: DetailColumn(row.optionalText(11)).errorDomain, code: $0)
-            }
+            transaction.error = DetailColumn(row.optionalText(11)).error(code: row.optionalInt(10))
         }
         return transaction
     }

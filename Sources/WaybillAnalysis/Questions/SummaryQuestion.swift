@@ -84,17 +84,24 @@ public struct UseCaseSummary: Hashable, Sendable, Codable {
     public struct ErrorCount: Hashable, Sendable, Codable {
         /// Empty for a mere number.
         public var domain: String
-        /// The error's number in its domain.
+        /// The error's number in its domain; of several that have the same name, as versions of an app may have them,
+        /// the least.
         public var code: Int
+        /// The error's name, which it is counted by; nil where it has none, and is counted by its code.
+        public var name: String?
         /// How many were closed with it.
         public var count: Int
 
         /// Makes a count.
-        public init(domain: String, code: Int, count: Int) {
+        public init(domain: String, code: Int, name: String? = nil, count: Int) {
             self.domain = domain
             self.code = code
+            self.name = name
             self.count = count
         }
+
+        /// What is counted, as people read it and a filter finds it.
+        package var error: RecordedError { RecordedError(domain: domain, code: code, name: name) }
     }
 
     /// What began in one step of time.

@@ -19,7 +19,7 @@ struct List: AsyncParsableCommand {
               useCase:login          by name or code
               outcome:failed,open    any of these
               event:requestSent      recorded by any source
-              error:401              by code; error:LoginError by domain or text;
+              error:401              by code; error:rejected by name, domain or text;
                                      error:"LoginError 401" by both; error:* any
               attribute:variant=B    begun with it; attribute:variant with any value
               status:401             of an exchange; also 4xx and 400-499

@@ -19,7 +19,7 @@ extension JSONReader {
         return attributes
     }
 
-    /// An object with `code` and perhaps `domain` and `text`.
+    /// An object with `code` and perhaps `domain`, `name`, `underlying` and `text`.
     package mutating func error() throws(JSONFailure) -> RecordedError {
         _ = next
         let start = offset
@@ -30,7 +30,42 @@ extension JSONReader {
             switch key {
             case "domain": error.domain = try string(limit: Limits.labelLength)
             case "code": code = try integer(in: -Limits.largestInteger...Limits.largestInteger)
+            case "name": error.name = try string(limit: Limits.labelLength, atLeast: 1)
+            case "underlying": error.underlying = try underlying()
             case "text": error.text = try string(limit: Limits.textLength)
+            default: try skipValue()
+            }
+        }
+        error.code = try required(code, "code", at: start)
+        return error
+    }
+
+    /// The errors behind one, the nearest first.
+    package mutating func underlying() throws(JSONFailure) -> [RecordedError.Underlying] {
+        _ = next
+        let start = offset
+        var errors: [RecordedError.Underlying] = []
+        try beginArray()
+        while try nextElement() {
+            guard errors.count < Limits.underlyingErrors else {
+                throw JSONFailure(.invalid, at: start, "more than \(Limits.underlyingErrors) underlying errors")
+            }
+            errors.append(try underlyingError())
+        }
+        return errors
+    }
+
+    private mutating func underlyingError() throws(JSONFailure) -> RecordedError.Underlying {
+        _ = next
+        let start = offset
+        var code: Int?
+        var error = RecordedError.Underlying(code: 0)
+        try beginObject()
+        while let key = try nextKey() {
+            switch key {
+            case "domain": error.domain = try string(limit: Limits.labelLength)
+            case "code": code = try integer(in: -Limits.largestInteger...Limits.largestInteger)
+            case "name": error.name = try string(limit: Limits.labelLength, atLeast: 1)
             default: try skipValue()
             }
         }

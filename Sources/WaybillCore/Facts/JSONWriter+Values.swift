@@ -21,13 +21,32 @@ extension JSONWriter {
         }
     }
 
-    /// `{"domain": "NSURLErrorDomain", "code": -1001, "text": "..."}`, without an empty domain.
+    /// `{"domain": "Shop.CheckoutError", "code": 3, "name": "rejected", "underlying": [...], "text": "..."}`, without an
+    /// empty domain.
     package mutating func error(_ error: RecordedError) {
         beginObject()
         member("domain", error.domain)
         member("code", error.code)
+        member("name", error.name)
+        if !error.underlying.isEmpty {
+            key("underlying")
+            underlying(error.underlying)
+        }
         member("text", error.text)
         endObject()
+    }
+
+    /// `[{"domain": "NSURLErrorDomain", "code": -1001}, ...]`, the nearest first.
+    package mutating func underlying(_ errors: [RecordedError.Underlying]) {
+        beginArray()
+        for error in errors {
+            beginObject()
+            member("domain", error.domain)
+            member("code", error.code)
+            member("name", error.name)
+            endObject()
+        }
+        endArray()
     }
 
     /// `[["Content-Type", "application/json"], ...]`

@@ -83,10 +83,18 @@ package struct Redactor: Sendable {
     /// An error within the limits; a code beyond 2^53 becomes the nearest that fits.
     package func error(_ error: RecordedError) -> RecordedError {
         RecordedError(
-            domain: cut(text(error.domain), to: Limits.labelLength),
-            code: min(max(error.code, -Limits.largestInteger), Limits.largestInteger),
+            domain: label(error.domain), code: number(error.code), name: name(error.name),
+            underlying: error.underlying.prefix(Limits.underlyingErrors).map {
+                RecordedError.Underlying(domain: label($0.domain), code: number($0.code), name: name($0.name))
+            },
             text: error.text.map { cut(text($0), to: Limits.textLength) })
     }
+
+    private func label(_ label: String) -> String { cut(text(label), to: Limits.labelLength) }
+
+    private func name(_ name: String?) -> String? { name.flatMap { $0.isEmpty ? nil : label($0) } }
+
+    private func number(_ code: Int) -> Int { min(max(code, -Limits.largestInteger), Limits.largestInteger) }
 
     // MARK: Attributes
 

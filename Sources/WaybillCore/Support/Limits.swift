@@ -13,6 +13,8 @@ package enum Limits {
     package static let labelLength = 256
     /// The text of an error.
     package static let textLength = 2048
+    /// Errors behind an error.
+    package static let underlyingErrors = 4
     /// The path or the query of a URL, or the value of a header field.
     package static let fieldLength = 4096
     /// Header fields of a request or of a response.

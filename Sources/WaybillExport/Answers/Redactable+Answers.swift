@@ -25,11 +25,18 @@ extension SummaryAnswer: Redactable {
         answer.whyEmpty = whyEmpty.redacted(by: redactor)
         for index in answer.useCases.indices {
             answer.useCases[index].name = redactor.text(useCases[index].name)
-            for error in answer.useCases[index].errors.indices {
-                answer.useCases[index].errors[error].domain = redactor.text(useCases[index].errors[error].domain)
-            }
+            answer.useCases[index].errors = useCases[index].errors.redacted(by: redactor)
         }
         return answer
+    }
+}
+
+extension UseCaseSummary.ErrorCount: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        var count = self
+        count.domain = redactor.text(domain)
+        count.name = name.redacted(by: redactor)
+        return count
     }
 }
 
@@ -57,7 +64,7 @@ extension NetworkGroup: Redactable {
         group.host = host.redacted(by: redactor)
         group.path = path.map(redactor.path)
         group.method = method.redacted(by: redactor)
-        for index in group.errors.indices { group.errors[index].domain = redactor.text(errors[index].domain) }
+        group.errors = errors.redacted(by: redactor)
         for index in group.slowest.indices { group.slowest[index].error = slowest[index].error.map(redactor.error) }
         for index in group.failing.indices { group.failing[index].error = failing[index].error.map(redactor.error) }
         return group

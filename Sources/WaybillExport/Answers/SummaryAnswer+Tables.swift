@@ -16,8 +16,10 @@ extension SummaryAnswer {
 
     /// How many gave which error, a row for each.
     package var errorsTable: CSVTable {
-        var table = CSVTable(columns: ["domain", "code", "count"])
-        table.rows = (useCases.first?.errors ?? []).map { [.text($0.domain), .integer($0.code), .integer($0.count)] }
+        var table = CSVTable(columns: ["domain", "code", "count", "name"])
+        table.rows = (useCases.first?.errors ?? []).map {
+            [.text($0.domain), .integer($0.code), .integer($0.count), .text($0.name)]
+        }
         return table
     }
 }

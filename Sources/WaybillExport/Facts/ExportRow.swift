@@ -116,6 +116,12 @@ struct ExportRow {
         row.bool("is_mocked", transfer.isMocked ? true : nil)
         row.text("rule", transfer.rule)
     }
+
+    /// The columns behind those of the row's heading and of the transaction.
+    func writeLater(to row: inout some RowFormat) {
+        row.text("error_name", error?.name)
+        row.underlying("error_underlying", error?.underlying ?? [])
+    }
 }
 
 /// The columns of a row, in their order: see `Schemas/export.v1.schema.json`.
@@ -131,6 +137,6 @@ enum ExportColumns {
         "http_version", "received_wire_bytes", "lookup_us", "connect_us", "secure_us", "sent_after_us", "is_reused",
         "redirects",
         "is_mocked",
-        "rule", "support_code",
+        "rule", "support_code", "error_name", "error_underlying",
     ]
 }

@@ -85,6 +85,7 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         rows.beginRow(head)
         row.write(to: &rows)
         rows.text("support_code", supportCode)
+        row.writeLater(to: &rows)
         rows.endRow()
         count += 1
     }

@@ -21,6 +21,7 @@ protocol RowFormat: Sendable {
     mutating func attributes(_ column: StaticString, _ value: Attributes)
     mutating func headerFields(_ column: StaticString, _ value: [Fact.HeaderField])
     mutating func redirects(_ column: StaticString, _ value: [Fact.Redirect])
+    mutating func underlying(_ column: StaticString, _ value: [RecordedError.Underlying])
 }
 
 /// One JSON object a line: https://github.com/ndjson/ndjson-spec.
@@ -63,6 +64,12 @@ struct NDJSONFormat: RowFormat {
         guard !value.isEmpty else { return }
         writer.key(column)
         writer.redirects(value)
+    }
+
+    mutating func underlying(_ column: StaticString, _ value: [RecordedError.Underlying]) {
+        guard !value.isEmpty else { return }
+        writer.key(column)
+        writer.underlying(value)
     }
 }
 
@@ -137,6 +144,10 @@ package struct CSVFormat: RowFormat {
 
     mutating func redirects(_ column: StaticString, _ value: [Fact.Redirect]) {
         json(value.isEmpty) { $0.redirects(value) }
+    }
+
+    mutating func underlying(_ column: StaticString, _ value: [RecordedError.Underlying]) {
+        json(value.isEmpty) { $0.underlying(value) }
     }
 
     private mutating func json(_ isEmpty: Bool, _ write: (inout JSONWriter) -> Void) {

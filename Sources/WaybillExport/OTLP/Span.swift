@@ -60,11 +60,13 @@ extension Attributes {
         self["error.type"] = .string(type ?? error.type)
         self["waybill.error.code"] = .integer(error.code)
         if !error.domain.isEmpty { self["waybill.error.domain"] = .string(error.domain) }
+        if let name = error.name { self["waybill.error.name"] = .string(name) }
+        if !error.underlying.isEmpty { self["waybill.error.causes"] = .string(Words.causes(of: error)) }
         if let text = error.text { self["waybill.error.text"] = .string(text) }
     }
 }
 
 extension RecordedError {
-    /// `NSURLErrorDomain:-1001`; `3` for a bare number.
-    fileprivate var type: String { domain.isEmpty ? "\(code)" : "\(domain):\(code)" }
+    /// `NSURLErrorDomain:-1001`, `Shop.CheckoutError:rejected`; `3` for a bare number.
+    fileprivate var type: String { (domain.isEmpty ? "" : "\(domain):") + (name ?? "\(code)") }
 }

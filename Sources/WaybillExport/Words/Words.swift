@@ -49,10 +49,22 @@ package enum Words {
     /// `in progress`.
     package static func state(_ state: ExchangeRecord.State) -> String { state.rawValue.replacing("_", with: " ") }
 
-    /// `LoginError 3: no such user`.
+    /// `LoginError 3: no such user`, `LoginError offline, caused by NSURLErrorDomain -1009`.
     package static func error(_ error: RecordedError) -> String {
-        let name = error.domain.isEmpty ? "error \(error.code)" : "\(error.domain) \(error.code)"
-        return error.text.map { "\(name): \($0)" } ?? name
+        let names = error.chain.map(name).joined(separator: ", caused by ")
+        return error.text.map { "\(names): \($0)" } ?? names
+    }
+
+    /// Those behind an error: `NSURLErrorDomain -1009, caused by kCFErrorDomainCFNetwork -1009`.
+    package static func causes(of error: RecordedError) -> String {
+        error.underlying.map(name).joined(separator: ", caused by ")
+    }
+
+    /// By its name where it has one: codes of enums change.
+    private static func name(_ error: RecordedError.Underlying) -> String {
+        let which = error.name ?? "\(error.code)"
+        return "\(error.domain.isEmpty ? (error.name == nil ? "error" : "") : error.domain) \(which)"
+            .trimmingCharacters(in: .whitespaces)
     }
 
     /// `variant=B wide=true`, by name.

@@ -54,9 +54,10 @@ struct UseCaseLinks {
 }
 
 extension FilterExpression.Term {
-    /// Those with an error of that domain and code.
+    /// Those with an error of that domain and name; of that domain and code, where it has no name.
     static func error(_ error: UseCaseSummary.ErrorCount) -> FilterExpression.Term {
-        FilterExpression.Term(.error, .equal, error.domain.isEmpty ? "\(error.code)" : "\(error.domain) \(error.code)")
+        let which = error.name ?? "\(error.code)"
+        return FilterExpression.Term(.error, .equal, error.domain.isEmpty ? which : "\(error.domain) \(which)")
     }
 
     /// The same turned round.

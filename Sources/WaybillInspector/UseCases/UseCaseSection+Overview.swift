@@ -62,7 +62,7 @@ extension UseCaseSection {
     private func errors(_ summary: UseCaseSummary) -> HTML {
         guard let most = summary.errors.first?.count else { return "" }
         let rows = summary.errors.prefix(Self.errorLimit).map { error -> [HTML] in
-            let name = Words.error(RecordedError(domain: error.domain, code: error.code))
+            let name = Words.error(error.error)
             return [
                 "<a href=\"\(links.transactions(of: useCase, [], [.error(error)]))\">\(name)</a>",
                 ShareBar(error.count, of: most, tone: TransactionOutcome.failed.name).html, "\(error.count)",

@@ -89,9 +89,11 @@ struct ConditionSQL {
     private mutating func error(_ text: String) -> String {
         let error = ErrorPattern(text)
         let code = error.code.map { argument($0) }
-        let pattern = error.text.map { argument(SQL.pattern(containing: $0)) }
+        let words = error.text.map {
+            (within: argument(SQL.pattern(containing: $0)), atEnd: argument("%" + SQL.escaped($0)))
+        }
         func matches(_ column: String, _ detail: String) -> String {
-            ErrorPattern.sql(column, detail, code: code, pattern: pattern)
+            ErrorPattern.sql(column, detail, code: code, words: words)
         }
         let ofExchange = matches("l.error_code", "l.closed_detail")
         guard subject == .transactions else { return ofExchange }
@@ -233,7 +235,7 @@ extension SupportCode {
 struct ErrorPattern {
     /// nil: any.
     var code: Int?
-    /// In domain or text; nil: any.
+    /// In domain, name or text, or at the end of domain and name; nil: any.
     var text: String?
 
     init(_ error: String) {
@@ -243,15 +245,30 @@ struct ErrorPattern {
         text = words.isEmpty ? nil : words
     }
 
-    /// Whether a code, and the domain or the text in a `DetailColumn`, are those of the pattern, whose parts are
-    /// arguments of the statement.
-    static func sql(_ column: String, _ detail: String, code: String?, pattern: String?) -> String {
-        var conditions = ["\(column) IS NOT NULL"]
-        if let code { conditions.append("\(column) = \(code)") }
-        if let pattern {
-            let places = ["error_domain", "error_text"].map { "\(SQL.detail(detail, $0)) LIKE \(pattern) ESCAPE '\\'" }
-            conditions.append("(\(places.joined(separator: " OR ")))")
+    /// Whether an error, by the column of its code and its `DetailColumn`, or one of those behind it is of the pattern,
+    /// whose parts are arguments of the statement.
+    static func sql(
+        _ column: String, _ detail: String, code: String?, words: (within: String, atEnd: String)?
+    ) -> String {
+        guard code != nil || words != nil else { return "(\(column) IS NOT NULL)" }
+        func matches(_ number: String, _ member: (String) -> String, _ others: [String]) -> String {
+            var conditions: [String] = []
+            if let code { conditions.append("\(number) = \(code)") }
+            if let words {
+                let (domain, name) = (member("domain"), member("name"))
+                let places =
+                    ([domain, name] + others).map { "\($0) LIKE \(words.within) ESCAPE '\\'" }
+                    + ["ifnull(\(domain), '') || ' ' || \(name) LIKE \(words.atEnd) ESCAPE '\\'"]
+                conditions.append("(\(places.joined(separator: " OR ")))")
+            }
+            return conditions.joined(separator: " AND ")
         }
-        return "(\(conditions.joined(separator: " AND ")))"
+        let own = matches(column, { SQL.detail(detail, "error_\($0)") }, [SQL.detail(detail, "error_text")])
+        let behind = matches(
+            "json_extract(u.value, '$.code')", { "json_extract(u.value, '$.\($0)')" }, [])
+        return """
+            (\(column) IS NOT NULL AND ((\(own)) OR (instr(\(detail), '"error_underlying"') AND json_valid(\(detail)) \
+            AND EXISTS(SELECT 1 FROM json_each(\(detail), '$.error_underlying') u WHERE u.type = 'object' AND \(behind)))))
+            """
     }
 }

@@ -7,7 +7,7 @@ public indirect enum FilterCondition: Hashable, Sendable {
     /// Any source recorded an event in the transaction that it calls so; one that has no name is `event 7`.
     case event(String)
     /// It ended with such an error, or in a transaction an event or an exchange has it: `401` is its code, `LoginError`
-    /// is found in its domain or text in any case, `LoginError 401` is both, and `*` is any error.
+    /// is found in its name, domain or text in any case, `LoginError 401` is both, and `*` is any error.
     case error(String)
     /// The transaction was begun with an attribute of this name, and of this value as it is shown; nil: of any.
     case attribute(String, value: String?)

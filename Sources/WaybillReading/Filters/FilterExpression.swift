@@ -12,7 +12,7 @@
 /// | `useCase:login` | of that use case, by its name or its code |
 /// | `outcome:failed,timed_out` | with one of these outcomes |
 /// | `event:requestSent` | in which any source recorded that event |
-/// | `error:401`, `error:LoginError`, `error:"LoginError 401"`, `error:*` | with an error of that code, with that in its domain or text, with both, with any |
+/// | `error:401`, `error:rejected`, `error:"LoginError 401"`, `error:*` | with an error of that code, with that in its name, domain or text, with both, with any; or with one of these behind it |
 /// | `attribute:variant=B`, `attribute:variant` | begun with that attribute |
 /// | `status:401`, `status:4xx`, `status:400-499` | with an exchange that has such a status |
 /// | `exchange:failed` | with an exchange in that state |
@@ -34,7 +34,7 @@
 /// | `method:GET,HEAD` | with one of these methods |
 /// | `status:401`, `status:4xx`, `status:400-499` | with such a status |
 /// | `state:failed,canceled` | in one of these states; see ``ExchangeRecord/State`` |
-/// | `error:-1001`, `error:NSURLErrorDomain`, `error:*` | that ended with such an error |
+/// | `error:-1001`, `error:NSURLErrorDomain`, `error:*` | that ended with such an error, or one with such an error behind it |
 /// | `took>2s`, `took<500ms` | that took more, or less |
 /// | `size>100kB`, `size<1MB` | whose response's body was larger, or smaller; units are B, kB, MB, GB |
 /// | `app:shop`, `version:1.2`, `device:x`, `os:"iOS 18"`, `osVersion:18.1` | recorded by such a source |

@@ -191,7 +191,13 @@ extension Attributes {
 }
 
 extension RecordedError? {
-    fileprivate var estimatedByteCount: Int { map { 40 + $0.domain.utf8.count + ($0.text?.utf8.count ?? 0) } ?? 0 }
+    fileprivate var estimatedByteCount: Int {
+        map { error in
+            error.chain.reduce(error.text?.utf8.count ?? 0) {
+                $0 + 40 + $1.domain.utf8.count + ($1.name?.utf8.count ?? 0)
+            }
+        } ?? 0
+    }
 }
 
 extension [Fact.HeaderField] {

@@ -99,9 +99,14 @@ extension JournalWordReader {
     private mutating func detail() -> (error: RecordedError?, attributes: Attributes)? {
         guard let hasError = word() else { return nil }
         var error: RecordedError?
-        if hasError == 1 {
+        if hasError > 0 {
             guard let domain = text(), let code = integer(), let text = optionalText() else { return nil }
             error = RecordedError(domain: domain, code: code, text: text)
+        }
+        if hasError == 2 {
+            guard let name = optionalText(), let underlying = underlying() else { return nil }
+            error?.name = name
+            error?.underlying = underlying
         }
         guard let count = integer(), count >= 0 else { return nil }
         var attributes: Attributes = [:]
@@ -110,6 +115,16 @@ extension JournalWordReader {
             attributes[name] = value
         }
         return (error, attributes)
+    }
+
+    private mutating func underlying() -> [RecordedError.Underlying]? {
+        guard let count = integer(), (0...Limits.underlyingErrors).contains(count) else { return nil }
+        var errors: [RecordedError.Underlying] = []
+        for _ in 0..<count {
+            guard let domain = text(), let code = integer(), let name = optionalText() else { return nil }
+            errors.append(RecordedError.Underlying(domain: domain, code: code, name: name))
+        }
+        return errors
     }
 
     private mutating func attributeValue() -> AttributeValue? {

@@ -82,11 +82,22 @@ extension Fact.Content {
 
 extension JournalSink {
     fileprivate mutating func detail(error: RecordedError?, _ attributes: Attributes) {
-        word(error == nil ? 0 : 1)
+        // What most errors of old did not have takes no room where there is none of it.
+        let isNamed = error.map { $0.name != nil || !$0.underlying.isEmpty } ?? false
+        word(error == nil ? 0 : isNamed ? 2 : 1)
         if let error {
             text(error.domain)
             integer(error.code)
             optional(error.text)
+            if isNamed {
+                optional(error.name)
+                integer(error.underlying.count)
+                for underlying in error.underlying {
+                    text(underlying.domain)
+                    integer(underlying.code)
+                    optional(underlying.name)
+                }
+            }
         }
         integer(attributes.count)
         for (name, value) in attributes {

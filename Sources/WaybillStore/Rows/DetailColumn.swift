@@ -6,6 +6,8 @@ package struct DetailColumn {
     package var errorDomain = ""
     /// Only in events, which have no column for it: most of them have no error, and each would pay for the column.
     package var errorCode: Int?
+    package var errorName: String?
+    package var errorUnderlying: [RecordedError.Underlying] = []
     package var errorText: String?
     package var scheme: String?
     package var port: Int?
@@ -16,8 +18,8 @@ package struct DetailColumn {
     /// nil where there is nothing to say: most events have no detail.
     package var text: String? {
         guard
-            !attributes.isEmpty || !errorDomain.isEmpty || errorCode != nil || errorText != nil || scheme != nil
-                || port != nil
+            !attributes.isEmpty || !errorDomain.isEmpty || errorCode != nil || errorName != nil
+                || !errorUnderlying.isEmpty || errorText != nil || scheme != nil || port != nil
                 || query != nil
                 || !headerFields.isEmpty || !transfer.isEmpty
         else { return nil }
@@ -26,6 +28,11 @@ package struct DetailColumn {
         writer.member("attributes", attributes)
         writer.member("error_domain", errorDomain)
         writer.member("error_code", errorCode)
+        writer.member("error_name", errorName)
+        if !errorUnderlying.isEmpty {
+            writer.key("error_underlying")
+            writer.underlying(errorUnderlying)
+        }
         writer.member("error_text", errorText)
         writer.member("scheme", scheme)
         writer.member("port", port)
@@ -38,7 +45,10 @@ package struct DetailColumn {
 
     /// The error of that code, which closings have in a column of their own.
     package func error(code: Int?) -> RecordedError? {
-        code.map { RecordedError(domain: errorDomain, code: $0, text: errorText) }
+        code.map {
+            RecordedError(
+                domain: errorDomain, code: $0, name: errorName, underlying: errorUnderlying, text: errorText)
+        }
     }
 }
 
@@ -46,6 +56,8 @@ extension DetailColumn {
     package init(attributes: Attributes, error: RecordedError? = nil) {
         self.attributes = attributes
         errorDomain = error?.domain ?? ""
+        errorName = error?.name
+        errorUnderlying = error?.underlying ?? []
         errorText = error?.text
     }
 
@@ -68,6 +80,8 @@ extension DetailColumn {
             case "attributes": attributes = try reader.attributes()
             case "error_domain": errorDomain = try reader.string(limit: Limits.labelLength)
             case "error_code": errorCode = try reader.integer(in: -Limits.largestInteger...Limits.largestInteger)
+            case "error_name": errorName = try reader.string(limit: Limits.labelLength)
+            case "error_underlying": errorUnderlying = try reader.underlying()
             case "error_text": errorText = try reader.string(limit: Limits.textLength)
             case "scheme": scheme = try reader.string(limit: Limits.labelLength)
             case "port": port = try reader.integer(in: 0...65_535)

@@ -165,7 +165,8 @@ package struct HistoryMaker {
     private mutating func error() -> RecordedError? {
         guard random.oneIn(4) else { return nil }
         return RecordedError(
-            domain: random.oneIn(2) ? "" : "NSURLErrorDomain", code: -1001,
+            domain: random.oneIn(2) ? "" : "NSURLErrorDomain", code: -1001, name: random.oneIn(3) ? "timedOut" : nil,
+            underlying: random.oneIn(3) ? [.init(domain: "Shop.Socket", code: 7, name: "gone"), .init(code: 61)] : [],
             text: random.oneIn(2) ? "Zeit läuft\n\"ab\"" : nil)
     }
 

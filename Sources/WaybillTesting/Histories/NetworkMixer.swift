@@ -32,7 +32,8 @@ package struct NetworkMixer {
                     closed.receivedByteCount = random.oneIn(2) ? Int.random(in: 0...9_000, using: &random) : nil
                     if random.oneIn(2) {
                         closed.error = RecordedError(
-                            domain: random.oneIn(2) ? "" : "D", code: random.oneIn(2) ? 1 : 2, text: "try \(fact)")
+                            domain: random.oneIn(2) ? "" : "D", code: random.oneIn(2) ? 1 : 2,
+                            name: random.oneIn(3) ? "late" : nil, text: "try \(fact)")
                     }
                     histories[history].facts[fact].content = .exchangeClosed(closed)
                 default: break

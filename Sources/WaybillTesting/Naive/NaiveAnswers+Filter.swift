@@ -101,9 +101,13 @@ extension NaiveAnswers {
         if pattern == "*" { return true }
         let words = pattern.split(separator: " ").map(String.init)
         let code = words.last.flatMap { Int($0) }
-        if let code, code != error.code { return false }
         let text = (code == nil ? words : words.dropLast()).joined(separator: " ")
-        return contains(error.domain, text) || error.text.map { contains($0, text) } ?? false
+        return error.chain.contains { one in
+            if let code, code != one.code { return false }
+            if contains(one.domain, text) { return true }
+            guard let name = one.name else { return false }
+            return contains(name, text) || "\(one.domain) \(name)".lowercased().hasSuffix(text.lowercased())
+        } || (code ?? error.code) == error.code && error.text.map { contains($0, text) } ?? false
     }
 
     func exchanges(of run: Run) -> [NaiveExchange] { exchanges.filter { $0.transaction == run.id } }
@@ -139,7 +143,8 @@ extension NaiveAnswers {
     /// What a fact says in words, but for the parts of a URL.
     private func texts(of fact: Fact) -> [String] {
         func words(_ attributes: Attributes, _ error: RecordedError?) -> [String] {
-            attributes.map { "\($0.key)=\($0.value)" } + [error?.domain, error?.text].compactMap(\.self)
+            attributes.map { "\($0.key)=\($0.value)" } + [error?.text].compactMap(\.self)
+                + (error?.chain ?? []).flatMap { [$0.domain, $0.name].compactMap(\.self) }
         }
         switch fact.content {
         case .opened(let content): return words(content.attributes, nil)

@@ -43,11 +43,18 @@ extension NaiveAnswers {
         Dictionary(grouping: values, by: \.self).mapValues(\.count)
     }
 
-    /// Without texts, which may be worded differently each time.
+    /// By domain and name, or by domain and code where they have no name.
     private func errors(_ errors: [RecordedError?]) -> [UseCaseSummary.ErrorCount] {
-        counts(errors.compactMap { $0.map { RecordedError(domain: $0.domain, code: $0.code) } })
-            .map { UseCaseSummary.ErrorCount(domain: $0.key.domain, code: $0.key.code, count: $0.value) }
-            .sorted { (-$0.count, $0.domain, $0.code) < (-$1.count, $1.domain, $1.code) }
+        Dictionary(grouping: errors.compactMap(\.self)) {
+            [$0.domain, $0.name ?? "", $0.name == nil ? "\($0.code)" : ""]
+        }
+        .values.map { same in
+            UseCaseSummary.ErrorCount(
+                domain: same[0].domain, code: same.map(\.code).min() ?? 0, name: same[0].name, count: same.count)
+        }
+        .sorted {
+            (-$0.count, $0.domain, $0.name ?? "", $0.code) < (-$1.count, $1.domain, $1.name ?? "", $1.code)
+        }
     }
 
     // MARK: Points and segments

@@ -17,10 +17,19 @@ import WaybillCore
     static let contents: [(String, Int, @Sendable (Int) -> Fact.Content)] = [
         (
             "/attributes", Limits.attributes,
-            { .event(.init(code: 0, attributes: Dictionary(uniqueKeysWithValues: (0..<$0).map { ("\($0)", true) }))) }
+            { count in
+                let attributes = Dictionary(
+                    uniqueKeysWithValues: (0..<count).map { ("\($0)", AttributeValue.bool(true)) })
+                return .event(.init(code: 0, attributes: Attributes(attributes)))
+            }
         ),
         ("/attributes/a", Limits.valueLength, { .event(.init(code: 0, attributes: ["a": .string(text($0))])) }),
         ("/attributes/" + text(64), Limits.nameLength, { .closed(.init(outcome: .failed, attributes: [text($0): 1])) }),
+        (
+            "/error/underlying", Limits.underlyingErrors,
+            { .event(.init(code: 0, error: .init(code: 0, underlying: Array(repeating: .init(code: 1), count: $0)))) }
+        ),
+        ("/error/name", Limits.labelLength, { .event(.init(code: 0, error: .init(code: 0, name: text($0)))) }),
         ("/error/domain", Limits.labelLength, { .event(.init(code: 0, error: .init(domain: text($0), code: 0))) }),
         ("/error/text", Limits.textLength, { .event(.init(code: 0, error: .init(code: 0, text: text($0)))) }),
         ("/error/code", Limits.largestInteger, { .event(.init(code: 0, error: .init(code: -$0))) }),
@@ -61,7 +70,7 @@ import WaybillCore
     }
 
     @Test func aSourceWithTooManyAttributesRefusesTheSet() {
-        let attributes = Attributes(uniqueKeysWithValues: (0..<33).map { ("\($0)", true) })
+        let attributes = Attributes(Dictionary(uniqueKeysWithValues: (0..<33).map { ("\($0)", true) }))
         let failure = #expect(throws: SetDecodingFailure.self) {
             try Self.rejections(.event(.init(code: 0)), attributes: attributes)
         }

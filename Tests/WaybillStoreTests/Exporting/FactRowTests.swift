@@ -32,6 +32,10 @@ import WaybillCore
         app.event(1, part: part, error: RecordedError(code: code))
         app.event(2, part: part, error: RecordedError(domain: "HTTP", code: code, text: "no"), attributes: ["a": 1])
         app.event(3, part: part)
+        app.event(
+            4, part: part,
+            error: RecordedError(
+                domain: "Shop", code: code, name: "rejected", underlying: [.init(code: code, name: "n")]))
         #expect(try recorded() == app.facts)
     }
 

@@ -56,6 +56,12 @@ import WaybillCore
                 Fact.Opened(
                     transaction: GUID(), useCase: 0, isJoined: true, timeoutMicroseconds: 0,
                     cause: Fact.ID(source: GUID(), sequence: 9))),
+            .event(
+                Fact.Event(
+                    code: 2,
+                    error: RecordedError(
+                        domain: "Shop", code: 3, name: "rejected",
+                        underlying: [.init(domain: "D", code: -1), .init(code: 2, name: "é")]))),
             .event(Fact.Event(code: 12)), .event(Fact.Event(code: 1, error: error, attributes: attributes)),
             .exchangeOpened(
                 Fact.ExchangeOpened(

@@ -71,7 +71,7 @@ struct SummaryText: AnswerText {
         ])
         table.rows = shown.map { summary, error in
             [
-                Cell(summary.name), Cell(Words.error(RecordedError(domain: error.domain, code: error.code)), .red),
+                Cell(summary.name), Cell(Words.error(error.error), .red),
                 Cell("\(error.count)"),
                 Cell(Words.percent(error.count, of: summary.runs)),
             ]
