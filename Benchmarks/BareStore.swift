@@ -58,7 +58,8 @@ final class BareStore {
                 try step(1, [1: fact.part, 2: fact.sequence - fact.part, 3: fact.atMicroseconds, 4: event.code])
             case .closed(let closed):
                 try step(2, [1: fact.sequence, 2: fact.atMicroseconds, 3: closed.outcome.rawValue, 4: fact.part])
-            case .exchangeOpened, .exchangeClosed: throw WaybillError(.store, "The bare store takes no exchanges.")
+            case .attributesSet, .exchangeOpened, .exchangeClosed:
+                throw WaybillError(.store, "The bare store takes neither attributes nor exchanges.")
             }
         }
         try run("COMMIT")

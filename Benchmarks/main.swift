@@ -4,7 +4,8 @@ import WaybillStore
 
 // Memory first: what the other rows leave behind would hide it.
 var allRows: [Row] = [
-    .memory, .exportMemory, .log, .logHook, .logHookChange, .logWritten, .log8, .logAllocations, .logFaults,
+    .memory, .exportMemory, .log, .logContext, .logHook, .logHookChange, .logWritten, .log8, .logAllocations,
+    .logFaults,
 ]
 allRows += Row.logLatencies
 allRows += [.disabledLog, .guid, .drain, .recover]

@@ -51,7 +51,9 @@ CREATE OR REPLACE MACRO waybill_ndjson(files) AS TABLE
     rule: 'VARCHAR',
     support_code: 'VARCHAR',
     error_name: 'VARCHAR',
-    error_underlying: 'JSON'
+    error_underlying: 'JSON',
+    sets_attributes: 'BOOLEAN',
+    removed_attributes: 'JSON'
   });
 -- A text in a CSV has an apostrophe before it where a spreadsheet would compute it.
 CREATE OR REPLACE MACRO waybill_text(cell) AS CASE WHEN starts_with(cell, '''') THEN substr(cell, 2) ELSE cell END;
@@ -112,5 +114,7 @@ CREATE OR REPLACE MACRO waybill_csv(files) AS TABLE
     rule: 'VARCHAR',
     support_code: 'VARCHAR',
     error_name: 'VARCHAR',
-    error_underlying: 'JSON'
+    error_underlying: 'JSON',
+    sets_attributes: 'BOOLEAN',
+    removed_attributes: 'JSON'
   });

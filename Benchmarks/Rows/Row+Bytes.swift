@@ -62,7 +62,8 @@ private func writePlainTable(_ facts: [Fact], to file: URL) throws {
             transactions[fact.part] = content.transaction
         case .event(let content): code = content.code
         case .closed(let content): (kind, code) = (2, content.outcome.rawValue)
-        case .exchangeOpened, .exchangeClosed: throw WaybillError(.store, "The plain table takes no exchanges.")
+        case .attributesSet, .exchangeOpened, .exchangeClosed:
+            throw WaybillError(.store, "The plain table takes neither attributes nor exchanges.")
         }
         transactions[fact.part]?.withBytes { bytes in
             _ = sqlite3_bind_blob(

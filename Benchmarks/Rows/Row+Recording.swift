@@ -52,6 +52,17 @@ extension Row {
         return comparison
     }
 
+    /// An event without attributes while the manager's context has ten values.
+    static let logContext = Row("logContext", unit: "ns/event", against: "log without a context") {
+        try await logging { folder in
+            let manager = TransactionManager(store: .directory(folder))
+            for number in 0..<10 { manager.context.set("name\(number)", number) }
+            return manager
+        } log: {
+            $0.log(.initiated)
+        }
+    }
+
     /// An event without attributes where the app's hook keeps everything.
     static let logHook = Row("logHook", unit: "ns/event", against: "log without a hook") {
         try await loggingAsked({ $0 }) { $0.log(.initiated) }
@@ -73,14 +84,26 @@ extension Row {
         _ hook: @escaping @Sendable (RecordingDraft) -> RecordingDraft?,
         log: @escaping (UseCaseTransaction<Login>) -> LogResult
     ) async throws -> Comparison {
+        try await logging { folder in
+            var options = TransactionManager.Options()
+            options.willRecord = hook
+            return TransactionManager(store: .directory(folder), options: options)
+        } log: {
+            log($0)
+        }
+    }
+
+    /// What events cost with a manager of that kind, against one of the defaults.
+    private static func logging(
+        by manager: (URL) -> TransactionManager, log: @escaping (UseCaseTransaction<Login>) -> LogResult
+    ) async throws -> Comparison {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
         let count = 10_000
-        let managers = ["asked", "bare"].map { name in
-            var options = TransactionManager.Options()
-            options.willRecord = name == "asked" ? hook : nil
-            return TransactionManager(store: .directory(folder.appending(path: name)), options: options)
-        }
+        let managers = [
+            manager(folder.appending(path: "this")),
+            TransactionManager(store: .directory(folder.appending(path: "bare"))),
+        ]
         let logins = managers.map { $0.begin(Login.self) }
         for manager in managers { try await manager.sync() }
         let record = { (login: UseCaseTransaction<Login>) in

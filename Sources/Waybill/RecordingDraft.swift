@@ -30,6 +30,9 @@ public enum RecordingDraft: Hashable, Sendable {
     case opened(Opened)
     /// Something happened in a use case.
     case event(Event)
+    /// Attributes of this process's part in a transaction were set or removed, by the caller or with the context.
+    /// Withheld, those from before count.
+    case attributesSet(AttributesSet)
     /// This process's part in a transaction is over. Withheld, it stays open, and counts as timed out at last.
     case closed(Closed)
     /// A request is about to be sent (client) or has come in (server). Withheld, nothing of the exchange is recorded;
@@ -65,6 +68,18 @@ public enum RecordingDraft: Hashable, Sendable {
         public var error: RecordedError?
         /// What the caller said about it.
         public var attributes: Attributes
+    }
+
+    /// What was said about a part after its beginning.
+    public struct AttributesSet: Hashable, Sendable {
+        /// The transaction's ID.
+        public let transaction: GUID
+        /// The use case's code.
+        public let useCase: Int
+        /// The names that got a value.
+        public var attributes: Attributes
+        /// The names that have none any more.
+        public let removed: [String]
     }
 
     /// The end of this process's part in a transaction.
@@ -153,6 +168,7 @@ extension RecordingDraft {
         case .exchangeOpened: 3
         case .exchangeClosed: 4
         case .body: 5
+        case .attributesSet: 6
         }
     }
 }

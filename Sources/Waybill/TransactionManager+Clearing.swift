@@ -9,13 +9,18 @@ extension TransactionManager {
     /// erase it there, too. A transaction that is still open goes as well, and what its handle records later is booked
     /// as erased; unless its beginning was delivered already: then what follows is recorded and delivered as before, or
     /// the collector would never see it end. Another process that records into the same store keeps what it recorded in
-    /// its own journal for up to five seconds.
+    /// its own journal for up to five seconds. With everything, and with the installation, the ``context`` goes, too,
+    /// with what was remembered of it.
     ///
     /// - Returns: What was there to erase.
     /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be written; or when the rows are gone, and a reader
     ///   of the store keeps the bytes: then erase once more.
     @discardableResult
     public func erase(_ selection: ErasureSelection) async throws -> Erasure {
+        switch selection {
+        case .all, .installation: try sources.context.forget()
+        case .ids, .before: break
+        }
         guard let source = await sources.drainedSource() else { return Erasure() }
         defer { sources.changes.tell(.reload) }
         let wall = source.settings.clock.wallMicroseconds()
@@ -30,7 +35,7 @@ extension TransactionManager {
     /// Records under a new, random installation ID from now on, so that nothing ties what follows to what was before.
     ///
     /// What was recorded stays, under the old ID: erase it first if it is to go. Handles from before go on under the
-    /// old ID, too. Does nothing where nothing was ever recorded: there is no ID yet.
+    /// old ID, too; the ``context`` is empty from now on. Does nothing where nothing was ever recorded: there is no ID yet.
     ///
     /// - Throws: ``WaybillCore/WaybillError`` when the store cannot be written; then the ID is what it was.
     public func resetInstallation() async throws { try await sources.renewInstallation() }

@@ -73,7 +73,7 @@ import FoundationNetworking
             case .exchangeClosed(var response):
                 response.headerFields = []
                 return .exchangeClosed(response)
-            case .opened, .event, .closed, .body: return draft
+            case .opened, .event, .attributesSet, .closed, .body: return draft
             }
         }
         let server = TransactionManager.testing(options: options)

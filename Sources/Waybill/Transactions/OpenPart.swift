@@ -79,9 +79,23 @@ package final class OpenPart: Sendable {
         return source.record(.event(event), part: sequence).result
     }
 
+    /// Sets and removes attributes; also after the part was closed, and then it counts as late.
+    func set(_ changes: Fact.AttributesSet) -> LogResult {
+        guard let source, source.isOn else { return .off }
+        guard !isWithheld else {
+            source.counters.add(to: \.withheld)
+            return .withheld
+        }
+        guard sequence > 0 else { return .refused }
+        let part = ContextKeeper.Part(source: source, transaction: transaction, useCase: useCase, sequence: sequence)
+        source.context.note(changes, of: part)
+        return source.record(changes, of: part)
+    }
+
     /// Closes the part; only the first call counts. What the caller says is redacted here.
     package func close(_ outcome: TransactionOutcome, error: RecordedError?, attributes: Attributes) {
         guard let source, !isClosed.exchange(true, ordering: .relaxed) else { return }
+        source.context.closed(sequence, of: source)
         var closed = Fact.Closed(outcome: outcome, error: error, attributes: attributes)
         if let hook = source.hook {
             let draft = RecordingDraft.Closed(

@@ -10,6 +10,7 @@ package final class SourceRecorder: Sendable {
     package let settings: RecordingSettings
     package let writer: SourceWriter
     package let counters: Counters
+    let context: ContextKeeper
     /// nil: no body is kept.
     let bodies: BodyKeeper?
     let generation = ProcessGeneration.current
@@ -25,13 +26,14 @@ package final class SourceRecorder: Sendable {
 
     init(
         settings: RecordingSettings, power: RecordingSwitch, counters: Counters, changes: ChangeFeed,
-        tell: @escaping @Sendable (WaybillError) -> Void
+        context: ContextKeeper, tell: @escaping @Sendable (WaybillError) -> Void
     ) {
         let source = settings.describe(GUID())
         id = source.id
         self.settings = settings
         self.power = power
         self.counters = counters
+        self.context = context
         writer = SourceWriter(
             source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity,
             retention: settings.retention,
@@ -82,7 +84,16 @@ package final class SourceRecorder: Sendable {
 
     /// Opens a part in a transaction that this source begins or joins.
     func open(_ opened: Fact.Opened) -> OpenPart {
+        let own = opened.attributes
+        let (attributes, moment) = context.attributes(with: own)
+        var opened = opened
+        opened.attributes = attributes
         let recorded = isCode(opened.useCase) ? recordOpening(opened) : .refused
+        if recorded.sequence > 0 {
+            let part = ContextKeeper.Part(
+                source: self, transaction: opened.transaction, useCase: opened.useCase, sequence: recorded.sequence)
+            if let missed = context.opened(part, own: own, since: moment) { _ = record(missed, of: part) }
+        }
         return OpenPart(
             transaction: opened.transaction, useCase: opened.useCase, sequence: recorded.sequence, source: self,
             isWithheld: recorded.result == .withheld)
@@ -99,6 +110,24 @@ package final class SourceRecorder: Sendable {
         }
         opened.attributes = attributes(opened.attributes)
         return record(.opened(opened), part: 0)
+    }
+
+    /// Records that attributes of a part were set or removed; what the caller says is redacted here.
+    func record(_ changes: Fact.AttributesSet, of part: ContextKeeper.Part) -> LogResult {
+        var changes = changes
+        if let hook {
+            let draft = RecordingDraft.AttributesSet(
+                transaction: part.transaction, useCase: part.useCase, attributes: changes.attributes,
+                removed: changes.removed)
+            guard case .attributesSet(let kept)? = hook.ask(.attributesSet(draft)) else { return .withheld }
+            changes.attributes = kept.attributes
+        }
+        if changes.removed.count > Limits.attributes {
+            counters.add(changes.removed.count - Limits.attributes, to: \.truncated)
+        }
+        changes.attributes = attributes(changes.attributes)
+        changes = changes.redacted(by: settings.redactor)
+        return record(.attributesSet(changes), part: part.sequence).result
     }
 
     /// There will be no closing fact, for which room was kept.
@@ -153,7 +182,7 @@ extension Fact.Content {
     fileprivate var isClosing: Bool {
         switch self {
         case .closed, .exchangeClosed: true
-        case .opened, .event, .exchangeOpened: false
+        case .opened, .event, .attributesSet, .exchangeOpened: false
         }
     }
 }

@@ -8,10 +8,12 @@ package final class SourceRegistry: Sendable {
     package let settings: RecordingSettings?
     package let counters = Counters()
     let changes = ChangeFeed()
+    let context: ContextKeeper
     private let power: RecordingSwitch
     private let running: Locked<SourceRecorder?>
     private let forerunners = Locked<[Forerunner]>([])
     private let switchProblem = Locked<WaybillError?>(nil)
+    private let contextProblem = Locked<WaybillError?>(nil)
 
     let diagnostics: Diagnostics
     /// Told which hosts got requests without the header field, each once.
@@ -24,17 +26,19 @@ package final class SourceRegistry: Sendable {
         uncorrelated = Diagnostics(limit: 20) { diagnostics.once($0) }
         self.settings = settings
         power = RecordingSwitch(isOn: settings?.recording == .on)
+        context = ContextKeeper(
+            file: (settings?.place).flatMap { ContextFile(beside: $0) }, redactor: settings?.redactor ?? Redactor())
         running = Locked(
-            settings.map { [power, counters, changes] in
-                SourceRecorder(settings: $0, power: power, counters: counters, changes: changes) {
+            settings.map { [power, counters, changes, context] in
+                SourceRecorder(settings: $0, power: power, counters: counters, changes: changes, context: context) {
                     diagnostics.once($0.message)
                 }
             })
     }
 
     private func newSource(_ settings: RecordingSettings) -> SourceRecorder {
-        SourceRecorder(settings: settings, power: power, counters: counters, changes: changes) { [diagnostics] in
-            diagnostics.once($0.message)
+        SourceRecorder(settings: settings, power: power, counters: counters, changes: changes, context: context) {
+            [diagnostics] in diagnostics.once($0.message)
         }
     }
 
@@ -87,6 +91,7 @@ package final class SourceRegistry: Sendable {
         let new = newSource(settings)
         // Opened before the old one is let go, which may be all that keeps a store in memory.
         try await new.writer.run { _, _ in }
+        try context.forget()
         running.withLock { running in
             guard let current = running, current.generation == new.generation else { return }
             forerunners.withLock { $0.append(Forerunner(source: current)) }
@@ -106,6 +111,7 @@ package final class SourceRegistry: Sendable {
             // Under the lock, so that the last one to turn the switch is also the last one to be remembered.
             running.withLock { _ in
                 power.isOn = newValue == .on
+                if power.isOn { source.writer.perform { [self] _ in writeContext() } }
                 guard settings.mark != nil || settings.offErasesPending else { return }
                 for source in liveForerunners + [source] {
                     source.writer.perform { [self] store in
@@ -124,7 +130,32 @@ package final class SourceRegistry: Sendable {
     }
 
     /// Why turning recording on or off failed; nil when it did not.
-    var problem: WaybillError? { switchProblem.withLock { $0 } }
+    var problem: WaybillError? { switchProblem.withLock { $0 } ?? contextProblem.withLock { $0 } }
+
+    // MARK: Context
+
+    /// Sets and removes attributes of the context, and tells the parts that are open.
+    func changeContext(_ attributes: Attributes, removed: [String], isRemembered: Bool) {
+        guard settings != nil else { return }
+        let change = context.change(attributes, removed: removed, isRemembered: isRemembered)
+        if change.truncated > 0 { counters.add(change.truncated, to: \.truncated) }
+        if power.isOn { for (part, changes) in change.parts { _ = part.source.record(changes, of: part) } }
+        if change.isBeyondLimit {
+            diagnostics.once(
+                "More than \(ContextKeeper.partLimit) transactions were open at once: those beyond keep the context that "
+                    + "they began with.")
+        }
+        if change.isRemembered { saveContext() }
+    }
+
+    /// Writes down what is to be remembered, on the store's thread; while recording is off, not before it is on.
+    func saveContext() { source?.writer.perform { [self] _ in writeContext() } }
+
+    private func writeContext() {
+        let problem = context.save()
+        contextProblem.withLock { $0 = problem }
+        if let problem { diagnostics.once(problem.message) }
+    }
 
     /// What turning recording on or off means for the disk; gives what went wrong.
     private func follow(_ mode: RecordingMode, _ settings: RecordingSettings, _ source: SourceRecorder, _ store: Store?)

@@ -26,6 +26,27 @@ public struct UseCaseTransaction<Event: Sendable>: Sendable {
     /// The short code for support; see ``WaybillCore/SupportCode``.
     public var supportCode: SupportCode { part.transaction.supportCode }
 
+    /// Says something about the transaction that was not known when it began; never blocks, never throws.
+    ///
+    /// Not an event: lists, filters, questions and pages have it among the attributes of the transaction, the latest
+    /// value of each name, as if it had been said at the beginning; the timeline says when it was. It wins over the
+    /// manager's context of the same name. Not for what changes all the time: each call is recorded.
+    ///
+    /// - Parameters:
+    ///   - name: The attribute's name.
+    ///   - value: Its value from now on; nil: it has none any more.
+    /// - Returns: What became of it; see ``WaybillCore/LogResult``.
+    @discardableResult
+    public func set(_ name: String, _ value: (any AttributeConvertible)?) -> LogResult {
+        part.set(Fact.AttributesSet(name, value))
+    }
+
+    /// Says several things at once; names that are not among them keep their values.
+    @discardableResult
+    public func set(_ attributes: Attributes) -> LogResult {
+        part.set(Fact.AttributesSet(attributes: attributes))
+    }
+
     /// Gives the part its outcome. The first call counts; later ones are ignored.
     ///
     /// - Parameters:

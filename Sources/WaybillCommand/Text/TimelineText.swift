@@ -50,6 +50,7 @@ struct TimelineText {
             switch entry.kind {
             case .opened: "┌ "
             case .event: "│ "
+            case .attributesSet: "│ + "
             case .closed: "└ "
             case .exchangeOpened: isServer ? "│ ▶ " : "├─▶ "
             case .exchangeClosed: isServer ? "│ ◀ " : "├─◀ "
@@ -67,6 +68,7 @@ struct TimelineText {
     private func ink(of entry: TransactionRecord.Entry) -> Ink? {
         switch entry.kind {
         case .event: entry.error == nil ? nil : .red
+        case .attributesSet: .dim
         case .opened: .bold
         case .closed: part(of: entry).flatMap { Words.cell($0.outcome).ink } ?? .bold
         case .exchangeOpened: .bold
@@ -84,7 +86,7 @@ struct TimelineText {
                 remarks.append("took \(Words.duration(entry.timeMicroseconds - part.openedMicroseconds))")
             }
         case .exchangeOpened: if exchange(of: entry)?.state == nil { remarks.append("no end recorded") }
-        case .opened, .event: break
+        case .opened, .event, .attributesSet: break
         }
         if let error = entry.error { remarks.append(Words.error(error)) }
         if !entry.attributes.isEmpty { remarks.append(Words.attributes(entry.attributes)) }

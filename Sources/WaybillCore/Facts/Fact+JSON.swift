@@ -9,6 +9,9 @@ extension Fact {
         case .event(let content):
             head("event", to: &writer)
             content.write(to: &writer)
+        case .attributesSet(let content):
+            head("event", to: &writer)
+            content.write(to: &writer)
         case .closed(let content):
             head("closed", to: &writer)
             content.write(to: &writer)
@@ -52,6 +55,16 @@ extension Fact.Event {
         writer.member("event", code)
         writer.member("error", error)
         writer.member("attributes", attributes)
+    }
+}
+
+extension Fact.AttributesSet {
+    /// As an event of the largest code, which readers of before version 1.4 take it for: none refuses it.
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.member("event", Limits.largestInteger)
+        writer.member("attributes", attributes)
+        writer.member("sets_attributes", true)
+        writer.member("removed", removed)
     }
 }
 

@@ -8,7 +8,7 @@ extension Fact {
         let content: Content
         switch kind {
         case "opened": content = .opened(try Opened.read(&reader, &head, start))
-        case "event": content = .event(try Event.read(&reader, &head, start))
+        case "event": content = try Event.read(&reader, &head, start)
         case "closed": content = .closed(try Closed.read(&reader, &head, start))
         case "exchange_opened": content = .exchangeOpened(try ExchangeOpened.read(&reader, &head, start))
         case "exchange_closed": content = .exchangeClosed(try ExchangeClosed.read(&reader, &head, start))
@@ -45,7 +45,8 @@ extension Fact {
     private var fault: String? {
         switch content {
         case .opened: return part == sequence ? nil : "`part` of an opened fact is its own `sequence`"
-        case .event, .closed: return (1..<sequence).contains(part) ? nil : "`part` is the sequence of an earlier fact"
+        case .event, .attributesSet, .closed:
+            return (1..<sequence).contains(part) ? nil : "`part` is the sequence of an earlier fact"
         case .exchangeOpened: return part < sequence ? nil : "`part` is the sequence of an earlier fact, or 0"
         case .exchangeClosed(let closed):
             guard part < sequence else { return "`part` is the sequence of an earlier fact, or 0" }
@@ -129,22 +130,30 @@ extension Fact.ID {
 }
 
 extension Fact.Event {
+    /// An event, or what is written like one: attributes that were set.
     fileprivate static func read(_ reader: inout JSONReader, _ head: inout Fact.Head, _ start: Int) throws(JSONFailure)
-        -> Self
+        -> Fact.Content
     {
         var code: Int?
         var error: RecordedError?
         var attributes: Attributes = [:]
+        var setsAttributes = false
+        var removed: [String] = []
         try reader.beginObject()
         while let key = try reader.nextKey() {
             switch key {
             case "event": code = try reader.count()
             case "error": error = try reader.error()
             case "attributes": attributes = try reader.attributes()
+            case "sets_attributes": setsAttributes = try reader.bool()
+            case "removed": removed = try reader.attributeNames()
             default: try head.read(key, &reader)
             }
         }
-        return Self(code: try reader.required(code, "event", at: start), error: error, attributes: attributes)
+        let event = Self(code: try reader.required(code, "event", at: start), error: error, attributes: attributes)
+        guard setsAttributes else { return .event(event) }
+        return .attributesSet(
+            Fact.AttributesSet(attributes: attributes, removed: removed.filter { attributes[$0] == nil }))
     }
 }
 

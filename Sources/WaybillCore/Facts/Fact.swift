@@ -22,12 +22,15 @@ public struct Fact: Hashable, Sendable {
         self.content = content
     }
 
-    /// The five kinds of facts.
+    /// The kinds of facts. Five are told apart where facts are counted and sent; see ``attributesSet(_:)``.
     public enum Content: Hashable, Sendable {
         /// A part was begun or joined.
         indirect case opened(Opened)
         /// Something happened in the use case.
         case event(Event)
+        /// Attributes of a part were set or removed after it was opened. No event: it is in no list, count or question of
+        /// events. In a set it is written as one, so that readers who do not know it take it.
+        case attributesSet(AttributesSet)
         /// A part was given its outcome.
         case closed(Closed)
         /// An HTTP exchange is about to start (client) or has arrived (server).
@@ -101,6 +104,23 @@ public struct Fact: Hashable, Sendable {
         ///
         /// The only place that decides it.
         @inlinable package var isPlain: Bool { error == nil && attributes.isEmpty }
+    }
+
+    /// What was said about a part after it was opened.
+    public struct AttributesSet: Hashable, Sendable {
+        /// The names that were given a value, each with the value that counts from here on.
+        public var attributes: Attributes
+        /// The names that have no value any more, in order; each once, and none that is in ``attributes``.
+        public var removed: [String]
+
+        /// Makes the content of such a fact.
+        public init(attributes: Attributes = [:], removed: [String] = []) {
+            self.attributes = attributes
+            self.removed = removed
+        }
+
+        /// Whether it says anything.
+        package var isEmpty: Bool { attributes.isEmpty && removed.isEmpty }
     }
 
     /// A part was given its outcome.
@@ -225,6 +245,36 @@ public struct Fact: Hashable, Sendable {
             self.headerFields = headerFields
             self.error = error
             self.transfer = transfer
+        }
+    }
+}
+
+extension Fact.AttributesSet {
+    /// One name that gets a value, or loses it: nil.
+    package init(_ name: String, _ value: (any AttributeConvertible)?) {
+        self.init()
+        if let value = value?.attributeValue { attributes[name] = value } else { removed = [name] }
+    }
+
+    /// What it says, in a few words beside its attributes: `attributes set`, `removed user`.
+    package var label: String {
+        removed.isEmpty
+            ? "attributes set"
+            : (attributes.isEmpty ? "" : "attributes set, ") + "removed \(removed.joined(separator: ", "))"
+    }
+}
+
+extension Attributes {
+    /// Names of one part that are shown and grouped by: those of its opening, and as many that were set since; more come
+    /// from no recorder of ours.
+    private static var limit: Int { 2 * Limits.attributes }
+
+    /// Makes them those that count after some were set.
+    package mutating func apply(_ changes: Fact.AttributesSet) {
+        for name in changes.removed { self[name] = nil }
+        for (name, value) in changes.attributes.sorted(by: { $0.key < $1.key })
+        where count < Self.limit || self[name] != nil {
+            self[name] = value
         }
     }
 }

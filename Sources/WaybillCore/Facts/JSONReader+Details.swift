@@ -19,6 +19,21 @@ extension JSONReader {
         return attributes
     }
 
+    /// Names of attributes, in order; each once.
+    package mutating func attributeNames() throws(JSONFailure) -> [String] {
+        _ = next
+        let start = offset
+        var names: Set<String> = []
+        try beginArray()
+        while try nextElement() {
+            names.insert(try string(limit: Limits.nameLength))
+            guard names.count <= Limits.attributes else {
+                throw JSONFailure(.invalid, at: start, "more than \(Limits.attributes) names of attributes")
+            }
+        }
+        return names.sorted()
+    }
+
     /// An object with `code` and perhaps `domain`, `name`, `underlying` and `text`.
     package mutating func error() throws(JSONFailure) -> RecordedError {
         _ = next

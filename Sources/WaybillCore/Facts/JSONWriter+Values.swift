@@ -61,6 +61,13 @@ extension JSONWriter {
         endArray()
     }
 
+    /// `["user", "tenant"]`
+    package mutating func texts(_ texts: [String]) {
+        beginArray()
+        for text in texts { string(text) }
+        endArray()
+    }
+
     // MARK: Members
 
     package mutating func member(_ name: StaticString, _ value: Int) {
@@ -125,5 +132,12 @@ extension JSONWriter {
         guard !value.isEmpty else { return }
         key(name)
         headerFields(value)
+    }
+
+    /// Nothing where there are none.
+    package mutating func member(_ name: StaticString, _ value: [String]) {
+        guard !value.isEmpty else { return }
+        key(name)
+        texts(value)
     }
 }

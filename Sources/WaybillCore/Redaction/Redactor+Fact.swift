@@ -6,6 +6,7 @@ extension Redactor {
         switch fact.content {
         case .opened(let content): if !content.attributes.isEmpty { fact.content = .opened(content.redacted(by: self)) }
         case .event(let content): if !content.isPlain { fact.content = .event(content.redacted(by: self)) }
+        case .attributesSet(let content): fact.content = .attributesSet(content.redacted(by: self))
         case .closed(let content):
             if !content.attributes.isEmpty || content.error != nil {
                 fact.content = .closed(content.redacted(by: self))
@@ -48,6 +49,14 @@ extension Fact.Event: Redactable {
         content.attributes = redactor.attributes(attributes).0
         content.error = error.map(redactor.error)
         return content
+    }
+}
+
+extension Fact.AttributesSet: Redactable {
+    package func redacted(by redactor: Redactor) -> Self {
+        Fact.AttributesSet(
+            attributes: redactor.attributes(attributes).0,
+            removed: removed.prefix(Limits.attributes).map { redactor.cut($0, to: Limits.nameLength) })
     }
 }
 

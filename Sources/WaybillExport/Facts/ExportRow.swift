@@ -27,6 +27,9 @@ struct ExportRow {
     var headerFields: [Fact.HeaderField] = []
     var sentAfter: Int?
     var transfer = Fact.Transfer()
+    /// Whether it is no event, though its kind and code say so to readers who do not know the column.
+    var setsAttributes = false
+    var removed: [String] = []
 
     /// - Parameter opening: What the fact closes; nil where it closes nothing, or that has not arrived.
     init(_ fact: Redacted<Fact>, opening: Redacted<Fact?>, in clock: WallClock) {
@@ -46,6 +49,13 @@ struct ExportRow {
             code = content.code
             error = content.error
             attributes = content.attributes
+        case .attributesSet(let content):
+            // A word that readers know, and what says that it is no event in a column of its own.
+            kind = "event"
+            code = Limits.largestInteger
+            attributes = content.attributes
+            setsAttributes = true
+            removed = content.removed
         case .closed(let content):
             kind = "closed"
             outcome = content.outcome.name
@@ -121,6 +131,8 @@ struct ExportRow {
     func writeLater(to row: inout some RowFormat) {
         row.text("error_name", error?.name)
         row.underlying("error_underlying", error?.underlying ?? [])
+        row.bool("sets_attributes", setsAttributes ? true : nil)
+        row.texts("removed_attributes", removed)
     }
 }
 
@@ -137,6 +149,6 @@ enum ExportColumns {
         "http_version", "received_wire_bytes", "lookup_us", "connect_us", "secure_us", "sent_after_us", "is_reused",
         "redirects",
         "is_mocked",
-        "rule", "support_code", "error_name", "error_underlying",
+        "rule", "support_code", "error_name", "error_underlying", "sets_attributes", "removed_attributes",
     ]
 }

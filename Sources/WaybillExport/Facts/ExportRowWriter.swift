@@ -81,7 +81,11 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
 
     mutating func visit(_ fact: Fact, closing opening: Fact?) throws(WaybillError) {
         var row = ExportRow(redactor.redacted(fact), opening: redactor.redacted(opening), in: source.clock)
-        if let code = row.code { row.name = try name(ofEvent: code) }
+        if row.setsAttributes {
+            row.name = redactor.redacted("attributes set")
+        } else if let code = row.code {
+            row.name = try name(ofEvent: code)
+        }
         rows.beginRow(head)
         row.write(to: &rows)
         rows.text("support_code", supportCode)

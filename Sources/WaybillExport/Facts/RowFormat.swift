@@ -19,6 +19,7 @@ protocol RowFormat: Sendable {
     mutating func guid(_ column: StaticString, _ value: GUID?)
     mutating func text(_ column: StaticString, _ value: String?)
     mutating func attributes(_ column: StaticString, _ value: Attributes)
+    mutating func texts(_ column: StaticString, _ value: [String])
     mutating func headerFields(_ column: StaticString, _ value: [Fact.HeaderField])
     mutating func redirects(_ column: StaticString, _ value: [Fact.Redirect])
     mutating func underlying(_ column: StaticString, _ value: [RecordedError.Underlying])
@@ -58,6 +59,7 @@ struct NDJSONFormat: RowFormat {
 
     mutating func text(_ column: StaticString, _ value: String?) { writer.member(column, value) }
     mutating func attributes(_ column: StaticString, _ value: Attributes) { writer.member(column, value) }
+    mutating func texts(_ column: StaticString, _ value: [String]) { writer.member(column, value) }
     mutating func headerFields(_ column: StaticString, _ value: [Fact.HeaderField]) { writer.member(column, value) }
 
     mutating func redirects(_ column: StaticString, _ value: [Fact.Redirect]) {
@@ -136,6 +138,10 @@ package struct CSVFormat: RowFormat {
 
     mutating func attributes(_ column: StaticString, _ value: Attributes) {
         json(value.isEmpty) { $0.attributes(value) }
+    }
+
+    mutating func texts(_ column: StaticString, _ value: [String]) {
+        json(value.isEmpty) { $0.texts(value) }
     }
 
     mutating func headerFields(_ column: StaticString, _ value: [Fact.HeaderField]) {

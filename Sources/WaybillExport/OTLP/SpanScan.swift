@@ -74,6 +74,7 @@ struct SpanScan {
     private func closedPart(
         of facts: [Fact], _ scanned: ScannedPart, of source: ScannedSource
     ) throws(WaybillError) -> ClosedPart? {
+        var attributesSet: [Fact.AttributesSet] = []
         var (opened, closed): (ClosedPart.Entry<Fact.Opened>?, ClosedPart.Entry<Fact.Closed>?)
         var events: [ClosedPart.Entry<Fact.Event>] = []
         var openings: [ClosedPart.Entry<Fact.ExchangeOpened>] = []
@@ -82,12 +83,15 @@ struct SpanScan {
             switch fact.content {
             case .opened(let content): opened = .init(fact, content)
             case .closed(let content): closed = .init(fact, content)
+            case .attributesSet(let content): attributesSet.append(content)
             case .event(let content): events.append(.init(fact, content))
             case .exchangeOpened(let content): openings.append(.init(fact, content))
             case .exchangeClosed(let content): closings[content.exchange] = .init(fact, content)
             }
         }
-        guard let opened, let closed, opened.content.transaction.traceID != nil else { return nil }
+        guard var opened, let closed, opened.content.transaction.traceID != nil else { return nil }
+        // The span has the attributes that counted at its end.
+        for content in attributesSet { opened.content.attributes.apply(content) }
         let (transaction, useCase) = (opened.content.transaction, opened.content.useCase)
         var part = ClosedPart(
             source: source.source, transaction: transaction, useCase: useCase,

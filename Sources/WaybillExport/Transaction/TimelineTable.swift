@@ -77,6 +77,7 @@ struct TimelineTable {
     private func kind(of entry: TransactionRecord.Entry) -> HTML {
         switch entry.kind {
         case .event: entry.error == nil ? "" : " class=bad"
+        case .attributesSet: " class=set"
         case .opened: " class=from"
         case .closed:
             entry.error == nil && entry.label != TransactionOutcome.failed.name ? " class=to" : " class=\"to bad\""

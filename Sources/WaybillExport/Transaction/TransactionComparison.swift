@@ -103,7 +103,7 @@ private struct Side {
             let exchange = entry.exchange.flatMap { exchanges[$0] }
             let text =
                 switch entry.kind {
-                case .event: entry.label
+                case .event, .attributesSet: entry.label
                 case .opened, .closed: ""
                 case .exchangeOpened, .exchangeClosed:
                     exchange.map { "\($0.role) \($0.method) \(PathTemplate($0.path))" } ?? ""

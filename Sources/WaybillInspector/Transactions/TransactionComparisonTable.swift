@@ -41,7 +41,7 @@ struct TransactionComparisonTable {
     private func label(of fact: TransactionComparison.Fact) -> HTML {
         let text =
             switch fact.entry.kind {
-            case .event, .opened: fact.entry.words
+            case .event, .attributesSet, .opened: fact.entry.words
             case .closed: "closed"
             case .exchangeOpened, .exchangeClosed:
                 fact.exchange.map { "\($0.method) \(PathTemplate($0.path))" } ?? fact.entry.words
@@ -55,7 +55,7 @@ struct TransactionComparisonTable {
             switch fact.entry.kind {
             case .closed: fact.entry.words
             case .exchangeClosed: fact.exchange?.result ?? fact.entry.words
-            case .event, .opened, .exchangeOpened: ""
+            case .event, .attributesSet, .opened, .exchangeOpened: ""
             }
         let (small, time): (HTML, String) = ("<small>\(result)</small>", fact.time == 0 ? "0" : scale.text(fact.time))
         return "<td>\(time)\(small, if: !result.isEmpty)"
@@ -93,6 +93,7 @@ extension TransactionRecord.Kind {
     fileprivate var mark: HTML {
         switch self {
         case .event: "event"
+        case .attributesSet: "set"
         case .opened: "from"
         case .closed: "to"
         case .exchangeOpened: "out"

@@ -26,6 +26,7 @@ package struct LegacyRendition {
     }
 
     private static let anEnding = "Version 0.0.1 of the format has no place for how a transaction ended."
+    private static let attributesSet = "Version 0.0.1 of the format has no place for attributes."
     private static let anExchange = "Version 0.0.1 of the format has no place for exchanges."
     private static let aLostOpening =
         "Version 0.0.1 of the format names the transaction with each event, and this one's opening is no longer there."
@@ -48,6 +49,7 @@ package struct LegacyRendition {
                 } else {
                     reject(fact, at: index, of: share, Self.aLostOpening)
                 }
+            case .attributesSet: reject(fact, at: index, of: share, Self.attributesSet)
             case .closed: reject(fact, at: index, of: share, Self.anEnding)
             case .exchangeOpened, .exchangeClosed: reject(fact, at: index, of: share, Self.anExchange)
             }

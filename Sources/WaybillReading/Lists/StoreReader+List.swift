@@ -57,7 +57,7 @@ extension StoreReader {
 
     /// The transaction that a leading part stands for.
     func summary(leader sequence: Int, of source: Int, now wall: Int) throws(WaybillError) -> TransactionSummary? {
-        try connection.statement(Self.summaryQuery).first(source, sequence) { row in
+        var summary = try connection.statement(Self.summaryQuery).first(source, sequence) { row in
             let detail = DetailColumn(row.optionalText(8))
             return TransactionSummary(
                 id: row.guid(0), useCase: row.int(1), useCaseName: row.text(2),
@@ -70,14 +70,24 @@ extension StoreReader {
                 exchangeCount: row.int(13), isWaitingForBeginner: row.bool(10),
                 endedBy: row.int(3) == TransactionOutcome.interrupted.rawValue ? row.sourceEnd(15) : nil)
         }
+        try connection.statement(Self.attributesSet).forEachRow(source, sequence) { row in
+            let detail = DetailColumn(row.optionalText(0))
+            summary?.attributes.apply(Fact.AttributesSet(attributes: detail.attributes, removed: detail.removed))
+        }
+        return summary
     }
+
+    private static let attributesSet = """
+        SELECT e.detail FROM events e WHERE e.source = ? AND e.part = ? AND e.code = \(Tables.codeOfAttributesSet) ORDER BY e.after
+        """
 
     private static let summaryQuery = """
         SELECT p.guid, p.use_case, \
         \(SQL.name(useCase: "p.use_case", event: "-1", app: "s.app", version: "s.app_version", otherwise: "'use case ' || p.use_case")), \
         p.outcome, p.timeout_us, p.listed_us, p.closed_at_us - p.at_us, p.error_code, p.closed_detail, p.opened_detail, p.joined, \
         (SELECT count(DISTINCT q.source) FROM parts q WHERE q.guid = p.guid), \
-        (SELECT count(*) FROM parts q CROSS JOIN events e ON e.source = q.source AND e.part = q.sequence WHERE q.guid = p.guid), \
+        (SELECT count(*) FROM parts q CROSS JOIN events e ON e.source = q.source AND e.part = q.sequence \
+        WHERE q.guid = p.guid AND e.code >= 0), \
         (SELECT count(*) FROM parts q CROSS JOIN network_logs l ON l.source = q.source AND l.part = q.sequence \
         WHERE q.guid = p.guid AND l.method IS NOT NULL), \
         \(SQL.lastActivity(guid: "p.guid")), \(SQL.endedBy("s")) \

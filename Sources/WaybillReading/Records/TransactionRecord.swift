@@ -80,7 +80,8 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         public var outcome: TransactionOutcome
         /// Why it did not succeed; nil where nothing was said.
         public var error: RecordedError?
-        /// What was said about it when it was opened.
+        /// What was said about it when it was opened, and what was set since: of each name the latest value, unless it
+        /// was removed.
         public var attributes: Attributes
 
         /// Makes a part.
@@ -100,12 +101,14 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         }
     }
 
-    /// The five kinds of facts, as words.
+    /// The kinds of facts, as words.
     public enum Kind: String, Hashable, Sendable, Codable {
         /// A part was begun or joined.
         case opened
         /// Something happened in a part.
         case event
+        /// Attributes of a part were set or removed after it was opened; no event.
+        case attributesSet = "attributes_set"
         /// A part was closed.
         case closed
         /// A request was sent, or arrived.
@@ -118,7 +121,7 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
     public struct Entry: Hashable, Sendable, Codable, Identifiable {
         /// The source and the fact's sequence.
         public var id: Fact.ID
-        /// Which of the five it is.
+        /// Which of them it is.
         public var kind: Kind
         /// The sequence of its part.
         public var part: Int
@@ -217,5 +220,46 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
             self.error = error
             self.transfer = transfer
         }
+    }
+}
+
+/// In JSON, attributes that were set are an event without a code, which has `sets_attributes`: readers that do not know
+/// the member take it for an event, and none stops at a word that it does not know.
+extension TransactionRecord.Entry {
+    private enum CodingKeys: CodingKey {
+        case id, kind, part, timeMicroseconds, label, code, error, attributes, exchange, isLate, setsAttributes
+    }
+
+    /// Reads an entry.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        let setsAttributes = try members.decodeIfPresent(Bool.self, forKey: .setsAttributes) ?? false
+        self.init(
+            id: try members.decode(Fact.ID.self, forKey: .id),
+            kind: setsAttributes ? .attributesSet : try members.decode(TransactionRecord.Kind.self, forKey: .kind),
+            part: try members.decode(Int.self, forKey: .part),
+            timeMicroseconds: try members.decode(Int.self, forKey: .timeMicroseconds),
+            label: try members.decode(String.self, forKey: .label),
+            code: try members.decodeIfPresent(Int.self, forKey: .code),
+            error: try members.decodeIfPresent(RecordedError.self, forKey: .error),
+            attributes: try members.decode(Attributes.self, forKey: .attributes),
+            exchange: try members.decodeIfPresent(Fact.ID.self, forKey: .exchange),
+            isLate: try members.decode(Bool.self, forKey: .isLate))
+    }
+
+    /// Writes an entry.
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(id, forKey: .id)
+        try members.encode(kind == .attributesSet ? .event : kind, forKey: .kind)
+        try members.encode(part, forKey: .part)
+        try members.encode(timeMicroseconds, forKey: .timeMicroseconds)
+        try members.encode(label, forKey: .label)
+        try members.encodeIfPresent(code, forKey: .code)
+        try members.encodeIfPresent(error, forKey: .error)
+        try members.encode(attributes, forKey: .attributes)
+        try members.encodeIfPresent(exchange, forKey: .exchange)
+        try members.encode(isLate, forKey: .isLate)
+        if kind == .attributesSet { try members.encode(true, forKey: .setsAttributes) }
     }
 }

@@ -69,6 +69,17 @@ struct PartShare {
         return nil
     }
 
+    /// Those that count: of each name the latest value.
+    private var attributes: Attributes {
+        facts.reduce(into: [:]) { attributes, fact in
+            switch fact.content {
+            case .opened(let opened): attributes = opened.attributes
+            case .attributesSet(let content): attributes.apply(content)
+            case .event, .closed, .exchangeOpened, .exchangeClosed: break
+            }
+        }
+    }
+
     var begun: Int { facts.first { $0.sequence == id.sequence }.map { clock.wall($0.atMicroseconds) } ?? 0 }
 
     var closing: (fact: Fact, content: Fact.Closed)? {
@@ -83,7 +94,7 @@ struct PartShare {
             closedMicroseconds: closing.map { clock.wall($0.fact.atMicroseconds) },
             outcome: TransactionOutcome(stored: storedOutcome, lastActivity: lastActivity, timeout: timeout, now: wall),
             error: closing?.content.error,
-            attributes: opened?.attributes ?? [:])
+            attributes: attributes)
     }
 
     /// The leader first, then by time; ties by (source, sequence).

@@ -78,6 +78,10 @@ struct Timeline {
             entry.code = content.code
             entry.error = content.error
             entry.attributes = content.attributes
+        case .attributesSet(let content):
+            entry.kind = .attributesSet
+            entry.label = content.label
+            entry.attributes = content.attributes
         case .closed(let content):
             entry.kind = .closed
             entry.label = content.outcome.name

@@ -172,6 +172,8 @@ extension Fact {
         switch content {
         case .opened(let content): 180 + content.attributes.estimatedByteCount
         case .event(let content): 60 + content.attributes.estimatedByteCount + content.error.estimatedByteCount
+        case .attributesSet(let content):
+            110 + content.attributes.estimatedByteCount + content.removed.reduce(0) { $0 + $1.utf8.count + 3 }
         case .closed(let content): 70 + content.attributes.estimatedByteCount + content.error.estimatedByteCount
         case .exchangeOpened(let content):
             150 + content.path.utf8.count + (content.query?.utf8.count ?? 0) + content.headerFields.estimatedByteCount

@@ -80,7 +80,7 @@ final class Journal: @unchecked Sendable {  // right because each word has one w
     /// Appends a fact. For an `opened` the part is its own sequence.
     func append(_ content: Fact.Content, part: Int, atMicroseconds: Int) -> Appended {
         switch content {
-        case .event:
+        case .event, .attributesSet:
             return appendCounted(content, part: part, atMicroseconds: atMicroseconds, isOpening: false)
         case .opened, .exchangeOpened:
             openCount.add(1, ordering: .relaxed)

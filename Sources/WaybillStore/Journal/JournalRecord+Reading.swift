@@ -8,6 +8,7 @@ extension Fact.Content {
             switch kind {
             case .opened: reader.opened().map { .opened($0) }
             case .event: reader.event(hasDetail: words.count > 1).map { .event($0) }
+            case .attributesSet: reader.attributesSet().map { .attributesSet($0) }
             case .closed: reader.closed().map { .closed($0) }
             case .exchangeOpened: reader.exchangeOpened().map { .exchangeOpened($0) }
             case .exchangeClosed: reader.exchangeClosed().map { .exchangeClosed($0) }
@@ -41,6 +42,16 @@ extension JournalWordReader {
         guard hasDetail else { return Fact.Event(code: code) }
         guard let detail = detail() else { return nil }
         return Fact.Event(code: code, error: detail.error, attributes: detail.attributes)
+    }
+
+    fileprivate mutating func attributesSet() -> Fact.AttributesSet? {
+        guard let detail = detail(), let count = integer(), count >= 0 else { return nil }
+        var content = Fact.AttributesSet(attributes: detail.attributes)
+        for _ in 0..<count {
+            guard let name = text() else { return nil }
+            content.removed.append(name)
+        }
+        return content
     }
 
     fileprivate mutating func closed() -> Fact.Closed? {

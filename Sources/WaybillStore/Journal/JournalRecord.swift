@@ -16,6 +16,7 @@ enum JournalRecord {
         case name
         /// The rest of a segment that the next record did not fit into.
         case filler
+        case attributesSet
     }
 
     /// Words before what the kind needs: heading, sequence, time, part.
@@ -27,6 +28,7 @@ extension Fact.Content {
         switch self {
         case .opened: .opened
         case .event: .event
+        case .attributesSet: .attributesSet
         case .closed: .closed
         case .exchangeOpened: .exchangeOpened
         case .exchangeClosed: .exchangeClosed
@@ -53,6 +55,10 @@ extension Fact.Content {
         case .event(let content):
             sink.integer(content.code)
             if !content.isPlain { sink.detail(error: content.error, content.attributes) }
+        case .attributesSet(let content):
+            sink.detail(error: nil, content.attributes)
+            sink.integer(content.removed.count)
+            for name in content.removed { sink.text(name) }
         case .closed(let content):
             sink.integer(content.outcome.rawValue)
             sink.detail(error: content.error, content.attributes)

@@ -57,7 +57,7 @@ package final class BufferedRecorder: Sendable {
                     return (.refused, 0)
                 }
                 state.openCount += 1
-            case .event:
+            case .event, .attributesSet:
                 guard state.used + 1 <= capacity else {
                     state.refusedCount += 1
                     return (.refused, 0)

@@ -144,7 +144,7 @@ extension Fact.Content {
         switch self {
         case .opened, .exchangeOpened: 1
         case .closed, .exchangeClosed: -1
-        case .event: 0
+        case .event, .attributesSet: 0
         }
     }
 }

@@ -3,6 +3,8 @@ package import WaybillCore
 /// What a fact says beyond its columns, as a JSON object in a text column; members are named as in a set.
 package struct DetailColumn {
     package var attributes: Attributes = [:]
+    /// Only where attributes were set: the names that have no value any more.
+    package var removed: [String] = []
     package var errorDomain = ""
     /// Only in events, which have no column for it: most of them have no error, and each would pay for the column.
     package var errorCode: Int?
@@ -18,7 +20,7 @@ package struct DetailColumn {
     /// nil where there is nothing to say: most events have no detail.
     package var text: String? {
         guard
-            !attributes.isEmpty || !errorDomain.isEmpty || errorCode != nil || errorName != nil
+            !attributes.isEmpty || !removed.isEmpty || !errorDomain.isEmpty || errorCode != nil || errorName != nil
                 || !errorUnderlying.isEmpty || errorText != nil || scheme != nil || port != nil
                 || query != nil
                 || !headerFields.isEmpty || !transfer.isEmpty
@@ -26,6 +28,7 @@ package struct DetailColumn {
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("attributes", attributes)
+        writer.member("removed", removed)
         writer.member("error_domain", errorDomain)
         writer.member("error_code", errorCode)
         writer.member("error_name", errorName)
@@ -78,6 +81,7 @@ extension DetailColumn {
         while let key = try reader.nextKey() {
             switch key {
             case "attributes": attributes = try reader.attributes()
+            case "removed": removed = try reader.attributeNames()
             case "error_domain": errorDomain = try reader.string(limit: Limits.labelLength)
             case "error_code": errorCode = try reader.integer(in: -Limits.largestInteger...Limits.largestInteger)
             case "error_name": errorName = try reader.string(limit: Limits.labelLength)

@@ -34,10 +34,21 @@ struct EventRowWriter {
             detail.errorCode = content.error?.code
             text = detail.text
         }
+        add(fact, code: content.code, detail: text)
+    }
+
+    /// Adds attributes that were set, which have their rows among the events'.
+    mutating func add(_ fact: Fact, _ content: Fact.AttributesSet) {
+        var detail = DetailColumn(attributes: content.attributes)
+        detail.removed = content.removed
+        add(fact, code: Tables.codeOfAttributesSet, detail: detail.text)
+    }
+
+    private mutating func add(_ fact: Fact, code: Int, detail: String?) {
         events.append(
             Event(
-                part: fact.part, sequence: fact.sequence, atMicroseconds: fact.atMicroseconds, code: content.code,
-                detail: text))
+                part: fact.part, sequence: fact.sequence, atMicroseconds: fact.atMicroseconds, code: code,
+                detail: detail))
     }
 
     /// Writes what was added; what is there already stays as it is.

@@ -31,13 +31,15 @@ package enum FactRowReader {
 
     package static let eventColumns = "e.sequence, e.part, e.at_us, e.code, e.detail"
 
+    /// An event, or what is kept like one: attributes that were set.
     package static func event(_ row: Row) -> Fact {
         let detail = DetailColumn(row.optionalText(4))
-        return Fact(
-            sequence: row.int(0), part: row.int(1), atMicroseconds: row.int(2),
-            content: .event(
-                Fact.Event(code: row.int(3), error: detail.error(code: detail.errorCode), attributes: detail.attributes)
-            ))
+        let code = row.int(3)
+        let content: Fact.Content =
+            code == Tables.codeOfAttributesSet
+            ? .attributesSet(Fact.AttributesSet(attributes: detail.attributes, removed: detail.removed))
+            : .event(Fact.Event(code: code, error: detail.error(code: detail.errorCode), attributes: detail.attributes))
+        return Fact(sequence: row.int(0), part: row.int(1), atMicroseconds: row.int(2), content: content)
     }
 
     package static let exchangeOpenedColumns =

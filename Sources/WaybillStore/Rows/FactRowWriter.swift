@@ -49,6 +49,9 @@ struct FactRowWriter {
         case .event(let content):
             events.add(fact, content)
             return nil
+        case .attributesSet(let content):
+            events.add(fact, content)
+            return nil
         case .closed(let content):
             try closed.run(
                 source.id, fact.part, fact.sequence, fact.atMicroseconds, content.error?.code,

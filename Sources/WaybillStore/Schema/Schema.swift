@@ -26,7 +26,7 @@ package enum Schema {
         Migration(name: "who may speak for sources and installations", script: Tables.identities),
         Migration(name: "dropped ranges told in pieces", script: Tables.toldRanges),
         Migration(name: "transactions whose beginner is known apart from others", script: Tables.partsByBeginner),
-        Migration(name: "an app's first week", script: Tables.firstWeek),
+        Migration(name: "an app's first week", script: Tables.firstWeek + Views.withAttributesSet),
     ]
 
     /// The version that this code reads and writes.

@@ -35,6 +35,10 @@ package enum Tables {
     /// changes.
     static let usualTimeoutMicroseconds = 86_400_000_000
 
+    /// What stands in `events.code` where a row is no event, but attributes that were set: its detail has `attributes`,
+    /// and the names that were removed as a list, `removed`. No event has a negative code.
+    package static let codeOfAttributesSet = -2
+
     static let script = """
         CREATE TABLE sources( -- running recorders: launches of a process
           id INTEGER PRIMARY KEY, -- in this file only

@@ -3,19 +3,50 @@ import WaybillCore
 /// The views: the tables as a person wants them in the `sqlite3` shell, with names beside codes and dates beside
 /// numbers.
 enum Views {
-    static let script = transactions() + timeline + exchanges + ledgers
+    static let script = transactions() + timeline() + exchanges + ledgers
 
     /// As version 9 has it: with the code that people read out.
     static let transactionsWithSupportCode =
         "DROP VIEW transactions;\n"
         + transactions(",\n  \(SQL.supportCode(guid: "guid")) AS support_code", from: "p.guid, ")
 
+    /// As version 13 has them: attributes that were set are no events, and those of a transaction are the latest.
+    static let withAttributesSet =
+        "DROP VIEW transactions;\nDROP VIEW timeline;\n"
+        + transactions(
+            ",\n  \(SQL.supportCode(guid: "guid")) AS support_code", from: "p.guid, ", attributes: latestAttributes,
+            isEvent: " AND e.code >= 0")
+        + timeline(setsAttributes: true)
+
+    /// What counts in the leading part `p`: of each name the latest value, unless it was removed since.
+    private static let latestAttributes = """
+        CASE WHEN EXISTS(SELECT 1 FROM events e WHERE e.source = p.source AND e.part = p.sequence AND e.code = \(Tables.codeOfAttributesSet))
+              THEN (SELECT json_group_object(name, json(value)) FROM (
+                SELECT name, value, max(after) FROM (
+                  SELECT j.key AS name, CASE WHEN j.type IN ('true', 'false') THEN j.type ELSE json_quote(j.value) END AS value, 0 AS after
+                  FROM json_each(p.opened_detail, '$.attributes') j
+                  UNION ALL
+                  SELECT j.key, CASE WHEN j.type IN ('true', 'false') THEN j.type ELSE json_quote(j.value) END, e.after
+                  FROM events e, json_each(e.detail, '$.attributes') j
+                  WHERE e.source = p.source AND e.part = p.sequence AND e.code = \(Tables.codeOfAttributesSet)
+                  UNION ALL
+                  SELECT j.value, NULL, e.after FROM events e, json_each(e.detail, '$.removed') j
+                  WHERE e.source = p.source AND e.part = p.sequence AND e.code = \(Tables.codeOfAttributesSet)
+                ) GROUP BY name) WHERE value IS NOT NULL)
+              ELSE json_extract(p.opened_detail, '$.attributes') END
+        """
+
     /// One row for each transaction: its leading part.
     ///
     /// - Parameters:
     ///   - columns: What later versions have at the end.
     ///   - needed: What those are made of.
-    private static func transactions(_ columns: String = "", from needed: String = "") -> String {
+    ///   - attributes: Those of the leading part `p`.
+    ///   - isEvent: What tells an event `e` from other rows.
+    private static func transactions(
+        _ columns: String = "", from needed: String = "",
+        attributes: String = "json_extract(p.opened_detail, '$.attributes')", isEvent: String = ""
+    ) -> String {
         """
         CREATE VIEW transactions AS -- one row each; try: SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20;
         SELECT id, use_case, use_case_name,
@@ -30,10 +61,10 @@ enum Views {
             \(SQL.lastActivity(guid: "p.guid")) AS last_us,
             CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER) AS now_us,
             json_extract(p.closed_detail, '$.error_domain') AS error_domain, p.error_code,
-            json_extract(p.opened_detail, '$.attributes') AS attributes, p.joined AS waiting_for_beginner,
+            \(attributes) AS attributes, p.joined AS waiting_for_beginner,
             \(SQL.text(guid: "s.uuid")) AS source, s.app, s.app_version,
             (SELECT count(DISTINCT q.source) FROM parts q WHERE q.guid = p.guid) AS sources,
-            (SELECT count(*) FROM parts q JOIN events e ON e.source = q.source AND e.part = q.sequence WHERE q.guid = p.guid) AS events,
+            (SELECT count(*) FROM parts q JOIN events e ON e.source = q.source AND e.part = q.sequence WHERE q.guid = p.guid\(isEvent)) AS events,
             (SELECT count(*) FROM parts q JOIN network_logs l ON l.source = q.source AND l.part = q.sequence WHERE q.guid = p.guid AND l.method IS NOT NULL) AS exchanges
           FROM parts p JOIN sources s ON s.id = p.source
           WHERE p.listed_us IS NOT NULL
@@ -43,39 +74,46 @@ enum Views {
     }
 
     /// One row for each fact of a transaction.
-    private static let timeline = """
-        CREATE VIEW timeline AS -- one row a fact; try: SELECT * FROM timeline WHERE transaction_id = '...' ORDER BY time_us, source, sequence;
-        SELECT \(SQL.text(guid: "f.guid")) AS transaction_id, \(SQL.iso8601("f.time_us")) AS time, f.time_us,
-          s.app, \(SQL.text(guid: "s.uuid")) AS source, f.part, f.sequence, f.kind,
-          CASE WHEN f.kind = 'event' THEN \(SQL.name(useCase: "f.use_case", event: "f.code", app: "s.app", version: "s.app_version", otherwise: "'event ' || f.code")) ELSE f.label END AS label,
-          CASE WHEN f.kind = 'event' THEN f.code END AS code,
-          json_extract(f.detail, '$.error_domain') AS error_domain, f.error_code,
-          json_extract(f.detail, '$.attributes') AS attributes, ifnull(f.sequence > f.closed, 0) AS late
-        FROM (
-          SELECT p.guid, p.use_case, p.closed, p.source, p.sequence AS part, p.sequence, 'opened' AS kind,
-            CASE p.joined WHEN 0 THEN 'begun' ELSE 'joined' END AS label, NULL AS code, NULL AS error_code, p.opened_detail AS detail,
-            \(SQL.wall("p.at_us", source: "p.source")) AS time_us
-          FROM parts p WHERE p.guid IS NOT NULL
-          UNION ALL
-          SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, p.closed, 'closed',
-            \(words("p.outcome", TransactionOutcome.allCases.filter(\.isRecorded).map { ($0.rawValue, $0.name) })), NULL, p.error_code, p.closed_detail,
-            \(SQL.wall("p.closed_at_us", source: "p.source"))
-          FROM parts p WHERE p.guid IS NOT NULL AND p.closed IS NOT NULL
-          UNION ALL
-          SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, e.sequence, 'event',
-            NULL, e.code, json_extract(e.detail, '$.error_code'), e.detail, \(SQL.wall("e.at_us", source: "e.source"))
-          FROM parts p JOIN events e ON e.source = p.source AND e.part = p.sequence WHERE p.guid IS NOT NULL
-          UNION ALL
-          SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, l.sequence, 'exchange_opened',
-            l.method || ' ' || l.path, NULL, NULL, NULL, \(SQL.wall("l.at_us", source: "l.source"))
-          FROM parts p JOIN network_logs l ON l.source = p.source AND l.part = p.sequence WHERE p.guid IS NOT NULL AND l.method IS NOT NULL
-          UNION ALL
-          SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, l.closed, 'exchange_closed',
-            ifnull(l.status, \(states("l.state"))), NULL, l.error_code, l.closed_detail, \(SQL.wall("l.closed_at_us", source: "l.source"))
-          FROM parts p JOIN network_logs l ON l.source = p.source AND l.part = p.sequence WHERE p.guid IS NOT NULL AND l.closed IS NOT NULL
-        ) f JOIN sources s ON s.id = f.source;
+    ///
+    /// - Parameter setsAttributes: Whether rows of events may be attributes that were set.
+    private static func timeline(setsAttributes: Bool = false) -> String {
+        let isSetting = "e.code = \(Tables.codeOfAttributesSet)"
+        let kind = setsAttributes ? "CASE WHEN \(isSetting) THEN 'attributes_set' ELSE 'event' END" : "'event'"
+        let label = setsAttributes ? "CASE WHEN \(isSetting) THEN 'attributes set' END" : "NULL"
+        return """
+            CREATE VIEW timeline AS -- one row a fact; try: SELECT * FROM timeline WHERE transaction_id = '...' ORDER BY time_us, source, sequence;
+            SELECT \(SQL.text(guid: "f.guid")) AS transaction_id, \(SQL.iso8601("f.time_us")) AS time, f.time_us,
+              s.app, \(SQL.text(guid: "s.uuid")) AS source, f.part, f.sequence, f.kind,
+              CASE WHEN f.kind = 'event' THEN \(SQL.name(useCase: "f.use_case", event: "f.code", app: "s.app", version: "s.app_version", otherwise: "'event ' || f.code")) ELSE f.label END AS label,
+              CASE WHEN f.kind = 'event' THEN f.code END AS code,
+              json_extract(f.detail, '$.error_domain') AS error_domain, f.error_code,
+              json_extract(f.detail, '$.attributes') AS attributes, ifnull(f.sequence > f.closed, 0) AS late
+            FROM (
+              SELECT p.guid, p.use_case, p.closed, p.source, p.sequence AS part, p.sequence, 'opened' AS kind,
+                CASE p.joined WHEN 0 THEN 'begun' ELSE 'joined' END AS label, NULL AS code, NULL AS error_code, p.opened_detail AS detail,
+                \(SQL.wall("p.at_us", source: "p.source")) AS time_us
+              FROM parts p WHERE p.guid IS NOT NULL
+              UNION ALL
+              SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, p.closed, 'closed',
+                \(words("p.outcome", TransactionOutcome.allCases.filter(\.isRecorded).map { ($0.rawValue, $0.name) })), NULL, p.error_code, p.closed_detail,
+                \(SQL.wall("p.closed_at_us", source: "p.source"))
+              FROM parts p WHERE p.guid IS NOT NULL AND p.closed IS NOT NULL
+              UNION ALL
+              SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, e.sequence, \(kind),
+                \(label), e.code, json_extract(e.detail, '$.error_code'), e.detail, \(SQL.wall("e.at_us", source: "e.source"))
+              FROM parts p JOIN events e ON e.source = p.source AND e.part = p.sequence WHERE p.guid IS NOT NULL
+              UNION ALL
+              SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, l.sequence, 'exchange_opened',
+                l.method || ' ' || l.path, NULL, NULL, NULL, \(SQL.wall("l.at_us", source: "l.source"))
+              FROM parts p JOIN network_logs l ON l.source = p.source AND l.part = p.sequence WHERE p.guid IS NOT NULL AND l.method IS NOT NULL
+              UNION ALL
+              SELECT p.guid, p.use_case, p.closed, p.source, p.sequence, l.closed, 'exchange_closed',
+                ifnull(l.status, \(states("l.state"))), NULL, l.error_code, l.closed_detail, \(SQL.wall("l.closed_at_us", source: "l.source"))
+              FROM parts p JOIN network_logs l ON l.source = p.source AND l.part = p.sequence WHERE p.guid IS NOT NULL AND l.closed IS NOT NULL
+            ) f JOIN sources s ON s.id = f.source;
 
-        """
+            """
+    }
 
     /// One row for each HTTP exchange, also outside any transaction.
     private static let exchanges = """

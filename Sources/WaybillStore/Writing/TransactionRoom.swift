@@ -53,7 +53,10 @@ struct TransactionRoom {
         }
         guard room.count > 0 else { return "the transaction has \(limit) facts, and takes no more" }
         room.count -= 1
-        if case .event = fact.content { room.eventCount += 1 }
+        switch fact.content {
+        case .event, .attributesSet: room.eventCount += 1
+        case .opened, .closed, .exchangeOpened, .exchangeClosed: break
+        }
         return nil
     }
 

@@ -140,6 +140,14 @@ package struct HistoryMaker {
                 part: exchange.part)
         default:
             guard let part = recording.parts.randomElement(using: &random) else { return }
+            if random.oneIn(6) {
+                let set = attributes()
+                // As recorders write it: in order, and none that gets a value.
+                let removed = ["count", "gone", "text"].filter { set[$0] == nil && random.oneIn(2) }
+                guard !set.isEmpty || !removed.isEmpty else { return }
+                recording.add(.attributesSet(Fact.AttributesSet(attributes: set, removed: removed)), part: part)
+                return
+            }
             recording.add(
                 .event(
                     Fact.Event(code: Int.random(in: 0...3, using: &random), error: error(), attributes: attributes())),

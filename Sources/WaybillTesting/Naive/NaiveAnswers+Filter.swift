@@ -1,4 +1,4 @@
-import WaybillCore
+package import WaybillCore
 package import WaybillReading
 
 /// What passes a filter, by looking at every fact.
@@ -59,7 +59,11 @@ extension NaiveAnswers {
         case .event(let name): run.events.contains { $0.name == name }
         case .error(let pattern):
             run.parts.flatMap(\.facts).contains { error(of: $0).map { matches($0, pattern) } ?? false }
-        case .attribute(let name, let value): run.leader.opened.attributes[name].map { isEqual($0, value) } ?? false
+        case .attribute(let name, let value):
+            run.parts.contains { part in
+                ([histories[part.source].source.attributes] + part.facts.compactMap { attributes(of: $0) })
+                    .contains { $0[name].map { isEqual($0, value) } ?? false }
+            }
         case .status(let range):
             exchanges(of: run).contains { $0.closing?.closed.status.map { range.contains($0) } ?? false }
         case .exchange(let state): exchanges(of: run).contains { $0.state == state }
@@ -88,12 +92,41 @@ extension NaiveAnswers {
         }
     }
 
+    /// What a fact says of attributes; nil where it says nothing.
+    private func attributes(of fact: Fact) -> Attributes? {
+        switch fact.content {
+        case .opened(let opened): opened.attributes
+        case .event(let event): event.attributes
+        case .attributesSet(let content): content.attributes
+        case .closed(let closed): closed.attributes
+        case .exchangeOpened, .exchangeClosed: nil
+        }
+    }
+
+    /// What a transaction says last of an attribute: with its closing, else its latest event or change, else its
+    /// opening, else its source; the leading part before the others.
+    package func latest(_ name: String, in run: Run) -> AttributeValue? {
+        let others = run.parts.filter { $0.id != run.leader.id }
+            .sorted { ($0.id.source, $0.id.sequence) < ($1.id.source, $1.id.sequence) }
+        for part in [run.leader] + others {
+            let between = part.facts.filter {
+                $0.sequence != part.fact.sequence && $0.sequence != part.closing?.fact.sequence
+            }
+            for fact in [part.closing?.fact].compactMap(\.self) + between.reversed() + [part.fact] {
+                if let value = attributes(of: fact)?[name] { return value }
+                if case .attributesSet(let content) = fact.content, content.removed.contains(name) { return nil }
+            }
+            if let value = histories[part.source].source.attributes[name] { return value }
+        }
+        return nil
+    }
+
     private func error(of fact: Fact) -> RecordedError? {
         switch fact.content {
         case .closed(let closed): closed.error
         case .event(let event): event.error
         case .exchangeClosed(let closed): closed.error
-        case .opened, .exchangeOpened: nil
+        case .opened, .attributesSet, .exchangeOpened: nil
         }
     }
 
@@ -149,6 +182,7 @@ extension NaiveAnswers {
         switch fact.content {
         case .opened(let content): return words(content.attributes, nil)
         case .event(let content): return words(content.attributes, content.error)
+        case .attributesSet(let content): return words(content.attributes, nil) + content.removed
         case .closed(let content): return words(content.attributes, content.error)
         case .exchangeOpened(let content):
             return [content.scheme, content.query].compactMap(\.self)

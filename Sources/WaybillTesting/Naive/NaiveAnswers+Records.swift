@@ -10,7 +10,7 @@ extension NaiveAnswers {
             useCaseName: useCaseName(run.leader.opened.useCase, run.leader.source),
             outcome: run.outcome, begunMicroseconds: run.begun, durationMicroseconds: run.duration,
             error: run.closing?.closed.error,
-            attributes: run.leader.opened.attributes, sourceCount: Set(run.parts.map(\.source)).count,
+            attributes: run.leader.attributes, sourceCount: Set(run.parts.map(\.source)).count,
             eventCount: facts.count { if case .event = $0.content { true } else { false } },
             exchangeCount: facts.count { if case .exchangeOpened = $0.content { true } else { false } },
             isWaitingForBeginner: run.leader.opened.isJoined,
@@ -46,7 +46,7 @@ extension NaiveAnswers {
             id: part.id, isJoined: part.opened.isJoined, cause: part.opened.cause, openedMicroseconds: part.begun,
             closedMicroseconds: part.closing.map { wall($0.fact.atMicroseconds, part.source) },
             outcome: outcome(of: part, lastActivity: run.lastActivity), error: part.closing?.closed.error,
-            attributes: part.opened.attributes)
+            attributes: part.attributes)
     }
 
     /// What one source saw, none earlier than what came before it.
@@ -73,6 +73,8 @@ extension NaiveAnswers {
                 .event, content.code, content.error, content.attributes
             )
             entry.label = eventName(content.code, of: part.opened.useCase, part.source)
+        case .attributesSet(let content):
+            (entry.kind, entry.label, entry.attributes) = (.attributesSet, content.label, content.attributes)
         case .closed(let content):
             (entry.kind, entry.label, entry.error, entry.attributes) = (
                 .closed, content.outcome.name, content.error, content.attributes

@@ -29,6 +29,12 @@ package struct NaiveAnswers {
         package var closing: (fact: Fact, closed: Fact.Closed)?
         var begun: Int
         var id: Fact.ID
+        /// Those that count: of each name the latest value.
+        var attributes: Attributes {
+            facts.reduce(into: opened.attributes) { attributes, fact in
+                if case .attributesSet(let content) = fact.content { attributes.apply(content) }
+            }
+        }
     }
 
     /// Something that stands in a transaction.

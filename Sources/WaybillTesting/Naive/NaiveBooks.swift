@@ -334,7 +334,7 @@ extension Fact {
         switch content {
         case .closed: part
         case .exchangeClosed(let closed): closed.exchange
-        case .opened, .event, .exchangeOpened: nil
+        case .opened, .event, .attributesSet, .exchangeOpened: nil
         }
     }
 

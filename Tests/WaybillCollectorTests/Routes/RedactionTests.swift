@@ -32,7 +32,7 @@ import WaybillStore
             case .closed(var content):
                 content.error = RecordedError(domain: "LoginError", code: 3, text: "refused \(token)")
                 set.sources[0].facts[index].content = .closed(content)
-            case .event, .exchangeClosed: break
+            case .event, .attributesSet, .exchangeClosed: break
             }
         }
         return set

@@ -60,6 +60,27 @@ import WaybillCore
         #expect(opened.attributes == ["😀": "é/", "e": .double(100)])
     }
 
+    /// Broken, what was set would count as events, or be lost; and a reader of before would refuse the fact.
+    @Test func whatSetsAttributesIsNoEventHereAndOneToReadersOfBefore() throws {
+        let name = "valid/attributes-set.json"
+        let facts = try #require(try TransactionSet.decode(Schemas.example(name)).set.sources.first).facts
+        #expect(
+            facts[2...4].map(\.content) == [
+                .attributesSet(Fact.AttributesSet(attributes: ["user": "kfjaopecbdmnlghi"])),
+                .attributesSet(
+                    Fact.AttributesSet(attributes: ["coupon": "SUMMER", "variant": "B"], removed: ["tenant"])),
+                .attributesSet(Fact.AttributesSet(removed: ["coupon"])),
+            ])
+        // As who does not know the members reads it.
+        var text = String(decoding: try Schemas.example(name), as: UTF8.self)
+        text = text.replacing("\"sets_attributes\"", with: "\"new\"").replacing("\"removed\"", with: "\"newer\"")
+        let before = try TransactionSet.decode(Array(text.utf8))
+        #expect(before.rejections.isEmpty)
+        #expect(
+            before.set.sources[0].facts[2].content
+                == .event(Fact.Event(code: 9_007_199_254_740_991, attributes: ["user": "kfjaopecbdmnlghi"])))
+    }
+
     @Test func everyKindIsReadWithItsMembers() throws {
         let share = try #require(
             try TransactionSet.decode(Schemas.example("valid/every-kind-and-member.json")).set.sources.first)

@@ -63,6 +63,8 @@ import WaybillCore
                         domain: "Shop", code: 3, name: "rejected",
                         underlying: [.init(domain: "D", code: -1), .init(code: 2, name: "é")]))),
             .event(Fact.Event(code: 12)), .event(Fact.Event(code: 1, error: error, attributes: attributes)),
+            .attributesSet(Fact.AttributesSet(attributes: attributes, removed: ["gone", "ü"])),
+            .attributesSet(Fact.AttributesSet(removed: ["gone"])),
             .exchangeOpened(
                 Fact.ExchangeOpened(
                     role: .server, method: "POST", scheme: "https", host: "api.example.com", port: 8443, path: "/login",

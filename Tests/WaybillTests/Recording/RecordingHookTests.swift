@@ -41,6 +41,7 @@ import FoundationNetworking
         login.log(
             .initiated, error: RecordedError(domain: "Test", code: 1, text: "eventerrorevent"),
             attributes: ["a": "eventattributeevent"])
+        login.set("a", "setattributeset")
         let type = Fact.HeaderField(name: "Content-Type", value: "text/plain")
         let exchange = tx.openExchange(
             try request(
@@ -60,6 +61,7 @@ import FoundationNetworking
 
     private static let words = [
         "opened": ["openedattributeopened"], "event": ["eventerrorevent", "eventattributeevent"],
+        "attributesSet": ["setattributeset"],
         "exchangeOpened": ["requestpathrequest", "requestqueryrequest", "requestfieldrequest"],
         "body": ["sentbodysent", "receivedbodyreceived"],
         "exchangeClosed": ["answerredirectanswer", "answerfieldanswer", "answererroranswer"],
@@ -74,6 +76,7 @@ import FoundationNetworking
         case .exchangeOpened: "exchangeOpened"
         case .exchangeClosed: "exchangeClosed"
         case .body: "body"
+        case .attributesSet: "attributesSet"
         }
     }
 
@@ -86,6 +89,9 @@ import FoundationNetworking
         case .event(var event):
             (event.error, event.attributes) = (nil, ["b": "changed"])
             return .event(event)
+        case .attributesSet(var set):
+            set.attributes = [:]
+            return .attributesSet(set)
         case .closed(var closed):
             (closed.error, closed.attributes) = (nil, [:])
             return .closed(closed)
@@ -145,7 +151,7 @@ import FoundationNetworking
         let (words, _, withheld) = try await found { Self.kind($0) == kind ? nil : $0 }
         let (gone, count) =
             switch kind {
-            case "opened": (Set(Self.words.keys), 3)  // with it its event and its exchange
+            case "opened": (Set(Self.words.keys), 4)  // with it its event, its attributes and its exchange
             case "exchangeOpened": (["exchangeOpened", "exchangeClosed", "body"], 1)
             case "body": (["body"], 2)
             default: ([kind], 1)
@@ -166,6 +172,9 @@ import FoundationNetworking
             case .event(var event):
                 event.error = RecordedError(code: 1, text: "Bearer abcdefgh12345678")
                 return .event(event)
+            case .attributesSet(var set):
+                set.attributes = ["password": "hunter2"]
+                return .attributesSet(set)
             case .closed(var closed):
                 closed.attributes = ["note": "token=abcdefgh12345678"]
                 return .closed(closed)
@@ -379,7 +388,7 @@ import FoundationNetworking
             case .exchangeClosed(var response):
                 response.headerFields.removeAll { $0.name.lowercased() == "x-answer" }
                 return .exchangeClosed(response)
-            case .opened, .event, .closed, .body: return draft
+            case .opened, .event, .attributesSet, .closed, .body: return draft
             }
         }
         try await tx.perform(Login.self) { _ in

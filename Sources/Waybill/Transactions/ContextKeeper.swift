@@ -1,0 +1,236 @@
+import WaybillCore
+import WaybillStore
+
+/// What transactions get among their attributes from now on, and the parts that are open, which are told of a change.
+///
+/// Parts come here when they are opened and when they are closed; what happens in between does not.
+final class ContextKeeper: Sendable {
+    /// A part that can be told of a change.
+    struct Part: Sendable {
+        var source: SourceRecorder
+        var transaction: GUID
+        var useCase: Int
+        var sequence: Int
+
+        fileprivate var key: Key { Key(source: ObjectIdentifier(source), sequence: sequence) }
+    }
+
+    /// The context as it was when a part was about to be opened.
+    struct Moment {
+        fileprivate var attributes: Attributes
+        fileprivate var version: Int
+    }
+
+    /// Parts that are told at most: those that are open beyond it keep what they were opened with.
+    static let partLimit = 1_000
+
+    fileprivate struct Key: Hashable {
+        var source: ObjectIdentifier
+        var sequence: Int
+    }
+
+    private struct Entry {
+        var part: Part
+        /// What the caller said at the opening: it wins over the context of that name.
+        var own: Attributes
+        /// Names that the caller has set or removed since.
+        var set: Set<String> = []
+
+        func without(_ changes: Fact.AttributesSet) -> Fact.AttributesSet {
+            func isFree(_ name: String) -> Bool { own[name] == nil && !set.contains(name) }
+            return Fact.AttributesSet(
+                attributes: changes.attributes.filter { isFree($0.key) }, removed: changes.removed.filter(isFree))
+        }
+    }
+
+    private struct State {
+        var attributes: Attributes = [:]
+        /// Names among them that later launches are to have, too.
+        var remembered: Set<String> = []
+        var salt: String?
+        var isRead = false
+        /// How often it was changed.
+        var version = 0
+        var entries: [Key: Entry] = [:]
+        var isBeyondLimit = false
+    }
+
+    private let state = Locked(State())
+    /// Held while the file is written: what was forgotten must not come back.
+    private let writing = Locked(())
+    private let file: ContextFile?
+    private let redactor: Redactor
+
+    init(file: ContextFile?, redactor: Redactor) {
+        self.file = file
+        self.redactor = redactor
+    }
+
+    /// What is set now.
+    var attributes: Attributes { withState { $0.attributes } }
+
+    /// With what was remembered, which is read when it is first needed.
+    private func withState<Result>(_ body: (inout State) -> Result) -> Result {
+        state.withLock { state in
+            if !state.isRead {
+                state.isRead = true
+                if let content = file?.read() {
+                    state.attributes = content.attributes
+                    state.remembered = Set(content.attributes.keys)
+                    state.salt = content.salt
+                }
+            }
+            return body(&state)
+        }
+    }
+
+    // MARK: Parts
+
+    /// The attributes that a part is opened with: its own, and of the context those of other names.
+    func attributes(with own: Attributes) -> (all: Attributes, moment: Moment) {
+        let moment = withState { Moment(attributes: $0.attributes, version: $0.version) }
+        if moment.attributes.isEmpty { return (own, moment) }
+        if own.isEmpty { return (moment.attributes, moment) }
+        var all = own
+        // Where there is no room for all, the caller's own stay.
+        for name in moment.attributes.keys.sorted() where own[name] == nil && all.count < Limits.attributes {
+            all[name] = moment.attributes[name]
+        }
+        return (all, moment)
+    }
+
+    /// A part was opened.
+    ///
+    /// - Returns: What has changed while it was; nil as a rule.
+    func opened(_ part: Part, own: Attributes, since moment: Moment) -> Fact.AttributesSet? {
+        state.withLock { state in
+            let entry = Entry(part: part, own: own)
+            if state.entries.count < Self.partLimit {
+                state.entries[part.key] = entry
+            } else {
+                state.isBeyondLimit = true
+            }
+            guard state.version != moment.version else { return nil }
+            let missed = entry.without(Self.changes(from: moment.attributes, to: state.attributes))
+            return missed.isEmpty ? nil : missed
+        }
+    }
+
+    /// The caller has set or removed attributes of a part.
+    func note(_ changes: Fact.AttributesSet, of part: Part) {
+        state.withLock { $0.entries[part.key]?.set.formUnion(changes.attributes.keys + changes.removed) }
+    }
+
+    /// A part was closed.
+    func closed(_ sequence: Int, of source: SourceRecorder) {
+        state.withLock { _ = $0.entries.removeValue(forKey: Key(source: ObjectIdentifier(source), sequence: sequence)) }
+    }
+
+    // MARK: Changes
+
+    /// What became of a change.
+    struct Change {
+        /// The parts that are open, with what they are to be told.
+        var parts: [(part: Part, changes: Fact.AttributesSet)] = []
+        /// Attributes for which there was no room.
+        var truncated = 0
+        /// Whether more parts were open than can be told.
+        var isBeyondLimit = false
+        /// Whether the file has to be written.
+        var isRemembered = false
+    }
+
+    /// Sets and removes attributes.
+    ///
+    /// - Parameter isRemembered: Whether later launches are to have those that are set, too.
+    func change(_ attributes: Attributes, removed: [String], isRemembered: Bool) -> Change {
+        withState { state in
+            let (old, remembered) = (state.attributes, state.remembered)
+            var change = Change()
+            for name in removed { state.attributes[name] = nil }
+            state.remembered.subtract(removed)
+            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+                guard state.attributes[name] != nil || state.attributes.count < Limits.attributes else {
+                    change.truncated += 1
+                    continue
+                }
+                state.attributes[name] = value
+                if isRemembered { state.remembered.insert(name) } else { state.remembered.remove(name) }
+            }
+            let changes = Self.changes(from: old, to: state.attributes)
+            change.isRemembered =
+                remembered != state.remembered || remembered.contains { old[$0] != state.attributes[$0] }
+            guard !changes.isEmpty else { return change }
+            state.version += 1
+            change.isBeyondLimit = state.isBeyondLimit
+            for entry in state.entries.values {
+                let changes = entry.without(changes)
+                if !changes.isEmpty { change.parts.append((entry.part, changes)) }
+            }
+            // The oldest first, so that the order of facts is always the same.
+            change.parts.sort { $0.part.sequence < $1.part.sequence }
+            return change
+        }
+    }
+
+    /// A user's ID as nobody can read it who has not the salt of this installation.
+    func hash(_ id: String) -> String {
+        let salt = withState { state in
+            let salt = state.salt ?? (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }.joined()
+            state.salt = salt
+            return salt
+        }
+        // Letters alone: digits in a row may have the shape of a number that is redacted.
+        let letters = Array("abcdefghijklmnop")
+        return String(
+            SHA256.hash(Array("\(salt) \(id)".utf8)).prefix(8).flatMap { byte in
+                [letters[Int(byte >> 4)], letters[Int(byte & 15)]]
+            })
+    }
+
+    private static func changes(from old: Attributes, to new: Attributes) -> Fact.AttributesSet {
+        Fact.AttributesSet(
+            attributes: new.filter { old[$0.key] != $0.value }, removed: old.keys.filter { new[$0] == nil }.sorted())
+    }
+
+    // MARK: What is remembered
+
+    /// Writes down what later launches are to have.
+    ///
+    /// - Returns: Why that failed; nil where it did not.
+    func save() -> WaybillError? {
+        guard let file else { return nil }
+        return writing.withLock { _ in
+            var content = withState { state in
+                ContextFile.Content(
+                    attributes: redactor.attributes(state.attributes.filter { state.remembered.contains($0.key) }).0,
+                    salt: state.salt)
+            }
+            // Another process may have made one at the same time: from the next launch on both have the first.
+            if content.salt != nil, let salt = file.read().salt { content.salt = salt }
+            return write(content, to: file)
+        }
+    }
+
+    /// Takes everything away that was set, the file included; parts that are open keep what they have.
+    func forget() throws(WaybillError) {
+        let problem = writing.withLock { _ in
+            state.withLock { state in
+                (state.attributes, state.remembered, state.salt) = ([:], [], nil)
+                state.isRead = true
+                state.version += 1
+            }
+            return file.flatMap { write(ContextFile.Content(), to: $0) }
+        }
+        if let problem { throw problem }
+    }
+
+    private func write(_ content: ContextFile.Content, to file: ContextFile) -> WaybillError? {
+        do throws(WaybillError) {
+            try file.write(content)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

@@ -1,0 +1,281 @@
+import Foundation
+import TestSupport
+import Testing
+import WaybillCore
+import WaybillReading
+import WaybillTesting
+
+@testable import Waybill
+
+/// What is true from now on is said once, and of a transaction also what is known only half way.
+@Suite(.timeLimit(.minutes(5))) struct ContextTests {
+    private let transactions = TransactionManager.testing()
+    private let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func record<Event>(_ handle: UseCaseTransaction<Event>) throws -> TransactionRecord {
+        try #require(try transactions.allRecords().first { $0.summary.id == handle.id })
+    }
+
+    /// A launch of an app that keeps its store.
+    private func launch(_ options: TransactionManager.Options = TransactionManager.Options()) -> TransactionManager {
+        var options = options
+        options.diagnostics = { _ in }
+        return TransactionManager(store: .directory(folder.file("store")), options: options)
+    }
+
+    private var file: URL { folder.file("store").appending(path: "context.json") }
+
+    // MARK: What begins gets it
+
+    @Test func whatBeginsHasTheContextAndItsOwnAttributesWin() throws {
+        transactions.context["tenant"] = "acme"
+        transactions.context["plan"] = "free"
+        let login = transactions.begin(Login.self, attributes: ["plan": "paid", "step": 1])
+        login.finish()
+        #expect(try record(login).summary.attributes == ["tenant": "acme", "plan": "paid", "step": 1])
+        transactions.context["tenant"] = nil
+        #expect(transactions.context.attributes == ["plan": "free"])
+        let next = transactions.begin(Login.self)
+        next.finish()
+        #expect(try record(next).summary.attributes == ["plan": "free"])
+    }
+
+    /// Broken, a server would say of its part what the client's context is, or nothing.
+    @Test func aJoinedPartHasTheContextOfItsServer() throws {
+        let client = TransactionManager.testing(correlatedHosts: ["api.example.com"])
+        client.context["user"] = "client"
+        let login = client.begin(Login.self)
+        let fields = login.headers(for: try #require(URL(string: "https://api.example.com/")))
+        transactions.context["region"] = "eu"
+        let joined = transactions.join(Login.self) { fields[$0] }
+        joined.finish()
+        #expect(try record(joined).parts.map(\.attributes) == [["region": "eu"]])
+    }
+
+    @Test func whereThereIsNoRoomForAllTheCallersOwnStay() throws {
+        transactions.context.set(
+            Attributes(Dictionary(uniqueKeysWithValues: (10..<40).map { ("a\($0)", .integer($0)) })))
+        let own = Attributes(Dictionary(uniqueKeysWithValues: (10..<20).map { ("z\($0)", .integer($0)) }))
+        let login = transactions.begin(Login.self, attributes: own)
+        login.finish()
+        let attributes = try record(login).summary.attributes
+        #expect(attributes.count == 32)
+        #expect(own.allSatisfy { attributes[$0.key] == $0.value })
+    }
+
+    // MARK: What is open is told
+
+    /// Broken, a user who logs in half way would be known from the next transaction on only, and what came before the
+    /// login would count as the user's.
+    @Test func aChangeIsStampedOnWhatIsOpenAsOfTheMoment() throws {
+        let login = transactions.begin(Login.self)
+        login.log(.initiated)
+        transactions.context["user"] = "u-1"
+        login.log(.responseReceived)
+        login.finish()
+        let record = try record(login)
+        #expect(record.timeline.map(\.kind) == [.opened, .event, .attributesSet, .event, .closed])
+        #expect(record.timeline[0].attributes.isEmpty && record.timeline[2].attributes == ["user": "u-1"])
+        #expect(record.summary.attributes == ["user": "u-1"])
+        #expect(record.parts.map(\.attributes) == [["user": "u-1"]])
+        #expect(record.summary.eventCount == 2, "it is no event")
+        #expect(transactions.events(Login.self) == [.initiated, .responseReceived])
+    }
+
+    @Test func whatIsClosedIsNotTold() throws {
+        let login = transactions.begin(Login.self)
+        login.finish()
+        transactions.context["user"] = "u-1"
+        #expect(try record(login).timeline.map(\.kind) == [.opened, .closed])
+    }
+
+    @Test func theSameValueAgainIsNoChange() throws {
+        transactions.context["user"] = "u-1"
+        let login = transactions.begin(Login.self)
+        transactions.context["user"] = "u-1"
+        transactions.context.remove("never set")
+        login.finish()
+        #expect(try record(login).timeline.map(\.kind) == [.opened, .closed])
+    }
+
+    @Test func aNameThatGoesIsRecordedToo() throws {
+        transactions.context["user"] = "u-1"
+        let login = transactions.begin(Login.self)
+        transactions.context["user"] = nil
+        login.finish()
+        let record = try record(login)
+        #expect(record.timeline.map(\.label) == ["begun", "removed user", "succeeded"])
+        #expect(record.summary.attributes.isEmpty)
+    }
+
+    @Test func theContextDoesNotTouchWhatTheCallerSaid() throws {
+        let login = transactions.begin(Login.self, attributes: ["plan": "paid"])
+        login.set("coupon", "SUMMER")
+        transactions.context.set(["plan": "free", "coupon": "none", "tenant": "acme"])
+        login.finish()
+        let record = try record(login)
+        #expect(record.summary.attributes == ["plan": "paid", "coupon": "SUMMER", "tenant": "acme"])
+        #expect(record.timeline.map(\.attributes)[2] == ["tenant": "acme"])
+    }
+
+    /// Broken, a part that was being opened on one thread while another changed the context would never hear of it.
+    @Test func noPartMissesAChangeThatComesWhileItIsOpened() throws {
+        var options = TransactionManager.Options()
+        options.diagnostics = { _ in }
+        let late = Locked<TransactionManager?>(nil)
+        // Asked between the reading of the context and the part's being known.
+        options.willRecord = { draft in
+            if case .opened = draft { late.withLock { $0 }?.context["user"] = "u-1" }
+            return draft
+        }
+        let transactions = TransactionManager.testing(options: options)
+        late.withLock { $0 = transactions }
+        let login = transactions.begin(Login.self)
+        login.finish()
+        let record = try #require(try transactions.allRecords().first)
+        #expect(record.summary.attributes == ["user": "u-1"])
+    }
+
+    @Test func aThousandOpenPartsAreToldAndTheOthersAreNamed() throws {
+        let told = Locked<[String]>([])
+        var options = TransactionManager.Options()
+        options.diagnostics = { sentence in told.withLock { $0.append(sentence) } }
+        let transactions = TransactionManager.testing(options: options)
+        let open = (0..<1_002).map { _ in transactions.begin(Login.self) }
+        transactions.context["user"] = "u-1"
+        let records = try transactions.allRecords()
+        #expect(records.count == open.count)
+        #expect(records.count { $0.summary.attributes == ["user": "u-1"] } == 1_000)
+        #expect(told.withLock { $0 }.contains { $0.contains("1000 transactions were open") })
+    }
+
+    // MARK: What is said after the beginning
+
+    @Test func aTransactionIsSaidSomethingOfAfterItsBeginning() throws {
+        let login = transactions.begin(Login.self, attributes: ["variant": "A"])
+        #expect(login.set("variant", "B") == .inMemory)
+        #expect(login.set(["coupon": "SUMMER", "items": 3]) == .inMemory)
+        #expect(login.set("coupon", nil) == .inMemory)
+        login.finish()
+        let record = try record(login)
+        #expect(record.summary.attributes == ["variant": "B", "items": 3])
+        #expect(record.timeline.map(\.kind) == [.opened, .attributesSet, .attributesSet, .attributesSet, .closed])
+        login.set("late", true)
+        #expect(try self.record(login).timeline.last?.isLate == true)
+    }
+
+    @Test func nothingIsRecordedWhereNothingIs() {
+        #expect(TransactionManager.disabled.begin(Login.self).set("a", 1) == .off)
+        let login = transactions.begin(Login.self)
+        transactions.recording = .off
+        #expect(login.set("a", 1) == .off)
+        transactions.context["b"] = 1
+        transactions.recording = .on
+        #expect(transactions.begin(Login.self).part.canRecord)
+        #expect(transactions.context.attributes == ["b": 1], "it is kept for what begins later")
+        TransactionManager.disabled.context["a"] = 1
+        #expect(TransactionManager.disabled.context.attributes.isEmpty)
+    }
+
+    @Test func secretsAreRedactedAndTheHookIsAsked() throws {
+        var options = TransactionManager.Options()
+        options.diagnostics = { _ in }
+        options.willRecord = { draft in
+            guard case .attributesSet(var set) = draft else { return draft }
+            if set.attributes["withheld"] != nil { return nil }
+            set.attributes["seen"] = true
+            return .attributesSet(set)
+        }
+        let transactions = TransactionManager.testing(options: options)
+        let login = transactions.begin(Login.self)
+        login.set("password", "hunter2")
+        #expect(login.set("withheld", 1) == .withheld)
+        transactions.context["apiKey"] = "k-123456"
+        login.finish()
+        let record = try #require(try transactions.allRecords().first)
+        #expect(
+            record.summary.attributes == ["password": "[redacted]", "apiKey": "[redacted]", "seen": true])
+    }
+
+    // MARK: The user
+
+    @Test func aUsersIDIsHashedUnlessTheAppSaysOtherwise() throws {
+        transactions.context.setUser("u-4711")
+        let hash = try #require(transactions.context["user"])
+        #expect("\(hash)".count == 16 && !"\(hash)".contains("4711"))
+        transactions.context.setUser("u-4712")
+        #expect(transactions.context["user"] != hash)
+        transactions.context.setUser("u-4711")
+        #expect(transactions.context["user"] == hash, "the same user is the same")
+        let other = TransactionManager.testing()
+        other.context.setUser("u-4711")
+        #expect(other.context["user"] != hash, "but not on another device")
+        transactions.context.setUser("u-4711", .plain)
+        #expect(transactions.context["user"] == "u-4711")
+        transactions.context.setUser(nil)
+        #expect(transactions.context["user"] == nil)
+        // Whatever the letters are, no shape of a secret is among them.
+        for number in 0..<2_000 {
+            let hash = transactions.sources.context.hash("\(number)")
+            #expect(Redactor().value(hash, named: "user") == hash)
+        }
+    }
+
+    // MARK: Over launches
+
+    @Test func whatIsToBeRememberedIsThereInTheNextLaunch() async throws {
+        do {
+            let first = launch()
+            first.context.set(["tenant": "acme", "password": "hunter2"], remembered: true)
+            first.context["once"] = true
+            first.context.setUser("u-4711", remembered: true)
+            first.begin(Login.self).finish()
+            try await first.sync()
+        }
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(!text.contains("hunter2") && !text.contains("4711"))
+        let mode = try FileManager.default.attributesOfItem(atPath: file.path())[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let second = launch()
+        let user = try #require(second.context["user"])
+        #expect(second.context.attributes == ["tenant": "acme", "password": "[redacted]", "user": user])
+        second.context.setUser("u-4711", remembered: true)
+        #expect(second.context["user"] == user, "the same user in every launch")
+        second.context.remove("tenant", "password")
+        second.begin(Login.self).finish()
+        try await second.sync()
+        #expect(launch().context.attributes == ["user": user])
+    }
+
+    @Test func erasingEverythingOrStartingOverTakesItAway() async throws {
+        for forget in [
+            { (tx: TransactionManager) in _ = try await tx.erase(.all) },
+            { tx in _ = try await tx.erase(.installation) }, { tx in try await tx.resetInstallation() },
+        ] {
+            let first = launch()
+            first.context.setUser("u-4711", remembered: true)
+            let user = first.context["user"]
+            let login = first.begin(Login.self)
+            try await first.sync()
+            #expect(FileManager.default.fileExists(atPath: file.path()))
+            try await forget(first)
+            #expect(first.context.attributes.isEmpty)
+            #expect(!FileManager.default.fileExists(atPath: file.path()))
+            #expect(launch().context.attributes.isEmpty)
+            first.context.setUser("u-4711")
+            #expect(first.context["user"] != user, "nothing ties what follows to what was before")
+            login.finish()
+            try await first.sync()
+        }
+    }
+
+    @Test func aFileThatIsNoneIsPassedOver() throws {
+        try FileManager.default.createDirectory(at: folder.file("store"), withIntermediateDirectories: true)
+        for text in ["", "{", "[]", "{\"attributes\": 1}", String(repeating: "x", count: 1 << 19)] {
+            try Data(text.utf8).write(to: file)
+            #expect(launch().context.attributes.isEmpty)
+        }
+    }
+}
