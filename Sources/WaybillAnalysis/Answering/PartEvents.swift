@@ -33,10 +33,13 @@ struct PartEvents {
         var next = try rows.row(from: source, part.sequence)
         while let row = next, row.int(0) == part.sequence {
             let (at, code) = (row.int(2), row.int(3))
-            events.append(
-                TimePoint(
-                    source: source, sequence: part.sequence + row.int(1), at: at, wall: clock.wall(at),
-                    name: names[code] ?? sources.number(ofUnnamed: code)))
+            // Attributes that were set have their rows among the events', and are none.
+            if code >= 0 {
+                events.append(
+                    TimePoint(
+                        source: source, sequence: part.sequence + row.int(1), at: at, wall: clock.wall(at),
+                        name: names[code] ?? sources.number(ofUnnamed: code)))
+            }
             next = try rows.next()
         }
     }

@@ -59,16 +59,24 @@ extension StoreReader {
         filter.order = .newest
         let columns = [Segmentation.hour, .day].map(\.column).joined(separator: ", ")
         let sql = """
-            SELECT p.opened_detail, s.app, s.app_version, s.device, s.os, s.os_version, \(columns) \
-            FROM parts p CROSS JOIN sources s ON s.id = p.source WHERE p.source = ? AND p.sequence = ?
+            SELECT p.opened_detail, s.app, s.app_version, s.device, s.os, s.os_version, \(columns), \
+            p.closed_detail, s.attributes FROM parts p CROSS JOIN sources s ON s.id = p.source WHERE p.source = ? AND p.sequence = ?
             """
         return try read { () throws(WaybillError) in
             var seen = SeenValues()
             for leader in try leaders(ListQuery(filter, limit: limit, after: nil, now: wall), filter.order) {
+                var said: Attributes = [:]
+                try connection.statement(
+                    "SELECT detail FROM events WHERE source = ? AND part = ? AND detail IS NOT NULL ORDER BY after DESC LIMIT 100"
+                ).forEachRow(leader.source, leader.sequence) { row in
+                    said.merge(DetailColumn(row.optionalText(0)).attributes) { later, _ in later }
+                }
                 _ = try connection.statement(sql).first(leader.source, leader.sequence) { row in
-                    for (name, value) in DetailColumn(row.optionalText(0)).attributes {
-                        seen.add(value.description, of: .attribute(name))
-                    }
+                    said.merge(DetailColumn(row.optionalText(8)).attributes) { _, last in last }
+                    for earlier in [
+                        DetailColumn(row.optionalText(0)).attributes, Attributes(columnText: row.optionalText(9)),
+                    ] { said.merge(earlier) { later, _ in later } }
+                    for (name, value) in said { seen.add(value.description, of: .attribute(name)) }
                     for (column, segmentation) in zip(
                         Int32(1)..., [Segmentation.app, .appVersion, .device, .os, .osVersion, .hour, .day])
                     {

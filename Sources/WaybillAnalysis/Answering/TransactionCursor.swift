@@ -135,14 +135,29 @@ struct TransactionCursor {
     private static func check(
         attribute name: String, of beginner: TransactionFilter.Beginner, _ connection: Connection
     ) throws(WaybillError) {
-        let joined = beginner.joined.map(String.init).joined(separator: ", ")
+        let listed =
+            "p.listed_us IS NOT NULL AND p.joined IN (\(beginner.joined.map(String.init).joined(separator: ", ")))"
+        var isThere = false
+        try connection.statement("SELECT \(AttributeSQL(literally: name).latest) AS said FROM parts p WHERE \(listed)")
+            .forRows(
+                while: { row in
+                    isThere = DetailColumn(row.optionalText(0)).attributes[name] != nil
+                    return !isThere
+                })
+        guard !isThere else { return }
+        // Of events no more than what is read in no time: it is a hint.
+        func names(_ details: String) -> String {
+            "SELECT j.key FROM (\(details)) d, json_each(CASE WHEN json_valid(d.detail) THEN d.detail END, '$.attributes') j"
+        }
         let known = try connection.statement(
             """
-            SELECT DISTINCT j.key FROM parts p, json_each(CASE WHEN json_valid(p.opened_detail) THEN p.opened_detail END, '$.attributes') j \
-            WHERE p.listed_us IS NOT NULL AND p.joined IN (\(joined)) ORDER BY j.key
+            \(names("SELECT p.opened_detail AS detail FROM parts p WHERE \(listed)")) \
+            UNION \(names("SELECT p.closed_detail AS detail FROM parts p WHERE \(listed)")) \
+            UNION \(names("SELECT e.detail FROM events e WHERE e.detail IS NOT NULL LIMIT 10000")) \
+            UNION \(names("SELECT '{\"attributes\":' || s.attributes || '}' AS detail FROM sources s WHERE s.attributes IS NOT NULL")) \
+            ORDER BY 1
             """
         ).rows { row in row.text(0) }
-        guard !known.contains(name) else { return }
         let hint = name.hint(among: known, none: "none has any attribute.")
         throw WaybillError(.notFound, "No transaction here has an attribute “\(name)”: \(hint)")
     }
@@ -230,7 +245,7 @@ extension Segmentation {
         // Rounded down, also before 1970.
         let seconds = "p.listed_us / 1000000 - (p.listed_us % 1000000 < 0)"
         return switch self {
-        case .attribute: "p.opened_detail"
+        case .attribute(let name): AttributeSQL(literally: name).latest
         case .hour: "strftime('%Y-%m-%dT%H:00Z', \(seconds), 'unixepoch')"
         case .day: "strftime('%Y-%m-%d', \(seconds), 'unixepoch')"
         case .app, .appVersion, .device, .os, .osVersion: "NULL"

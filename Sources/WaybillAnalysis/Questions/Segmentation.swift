@@ -1,6 +1,7 @@
 /// What transactions are told apart by, e.g. the variants of a test.
 public enum Segmentation: Hashable, Sendable {
-    /// The value of an attribute that was given when the transaction was begun.
+    /// The value of an attribute, as it was said last: of the part that began the transaction with its end, else with its
+    /// latest event or change, else at its beginning; else by its source, else by another part.
     case attribute(String)
     /// Of the source that began it.
     case app, appVersion, device, os, osVersion

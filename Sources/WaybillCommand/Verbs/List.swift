@@ -21,7 +21,7 @@ struct List: AsyncParsableCommand {
               event:requestSent      recorded by any source
               error:401              by code; error:rejected by name, domain or text;
                                      error:"LoginError 401" by both; error:* any
-              attribute:variant=B    begun with it; attribute:variant with any value
+              attribute:variant=B    with it, wherever it was said; attribute:variant with any value
               status:401             of an exchange; also 4xx and 400-499
               exchange:failed        an exchange in that state
               app:x version:1.2 device:x os:"iOS 18" osVersion:18.1

@@ -80,7 +80,8 @@ package struct InspectorPage {
     private static let syntax = [
         ("wrong \"a sentence\"", "words, and what has spaces, found anywhere"),
         ("sku=A1", "an attribute as it is shown"),
-        ("attribute:sku=A1", "begun with exactly that attribute"), ("outcome:failed,timed_out", "any of several"),
+        ("attribute:sku=A1", "with exactly that attribute, wherever it was said"),
+        ("outcome:failed,timed_out", "any of several"),
         ("useCase:login event:paid", "by names, or codes"),
         ("error:401 error:rejected error:*", "by code, name, domain or text; any"),
         ("took>2s took<500ms", "us, ms, s, m, h"), ("status:5xx status:400-499", "of a request"),

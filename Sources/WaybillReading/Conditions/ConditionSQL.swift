@@ -117,26 +117,23 @@ struct ConditionSQL {
             otherwise: "'event ' || e.code")
         return """
             EXISTS(SELECT 1 FROM parts q CROSS JOIN sources s ON s.id = q.source \
-            CROSS JOIN events e ON e.source = q.source AND e.part = q.sequence WHERE q.guid = p.guid \
+            CROSS JOIN events e ON e.source = q.source AND e.part = q.sequence WHERE q.guid = p.guid AND e.code >= 0 \
             AND e.code IN (SELECT m.event FROM names m WHERE m.name = \(text) AND m.event >= 0\(code)) AND \(named) = \(text))
             """
     }
 
     private mutating func attribute(_ name: String, _ value: String?) -> String {
-        var conditions = ["j.key = \(argument(name))"]
-        if let value {
-            let text = argument(value)
-            // A number is the same number however it is written; any other text cast to one would be 0.
-            let isNumber = value.utf8.allSatisfy { "+-.0123456789eE".utf8.contains($0) } && Double(value) != nil
-            let number = isNumber ? " OR (j.type IN ('integer', 'real') AND j.atom = CAST(\(text) AS NUMERIC))" : ""
-            conditions.append(
-                "((j.type = 'text' AND j.atom = \(text)) OR (j.type IN ('true', 'false') AND j.type = \(text))\(number))"
-            )
-        }
-        return """
-            (json_valid(p.opened_detail) AND EXISTS(SELECT 1 FROM json_each(p.opened_detail, '$.attributes') j \
-            WHERE \(conditions.joined(separator: " AND "))))
-            """
+        let attribute = AttributeSQL(name: argument(name), mark: argument(AttributeSQL.mark(of: name)))
+        return attribute.isAnywhere(where: value.map { isEqual(to: $0) })
+    }
+
+    /// Of the value `json_each j`.
+    private mutating func isEqual(to value: String) -> String {
+        let text = argument(value)
+        // A number is the same number however it is written; any other text cast to one would be 0.
+        let isNumber = value.utf8.allSatisfy { "+-.0123456789eE".utf8.contains($0) } && Double(value) != nil
+        let number = isNumber ? " OR (j.type IN ('integer', 'real') AND j.atom = CAST(\(text) AS NUMERIC))" : ""
+        return "((j.type = 'text' AND j.atom = \(text)) OR (j.type IN ('true', 'false') AND j.type = \(text))\(number))"
     }
 
     /// The text in the ID, the support code, a name, an attribute (its name, its value, or both as `sku=A1`), an error,

@@ -9,7 +9,8 @@ public indirect enum FilterCondition: Hashable, Sendable {
     /// It ended with such an error, or in a transaction an event or an exchange has it: `401` is its code, `LoginError`
     /// is found in its name, domain or text in any case, `LoginError 401` is both, and `*` is any error.
     case error(String)
-    /// The transaction was begun with an attribute of this name, and of this value as it is shown; nil: of any.
+    /// The transaction has, or had, an attribute of this name, and of this value as it is shown; nil: of any. Wherever it
+    /// was said: when a part was opened or closed, since then, with an event, or of a source that took part.
     case attribute(String, value: String?)
     /// What the source said that began the transaction, or recorded the exchange; in any case.
     case app(String), appVersion(String), device(String), osVersion(String)

@@ -13,7 +13,7 @@
 /// | `outcome:failed,timed_out` | with one of these outcomes |
 /// | `event:requestSent` | in which any source recorded that event |
 /// | `error:401`, `error:rejected`, `error:"LoginError 401"`, `error:*` | with an error of that code, with that in its name, domain or text, with both, with any; or with one of these behind it |
-/// | `attribute:variant=B`, `attribute:variant` | begun with that attribute |
+/// | `attribute:variant=B`, `attribute:variant` | that have, or had, that attribute |
 /// | `status:401`, `status:4xx`, `status:400-499` | with an exchange that has such a status |
 /// | `exchange:failed` | with an exchange in that state |
 /// | `app:shop`, `version:1.2`, `device:iPhone17,1`, `osVersion:18.1` | begun by such a source |

@@ -71,11 +71,43 @@ extension StoreReader {
                 found == 1
                 ? "The only \(selection) \(place) does not" : "None of the \(found.of(selection)) \(place)"
             guard case .text(let text) = condition else {
-                return "\(subject) \(found == 1 ? "pass" : "passes") \(condition)."
+                let sentence = "\(subject) \(found == 1 ? "pass" : "passes") \(condition)."
+                guard case .attribute(let name, _) = condition, budget?.isOver() != true else { return sentence }
+                return "\(sentence) \(try whereSaid(name, before, now: wall))"
             }
             return "\(subject) \(found == 1 ? "mention" : "mentions") “\(text)”."
         }
         return "\(try count(passed, now: wall).of(selection)) can be listed."
+    }
+
+    /// Where the name of an attribute does occur, and with what.
+    ///
+    /// - Parameter filter: What passed before the attribute was asked for.
+    private func whereSaid(_ name: String, _ filter: TransactionFilter, now wall: Int) throws(WaybillError) -> String {
+        var (here, anywhere) = (filter, TransactionFilter())
+        here.conditions.append(.attribute(name, value: nil))
+        (anywhere.conditions, anywhere.beginner) = ([.attribute(name, value: nil)], .any)
+        guard try isAny(here, now: wall) else {
+            return try isAny(anywhere, now: wall)
+                ? "Others have the attribute “\(name)”." : "Nothing here has an attribute “\(name)”."
+        }
+        let column = AttributeSQL(literally: name).latest
+        let query = ListQuery(all: column, here, now: wall)
+        var values: [String: Int] = [:]
+        var rowCount = 0
+        try connection.statement(query.sql).forRows(
+            arguments: query.arguments,
+            while: { row in
+                rowCount += 1
+                if let value = DetailColumn(row.optionalText(0)).attributes[name] {
+                    values["\(value)".prefix(40).description, default: 0] += 1
+                }
+                return rowCount < 1_000
+            })
+        let known = values.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\(name)=\($0.key) (\($0.value))" }
+        return known.isEmpty
+            ? "“\(name)” has no value there any more."
+            : "There are \(known.prefix(5).joined(separator: ", "))\(known.count > 5 ? " and others" : "")."
     }
 
     private func noneByBeginner(_ beginner: TransactionFilter.Beginner, now wall: Int) throws(WaybillError) -> String {

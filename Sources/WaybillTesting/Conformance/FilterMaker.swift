@@ -49,7 +49,7 @@ package struct FilterMaker {
             .attribute("count", value: "-1"),
             .attribute("count", value: "x"), .attribute("whole", value: "2"), .attribute("part", value: "0.25"),
             .attribute("yes", value: "true"), .attribute("yes", value: "1"), .attribute("none", value: nil),
-            .status(200...200),
+            .attribute("environment", value: "test"), .status(200...200),
             .status(400...599), .app("APP 0"), .app("app 1"), .appVersion("1.2"), .device("device"), .device("other"),
             .os("Linux"),
             .os("linux 6"), .os("Lin"), .osVersion("6"), .osVersion("7"), .ended("signal"), .ended("SIGSEGV"),

@@ -73,7 +73,7 @@ extension NaiveAnswers {
         let source = histories[run.leader.source].source
         let begun = Date(timeIntervalSince1970: Double(run.begun.quotientAndRemainder(flooringBy: 1_000_000).quotient))
         return switch segmentation {
-        case .attribute(let name): run.leader.opened.attributes[name]?.description
+        case .attribute(let name): latest(name, in: run)?.description
         case .app: source.app
         case .appVersion: source.appVersion
         case .device: source.device
@@ -103,7 +103,7 @@ extension NaiveAnswers {
     ) throws(WaybillError) {
         guard case .attribute(let name)? = segmentation, !asked.isEmpty else { return }
         let known = runs.filter { isLetThrough($0, by: filter.beginner) }
-        guard known.contains(where: { $0.leader.opened.attributes[name] != nil }) else {
+        guard known.contains(where: { latest(name, in: $0) != nil }) else {
             throw WaybillError(.notFound, "No transaction has such an attribute.")
         }
     }

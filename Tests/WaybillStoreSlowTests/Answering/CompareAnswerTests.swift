@@ -42,11 +42,12 @@ import WaybillTesting
     @Test(arguments: 700..<800) func groupsByValueHaveTheirTransactions(seed: Int) throws {
         var it = try AnswerTests.Case(seed: seed)
         let known = [TransactionPoint.begun, .finished, .event("event 0"), .event("event 2")]
-        let histories = it.naive.histories
+        let answers = it.naive
+        let histories = answers.histories
         let values: [(Segmentation, (NaiveAnswers.Run) -> String?)] = [
             (.appVersion, { histories[$0.leader.source].source.appVersion }),
             (.app, { histories[$0.leader.source].source.app }),
-            (.attribute("yes"), { $0.leader.opened.attributes["yes"]?.description }),
+            (.attribute("yes"), { answers.latest("yes", in: $0)?.description }),
         ]
         for (segmentation, value) in values {
             let values = Set(it.naive.begun.map(value)).sorted { ($0 ?? "") < ($1 ?? "") }
