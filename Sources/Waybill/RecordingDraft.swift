@@ -51,6 +51,8 @@ public enum RecordingDraft: Hashable, Sendable {
         public let useCase: Int
         /// Whether another process began the transaction.
         public let isJoined: Bool
+        /// The transaction below which it is begun; nil where it stands by itself.
+        public let parent: GUID?
         /// What the caller said about it.
         public var attributes: Attributes
     }

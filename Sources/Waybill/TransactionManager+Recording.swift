@@ -7,36 +7,47 @@ extension TransactionManager {
     /// - Parameters:
     ///   - useCase: What the user is doing.
     ///   - attributes: What describes the transaction, e.g. the variant of a test.
+    ///   - parent: The transaction below which it is begun; nil: none. Default: the one that the current task works for.
     /// - Returns: The handle. Keep it: letting go of it unfinished records `abandoned`.
-    public func begin<U: UseCase>(_ useCase: U.Type, attributes: Attributes = [:]) -> UseCaseTransaction<U> {
+    public func begin<U: UseCase>(
+        _ useCase: U.Type, attributes: Attributes = [:], parent: TransactionParent? = .current
+    ) -> UseCaseTransaction<U> {
         let source = sources.source
         source?.note(U.self)
-        return UseCaseTransaction(part: begin(U.code, timeout: U.timeout, attributes: attributes, in: source))
+        return UseCaseTransaction(
+            part: begin(U.code, timeout: U.timeout, attributes: attributes, below: parent, in: source))
     }
 
     /// Begins a transaction of a use case that has a number but no Swift type.
-    public func begin(useCase code: Int, attributes: Attributes = [:]) -> UseCaseTransaction<Int> {
-        UseCaseTransaction(part: begin(code, timeout: .seconds(86_400), attributes: attributes, in: sources.source))
+    public func begin(
+        useCase code: Int, attributes: Attributes = [:], parent: TransactionParent? = .current
+    ) -> UseCaseTransaction<Int> {
+        UseCaseTransaction(
+            part: begin(code, timeout: .seconds(86_400), attributes: attributes, below: parent, in: sources.source))
     }
 
     /// Begins a transaction, makes it the current one while a closure runs, and closes it by how the closure ends.
     ///
     /// Returning means succeeded; `CancellationError` or `URLError.cancelled` means canceled; any other error means
     /// failed with that error. A `finish` inside wins. The closure keeps the caller's isolation.
+    ///
+    /// Inside of another one it is a transaction of its own, below that one: neither's outcome decides the other's.
     @discardableResult
     public func perform<U: UseCase, Result>(
-        _ useCase: U.Type, attributes: Attributes = [:], isolation: isolated (any Actor)? = #isolation,
+        _ useCase: U.Type, attributes: Attributes = [:], parent: TransactionParent? = .current,
+        isolation: isolated (any Actor)? = #isolation,
         _ body: (UseCaseTransaction<U>) async throws -> Result
     ) async rethrows -> Result {
-        try await begin(useCase, attributes: attributes).perform(isolation: isolation, body)
+        try await begin(useCase, attributes: attributes, parent: parent).perform(isolation: isolation, body)
     }
 
     /// As the asynchronous form, for closures that do not wait.
     @discardableResult
     public func perform<U: UseCase, Result>(
-        _ useCase: U.Type, attributes: Attributes = [:], _ body: (UseCaseTransaction<U>) throws -> Result
+        _ useCase: U.Type, attributes: Attributes = [:], parent: TransactionParent? = .current,
+        _ body: (UseCaseTransaction<U>) throws -> Result
     ) rethrows -> Result {
-        try begin(useCase, attributes: attributes).perform(body)
+        try begin(useCase, attributes: attributes, parent: parent).perform(body)
     }
 
     /// Joins the transaction of an incoming request, on a server.
@@ -60,7 +71,8 @@ extension TransactionManager {
         let source = sources.source
         source?.note(U.self)
         guard let source, let told = read(header, in: source) else {
-            return UseCaseTransaction(part: begin(U.code, timeout: U.timeout, attributes: attributes, in: source))
+            return UseCaseTransaction(
+                part: begin(U.code, timeout: U.timeout, attributes: attributes, below: .current, in: source))
         }
         if told.useCase != U.code { sources.counters.add(to: \.mismatchedUseCases) }
         guard isAdmitted(told, by: source) else {
@@ -90,14 +102,18 @@ extension TransactionManager {
             part: join(told, useCase: told.useCase, timeout: .seconds(86_400), attributes: attributes, in: source))
     }
 
-    private func begin(_ useCase: Int, timeout: Duration, attributes: Attributes, in source: SourceRecorder?)
-        -> OpenPart
-    {
+    private func begin(
+        _ useCase: Int, timeout: Duration, attributes: Attributes, below parent: TransactionParent?,
+        in source: SourceRecorder?
+    ) -> OpenPart {
         guard let source else { return OpenPart(transaction: GUID(), useCase: useCase, sequence: 0, source: nil) }
-        return source.open(
-            Fact.Opened(
-                transaction: GUID(), useCase: useCase, timeoutMicroseconds: max(0, timeout.microseconds),
-                attributes: attributes))
+        var opened = Fact.Opened(
+            transaction: GUID(), useCase: useCase, timeoutMicroseconds: max(0, timeout.microseconds),
+            attributes: attributes)
+        let parent = parent.flatMap { sources.admits($0, for: source) ? $0 : nil }
+        opened.parent = parent?.transaction
+        opened.parentPart = parent?.part.flatMap { $0.source == source.id ? $0.sequence : nil }
+        return source.open(opened, root: parent?.root)
     }
 
     private func join(

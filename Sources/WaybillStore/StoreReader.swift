@@ -21,6 +21,7 @@ package final class StoreReader {
             connection = try Connection(place.uri(), .readOnly, at: place.description)
             warnings = []
             try Schema.check(connection)
+            connection.absentColumns = try Schema.absentColumns(of: connection)
             return
         }
         try Self.checkPresence(of: place, path)
@@ -29,6 +30,7 @@ package final class StoreReader {
         } else {
             (connection, warnings) = try Self.openWithoutWAL(place)
         }
+        connection.absentColumns = try Schema.absentColumns(of: connection)
     }
 
     private static func checkPresence(of place: ResolvedLocation, _ path: String) throws(WaybillError) {

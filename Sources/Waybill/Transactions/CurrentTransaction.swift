@@ -21,6 +21,13 @@ package struct CurrentTransaction: Sendable {
     /// The innermost part; nil outside any transaction.
     package static var innermost: OpenPart? { stack?.part }
 
+    /// The innermost part that was recorded: what was withheld, or found no room, is nobody's parent.
+    static var innermostRecorded: OpenPart? {
+        var current = stack
+        while let candidate = current, candidate.part.sequence == 0 { current = candidate.outer?.value }
+        return current?.part
+    }
+
     /// The innermost part of a use case; nil where there is none.
     static func innermost(useCase: Int) -> OpenPart? {
         var current = stack

@@ -8,6 +8,8 @@ import WaybillStore
 @usableFromInline
 package final class OpenPart: Sendable {
     package let transaction: GUID
+    /// The topmost transaction above it, as far as this process knows; itself where it stands by itself.
+    package let root: GUID
     package let useCase: Int
     /// The sequence of its `opened` fact; 0 where that was not taken, and then nothing else is.
     package let sequence: Int
@@ -26,8 +28,12 @@ package final class OpenPart: Sendable {
 
     private let isClosed: Atomic<Bool>
 
-    init(transaction: GUID, useCase: Int, sequence: Int, source: SourceRecorder?, isWithheld: Bool = false) {
+    init(
+        transaction: GUID, root: GUID? = nil, useCase: Int, sequence: Int, source: SourceRecorder?,
+        isWithheld: Bool = false
+    ) {
         self.transaction = transaction
+        self.root = root ?? transaction
         self.useCase = useCase
         self.sequence = sequence
         self.source = source

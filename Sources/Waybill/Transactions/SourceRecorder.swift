@@ -83,7 +83,9 @@ package final class SourceRecorder: Sendable {
     }
 
     /// Opens a part in a transaction that this source begins or joins.
-    func open(_ opened: Fact.Opened) -> OpenPart {
+    ///
+    /// - Parameter root: The topmost transaction above it; nil: itself.
+    func open(_ opened: Fact.Opened, root: GUID? = nil) -> OpenPart {
         let own = opened.attributes
         let (attributes, moment) = context.attributes(with: own)
         var opened = opened
@@ -95,7 +97,8 @@ package final class SourceRecorder: Sendable {
             if let missed = context.opened(part, own: own, since: moment) { _ = record(missed, of: part) }
         }
         return OpenPart(
-            transaction: opened.transaction, useCase: opened.useCase, sequence: recorded.sequence, source: self,
+            transaction: opened.transaction, root: root, useCase: opened.useCase, sequence: recorded.sequence,
+            source: self,
             isWithheld: recorded.result == .withheld)
     }
 
@@ -104,7 +107,7 @@ package final class SourceRecorder: Sendable {
         if let hook {
             let draft = RecordingDraft.Opened(
                 transaction: opened.transaction, useCase: opened.useCase, isJoined: opened.isJoined,
-                attributes: opened.attributes)
+                parent: opened.parent, attributes: opened.attributes)
             guard case .opened(let kept)? = hook.ask(.opened(draft)) else { return .withheld }
             opened.attributes = kept.attributes
         }

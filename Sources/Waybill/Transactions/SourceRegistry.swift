@@ -82,6 +82,14 @@ package final class SourceRegistry: Sendable {
         }
     }
 
+    /// Whether what a source begins may name a transaction as its parent: after a reset of the installation nothing
+    /// names what was recorded before it.
+    func admits(_ parent: TransactionParent, for source: SourceRecorder) -> Bool {
+        guard let part = parent.part else { return true }
+        guard part.source != source.id else { return part.sequence > 0 }
+        return part.sequence > 0 && !liveForerunners.contains { $0.id == part.source }
+    }
+
     /// Records under a new installation from now on, by a new source; handles of the one before go on in that.
     func renewInstallation() async throws {
         // Where nothing was recorded, there is no installation yet.

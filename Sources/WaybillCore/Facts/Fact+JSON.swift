@@ -46,6 +46,8 @@ extension Fact.Opened {
             writer.member("sequence", cause.sequence)
             writer.endObject()
         }
+        if let parent { writer.member("parent", parent) }
+        writer.member("parent_part", parentPart)
         writer.member("attributes", attributes)
     }
 }

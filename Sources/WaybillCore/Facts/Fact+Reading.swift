@@ -44,7 +44,11 @@ extension Fact {
     /// What the numbers of a fact say about each other and cannot be; nil when all is well.
     private var fault: String? {
         switch content {
-        case .opened: return part == sequence ? nil : "`part` of an opened fact is its own `sequence`"
+        case .opened(let opened):
+            guard part == sequence else { return "`part` of an opened fact is its own `sequence`" }
+            guard let parentPart = opened.parentPart else { return nil }
+            return opened.parent != nil && parentPart < sequence
+                ? nil : "`parent_part` is the sequence of an earlier fact, and stands beside `parent`"
         case .event, .attributesSet, .closed:
             return (1..<sequence).contains(part) ? nil : "`part` is the sequence of an earlier fact"
         case .exchangeOpened: return part < sequence ? nil : "`part` is the sequence of an earlier fact, or 0"
@@ -88,6 +92,8 @@ extension Fact.Opened {
         var timeout: Int?
         var isJoined = false
         var cause: Fact.ID?
+        var parent: GUID?
+        var parentPart: Int?
         var attributes: Attributes = [:]
         try reader.beginObject()
         while let key = try reader.nextKey() {
@@ -97,6 +103,8 @@ extension Fact.Opened {
             case "joined": isJoined = try reader.bool()
             case "timeout_us": timeout = try reader.count()
             case "cause": cause = try Fact.ID.read(&reader)
+            case "parent": parent = try reader.guid()
+            case "parent_part": parentPart = try reader.integer(in: 1...Limits.largestInteger)
             case "attributes": attributes = try reader.attributes()
             default: try head.read(key, &reader)
             }
@@ -105,7 +113,7 @@ extension Fact.Opened {
             transaction: try reader.required(transaction, "transaction", at: start),
             useCase: try reader.required(useCase, "use_case", at: start), isJoined: isJoined,
             timeoutMicroseconds: try reader.required(timeout, "timeout_us", at: start), cause: cause,
-            attributes: attributes)
+            parent: parent, parentPart: parentPart, attributes: attributes)
     }
 }
 

@@ -65,13 +65,18 @@ public struct Fact: Hashable, Sendable {
         public var timeoutMicroseconds: Int
         /// The exchange that caused a joined part, as the header field told it; nil where none was told.
         public var cause: ID?
+        /// The transaction below which this one was begun; nil where it stands by itself, and in a joined part.
+        public var parent: GUID?
+        /// The sequence of the `opened` fact of the part of ``parent`` that the same source has; nil where another
+        /// source has it, or nobody said.
+        public var parentPart: Int?
         /// What the caller said about the transaction.
         public var attributes: Attributes
 
         /// Makes the content of an `opened` fact.
         public init(
             transaction: GUID, useCase: Int, isJoined: Bool = false, timeoutMicroseconds: Int = 86_400_000_000,
-            cause: ID? = nil,
+            cause: ID? = nil, parent: GUID? = nil, parentPart: Int? = nil,
             attributes: Attributes = [:]
         ) {
             self.transaction = transaction
@@ -79,6 +84,8 @@ public struct Fact: Hashable, Sendable {
             self.isJoined = isJoined
             self.timeoutMicroseconds = timeoutMicroseconds
             self.cause = cause
+            self.parent = parent
+            self.parentPart = parentPart
             self.attributes = attributes
         }
     }

@@ -68,7 +68,10 @@ extension StoreReader {
                 attributes: DetailColumn(row.optionalText(9)).attributes, sourceCount: row.int(11),
                 eventCount: row.int(12),
                 exchangeCount: row.int(13), isWaitingForBeginner: row.bool(10),
-                endedBy: row.int(3) == TransactionOutcome.interrupted.rawValue ? row.sourceEnd(15) : nil)
+                endedBy: row.int(3) == TransactionOutcome.interrupted.rawValue ? row.sourceEnd(15) : nil,
+                parent: row.optionalGUID(16),
+                parentPart: row.optionalInt(17).map { Fact.ID(source: row.guid(18), sequence: $0) },
+                children: row.int(19) > 0 ? .init(count: row.int(19), failedCount: row.int(20)) : nil)
         }
         try connection.statement(Self.attributesSet).forEachRow(source, sequence) { row in
             let detail = DetailColumn(row.optionalText(0))
@@ -90,9 +93,14 @@ extension StoreReader {
         WHERE q.guid = p.guid AND e.code >= 0), \
         (SELECT count(*) FROM parts q CROSS JOIN network_logs l ON l.source = q.source AND l.part = q.sequence \
         WHERE q.guid = p.guid AND l.method IS NOT NULL), \
-        \(SQL.lastActivity(guid: "p.guid")), \(SQL.endedBy("s")) \
+        \(SQL.lastActivity(guid: "p.guid")), \(SQL.endedBy("s")), p.parent, p.parent_part, s.uuid, \(children("")), \
+        \(children("AND q.outcome = \(TransactionOutcome.failed.rawValue)")) \
         FROM parts p JOIN sources s ON s.id = p.source WHERE p.source = ? AND p.sequence = ?
         """
+
+    private static func children(_ condition: String) -> String {
+        "(SELECT count(*) FROM parts q WHERE q.parent = p.guid AND q.listed_us IS NOT NULL \(condition))"
+    }
 }
 
 extension TransactionOutcome {

@@ -14,14 +14,15 @@ extension TransactionSummary {
         id: GUID, useCase: Int, useCaseName: String, outcome: TransactionOutcome, begun: Date, duration: Duration?,
         error: RecordedError? = nil, attributes: Attributes = [:], sourceCount: Int, eventCount: Int,
         exchangeCount: Int,
-        isWaitingForBeginner: Bool = false, endedBy: SourceEnd? = nil
+        isWaitingForBeginner: Bool = false, endedBy: SourceEnd? = nil,
+        parent: GUID? = nil, parentPart: Fact.ID? = nil, children: Children? = nil
     ) {
         self.init(
             id: id, useCase: useCase, useCaseName: useCaseName, outcome: outcome, begunMicroseconds: begun.microseconds,
             durationMicroseconds: duration?.microseconds, error: error, attributes: attributes,
             sourceCount: sourceCount,
             eventCount: eventCount, exchangeCount: exchangeCount, isWaitingForBeginner: isWaitingForBeginner,
-            endedBy: endedBy)
+            endedBy: endedBy, parent: parent, parentPart: parentPart, children: children)
     }
 }
 

@@ -16,6 +16,8 @@ extension TransactionRecord: Redactable {
             record.timeline[index].attributes = redactor.attributes(timeline[index].attributes).0
         }
         record.exchanges = exchanges.redacted(by: redactor)
+        record.family?.above = family?.above.redacted(by: redactor) ?? []
+        record.family?.below = family?.below.redacted(by: redactor) ?? []
         return record
     }
 }

@@ -18,11 +18,13 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
     /// What is to be added to the times of each source to get those of one clock; nil where a single source took part.
     /// See ``aligned``.
     public var clocks: ClockAlignment?
+    /// The transactions above and below it; nil where none are known here.
+    public var family: Family?
 
     /// Makes a record.
     public init(
         summary: TransactionSummary, sources: [Source], parts: [Part], timeline: [Entry], exchanges: [Exchange],
-        clocks: ClockAlignment? = nil
+        clocks: ClockAlignment? = nil, family: Family? = nil
     ) {
         self.summary = summary
         self.sources = sources
@@ -30,6 +32,24 @@ public struct TransactionRecord: Hashable, Sendable, Codable {
         self.timeline = timeline
         self.exchanges = exchanges
         self.clocks = clocks
+        self.family = family
+    }
+
+    /// The transactions above and below one, as far as they are known.
+    public struct Family: Hashable, Sendable, Codable {
+        /// The topmost one first, the parent last; 32 at most, of which the topmost are left out.
+        public var above: [TransactionSummary]
+        /// Each behind its parent, and children in the order in which they began; 500 at most, those nearest to it.
+        public var below: [TransactionSummary]
+        /// Whether some were left out.
+        public var isCut: Bool
+
+        /// Makes a family.
+        public init(above: [TransactionSummary], below: [TransactionSummary], isCut: Bool = false) {
+            self.above = above
+            self.below = below
+            self.isCut = isCut
+        }
     }
 
     /// Who took part: what a list needs of a source.

@@ -31,13 +31,34 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
     public var exchangeCount: Int
     /// Whether only joined parts are known: the beginner has not flushed yet, or this is a server's own store.
     public var isWaitingForBeginner: Bool
+    /// The transaction below which it was begun, whether that is known here or not; nil where it stands by itself.
+    public var parent: GUID?
+    /// The part of ``parent`` below which it was begun, where the same source has that; nil where another one has.
+    public var parentPart: Fact.ID?
+    /// The transactions that were begun below it and are known here; nil where there are none.
+    public var children: Children?
+
+    /// How many transactions were begun below another one.
+    public struct Children: Hashable, Sendable, Codable {
+        /// All of them, not counting those below them.
+        public var count: Int
+        /// Those of them that failed.
+        public var failedCount: Int
+
+        /// Makes a count.
+        public init(count: Int, failedCount: Int = 0) {
+            self.count = count
+            self.failedCount = failedCount
+        }
+    }
 
     /// Makes a summary.
     package init(
         id: GUID, useCase: Int, useCaseName: String, outcome: TransactionOutcome, begunMicroseconds: Int,
         durationMicroseconds: Int?,
         error: RecordedError?, attributes: Attributes, sourceCount: Int, eventCount: Int, exchangeCount: Int,
-        isWaitingForBeginner: Bool, endedBy: SourceEnd? = nil
+        isWaitingForBeginner: Bool, endedBy: SourceEnd? = nil,
+        parent: GUID? = nil, parentPart: Fact.ID? = nil, children: Children? = nil
     ) {
         self.id = id
         self.useCase = useCase
@@ -52,5 +73,8 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
         self.eventCount = eventCount
         self.exchangeCount = exchangeCount
         self.isWaitingForBeginner = isWaitingForBeginner
+        self.parent = parent
+        self.parentPart = parentPart
+        self.children = children
     }
 }

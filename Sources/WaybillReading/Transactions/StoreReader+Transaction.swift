@@ -23,7 +23,8 @@ extension StoreReader {
                 summary: summary, sources: sources,
                 parts: sorted.map { $0.record(lastActivity: lastActivity, now: wall) },
                 timeline: try timeline.entries(), exchanges: timeline.exchanges(),
-                clocks: sources.count > 1 ? try clockAlignment(of: id) : nil)
+                clocks: sources.count > 1 ? try clockAlignment(of: id) : nil,
+                family: try family(of: summary, now: wall))
         }
     }
 

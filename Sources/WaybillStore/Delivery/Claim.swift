@@ -170,7 +170,7 @@ extension Fact {
     /// About how long it is as JSON.
     fileprivate var estimatedByteCount: Int {
         switch content {
-        case .opened(let content): 180 + content.attributes.estimatedByteCount
+        case .opened(let content): (content.parent == nil ? 180 : 260) + content.attributes.estimatedByteCount
         case .event(let content): 60 + content.attributes.estimatedByteCount + content.error.estimatedByteCount
         case .attributesSet(let content):
             110 + content.attributes.estimatedByteCount + content.removed.reduce(0) { $0 + $1.utf8.count + 3 }

@@ -30,10 +30,12 @@ extension JournalWordReader {
             guard let high = word(), let low = word(), let sequence = integer() else { return nil }
             cause = Fact.ID(source: GUID(high: high, low: low), sequence: sequence)
         }
-        guard let detail = detail() else { return nil }
+        guard let detail = detail(), let parent = isAtEnd ? .some(nil) : optionalGUID(),
+            let parentPart = isAtEnd ? .some(nil) : optionalInteger()
+        else { return nil }
         return Fact.Opened(
             transaction: GUID(high: high, low: low), useCase: useCase, isJoined: joined == 1,
-            timeoutMicroseconds: timeout, cause: cause,
+            timeoutMicroseconds: timeout, cause: cause, parent: parent, parentPart: parentPart,
             attributes: detail.attributes)
     }
 

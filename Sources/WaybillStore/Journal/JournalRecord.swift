@@ -52,6 +52,11 @@ extension Fact.Content {
                 sink.integer(cause.sequence)
             }
             sink.detail(error: nil, content.attributes)
+            // As with exchanges: what most do not have takes no room.
+            if content.parent != nil {
+                sink.optional(content.parent)
+                sink.optional(content.parentPart)
+            }
         case .event(let content):
             sink.integer(content.code)
             if !content.isPlain { sink.detail(error: content.error, content.attributes) }

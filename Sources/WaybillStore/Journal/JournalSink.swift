@@ -1,3 +1,5 @@
+import WaybillCore
+
 /// Takes the words of a record: one conformer counts them, so that room can be reserved, another writes them there.
 protocol JournalSink {
     mutating func word(_ value: UInt64)
@@ -15,6 +17,13 @@ extension JournalSink {
     mutating func optional(_ text: String?) {
         word(text == nil ? 0 : 1)
         if let text { self.text(text) }
+    }
+
+    mutating func optional(_ guid: GUID?) {
+        word(guid == nil ? 0 : 1)
+        guard let guid else { return }
+        word(guid.high)
+        word(guid.low)
     }
 }
 
@@ -77,6 +86,14 @@ struct JournalWordReader {
         guard let mark = word(), mark <= 1 else { return nil }
         guard mark == 1 else { return .some(nil) }
         return integer().map { .some($0) }
+    }
+
+    /// As ``optionalInteger()``.
+    mutating func optionalGUID() -> GUID?? {
+        guard let mark = word(), mark <= 1 else { return nil }
+        guard mark == 1 else { return .some(nil) }
+        guard let high = word(), let low = word() else { return nil }
+        return GUID(high: high, low: low)
     }
 
     mutating func text() -> String? {

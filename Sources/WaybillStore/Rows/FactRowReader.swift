@@ -3,7 +3,7 @@ package import WaybillCore
 /// How the rows of `parts`, `events` and `network_logs` are read back as the facts that they are.
 package enum FactRowReader {
     package static let openedColumns =
-        "p.sequence, p.at_us, p.guid, p.use_case, p.joined, p.timeout_us, p.cause_source, p.cause, p.opened_detail"
+        "p.sequence, p.at_us, p.guid, p.use_case, p.joined, p.timeout_us, p.cause_source, p.cause, p.opened_detail, p.parent, p.parent_part"
 
     package static func opened(_ row: Row) -> Fact {
         let cause = row.optionalGUID(6).map { Fact.ID(source: $0, sequence: row.int(7)) }
@@ -12,7 +12,8 @@ package enum FactRowReader {
             content: .opened(
                 Fact.Opened(
                     transaction: row.guid(2), useCase: row.int(3), isJoined: row.bool(4),
-                    timeoutMicroseconds: row.int(5), cause: cause,
+                    timeoutMicroseconds: row.int(5), cause: cause, parent: row.optionalGUID(9),
+                    parentPart: row.optionalInt(10),
                     attributes: DetailColumn(row.optionalText(8)).attributes)))
     }
 

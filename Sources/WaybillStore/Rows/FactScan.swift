@@ -126,7 +126,7 @@ package struct FactScan {
     package static func part(_ row: Row) -> ScannedPart {
         ScannedPart(
             sequence: row.int(0), opened: row.isNull(2) ? nil : FactRowReader.opened(row),
-            closed: row.isNull(9) ? nil : FactRowReader.closed(row.dropFirst(9)), useCaseName: row.optionalText(15))
+            closed: row.isNull(11) ? nil : FactRowReader.closed(row.dropFirst(11)), useCaseName: row.optionalText(17))
     }
 }
 

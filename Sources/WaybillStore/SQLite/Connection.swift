@@ -24,6 +24,10 @@ package final class Connection {
     /// Memory that kept statements may take: some hundred as the library has them.
     package static let statementByteLimit = 2 << 20
 
+    /// Columns that a store of an older version lacks, the longer names first: statements, which name them behind a letter
+    /// for their table or behind `sources`, read them as NULL.
+    package var absentColumns: [String] = []
+
     /// How many steps of SQLite's virtual machine are taken between two looks at an interruption: about 0.1 ms.
     private static let stepsPerLook: Int32 = 1_000
 
@@ -72,6 +76,7 @@ package final class Connection {
     package func another() throws(WaybillError) -> Connection {
         let other = try Connection(name, .readOnly, at: place)
         other.interruption = interruption
+        other.absentColumns = absentColumns
         return other
     }
 
@@ -103,7 +108,7 @@ package final class Connection {
             return statement
         }
         var prepared: OpaquePointer?
-        let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+        let code = sqlite3_prepare_v3(handle, readable(sql), -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
         guard code == SQLITE_OK, let prepared else { throw error(code) }
         let statement = Statement(prepared, of: self)
         statement.lastUse = statementUseCount
@@ -111,6 +116,15 @@ package final class Connection {
         statementByteCount += statement.byteCount
         forgetStatements()
         return statement
+    }
+
+    /// As it is, or for a store of an older version without the columns that this one lacks.
+    private func readable(_ sql: String) -> String {
+        absentColumns.reduce(sql) { sql, column in
+            ("abcdefghijklmnopqrstuvwxyz".map(String.init) + ["sources"]).reduce(sql) { sql, table in
+                sql.replacing("\(table).\(column)", with: "NULL")
+            }
+        }
     }
 
     /// Gives up those that were not asked for the longest; who uses one still has it until then.

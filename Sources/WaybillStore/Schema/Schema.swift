@@ -29,6 +29,11 @@ package enum Schema {
         Migration(name: "an app's first week", script: Tables.firstWeek + Views.withAttributesSet),
     ]
 
+    /// Columns that who only reads a store of an older version does not find there, the longer names first.
+    static func absentColumns(of connection: Connection) throws(WaybillError) -> [String] {
+        try connection.integer("PRAGMA user_version") < 13 ? ["parent_part", "parent", "ended_by"] : []
+    }
+
     /// The version that this code reads and writes.
     static var version: Int { migrations.count }
 

@@ -281,6 +281,9 @@ package enum Tables {
     /// What was missed in an app's first week.
     static let firstWeek = """
         ALTER TABLE sources ADD COLUMN ended_by TEXT /* how it ended: exit, reboot, system, or a signal's name; NULL: not known */;
+        ALTER TABLE parts ADD COLUMN parent BLOB /* the transaction below which this one was begun, 16 bytes; NULL: it stands by itself */;
+        ALTER TABLE parts ADD COLUMN parent_part INTEGER /* the part of that which the same source has; NULL: another source has it */;
+        CREATE INDEX parts_by_parent ON parts(parent) WHERE parent IS NOT NULL;
 
         """
 

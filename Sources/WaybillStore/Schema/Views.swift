@@ -10,12 +10,13 @@ enum Views {
         "DROP VIEW transactions;\n"
         + transactions(",\n  \(SQL.supportCode(guid: "guid")) AS support_code", from: "p.guid, ")
 
-    /// As version 13 has them: attributes that were set are no events, and those of a transaction are the latest.
+    /// As version 13 has them: attributes that were set are no events, and those of a transaction are the latest; with
+    /// the transaction below which one was begun.
     static let withAttributesSet =
         "DROP VIEW transactions;\nDROP VIEW timeline;\n"
         + transactions(
-            ",\n  \(SQL.supportCode(guid: "guid")) AS support_code", from: "p.guid, ", attributes: latestAttributes,
-            isEvent: " AND e.code >= 0")
+            ",\n  \(SQL.supportCode(guid: "guid")) AS support_code, CASE WHEN parent IS NOT NULL THEN \(SQL.text(guid: "parent")) END AS parent",
+            from: "p.guid, p.parent, ", attributes: latestAttributes, isEvent: " AND e.code >= 0")
         + timeline(setsAttributes: true)
 
     /// What counts in the leading part `p`: of each name the latest value, unless it was removed since.

@@ -97,6 +97,9 @@ package struct HistoryMaker {
             let transaction = transactions.randomElement(using: &random) ?? GUID()
             // Nobody may ever begin it.
             let isJoined = random.oneIn(8) || (!begun.insert(transaction).inserted && !random.oneIn(10))
+            // Of anybody who says so: circles and strangers among them.
+            let parent = isJoined || !random.oneIn(3) ? nil : transactions.randomElement(using: &random)
+            let parentPart = parent == nil || random.oneIn(2) ? nil : recording.parts.randomElement(using: &random)
             recording.parts.append(recording.facts.count + 1)
             recording.openParts.append(recording.facts.count + 1)
             recording.add(
@@ -104,6 +107,7 @@ package struct HistoryMaker {
                     Fact.Opened(
                         transaction: transaction, useCase: 3, isJoined: isJoined, timeoutMicroseconds: 1_000_000,
                         cause: isJoined && random.oneIn(2) ? Fact.ID(source: random.guid(), sequence: 7) : nil,
+                        parent: parent, parentPart: parentPart,
                         attributes: attributes())),
                 part: nil)
         case 2 where !recording.openParts.isEmpty:

@@ -14,7 +14,43 @@ extension NaiveAnswers {
             eventCount: facts.count { if case .event = $0.content { true } else { false } },
             exchangeCount: facts.count { if case .exchangeOpened = $0.content { true } else { false } },
             isWaitingForBeginner: run.leader.opened.isJoined,
-            endedBy: run.outcome == .interrupted ? histories[run.leader.source].endedBy : nil)
+            endedBy: run.outcome == .interrupted ? histories[run.leader.source].endedBy : nil,
+            parent: run.leader.opened.parent,
+            parentPart: run.leader.opened.parentPart.map { Fact.ID(source: run.leader.id.source, sequence: $0) },
+            children: children(of: run).isEmpty
+                ? nil
+                : .init(
+                    count: children(of: run).count, failedCount: children(of: run).count { $0.outcome == .failed }))
+    }
+
+    func children(of run: Run) -> [Run] {
+        runs.filter { $0.leader.opened.parent == run.id }.sorted {
+            ($0.begun, $0.leader.id.source, $0.leader.id.sequence)
+                < ($1.begun, $1.leader.id.source, $1.leader.id.sequence)
+        }
+    }
+
+    /// nil where nothing is above or below it. Histories are too small for anything to be left out.
+    private func family(of run: Run) -> TransactionRecord.Family? {
+        var family = TransactionRecord.Family(above: [], below: [])
+        var met: Set<GUID> = [run.id]
+        var next = run.leader.opened.parent
+        while let id = next, met.insert(id).inserted, let above = runs.first(where: { $0.id == id }) {
+            family.above.insert(summary(above), at: 0)
+            next = above.leader.opened.parent
+        }
+        var (level, children) = ([run], [GUID: [TransactionSummary]]())
+        while !level.isEmpty {
+            var found: [Run] = []
+            for parent in level {
+                let some = self.children(of: parent).filter { met.insert($0.id).inserted }
+                children[parent.id] = some.map(summary)
+                found += some
+            }
+            level = found
+        }
+        family.below = ParentWalk.inOrder(children, below: run.id)
+        return family.above.isEmpty && family.below.isEmpty ? nil : family
     }
 
     func source(_ number: Int) -> TransactionRecord.Source {
@@ -38,7 +74,8 @@ extension NaiveAnswers {
                 ($0.time, $0.entry.id.source, $0.entry.id.sequence) < (
                     $1.time, $1.entry.id.source, $1.entry.id.sequence
                 )
-            }.map(\.entry), exchanges: exchanges.map(shown), clocks: sources.count > 1 ? alignment(run) : nil)
+            }.map(\.entry), exchanges: exchanges.map(shown), clocks: sources.count > 1 ? alignment(run) : nil,
+            family: family(of: run))
     }
 
     private func record(_ part: Part, in run: Run) -> TransactionRecord.Part {

@@ -120,6 +120,16 @@ import WaybillCore
                         error: RecordedError(domain: "NSURLErrorDomain", code: -1004))))
     }
 
+    @Test func whatIsBelowAnotherTransactionIsRead() throws {
+        let share = try #require(
+            try TransactionSet.decode(Schemas.example("valid/parent-and-child.json")).set.sources.first)
+        let opened = share.facts.compactMap { fact -> Fact.Opened? in
+            if case .opened(let opened) = fact.content { opened } else { nil }
+        }
+        #expect(opened.map(\.parent) == [nil, opened[0].transaction, GUID("0199f3a1-0000-7b44-ac6e-777788889999")])
+        #expect(opened.map(\.parentPart) == [nil, 1, nil])
+    }
+
     @Test func howAnExchangeWentOnItsWayIsRead() throws {
         let share = try #require(
             try TransactionSet.decode(Schemas.example("valid/exchange-transfer.json")).set.sources.first)

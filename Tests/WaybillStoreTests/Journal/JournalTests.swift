@@ -56,6 +56,8 @@ import WaybillCore
                 Fact.Opened(
                     transaction: GUID(), useCase: 0, isJoined: true, timeoutMicroseconds: 0,
                     cause: Fact.ID(source: GUID(), sequence: 9))),
+            .opened(Fact.Opened(transaction: GUID(), useCase: 1, parent: GUID(), parentPart: 1)),
+            .opened(Fact.Opened(transaction: GUID(), useCase: 1, parent: GUID(), attributes: ["a": 1])),
             .event(
                 Fact.Event(
                     code: 2,
@@ -100,7 +102,7 @@ import WaybillCore
         #expect(taken.map(\.content) == contents)
         #expect(taken.map(\.sequence) == Array(1...contents.count))
         #expect(taken.map(\.atMicroseconds) == contents.indices.map { $0 * 1_000 })
-        #expect(taken.map(\.part) == [1, 2] + Array(repeating: 1, count: contents.count - 2))
+        #expect(taken.map(\.part) == [1, 2, 3, 4] + Array(repeating: 1, count: contents.count - 4))
         #expect(left.facts == taken)
         #expect(left.journal.damagedCount == 0)
         #expect(left.journal.source == source)

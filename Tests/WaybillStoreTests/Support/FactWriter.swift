@@ -28,14 +28,14 @@ final class FactWriter {
     @discardableResult
     func open(
         _ transaction: GUID, useCase: Int = 0, joined: Bool = false, timeout: Int = 86_400_000_000,
-        cause: Fact.ID? = nil,
+        cause: Fact.ID? = nil, parent: GUID? = nil, parentPart: Int? = nil,
         attributes: Attributes = [:], at seconds: Int? = nil
     ) -> Int {
         add(
             .opened(
                 Fact.Opened(
                     transaction: transaction, useCase: useCase, isJoined: joined, timeoutMicroseconds: timeout,
-                    cause: cause,
+                    cause: cause, parent: parent, parentPart: parentPart,
                     attributes: attributes)
             ), part: nil, at: seconds)
     }
