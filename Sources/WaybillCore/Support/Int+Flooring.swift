@@ -5,3 +5,12 @@ extension Int {
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 }
+
+extension Int {
+    /// How many thousandths of a whole it is, rounded towards 0. What is so large that a thousand times as much is no
+    /// number any more is told less exactly.
+    package func thousandths(of whole: Int) -> Int {
+        let (product, isTooLarge) = multipliedReportingOverflow(by: 1000)
+        return isTooLarge ? self / Swift.max(1, whole / 1000) : product / whole
+    }
+}

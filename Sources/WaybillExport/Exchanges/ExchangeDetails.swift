@@ -89,9 +89,10 @@ package struct ExchangeDetails {
         guard let timing = ExchangeTiming(exchange), timing.total > 0, timing.phases.count > 2 else { return "" }
         var before = 0
         let rects = timing.phases.map { phase -> HTML in
-            let start = before * 1000 / timing.total
+            let start = before.thousandths(of: timing.total)
             before += phase.duration
-            return "<rect x=\(percent: start)% width=\(percent: max(1, before * 1000 / timing.total - start))% />"
+            return
+                "<rect x=\(percent: start)% width=\(percent: max(1, before.thousandths(of: timing.total) - start))% />"
         }
         let words = timing.phases.map { "\($0.name) \(Words.duration($0.duration))" }
         return "<svg class=\"bar phases\">\(rects)</svg><p>\(words.joined(separator: " · "))"

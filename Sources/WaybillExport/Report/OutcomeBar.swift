@@ -30,10 +30,10 @@ package struct OutcomeBar {
     private var segments: [HTML] {
         var before = 0
         return counts.map { outcome, count in
-            let start = before * 1000 / total
+            let start = before.thousandths(of: total)
             before += count
             return
-                "<rect class=\(outcome.name) x=\(percent: start)% width=\(percent: before * 1000 / total - start)% />"
+                "<rect class=\(outcome.name) x=\(percent: start)% width=\(percent: before.thousandths(of: total) - start)% />"
         }
     }
 

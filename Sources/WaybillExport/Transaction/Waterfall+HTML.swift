@@ -118,6 +118,6 @@ extension Waterfall {
     private func length(_ start: Int, _ end: Int) -> HTML { "\(percent: min(max(1, thousandths(start, end)), 1000))" }
 
     private func thousandths(_ start: Int, _ end: Int) -> Int {
-        (end - start) * 1000 / (span.upperBound - span.lowerBound)
+        (end - start).thousandths(of: span.upperBound - span.lowerBound)
     }
 }

@@ -29,9 +29,9 @@ struct PhaseTable {
         guard timing.total > 0 else { return "" }
         var before = 0
         let rows = timing.phases.map { phase -> HTML in
-            let start = before * 1000 / timing.total
+            let start = before.thousandths(of: timing.total)
             before += phase.duration
-            let width = max(3, before * 1000 / timing.total - start)
+            let width = max(3, before.thousandths(of: timing.total) - start)
             return """
                 <tr><th scope=row>\(phase.name)<td><svg aria-hidden=true><rect x=\(percent: min(start, 997))% width=\(percent: width)% /></svg>\
                 <td>\(Words.duration(phase.duration))
