@@ -46,6 +46,7 @@ struct List: AsyncParsableCommand {
               status:401             also 4xx and 400-499
               state:failed,canceled  any of these
               size>100kB             of the response's body; B, kB, MB, GB
+              close:1006             of a WebSocket; close:1002-1015 for a range
 
             EXAMPLES
               waybill list ./collected

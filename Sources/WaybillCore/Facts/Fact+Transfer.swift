@@ -18,12 +18,15 @@ extension Fact {
         public var isMocked: Bool
         /// The name of the rule that answered it, failed it or slowed it down; nil: none did.
         public var rule: String?
+        /// What went over it where it was a WebSocket; nil where it was none, or the handshake failed.
+        public var webSocket: WebSocket?
 
         /// Says nothing, unless told otherwise.
         public init(
             httpVersion: String? = nil, receivedWireByteCount: Int? = nil, sentAtMicroseconds: Int? = nil,
             phases: Phases = Phases(),
-            isConnectionReused: Bool? = nil, redirects: [Redirect] = [], isMocked: Bool = false, rule: String? = nil
+            isConnectionReused: Bool? = nil, redirects: [Redirect] = [], isMocked: Bool = false, rule: String? = nil,
+            webSocket: WebSocket? = nil
         ) {
             self.httpVersion = httpVersion
             self.receivedWireByteCount = receivedWireByteCount
@@ -33,6 +36,7 @@ extension Fact {
             self.redirects = redirects
             self.isMocked = isMocked
             self.rule = rule
+            self.webSocket = webSocket
         }
 
         /// Whether nothing is known.
@@ -99,6 +103,10 @@ extension JSONWriter {
         }
         member("mocked", transfer.isMocked)
         member("rule", transfer.rule)
+        if let socket = transfer.webSocket {
+            key("websocket")
+            webSocket(socket)
+        }
     }
 
     /// `[{"status": 302, "url": "https://api.example.com/", "at_us": 1391000}]`
@@ -129,6 +137,7 @@ extension Fact.Transfer {
         case "redirects": redirects = try reader.redirects()
         case "mocked": isMocked = try reader.bool()
         case "rule": rule = try reader.string(limit: Limits.labelLength)
+        case "websocket": webSocket = try reader.webSocket()
         default: return false
         }
         return true

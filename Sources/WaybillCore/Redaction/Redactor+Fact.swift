@@ -31,6 +31,9 @@ extension Redactor {
             redirect.url = cut(wholeURL(redirect.url), to: Limits.fieldLength)
             return redirect
         }
+        if let reason = transfer.webSocket?.closeReason {
+            transfer.webSocket?.closeReason = cut(text(reason), to: Limits.labelLength)
+        }
         return transfer
     }
 }

@@ -21,6 +21,8 @@ package enum Limits {
     package static let headerFields = 64
     /// Redirects that are kept of an exchange.
     package static let redirects = 20
+    /// Messages of a WebSocket that are kept: one half of them from its beginning, the other from its end.
+    package static let webSocketMessages = 500
     /// Facts that a source is believed to have recorded: 2^40, a million each second for twelve days. A receiver adds
     /// up what many sources tell.
     package static let recordedFacts = 1 << 40

@@ -46,6 +46,10 @@ struct ConditionSQL {
             ofExchange("l.method COLLATE NOCASE IN (\(methods.sorted().map { argument($0) }.joined(separator: ", ")))")
         case .receivedMoreThan(let count): ofExchange("l.received_bytes > \(argument(count))")
         case .receivedLessThan(let count): ofExchange("l.received_bytes < \(argument(count))")
+        case .closeCode(let range):
+            ofExchange(
+                "(json_valid(l.closed_detail) AND json_extract(l.closed_detail, '$.websocket.close_code') "
+                    + "BETWEEN \(argument(range.lowerBound)) AND \(argument(range.upperBound)))")
         case .not(let condition): "NOT ifnull(\(sql(of: condition)), 0)"
         }
     }
@@ -148,7 +152,7 @@ struct ConditionSQL {
         func inDetail(_ column: String) -> String {
             """
             (json_valid(\(column)) AND EXISTS(SELECT 1 FROM json_tree(\(column)) j \
-            WHERE \(like("j.atom")) OR (j.path = '$.attributes' AND \(like("j.key || '=' || \(shown)")))))
+            WHERE (\(like("j.atom")) AND j.path NOT LIKE '$.websocket.messages%') OR (j.path = '$.attributes' AND \(like("j.key || '=' || \(shown)")))))
             """
         }
         func inName(_ useCase: String, _ event: String) -> String {

@@ -37,6 +37,7 @@ extension Fact.Transfer {
         for index in redirects.indices {
             transfer.redirects[index].atMicroseconds = clock(redirects[index].atMicroseconds)
         }
+        transfer.webSocket = webSocket?.timed(by: clock)
         return transfer
     }
 }

@@ -39,6 +39,8 @@ public indirect enum FilterCondition: Hashable, Sendable {
     case method(Set<String>)
     /// The response's body had more, or fewer, than so many bytes; one whose size is not known had neither.
     case receivedMoreThan(Int), receivedLessThan(Int)
+    /// The exchange was a WebSocket, closed with a code from the first to the last (RFC 6455, section 7.4).
+    case closeCode(ClosedRange<Int>)
     /// The condition does not hold; of what is said about an exchange's transaction: it is in one, and there it does
     /// not.
     case not(FilterCondition)
@@ -53,7 +55,7 @@ extension FilterCondition {
         case .error, .app, .appVersion, .device, .osVersion, .os, .ended, .tookMoreThan, .tookLessThan, .text, .status,
             .exchange, .state, .host,
             .path,
-            .method, .receivedMoreThan, .receivedLessThan:
+            .method, .receivedMoreThan, .receivedLessThan, .closeCode:
             false
         }
     }

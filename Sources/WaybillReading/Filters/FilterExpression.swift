@@ -37,6 +37,7 @@
 /// | `error:-1001`, `error:NSURLErrorDomain`, `error:*` | that ended with such an error, or one with such an error behind it |
 /// | `took>2s`, `took<500ms` | that took more, or less |
 /// | `size>100kB`, `size<1MB` | whose response's body was larger, or smaller; units are B, kB, MB, GB |
+/// | `close:1006`, `close:1002-1015` | WebSockets that were closed with such a code |
 /// | `app:shop`, `version:1.2`, `device:x`, `os:"iOS 18"`, `osVersion:18.1` | recorded by such a source |
 /// | `ended:signal`, `ended:SIGSEGV` and so on | of which no end was recorded, because the process ended like this |
 /// | `useCase:login`, `outcome:failed`, `event:paid`, `attribute:variant=B` | of a transaction of which that holds |
@@ -142,13 +143,13 @@ extension FilterExpression {
     package enum Key: String, Sendable, CaseIterable {
         case useCase, outcome, event, error, attribute, status, exchange, app, version, device, os, osVersion, ended,
             took, since, until, beginner, sort
-        case host, path, method, state, size
+        case host, path, method, state, size, close
 
         /// Whether it is a key of filters about this.
         package func goes(with subject: Subject) -> Bool {
             switch self {
             case .exchange, .beginner, .sort: subject == .transactions
-            case .host, .path, .method, .state, .size: subject == .exchanges
+            case .host, .path, .method, .state, .size, .close: subject == .exchanges
             case .useCase, .outcome, .event, .error, .attribute, .status, .app, .version, .device, .os, .osVersion,
                 .ended, .took, .since, .until:
                 true

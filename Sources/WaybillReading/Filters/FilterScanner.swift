@@ -87,7 +87,8 @@ struct FilterScanner {
             "An exchange is told by its own state: say state:failed. The key “exchange” goes with transactions."
         case .state:
             "The key “state” goes with network exchanges; of a transaction say outcome:failed, or exchange:failed."
-        case .host, .path, .method, .size, .useCase, .outcome, .event, .error, .attribute, .status, .app, .version,
+        case .host, .path, .method, .size, .close, .useCase, .outcome, .event, .error, .attribute, .status, .app,
+            .version,
             .device, .os,
             .osVersion, .ended,
             .took, .since, .until:

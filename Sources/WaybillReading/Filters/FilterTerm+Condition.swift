@@ -28,6 +28,7 @@ extension FilterExpression.Term {
         case .method(let methods): self.init(.method, .equal, methods.sorted().joined(separator: ","))
         case .receivedMoreThan(let count): self.init(.size, .greater, Measure.size.text(count))
         case .receivedLessThan(let count): self.init(.size, .less, Measure.size.text(count))
+        case .closeCode(let range): self.init(.close, .equal, StatusRange.text(range, limit: 65_535))
         case .not(let condition):
             self.init(condition)
             isNegated.toggle()
@@ -35,23 +36,25 @@ extension FilterExpression.Term {
     }
 }
 
-/// Statuses as they are written: `404`, `4xx` or `400-499`.
+/// Statuses as they are written: `404`, `4xx` or `400-499`; and the close codes of WebSockets, without the second form.
 package enum StatusRange {
     /// nil for anything else.
-    package static func read(_ text: String) -> ClosedRange<Int>? {
-        if text.count == 3, text.lowercased().hasSuffix("xx"), let hundred = text.first?.wholeNumberValue, hundred > 0 {
+    package static func read(_ text: String, limit: Int = 999) -> ClosedRange<Int>? {
+        if limit == 999, text.count == 3, text.lowercased().hasSuffix("xx"), let hundred = text.first?.wholeNumberValue,
+            hundred > 0
+        {
             return 100 * hundred...100 * hundred + 99
         }
         let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
-        guard (1...2).contains(ends.count), let first = ends.first ?? nil, let last = ends.last ?? nil, last <= 999,
+        guard (1...2).contains(ends.count), let first = ends.first ?? nil, let last = ends.last ?? nil, last <= limit,
             first >= 0,
             first <= last
         else { return nil }
         return first...last
     }
 
-    static func text(_ range: ClosedRange<Int>) -> String {
-        let range = range.clamped(to: 0...999)
+    static func text(_ range: ClosedRange<Int>, limit: Int = 999) -> String {
+        let range = range.clamped(to: 0...limit)
         return range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)-\(range.upperBound)"
     }
 }

@@ -72,6 +72,7 @@ private struct TermReading {
         case .host: add(.host(value), to: &filter)
         case .path: add(.path(value), to: &filter)
         case .method: add(.method(try methods()), to: &filter)
+        case .close: add(.closeCode(try closeCodes()), to: &filter)
         case .size:
             add(
                 term.relation == .greater ? .receivedMoreThan(try byteCount()) : .receivedLessThan(try byteCount()),
@@ -207,6 +208,13 @@ extension TermReading {
     private func statuses() throws(FilterMistake) -> ClosedRange<Int> {
         guard let range = StatusRange.read(value) else {
             throw mistake("“\(value)” is no status: give 404, 4xx or 400-499.")
+        }
+        return range
+    }
+
+    private func closeCodes() throws(FilterMistake) -> ClosedRange<Int> {
+        guard let range = StatusRange.read(value, limit: 65_535) else {
+            throw mistake("“\(value)” is no close code of a WebSocket: give 1006 or 1002-1015.")
         }
         return range
     }

@@ -132,7 +132,7 @@ extension ListRequest {
     public init(matching filter: ExchangeFilter, limit: Int? = nil, cursor: String? = nil) {
         self.init(filter, [], limit, cursor)
         self[.method] = filter.methods.isEmpty ? nil : filter.methods.sorted().joined(separator: ",")
-        self[.status] = filter.statuses.map(StatusRange.text)
+        self[.status] = filter.statuses.map { StatusRange.text($0) }
         self[.state] = filter.states.isEmpty ? nil : filter.states.map(\.rawValue).sorted().joined(separator: ",")
     }
 

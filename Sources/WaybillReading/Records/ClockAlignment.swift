@@ -117,6 +117,7 @@ extension TransactionRecord.Exchange {
         closedMicroseconds? += microseconds
         transfer.sentAtMicroseconds? += microseconds
         for index in transfer.redirects.indices { transfer.redirects[index].atMicroseconds += microseconds }
+        transfer.webSocket = transfer.webSocket?.timed { $0 + microseconds }
     }
 }
 

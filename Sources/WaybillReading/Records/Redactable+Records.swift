@@ -52,6 +52,17 @@ extension ExchangeBody: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
         var body = self
         body.contentType = contentType.redacted(by: redactor)
+        guard contentType != KeptMessage.contentType else {
+            // One by one: each is looked at as what it is, and not as a string in a record.
+            body.bytes = KeptMessage.messages(in: self).flatMap { message in
+                var message = message
+                message.bytes = redactor.body(
+                    message.bytes, contentType: message.isText ? "text/plain" : "application/octet-stream",
+                    keepsBinary: true)
+                return message.record
+            }
+            return body
+        }
         body.bytes = redactor.body(bytes, contentType: body.contentType, keepsBinary: true)
         return body
     }

@@ -179,6 +179,7 @@ extension Fact {
             150 + content.path.utf8.count + (content.query?.utf8.count ?? 0) + content.headerFields.estimatedByteCount
         case .exchangeClosed(let content):
             150 + content.headerFields.estimatedByteCount + content.error.estimatedByteCount
+                + (content.transfer.webSocket?.messages.count ?? 0) * 60
         }
     }
 }

@@ -93,10 +93,16 @@ extension JournalWordReader {
             let redirects = redirects(),
             let isMocked = integer(), let rule = optionalText()
         else { return nil }
+        var socket: Fact.WebSocket?
+        if !isAtEnd {
+            guard let known = webSocket() else { return nil }
+            socket = known
+        }
         return Fact.Transfer(
             httpVersion: version, receivedWireByteCount: received, sentAtMicroseconds: sentAt,
             phases: Fact.Phases(lookupMicroseconds: lookup, connectMicroseconds: connect, secureMicroseconds: secure),
-            isConnectionReused: isReused.map { $0 == 1 }, redirects: redirects, isMocked: isMocked == 1, rule: rule)
+            isConnectionReused: isReused.map { $0 == 1 }, redirects: redirects, isMocked: isMocked == 1, rule: rule,
+            webSocket: socket)
     }
 
     private mutating func redirects() -> [Fact.Redirect]? {
@@ -107,6 +113,22 @@ extension JournalWordReader {
             redirects.append(Fact.Redirect(status: status, url: url, atMicroseconds: at))
         }
         return redirects
+    }
+
+    private mutating func webSocket() -> Fact.WebSocket? {
+        guard let sent = integer(), let received = integer(), let pings = integer(), let code = optionalInteger(),
+            let reason = optionalText(), let count = integer(), count >= 0
+        else { return nil }
+        var messages: [Fact.WebSocket.Message] = []
+        for _ in 0..<count {
+            guard let at = integer(), let kind = integer(), let byteCount = integer() else { return nil }
+            messages.append(
+                Fact.WebSocket.Message(
+                    atMicroseconds: at, isSent: kind & 1 != 0, isText: kind & 2 != 0, byteCount: byteCount))
+        }
+        return Fact.WebSocket(
+            sentMessageCount: sent, receivedMessageCount: received, pingCount: pings, closeCode: code,
+            closeReason: reason, messages: messages)
     }
 
     private mutating func detail() -> (error: RecordedError?, attributes: Attributes)? {

@@ -146,6 +146,21 @@ extension JournalSink {
         }
         integer(transfer.isMocked ? 1 : 0)
         optional(transfer.rule)
+        if let socket = transfer.webSocket { webSocket(socket) }
+    }
+
+    fileprivate mutating func webSocket(_ socket: Fact.WebSocket) {
+        integer(socket.sentMessageCount)
+        integer(socket.receivedMessageCount)
+        integer(socket.pingCount)
+        optional(socket.closeCode)
+        optional(socket.closeReason)
+        integer(socket.messages.count)
+        for message in socket.messages {
+            integer(message.atMicroseconds)
+            integer((message.isSent ? 1 : 0) | (message.isText ? 2 : 0))
+            integer(message.byteCount)
+        }
     }
 
     fileprivate mutating func headerFields(_ fields: [Fact.HeaderField]) {

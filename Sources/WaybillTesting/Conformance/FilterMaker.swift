@@ -88,7 +88,7 @@ package struct FilterMaker {
             .state([.completed]), .state([.inProgress, .interrupted, .mocked]), .error("*"), .error("-1001"),
             .error("D 1"),
             .tookMoreThan(.microseconds(took)), .tookLessThan(.microseconds(took)),
-            .receivedMoreThan(0), .receivedLessThan(1), .app("APP 0"),
+            .receivedMoreThan(0), .receivedLessThan(1), .closeCode(1000...1000), .closeCode(1001...4999), .app("APP 0"),
             .appVersion("1.2"),
             .device("device"), .os("linux 6"), .osVersion("7"), .ended("signal"), .ended("unknown"), .ended("exit"),
             .useCase(3), .useCase(4), .event("event of 1"),

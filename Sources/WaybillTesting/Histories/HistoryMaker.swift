@@ -171,7 +171,21 @@ package struct HistoryMaker {
             redirects: random.oneIn(2)
                 ? [302, 307].map { Fact.Redirect(status: $0, url: "https://example.com/ü\($0)", atMicroseconds: at) }
                 : [],
-            isMocked: random.oneIn(2), rule: random.oneIn(2) ? "slow \"login\"" : nil)
+            isMocked: random.oneIn(2), rule: random.oneIn(2) ? "slow \"login\"" : nil,
+            webSocket: random.oneIn(3) ? webSocket(at: at) : nil)
+    }
+
+    private mutating func webSocket(at: Int) -> Fact.WebSocket {
+        var socket = Fact.WebSocket(
+            pingCount: random.oneIn(2) ? 1 : 0, closeCode: random.oneIn(3) ? nil : random.oneIn(2) ? 1000 : 4001,
+            closeReason: random.oneIn(2) ? "später \"ab\"" : nil)
+        for _ in 0..<Int.random(in: 0...3, using: &random) {
+            socket.add(
+                Fact.WebSocket.Message(
+                    atMicroseconds: at, isSent: random.oneIn(2), isText: random.oneIn(2),
+                    byteCount: Int.random(in: 0...300, using: &random)))
+        }
+        return socket
     }
 
     private mutating func error() -> RecordedError? {

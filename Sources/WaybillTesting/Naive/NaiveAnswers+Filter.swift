@@ -78,7 +78,7 @@ extension NaiveAnswers {
         case .text(let text): mentions(text, run)
         case .not(let condition): !passes(condition, run)
         // Words about transactions have none of these.
-        case .state, .host, .path, .method, .receivedMoreThan, .receivedLessThan: false
+        case .state, .host, .path, .method, .receivedMoreThan, .receivedLessThan, .closeCode: false
         }
     }
 
@@ -191,7 +191,7 @@ extension NaiveAnswers {
             let transfer = content.transfer
             return words([:], content.error) + content.headerFields.flatMap { [$0.name, $0.value] }
                 + transfer.redirects.map(\.url)
-                + [transfer.httpVersion, transfer.rule].compactMap(\.self)
+                + [transfer.httpVersion, transfer.rule, transfer.webSocket?.closeReason].compactMap(\.self)
         }
     }
 
@@ -223,6 +223,7 @@ extension NaiveAnswers {
         case .method(let methods): return methods.contains { equal($0, opened.method) }
         case .status(let range): return closed?.status.map { range.contains($0) } ?? false
         case .state(let states): return states.contains(exchange.state)
+        case .closeCode(let range): return closed?.transfer.webSocket?.closeCode.map { range.contains($0) } ?? false
         case .error(let pattern): return closed?.error.map { matches($0, pattern) } ?? false
         case .tookMoreThan(let limit): return exchange.duration.map { $0 > limit.microseconds } ?? false
         case .tookLessThan(let limit): return exchange.duration.map { $0 < limit.microseconds } ?? false

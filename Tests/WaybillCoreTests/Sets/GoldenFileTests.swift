@@ -153,6 +153,27 @@ import WaybillCore
             ])
     }
 
+    @Test func whatWentOverAWebSocketIsRead() throws {
+        let share = try #require(
+            try TransactionSet.decode(Schemas.example("valid/websocket.json")).set.sources.first)
+        let sockets = share.facts.compactMap { fact -> Fact.WebSocket? in
+            guard case .exchangeClosed(let closed) = fact.content else { return nil }
+            return closed.transfer.webSocket
+        }
+        #expect(
+            sockets == [
+                Fact.WebSocket(
+                    sentMessageCount: 1, receivedMessageCount: 2, pingCount: 1, closeCode: 1000,
+                    closeReason: "delivered",
+                    messages: [
+                        .init(atMicroseconds: 43_000, isSent: true, isText: true, byteCount: 21),
+                        .init(atMicroseconds: 1_043_000, isSent: false, isText: true, byteCount: 30),
+                        .init(atMicroseconds: 8_390_000, isSent: false, isText: false, byteCount: 300),
+                    ]),
+                Fact.WebSocket(closeCode: 1011),
+            ])
+    }
+
     // MARK: Invalid
 
     /// Where each invalid example is wrong, as a JSON pointer.

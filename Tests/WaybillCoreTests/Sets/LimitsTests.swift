@@ -69,6 +69,27 @@ import WaybillCore
         #expect(rejection.reason.hasPrefix("\(pointer): "))
     }
 
+    /// Broken, a WebSocket that was open for a day would be a fact of many megabytes.
+    @Test func aWebSocketHasSoManyMessagesAndNoMore() throws {
+        func rejections(_ count: Int, reason: Int = 1) throws -> [Rejection] {
+            let message = Fact.WebSocket.Message(atMicroseconds: 1, isSent: true, isText: true, byteCount: 1)
+            let socket = Fact.WebSocket(
+                sentMessageCount: count, closeReason: Self.text(reason),
+                messages: Array(repeating: message, count: count))
+            let closed = Fact.ExchangeClosed(
+                exchange: 4, state: .completed, transfer: Fact.Transfer(webSocket: socket))
+            let share = TransactionSet.Share(
+                source: RecordedSource(id: .fixed(1)), clocks: [ClockAnchor(atMicroseconds: 0, offsetMicroseconds: 0)],
+                facts: [Fact(sequence: 5, part: 0, atMicroseconds: 0, content: .exchangeClosed(closed))])
+            return try TransactionSet.decode(TransactionSet(id: .fixed(0), sources: [share]).encoded()).rejections
+        }
+        #expect(try rejections(Limits.webSocketMessages, reason: Limits.labelLength).isEmpty)
+        let tooMany = try #require(try rejections(Limits.webSocketMessages + 1).first)
+        #expect(tooMany.reason.hasPrefix("/websocket/messages: "))
+        let tooLong = try #require(try rejections(1, reason: Limits.labelLength + 1).first)
+        #expect(tooLong.reason.hasPrefix("/websocket/close_reason: "))
+    }
+
     @Test func aSourceWithTooManyAttributesRefusesTheSet() {
         let attributes = Attributes(Dictionary(uniqueKeysWithValues: (0..<33).map { ("\($0)", true) }))
         let failure = #expect(throws: SetDecodingFailure.self) {

@@ -79,6 +79,21 @@ import WaybillCore
                     receivedByteCount: 1 << 40,
                     headerFields: fields)),
             .exchangeClosed(Fact.ExchangeClosed(exchange: 6, state: .failed, error: error)),
+            // One without and one with what went over a WebSocket, which stands behind all else.
+            .exchangeClosed(
+                Fact.ExchangeClosed(
+                    exchange: 6, state: .completed, transfer: Fact.Transfer(httpVersion: "1.1", rule: "slow"))),
+            .exchangeClosed(
+                Fact.ExchangeClosed(
+                    exchange: 6, state: .completed,
+                    transfer: Fact.Transfer(
+                        webSocket: Fact.WebSocket(
+                            sentMessageCount: 1, receivedMessageCount: 1, pingCount: 2, closeCode: 1000,
+                            closeReason: "später",
+                            messages: [
+                                .init(atMicroseconds: 5, isSent: true, isText: false, byteCount: 1 << 33),
+                                .init(atMicroseconds: 6, isSent: false, isText: true, byteCount: 0),
+                            ])))),
             .closed(Fact.Closed(outcome: .failed, error: error, attributes: attributes)),
             .closed(Fact.Closed(outcome: .succeeded)),
         ]

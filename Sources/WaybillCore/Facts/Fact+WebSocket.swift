@@ -1,0 +1,182 @@
+extension Fact {
+    /// What went over a WebSocket (RFC 6455), from its handshake to its end.
+    ///
+    /// The bytes of all messages are in ``ExchangeClosed/sentByteCount`` and ``ExchangeClosed/receivedByteCount``.
+    public struct WebSocket: Hashable, Sendable, Codable {
+        /// Messages that were sent.
+        public var sentMessageCount: Int
+        /// Messages that were received.
+        public var receivedMessageCount: Int
+        /// Pings that were sent; those of the other side are answered by the platform, which does not tell.
+        public var pingCount: Int
+        /// Why it was closed (RFC 6455, section 7.4): 1000 normally; nil where no close frame was seen.
+        public var closeCode: Int?
+        /// What the close frame said in words, redacted; nil where it said nothing.
+        public var closeReason: String?
+        /// The messages in order; of more than 500 the first 250 and the last 250.
+        public private(set) var messages: [Message]
+
+        /// Nothing has gone over it, unless told otherwise.
+        public init(
+            sentMessageCount: Int = 0, receivedMessageCount: Int = 0, pingCount: Int = 0, closeCode: Int? = nil,
+            closeReason: String? = nil, messages: [Message] = []
+        ) {
+            self.sentMessageCount = sentMessageCount
+            self.receivedMessageCount = receivedMessageCount
+            self.pingCount = pingCount
+            self.closeCode = closeCode
+            self.closeReason = closeReason
+            self.messages = messages
+        }
+
+        /// Counts a message, and keeps it unless it is one of those in the middle.
+        package mutating func add(_ message: Message) {
+            if message.isSent { sentMessageCount += 1 } else { receivedMessageCount += 1 }
+            if messages.count == Limits.webSocketMessages { messages.remove(at: Limits.webSocketMessages / 2) }
+            messages.append(message)
+        }
+
+        /// Whether a close code (RFC 6455, section 7.4) tells of no error: 1000, 1001, 1005, and those of applications.
+        package static func isNormal(closeCode: Int) -> Bool {
+            [1000, 1001, 1005].contains(closeCode) || (3000...4999).contains(closeCode)
+        }
+
+        /// Messages of which nothing but their number is known.
+        public var omittedMessageCount: Int { max(0, sentMessageCount + receivedMessageCount - messages.count) }
+
+        /// The messages, each with its number among those of its direction, from 1.
+        package var numberedMessages: [(number: Int, message: Message)] {
+            var (sent, received) = (0, 0)
+            let half = Limits.webSocketMessages / 2
+            return messages.enumerated().map { index, message in
+                if index == half, omittedMessageCount > 0 {
+                    let rest = messages[half...]
+                    sent = sentMessageCount - rest.count { $0.isSent }
+                    received = receivedMessageCount - rest.count { !$0.isSent }
+                }
+                if message.isSent { sent += 1 } else { received += 1 }
+                return (message.isSent ? sent : received, message)
+            }
+        }
+
+        /// The same with times of another clock.
+        package func timed(by clock: (Int) -> Int) -> Self {
+            var socket = self
+            for index in messages.indices {
+                socket.messages[index].atMicroseconds = clock(messages[index].atMicroseconds)
+            }
+            return socket
+        }
+    }
+}
+
+extension Fact.WebSocket {
+    /// A message as it passed.
+    public struct Message: Hashable, Sendable, Codable {
+        /// Microseconds from the start of the source to its passing.
+        public var atMicroseconds: Int
+        /// Whether this side sent it; else it was received.
+        public var isSent: Bool
+        /// Whether it was text; else it was binary.
+        public var isText: Bool
+        /// Its length in bytes.
+        public var byteCount: Int
+
+        /// Makes a message.
+        public init(atMicroseconds: Int, isSent: Bool, isText: Bool, byteCount: Int) {
+            self.atMicroseconds = atMicroseconds
+            self.isSent = isSent
+            self.isText = isText
+            self.byteCount = byteCount
+        }
+
+        /// As RFC 6455, section 5.2, counts them: 1 for text, 2 for binary.
+        package var opcode: Int { isText ? 1 : 2 }
+    }
+}
+
+extension JSONWriter {
+    /// `{"messages_sent": 1, "close_code": 1000, "messages": [{"at_us": 1391000, "sent": true, "opcode": 1, "bytes": 9}]}`
+    package mutating func webSocket(_ socket: Fact.WebSocket) {
+        beginObject()
+        member("messages_sent", socket.sentMessageCount)
+        member("messages_received", socket.receivedMessageCount)
+        member("pings", socket.pingCount == 0 ? nil : socket.pingCount)
+        member("close_code", socket.closeCode)
+        member("close_reason", socket.closeReason)
+        if !socket.messages.isEmpty {
+            key("messages")
+            beginArray()
+            for message in socket.messages {
+                beginObject()
+                member("at_us", message.atMicroseconds)
+                member("sent", message.isSent)
+                member("opcode", message.opcode)
+                member("bytes", message.byteCount)
+                endObject()
+            }
+            endArray()
+        }
+        endObject()
+    }
+}
+
+extension JSONReader {
+    package mutating func webSocket() throws(JSONFailure) -> Fact.WebSocket {
+        var socket = Fact.WebSocket()
+        var messages: [Fact.WebSocket.Message] = []
+        try beginObject()
+        while let key = try nextKey() {
+            switch key {
+            case "messages_sent": socket.sentMessageCount = try count()
+            case "messages_received": socket.receivedMessageCount = try count()
+            case "pings": socket.pingCount = try count()
+            case "close_code": socket.closeCode = try integer(in: 0...65_535)
+            case "close_reason": socket.closeReason = try string(limit: Limits.labelLength)
+            case "messages": messages = try webSocketMessages()
+            default: try skipValue()
+            }
+        }
+        return Fact.WebSocket(
+            sentMessageCount: socket.sentMessageCount, receivedMessageCount: socket.receivedMessageCount,
+            pingCount: socket.pingCount, closeCode: socket.closeCode, closeReason: socket.closeReason,
+            messages: messages)
+    }
+
+    private mutating func webSocketMessages() throws(JSONFailure) -> [Fact.WebSocket.Message] {
+        skipWhitespace()
+        let start = offset
+        var messages: [Fact.WebSocket.Message] = []
+        try beginArray()
+        while try nextElement() {
+            guard messages.count < Limits.webSocketMessages else {
+                throw JSONFailure(.invalid, at: start, "more than \(Limits.webSocketMessages) messages")
+            }
+            messages.append(try webSocketMessage())
+        }
+        return messages
+    }
+
+    private mutating func webSocketMessage() throws(JSONFailure) -> Fact.WebSocket.Message {
+        skipWhitespace()
+        let start = offset
+        var at: Int?
+        var isSent = false
+        var opcode: Int?
+        var byteCount: Int?
+        try beginObject()
+        while let key = try nextKey() {
+            switch key {
+            case "at_us": at = try count()
+            case "sent": isSent = try bool()
+            case "opcode": opcode = try integer(in: 0...15)
+            case "bytes": byteCount = try count()
+            default: try skipValue()
+            }
+        }
+        return Fact.WebSocket.Message(
+            atMicroseconds: try required(at, "at_us", at: start), isSent: isSent,
+            isText: try required(opcode, "opcode", at: start) == 1,
+            byteCount: try required(byteCount, "bytes", at: start))
+    }
+}
