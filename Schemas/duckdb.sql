@@ -53,7 +53,12 @@ CREATE OR REPLACE MACRO waybill_ndjson(files) AS TABLE
     error_name: 'VARCHAR',
     error_underlying: 'JSON',
     sets_attributes: 'BOOLEAN',
-    removed_attributes: 'JSON'
+    removed_attributes: 'JSON',
+    messages_sent: 'BIGINT',
+    messages_received: 'BIGINT',
+    pings: 'BIGINT',
+    close_code: 'BIGINT',
+    close_reason: 'VARCHAR'
   });
 -- A text in a CSV has an apostrophe before it where a spreadsheet would compute it.
 CREATE OR REPLACE MACRO waybill_text(cell) AS CASE WHEN starts_with(cell, '''') THEN substr(cell, 2) ELSE cell END;
@@ -116,5 +121,10 @@ CREATE OR REPLACE MACRO waybill_csv(files) AS TABLE
     error_name: 'VARCHAR',
     error_underlying: 'JSON',
     sets_attributes: 'BOOLEAN',
-    removed_attributes: 'JSON'
+    removed_attributes: 'JSON',
+    messages_sent: 'BIGINT',
+    messages_received: 'BIGINT',
+    pings: 'BIGINT',
+    close_code: 'BIGINT',
+    close_reason: 'VARCHAR'
   });

@@ -139,6 +139,19 @@ import WaybillStore
         #expect(waterfall.ticks == [5000, 10_000])
     }
 
+    /// Broken, a WebSocket that is open for an hour is a bar that says nothing.
+    @Test func theMessagesOfAWebSocketStandOnItsBar() throws {
+        var record = try login()
+        let opened = record.exchanges[0].openedMicroseconds
+        let times = [opened + 10, opened + 20]
+        record.exchanges[0].transfer.webSocket = Fact.WebSocket(
+            sentMessageCount: 1, receivedMessageCount: 1,
+            messages: times.map { .init(atMicroseconds: $0, isSent: $0 == times[0], isText: true, byteCount: 12) })
+        let waterfall = Waterfall(record, names: SourceNames(record.sources))
+        #expect(waterfall.bars[1].events.map(\.time) == times)
+        #expect(waterfall.figure(hasAnchors: true).text.contains("<title>received 12 B</title>"))
+    }
+
     @Test func thePictureOfAMomentHasALength() {
         var record = HostileText.records[0]
         record.timeline = []

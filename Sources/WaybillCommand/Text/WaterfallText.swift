@@ -56,7 +56,7 @@ struct WaterfallText {
     private func picture(of bar: Waterfall.Bar, width: Int, _ palette: Palette) -> String {
         let start = column(bar.start, width: width)
         let end = max(start, column(bar.end, width: width))
-        let cells = bar.kind == .part ? part(bar, start, end, width: width) : exchange(bar, start, end)
+        let cells = bar.kind == .part ? part(bar, start, end, width: width) : exchange(bar, start, end, width: width)
         let ink: Ink? = bar.kind == .part ? names.ink(lane: bar.lane) : bar.hasFailed ? .red : .green
         var line = palette.paint(whisker(before: bar, start, width: width), .dim)
         // What goes wrong stands out from its bar.
@@ -91,7 +91,7 @@ struct WaterfallText {
         return cells
     }
 
-    private func exchange(_ bar: Waterfall.Bar, _ start: Int, _ end: Int) -> [Character] {
+    private func exchange(_ bar: Waterfall.Bar, _ start: Int, _ end: Int, width: Int) -> [Character] {
         let count = end - start + 1
         guard let timing = bar.timing, timing.total > 0 else {
             return Array(repeating: bar.isOpen ? "╌" : "█", count: count)
@@ -103,6 +103,10 @@ struct WaterfallText {
             // Rounded by where it ends, so that the phases together are as long as the bar.
             let place = Int((Double(passed) / Double(timing.total) * Double(count)).rounded())
             cells += Array(repeating: Self.mark(of: phase.name), count: max(0, place - cells.count))
+        }
+        for message in bar.events {
+            let place = column(message.time, width: width) - start
+            if cells.indices.contains(place) { cells[place] = "•" }
         }
         return cells
     }
@@ -119,8 +123,10 @@ struct WaterfallText {
     private func legend(_ palette: Palette) -> [String] {
         guard waterfall.bars.contains(where: { $0.kind == .exchange }) else { return [] }
         let uncertain = waterfall.bars.contains { $0.uncertainty != nil } ? "   ~ may begin here" : ""
+        let messages = waterfall.bars.contains { $0.kind == .exchange && !$0.events.isEmpty } ? "   • message" : ""
         return [
-            palette.paint("├──┤ part   ● event   ✕ error   ▒ connect   ▓ send   ░ wait   █ receive\(uncertain)", .dim)
+            palette.paint(
+                "├──┤ part   ● event   ✕ error   ▒ connect   ▓ send   ░ wait   █ receive\(messages)\(uncertain)", .dim)
         ]
     }
 

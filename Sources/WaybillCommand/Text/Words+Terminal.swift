@@ -19,11 +19,11 @@ extension Words {
 
     /// How an exchange stands, in its colour: `200`, `mocked 200`, `failed`.
     static func cell(_ exchange: ExchangeRecord) -> Cell {
-        let status = exchange.exchange.status.map { "\($0)" }
+        let status = exchange.exchange.closing ?? exchange.exchange.status.map { "\($0)" }
         switch exchange.state {
         case .completed: return Cell(status ?? "completed", (exchange.exchange.status ?? 0) < 400 ? .green : .red)
         case .mocked: return Cell(["mocked", status].compactMap(\.self).joined(separator: " "), .magenta)
-        case .failed: return Cell("failed", .red)
+        case .failed: return Cell(exchange.exchange.closing ?? "failed", .red)
         case .canceled, .interrupted: return Cell(state(exchange.state), .yellow)
         case .inProgress: return Cell(state(.inProgress), .cyan)
         }

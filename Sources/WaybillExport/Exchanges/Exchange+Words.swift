@@ -15,8 +15,13 @@ extension TransactionRecord.Exchange {
         return rest.range(of: "://").map { rest[$0.upperBound...] } ?? rest
     }
 
-    /// `401`, `failed`; `no end recorded` while it is in progress.
-    package var result: String { status.map { "\($0)" } ?? state?.name ?? "no end recorded" }
+    /// `401`, `failed`, of a WebSocket `closed 1000`; `no end recorded` while it is in progress.
+    package var result: String {
+        closing ?? status.map { "\($0)" } ?? state?.name ?? "no end recorded"
+    }
+
+    /// `closed 1000`; nil where it was no WebSocket, or no close frame was seen.
+    package var closing: String? { transfer.webSocket?.closeCode.map { "closed \($0)" } }
 
     /// Whether no whole response came, or one that tells an error.
     package var hasFailed: Bool { state == .failed || (status ?? 0) >= 400 }

@@ -34,7 +34,7 @@ package struct ExchangeDetails {
         """
         <details\(anchor.map { " id=\"\($0)\"" } ?? HTML())><summary><b>\(exchange.method)</b> <span>\(exchange.url)\(recorder)</span> <em\(" class=bad", if: exchange.hasFailed)>\
         \(exchange.result)</em></summary><p>\(words.joined(separator: " · "))\(toPage)\(phases)\(error)\(redirects)\(request)\
-        \(fields("Response", exchange.responseHeaderFields))\(body("Response body", bodies.response))</details>
+        \(fields("Response", exchange.responseHeaderFields))\(body("Response body", shown.response))\(messages)</details>
 
         """
     }
@@ -68,12 +68,15 @@ package struct ExchangeDetails {
         }
         // Where no body is kept, one word for each says so: a report may have thousands.
         if let count = exchange.sentByteCount {
-            facts.append("sent \(Words.byteCount(count))\(count > 0 && bodies.request == nil ? ", not kept" : "")")
+            facts.append(
+                "sent \(Words.byteCount(count))\(count > 0 && bodies.request == nil && transfer.webSocket == nil ? ", not kept" : "")"
+            )
         }
         if let count = exchange.receivedByteCount {
             let wire = transfer.receivedWireByteCount.map { ", \(Words.byteCount($0)) on the wire" } ?? ""
             facts.append("received \(Words.byteCount(count))\(wire)")
         }
+        if let socket = transfer.webSocket { facts.append(socket.words) }
         if let version = transfer.httpVersion { facts.append("HTTP/\(version)") }
         if let isReused = transfer.isConnectionReused {
             facts.append(isReused ? "connection reused" : "new connection")
@@ -109,6 +112,13 @@ package struct ExchangeDetails {
         return "<h4>Redirects</h4><dl>\(items)</dl>"
     }
 
+    /// Those that are no messages.
+    private var shown: ExchangeBodies { bodies.withoutMessages }
+
+    private var messages: HTML {
+        WebSocketTable(exchange: exchange, bodies: bodies).map { "<h4>Messages</h4>\($0.html)" } ?? ""
+    }
+
     private func fields(_ title: String, _ fields: [Fact.HeaderField]) -> HTML {
         guard !fields.isEmpty else { return "" }
         return "<h4>\(title)</h4><dl>\(fields.map { "<dt>\($0.name)<dd>\(value($0.value))" as HTML })</dl>"
@@ -134,7 +144,7 @@ package struct ExchangeDetails {
     /// well.
     private var request: HTML {
         guard let command = CurlCommand(exchange, body: bodies.request) else {
-            return "\(fields("Request", exchange.requestHeaderFields))\(body("Request body", bodies.request))"
+            return "\(fields("Request", exchange.requestHeaderFields))\(body("Request body", shown.request))"
         }
         let isJSON = bodies.request?.text.flatMap(PrettyJSON.text) != nil
         return "<pre>\(command.text)</pre>\(isJSON ? body("Request body", bodies.request) : HTML())"

@@ -23,11 +23,13 @@ package struct ExchangeText {
 
     private let record: ExchangeRecord
     private let bodies: ExchangeBodies
+    private let webSocketMessages: WebSocketMessages
     private var exchange: TransactionRecord.Exchange { record.exchange }
 
     package init(_ record: Redacted<ExchangeRecord>, bodies: Redacted<ExchangeBodies>) {
         self.record = record.value
-        self.bodies = bodies.value
+        self.bodies = bodies.value.withoutMessages
+        webSocketMessages = WebSocketMessages(of: record.value.exchange, bodies.value)
     }
 
     /// All lines.
@@ -35,6 +37,7 @@ package struct ExchangeText {
         [.title("\(exchange.method) \(exchange.url)"), .empty] + facts + timing
             + message("REQUEST", exchange.requestHeaderFields, bodies.request, exchange.sentByteCount)
             + message("RESPONSE", exchange.responseHeaderFields, bodies.response, exchange.receivedByteCount)
+            + messages
     }
 
     /// The lines in one piece, without emphasis.
@@ -69,6 +72,7 @@ package struct ExchangeText {
         if !sizes.isEmpty { facts.append(.fact("sizes", sizes.joined(separator: " · "))) }
         let connection = connection
         if !connection.isEmpty { facts.append(.fact("connection", connection.joined(separator: " · "))) }
+        if let socket = exchange.transfer.webSocket { facts.append(.fact("messages", socket.words)) }
         if let rule = exchange.transfer.rule { facts.append(.fact("rule", rule)) }
         if let transaction = record.transaction {
             facts.append(.fact("transaction", "\(record.useCaseName ?? "") \(transaction.supportCode)  \(transaction)"))
@@ -129,6 +133,30 @@ package struct ExchangeText {
         return [.empty, .heading(title)] + fields.map { .field($0.name, $0.value) }
             + (body.isEmpty ? [] : [.empty] + body)
     }
+
+    /// One message on a line; of a long one, and of one of several lines, the beginning.
+    private var messages: [Line] {
+        guard !webSocketMessages.rows.isEmpty else { return [] }
+        var lines = webSocketMessages.rows.map { row -> Line in
+            let time = row.timeMicroseconds.map { Words.duration($0 - exchange.openedMicroseconds) } ?? ""
+            let size = row.byteCount.map(Words.byteCount) ?? ""
+            let text = row.text.map { text in
+                let line = text.prefix { $0 != "\n" }.prefix(Self.messageLength)
+                return line.count < text.count ? "\(line)…" : text
+            }
+            let said = [text, row.lack.map { "(\($0))" }].compactMap(\.self).joined(separator: " ")
+            return .text(
+                "\(row.isSent ? "→" : "←") \(time.padded(to: 9, onLeft: true)) \(size.padded(to: 9, onLeft: true))  \(said)"
+            )
+        }
+        if let omission = webSocketMessages.omission {
+            lines.insert(.text("(\(Words.count(omission.count, "message")) between)"), at: omission.place)
+        }
+        return [.empty, .heading("MESSAGES")] + lines
+    }
+
+    /// Characters of a message that are shown.
+    private static let messageLength = 200
 
     private func lines(of body: ExchangeBody?) -> [Line] {
         guard let body else { return [] }

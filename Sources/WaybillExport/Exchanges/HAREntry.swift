@@ -10,11 +10,14 @@ import WaybillStore
 struct HAREntry {
     private let record: ExchangeRecord
     private let bodies: ExchangeBodies
+    private let messages: WebSocketMessages
 
     private var exchange: TransactionRecord.Exchange { record.exchange }
 
     init(record: Redacted<ExchangeRecord>, bodies: Redacted<ExchangeBodies>) {
-        (self.record, self.bodies) = (record.value, bodies.value)
+        self.record = record.value
+        self.bodies = bodies.value.withoutMessages
+        messages = WebSocketMessages(of: record.value.exchange, bodies.value)
     }
 
     func write(to writer: inout JSONWriter) {
@@ -32,6 +35,7 @@ struct HAREntry {
         writer.key("timings")
         write(timing, to: &writer)
         writer.member("comment", comment)
+        if exchange.transfer.webSocket != nil || !messages.rows.isEmpty { writeMessages(to: &writer) }
         writer.key("_waybill")
         writeOwn(to: &writer)
         writer.endObject()
@@ -161,6 +165,26 @@ struct HAREntry {
         case .inProgress: "Still in progress."
         case .interrupted: "No end was recorded: the process ended before."
         }
+    }
+
+    /// As browsers write them; the data is empty where it was not kept.
+    private func writeMessages(to writer: inout JSONWriter) {
+        writer.member("_resourceType", word: "websocket")
+        writer.key("_webSocketMessages")
+        writer.beginArray()
+        for row in messages.rows {
+            writer.beginObject()
+            writer.member("type", word: row.isSent ? "send" : "receive")
+            writer.key("time")
+            writer.double(Double(row.timeMicroseconds ?? exchange.openedMicroseconds) / 1e6)
+            writer.member("opcode", row.opcode)
+            writer.key("data")
+            writer.string(row.text ?? row.kept.map { Data($0.bytes).base64EncodedString() } ?? "")
+            writer.member("_bytes", row.byteCount)
+            writer.member("_lack", row.kept == nil || row.kept?.isCut == true ? row.lack : nil)
+            writer.endObject()
+        }
+        writer.endArray()
     }
 
     private func writeOwn(to writer: inout JSONWriter) {

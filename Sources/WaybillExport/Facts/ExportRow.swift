@@ -133,6 +133,11 @@ struct ExportRow {
         row.underlying("error_underlying", error?.underlying ?? [])
         row.bool("sets_attributes", setsAttributes ? true : nil)
         row.texts("removed_attributes", removed)
+        row.integer("messages_sent", transfer.webSocket?.sentMessageCount)
+        row.integer("messages_received", transfer.webSocket?.receivedMessageCount)
+        row.integer("pings", transfer.webSocket?.pingCount)
+        row.integer("close_code", transfer.webSocket?.closeCode)
+        row.text("close_reason", transfer.webSocket?.closeReason)
     }
 }
 
@@ -150,5 +155,6 @@ enum ExportColumns {
         "redirects",
         "is_mocked",
         "rule", "support_code", "error_name", "error_underlying", "sets_attributes", "removed_attributes",
+        "messages_sent", "messages_received", "pings", "close_code", "close_reason",
     ]
 }

@@ -17,7 +17,7 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
     /// The source as rows tell it.
     private var described: Redacted<RecordedSource>
     private var useCase: Int?
-    /// Of the part's transaction; it is the last column, as later versions of the format have theirs at the end.
+    /// Of the part's transaction.
     private var supportCode: String?
     private var eventNames: [EventCode: Redacted<String>] = [:]
     /// The columns that all facts of a part share.

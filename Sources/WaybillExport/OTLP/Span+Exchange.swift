@@ -20,6 +20,14 @@ extension Span {
         attributes["waybill.sequence"] = .integer(exchange.opened.sequence)
         if answer.transfer.isMocked { attributes["waybill.mocked"] = true }
         if let rule = answer.transfer.rule { attributes["waybill.rule"] = .string(rule) }
+        if let socket = answer.transfer.webSocket {
+            attributes["network.protocol.name"] = "websocket"
+            attributes["waybill.websocket.messages_sent"] = .integer(socket.sentMessageCount)
+            attributes["waybill.websocket.messages_received"] = .integer(socket.receivedMessageCount)
+            if socket.pingCount > 0 { attributes["waybill.websocket.pings"] = .integer(socket.pingCount) }
+            if let code = socket.closeCode { attributes["waybill.websocket.close_code"] = .integer(code) }
+            if let reason = socket.closeReason { attributes["waybill.websocket.close_reason"] = .string(reason) }
+        }
         if Self.isError(answer, as: request.role) {
             status = .error
             statusMessage = answer.error?.text

@@ -35,7 +35,7 @@ package struct Waterfall {
         package var isOpen: Bool
         /// Whether it went wrong.
         package var hasFailed: Bool
-        /// Its events.
+        /// Its events; of a WebSocket its messages.
         package var events: [Mark] = []
         /// Its events that tell an error.
         package var errors: [Mark] = []
@@ -143,6 +143,11 @@ package struct Waterfall {
                 depth: depth, start: exchange.openedMicroseconds, end: max(exchange.openedMicroseconds, end ?? last),
                 firstByte: exchange.firstByteMicroseconds, timing: ExchangeTiming(exchange), exchange: exchange.id,
                 isOpen: end == nil,
-                hasFailed: exchange.hasFailed))
+                hasFailed: exchange.hasFailed,
+                events: (exchange.transfer.webSocket?.messages ?? []).map { message in
+                    Mark(
+                        time: message.atMicroseconds,
+                        label: "\(message.isSent ? "sent" : "received") \(Words.byteCount(message.byteCount))")
+                }))
     }
 }

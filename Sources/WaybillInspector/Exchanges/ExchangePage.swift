@@ -32,9 +32,9 @@ package struct ExchangePage {
         <p class=actions><button type=button class=copier data-copy=link hidden>Copy link</button>\(copyCommand)\
         \([ExchangeFile.har, .json, .text].map(download))</header>
         \(find)<article class="exchange \(record.tone)" id=exchange>\(time)\(ExchangeRedirects(exchange: exchange).html)<div class=sides>
-        \(side("Request", exchange.requestHeaderFields, bodies.request, exchange.sentByteCount, .requestBody))\
-        \(side("Response", exchange.responseHeaderFields, bodies.response, exchange.receivedByteCount, .responseBody))</div>
-        \(commandText)</article>
+        \(side("Request", exchange.requestHeaderFields, shown.request, byteCount(exchange.sentByteCount), .requestBody))\
+        \(side("Response", exchange.responseHeaderFields, shown.response, byteCount(exchange.receivedByteCount), .responseBody))</div>
+        \(messages)\(commandText)</article>
 
         """
     }
@@ -88,6 +88,17 @@ package struct ExchangePage {
             \(HeaderTable(fields: fields, id: "\(file.rawValue)-fields").html)\(view.html)</section>
 
             """
+    }
+
+    /// The bodies that are no messages.
+    private var shown: ExchangeBodies { bodies.withoutMessages }
+
+    /// The length of a body; what went over a WebSocket is none.
+    private func byteCount(_ count: Int?) -> Int? { exchange.transfer.webSocket == nil ? count : nil }
+
+    private var messages: HTML {
+        guard let table = WebSocketTable(exchange: exchange, bodies: bodies) else { return "" }
+        return "<section aria-labelledby=messages><h2 id=messages>Messages</h2>\(table.html)</section>\n"
     }
 
     // MARK: To take away

@@ -72,7 +72,7 @@ package struct ExchangesPage {
         let error: HTML = exchange.error.map { "<i title=\"\(Words.error($0))\">\(Words.error($0))</i>" } ?? ""
         return """
             <li class=\(record.tone)><a href="network/\(record.id.description)"><b>\(exchange.method)</b> \
-            <span>\(exchange.host)\(exchange.path)\(error)</span> <em>\(exchange.status.map { "\($0)" } ?? Words.state(record.state))</em> \
+            <span>\(exchange.host)\(exchange.path)\(error)</span> <em>\(exchange.closing ?? exchange.status.map { "\($0)" } ?? Words.state(record.state))</em> \
             <small>\(record.belonging)</small> \(DurationStrip(record.durationMicroseconds, scale).html)\
             <data>\(record.durationMicroseconds.map(Words.duration) ?? "-")</data> \
             <data class=size>\(exchange.receivedByteCount.map(Words.byteCount) ?? "")</data> \

@@ -58,6 +58,38 @@ import WaybillStore
         #expect(own["state"].text == "completed")
     }
 
+    /// Broken, the network panel of a browser would show a WebSocket without its messages.
+    @Test func theMessagesOfAWebSocketStandAsBrowsersWriteThem() throws {
+        let record = SampleExchange.record {
+            ($0.method, $0.url, $0.status) = ("GET", "wss://api.example.com/orders", 101)
+            let messages: [Fact.WebSocket.Message] = [
+                .init(atMicroseconds: $0.openedMicroseconds + 83, isSent: true, isText: true, byteCount: 5),
+                .init(atMicroseconds: $0.openedMicroseconds + 983, isSent: false, isText: false, byteCount: 2),
+                .init(atMicroseconds: $0.openedMicroseconds + 1983, isSent: false, isText: true, byteCount: 9),
+            ]
+            $0.transfer.webSocket = Fact.WebSocket(
+                sentMessageCount: 1, receivedMessageCount: 2, closeCode: 1000, messages: messages)
+        }
+        func body(_ messages: [KeptMessage]) -> ExchangeBody {
+            .whole(messages.flatMap(\.record), KeptMessage.contentType)
+        }
+        let bodies = ExchangeBodies(
+            request: body([KeptMessage(1, Array(#"{"password":"hunter2"}"#.utf8), isText: true)]),
+            response: body([KeptMessage(1, [0xFF, 0], isText: false)]))
+        let entry = try entry(record, bodies: bodies)
+        let messages = try #require(entry.members["_webSocketMessages"] as? [[String: Any]]).map { Members($0) }
+        #expect(entry["_resourceType"].text == "websocket")
+        #expect(messages.map { $0["type"].text } == ["send", "receive", "receive"])
+        #expect(messages.map { $0["opcode"].number } == [1, 2, 1])
+        #expect(messages.map { $0["_bytes"].number } == [5, 2, 9])
+        #expect(
+            messages.map { $0["data"].text } == [#"{"password":"[redacted]"}"#, "/wA=", ""],
+            "redacted once more, Base64 of what is binary, and nothing of what was not kept")
+        #expect(messages.first?["time"].number == 1_772_366_400.0001)
+        #expect(entry["request"]["postData"].members.isEmpty, "what was said over it is no body")
+        #expect(entry["response"]["content"]["text"].text == nil)
+    }
+
     @Test func timingsAddUpToTheTimeWithTLSInsideTheConnecting() throws {
         let entry = try entry()
         let timings = entry["timings"]
