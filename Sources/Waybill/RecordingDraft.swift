@@ -40,7 +40,8 @@ public enum RecordingDraft: Hashable, Sendable {
     case exchangeOpened(ExchangeOpened)
     /// An exchange is over. Withheld, it stays in progress.
     case exchangeClosed(ExchangeClosed)
-    /// A body that ``NetworkOptions/bodies`` asks for has passed. Withheld, nothing is kept of it.
+    /// A body that ``NetworkOptions/bodies`` asks for has passed, or one message of a WebSocket. Withheld, nothing is
+    /// kept of it.
     case body(Body)
 
     /// The beginning of this process's part in a transaction.
@@ -128,6 +129,8 @@ public enum RecordingDraft: Hashable, Sendable {
         public var error: RecordedError?
         /// The redirects that were followed, in order; those that are taken out are not recorded.
         public var redirects: [Redirect]
+        /// What the close frame of a WebSocket said in words; nil where there was none, or it said nothing.
+        public var closeReason: String?
     }
 
     /// A redirect that was followed.
@@ -141,13 +144,14 @@ public enum RecordingDraft: Hashable, Sendable {
         public var status: Int { fact.status }
     }
 
-    /// A body of an exchange.
+    /// A body of an exchange, or a message of a WebSocket.
     public struct Body: Hashable, Sendable {
         /// The request of the exchange, as the hook left it.
         public let request: ExchangeOpened
         /// Whether the request's body or the response's.
         public let direction: BodyDirection
-        /// The value of its `Content-Type` field; nil where it has none.
+        /// The value of its `Content-Type` field; nil where it has none. Of a message `text/plain` or
+        /// `application/octet-stream`.
         public let contentType: String?
         /// Bytes of the whole body.
         public let byteCount: Int

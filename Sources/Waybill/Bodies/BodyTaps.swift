@@ -7,6 +7,8 @@ package final class BodyTaps: Sendable {
     private struct State {
         var heads: [BodyDirection: [Fact.HeaderField]]
         var taps: [BodyDirection: BodyTap] = [:]
+        /// Of a WebSocket.
+        var messageTaps: [BodyDirection: MessageTap] = [:]
         var hasEnded = false
     }
 
@@ -45,6 +47,21 @@ package final class BodyTaps: Sendable {
         tap?.append(bytes)
     }
 
+    /// A message of a WebSocket.
+    ///
+    /// - Parameter number: From 1, among those of its direction.
+    func append(message bytes: some DataProtocol, _ direction: BodyDirection, isText: Bool, number: Int) {
+        let tap: MessageTap? = state.withLock { state in
+            guard !state.hasEnded else { return nil }
+            if let tap = state.messageTaps[direction] { return tap }
+            let tap = MessageTap(
+                BodyPlace(part: part, exchange: exchange, direction: direction, asked: asked), keeper)
+            state.messageTaps[direction] = tap
+            return tap
+        }
+        tap?.append(bytes, isText: isText, number: number)
+    }
+
     /// The exchange has ended.
     ///
     /// - Parameter isWhole: Whether all of the response is there.
@@ -56,6 +73,7 @@ package final class BodyTaps: Sendable {
         // A server that has answered has read the request.
         last.taps[.request]?.finish(isWhole: isWhole || last.heads[.response] != nil)
         last.taps[.response]?.finish(isWhole: isWhole)
+        for tap in last.messageTaps.values { tap.finish() }
     }
 }
 

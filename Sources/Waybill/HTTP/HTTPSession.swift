@@ -41,6 +41,13 @@ package final class HTTPSession: Sendable {
         return task
     }
 
+    /// Makes a WebSocket's task that tells what carries it what happens to it. Waits for URLSession's queue.
+    func webSocketTask(with request: URLRequest, for socket: TaskWebSocket) -> URLSessionWebSocketTask {
+        let task = session.webSocketTask(with: request)
+        delegate.add(socket, for: task)
+        return task
+    }
+
     /// Cancels a task, later. `URLSessionTask.cancel()` waits for URLSession's queue in swift-corelibs-foundation,
     /// which may be about to wait for the Swift task that is being canceled: a deadlock.
     func cancel(_ task: URLSessionTask) { cancellations.async { task.cancel() } }

@@ -6,13 +6,21 @@ import FoundationNetworking
 #endif
 
 /// The delegate of a session: passes on what it is told to the transport of the task.
-final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
+final class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionWebSocketDelegate, Sendable {
     private let transports = Locked<[Int: TaskTransport]>([:])
+    private let sockets = Locked<[Int: TaskWebSocket]>([:])
 
     /// Tells a transport what happens to a task, which must not have been resumed yet.
     func add(_ transport: TaskTransport, for task: URLSessionTask) {
         transports.withLock { $0[task.taskIdentifier] = transport }
     }
+
+    /// Tells what carries a WebSocket what happens to its task, which must not have been resumed yet.
+    func add(_ socket: TaskWebSocket, for task: URLSessionTask) {
+        sockets.withLock { $0[task.taskIdentifier] = socket }
+    }
+
+    private func socket(of task: URLSessionTask) -> TaskWebSocket? { sockets.withLock { $0[task.taskIdentifier] } }
 
     private func transport(of task: URLSessionTask) -> TaskTransport? {
         transports.withLock { $0[task.taskIdentifier] }
@@ -27,7 +35,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest,
         completionHandler: @escaping (URLRequest?) -> Void
-    ) { transport(of: task)?.redirected(by: response, to: request, answer: completionHandler) }
+    ) {
+        socket(of: task)?.redirected(to: request, answer: completionHandler)
+        transport(of: task)?.redirected(by: response, to: request, answer: completionHandler)
+    }
 
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -43,13 +54,27 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         transports.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.ended(error)
+        sockets.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.ended(error, response: task.response)
     }
+
+    func urlSession(
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
+    ) { socket(of: webSocketTask)?.opened(webSocketTask.response) }
+
+    func urlSession(
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
+        didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?
+    ) { socket(of: webSocketTask)?.closed(closeCode.rawValue, reason: reason) }
 
     #if canImport(FoundationNetworking)
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) { transport(of: task)?.declineChallenge { completionHandler(.cancelAuthenticationChallenge, nil) } }
+    ) {
+        let decline = { @Sendable in completionHandler(.cancelAuthenticationChallenge, nil) }
+        socket(of: task)?.later(decline)
+        transport(of: task)?.declineChallenge(decline)
+    }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
@@ -60,7 +85,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
     #else
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
-        if let measured = TransferMeasurements(metrics) { transport(of: task)?.tell(measured) }
+        guard let measured = TransferMeasurements(metrics) else { return }
+        transport(of: task)?.tell(measured)
+        socket(of: task)?.tell(measured)
     }
     #endif
 }

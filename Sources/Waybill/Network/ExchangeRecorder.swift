@@ -34,6 +34,11 @@ public final class ExchangeRecorder: Sendable {
         var sentByteCount: Int?
         var receivedByteCount: Int?
         var transfer = Fact.Transfer()
+
+        /// From now on it is one.
+        mutating func openWebSocket() {
+            if transfer.webSocket == nil { transfer.webSocket = Fact.WebSocket() }
+        }
     }
 
     /// Header fields to add to the request, which tie it to its transaction: those of the manager's
@@ -148,6 +153,68 @@ public final class ExchangeRecorder: Sendable {
         update { progress, _ in progress.receivedByteCount = (progress.receivedByteCount ?? 0) + byteCount }
     }
 
+    /// A message of a WebSocket is handed over to be sent; the recorder keeps count of messages, bytes and times.
+    ///
+    /// ```swift
+    /// let exchange = transactions.openExchange(ExchangeRequest(url: URL(string: "wss://api.example.com/orders")!))
+    /// let socket = try await client.connect(headers: exchange.headers)
+    /// exchange.responded(ExchangeResponse(status: 101))
+    /// exchange.sent(message: Data(text.utf8), isText: true)
+    /// for try await message in socket { exchange.received(message: message.bytes, isText: message.isText) }
+    /// exchange.closed(code: socket.closeCode)
+    /// ```
+    public func sent(message bytes: some DataProtocol, isText: Bool) { passed(bytes, isSent: true, isText: isText) }
+
+    /// A message of a WebSocket has come; as ``sent(message:isText:)``.
+    public func received(message bytes: some DataProtocol, isText: Bool) {
+        passed(bytes, isSent: false, isText: isText)
+    }
+
+    /// A ping was sent over a WebSocket.
+    public func pinged() {
+        update { progress, _ in
+            progress.openWebSocket()
+            progress.transfer.webSocket?.pingCount += 1
+        }
+    }
+
+    /// A WebSocket was closed, by either side, which ends the exchange: as completed with 1000, 1001, 1005 and the codes
+    /// that applications have to themselves (3000 to 4999), as failed with every other.
+    ///
+    /// - Parameters:
+    ///   - code: That of the close frame (RFC 6455, section 7.4); 1005 where it had none.
+    ///   - reason: What it said in words; nil for nothing.
+    public func closed(code: Int, reason: String? = nil) {
+        update { progress, _ in
+            progress.openWebSocket()
+            progress.transfer.webSocket?.closeCode = (0...65_535).contains(code) ? code : nil
+            progress.transfer.webSocket?.closeReason = reason.flatMap { $0.isEmpty ? nil : $0 }
+        }
+        if Fact.WebSocket.isNormal(closeCode: code) { return end(.completed, error: nil) }
+        end(.failed, error: RecordedError(domain: "WebSocket", code: code))
+    }
+
+    /// The handshake of a WebSocket is done.
+    func opensWebSocket() { update { progress, _ in progress.openWebSocket() } }
+
+    private func passed(_ bytes: some DataProtocol, isSent: Bool, isText: Bool) {
+        var number = 0
+        update { progress, now in
+            progress.openWebSocket()
+            progress.transfer.webSocket?.add(
+                Fact.WebSocket.Message(atMicroseconds: now, isSent: isSent, isText: isText, byteCount: bytes.count))
+            let socket = progress.transfer.webSocket
+            number = (isSent ? socket?.sentMessageCount : socket?.receivedMessageCount) ?? 0
+            if isSent {
+                progress.sentByteCount = (progress.sentByteCount ?? 0) + bytes.count
+            } else {
+                progress.receivedByteCount = (progress.receivedByteCount ?? 0) + bytes.count
+            }
+        }
+        guard number > 0, let bodies, source?.isOn == true else { return }
+        bodies.append(message: bytes, isSent ? .request : .response, isText: isText, number: number)
+    }
+
     /// A rule has answered it, failed it or slowed it down.
     package func interfered(by rule: String, isMocked: Bool) {
         update { progress, _ in (progress.transfer.rule, progress.transfer.isMocked) = (rule, isMocked) }
@@ -222,10 +289,12 @@ extension Fact.ExchangeClosed {
     fileprivate mutating func changed(by hook: RecordingHook, request: RecordingDraft.ExchangeOpened) -> Bool {
         let draft = RecordingDraft.ExchangeClosed(
             request: request, state: state, status: status, headerFields: headerFields, error: error,
-            redirects: transfer.redirects.map(RecordingDraft.Redirect.init))
+            redirects: transfer.redirects.map(RecordingDraft.Redirect.init),
+            closeReason: transfer.webSocket?.closeReason)
         guard case .exchangeClosed(let kept)? = hook.ask(.exchangeClosed(draft)) else { return false }
         (headerFields, error) = (kept.headerFields, kept.error)
         transfer.redirects = kept.redirects.map(\.changed)
+        transfer.webSocket?.closeReason = kept.closeReason
         return true
     }
 }

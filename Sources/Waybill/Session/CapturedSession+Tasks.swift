@@ -64,6 +64,25 @@ extension CapturedSession {
         }
     }
 
+    /// Makes a WebSocket to a `wss:` or `ws:` address; see ``CapturedWebSocket``.
+    ///
+    /// - Parameters:
+    ///   - target: A `URLRequest`, a `URL`, or a URL's text.
+    ///   - protocols: The subprotocols to offer, the preferred one first; what the server chose is in the recorded
+    ///     response.
+    ///   - transaction: What it is made for; nil: the current transaction, or none.
+    public func webSocketTask<Event>(
+        with target: some RequestTarget, protocols: [String] = [],
+        in transaction: UseCaseTransaction<Event>? = UseCaseTransaction<Int>?.none
+    ) -> CapturedWebSocket {
+        var request = target.urlRequest
+        if !protocols.isEmpty {
+            request?.setValue(protocols.joined(separator: ", "), forHTTPHeaderField: "Sec-WebSocket-Protocol")
+        }
+        let (made, part) = (request, transaction.part())
+        return CapturedWebSocket { self.webSocket(of: made, part: part) }
+    }
+
     private func task(
         _ target: some RequestTarget, body: OutgoingRequest.Body, part: OpenPart?, deadline: Duration?,
         _ completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void

@@ -73,6 +73,31 @@ public final class CapturedSession: Sendable {
             deadline: [deadline, resourceTimeout].compactMap { $0 }.min(), record: record, sentBytes: sentBytes,
             progress: tell)
     }
+
+    /// Records that a WebSocket is about to be opened, and makes what carries it.
+    ///
+    /// - Parameter request: nil where its address was none.
+    func webSocket(of request: URLRequest?, part: OpenPart?) -> CapturedWebSocket.Opened {
+        guard var request, let opened = ExchangeRequest(request) else {
+            return .init(carrier: FailedWebSocket(URLError(.badURL)), record: ExchangeRecorder())
+        }
+        let record = sources.openExchange(opened, part: part)
+        for (name, value) in record.headers { request.setValue(value, forHTTPHeaderField: name) }
+        guard ["ws", "wss"].contains(opened.url.scheme?.lowercased()) else {
+            let sentence =
+                "A WebSocket has an address that begins with ws:// or wss://, and not \(opened.url.scheme ?? "nothing")."
+            let error = URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: sentence])
+            return .init(carrier: FailedWebSocket(error), record: record)
+        }
+        if let carrier = rules.webSocket(for: opened, record: record, tell: sources.diagnostics) {
+            return .init(carrier: carrier, record: record)
+        }
+        let carrier = TaskWebSocket(
+            request,
+            redirects: .follow(droppingFieldsForOtherOrigins: sources.settings?.header.fieldNames ?? []), in: http
+        ) { [diagnostics = sources.diagnostics] in diagnostics.once(TaskWebSocket.refusal) }
+        return .init(carrier: carrier, record: record)
+    }
 }
 
 extension Optional {

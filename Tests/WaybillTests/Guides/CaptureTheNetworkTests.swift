@@ -55,6 +55,41 @@ import FoundationNetworking
         #expect(!transactions.passiveCapture.isRunning)
     }
 
+    func watch(_ order: Int, for login: UseCaseTransaction<Login>) async throws {
+        let socket = transactions.session.webSocketTask(with: "wss://api.example.com/orders/\(order)", in: login)
+        try await socket.send(.string(#"{"subscribe":"state"}"#))
+        for try await message in socket.messages { show(message) }
+        socket.cancel(with: .normalClosure, reason: nil)
+    }
+
+    private func show(_ message: URLSessionWebSocketTask.Message) {}
+
+    @Test func aWebSocket() async throws {
+        let login = transactions.begin(Login.self)
+        transactions.rules.add(NetworkRule("offline", .fail(.notConnectedToInternet)))
+        transactions.rules.isOn = true
+        await #expect(throws: URLError.self) { try await watch(17, for: login) }
+        #expect(transactions.exchanges.map(\.url) == ["wss://api.example.com/orders/17"])
+    }
+
+    func pass(_ messages: AsyncStream<Data>, from url: URL, for login: UseCaseTransaction<Login>) async {
+        let exchange = transactions.openExchange(ExchangeRequest(url: url), in: login)
+        exchange.responded(ExchangeResponse(status: 101))
+        for await message in messages { exchange.received(message: message, isText: true) }
+        exchange.closed(code: 1000)
+    }
+
+    @Test func aWebSocketOfAnotherLibrary() async throws {
+        let (messages, continuation) = AsyncStream<Data>.makeStream()
+        for text in ["a", "bc"] { continuation.yield(Data(text.utf8)) }
+        continuation.finish()
+        let url = try #require(URL(string: "wss://api.example.com/orders"))
+        await pass(messages, from: url, for: transactions.begin(Login.self))
+        let exchange = try #require(transactions.exchanges.first)
+        #expect(exchange.transfer.webSocket?.messages.map(\.byteCount) == [1, 2])
+        #expect((exchange.state, exchange.receivedByteCount) == (.completed, 3))
+    }
+
     func fetch(_ url: URL, for login: UseCaseTransaction<Login>) async throws -> Data {
         let exchange = transactions.openExchange(ExchangeRequest(method: "GET", url: url), in: login)
         do {

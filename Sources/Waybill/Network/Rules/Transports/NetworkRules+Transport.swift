@@ -32,6 +32,20 @@ extension NetworkRules {
                 transport(), afterByteCount: count, with: URLError(.networkConnectionLost, failing: request.url))
         }
     }
+
+    /// What a WebSocket is carried by where a rule fails it; nil where none does, and for rules that have answers, which a
+    /// WebSocket has not.
+    func webSocket(for request: ExchangeRequest, record: ExchangeRecorder, tell diagnostics: Diagnostics)
+        -> FailedWebSocket?
+    {
+        guard isOn, let rule = hit(by: request, body: nil) else { return nil }
+        guard case .fail(let code, let delay) = rule.action else {
+            diagnostics.once("The rule \(rule.name) does nothing to a WebSocket: only one that fails can.")
+            return nil
+        }
+        record.interfered(by: rule.name, isMocked: true)
+        return FailedWebSocket(URLError(code, failing: request.url), after: delay, on: schedule())
+    }
 }
 
 extension NetworkRule.Action {

@@ -1,0 +1,90 @@
+import Foundation
+import WaybillCore
+
+@testable import Waybill
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Carries messages to and from a test, in place of URLSession's task.
+final class ScriptedWebSocket: WebSocketCarrier {
+    typealias Message = URLSessionWebSocketTask.Message
+
+    private struct State {
+        var tell: (@Sendable (WebSocketEvent) -> Void)?
+        var sent: [String] = []
+        var waiting: (@Sendable (Result<Message, any Error>) -> Void)?
+        var coming: [Result<Message, any Error>] = []
+        var closed: [Int] = []
+        var maximumMessageSize = 1 << 20
+    }
+
+    private let state = Locked(State())
+
+    /// What was sent, binary as its length.
+    var sent: [String] { state.withLock { $0.sent } }
+
+    /// The codes that it was closed with from this side.
+    var closed: [Int] { state.withLock { $0.closed } }
+
+    /// Whether somebody waits for a message.
+    var isWaitedFor: Bool { state.withLock { $0.waiting != nil } }
+
+    var isStarted: Bool { state.withLock { $0.tell != nil } }
+
+    var maximumMessageSize: Int {
+        get { state.withLock { $0.maximumMessageSize } }
+        set { state.withLock { $0.maximumMessageSize = newValue } }
+    }
+
+    func start(telling tell: @escaping @Sendable (WebSocketEvent) -> Void) { state.withLock { $0.tell = tell } }
+
+    func send(_ message: Message, _ done: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+        let text: String =
+            if case .string(let text) = message { text } else if case .data(let data) = message { "\(data.count)" } else
+            { "" }
+        state.withLock { $0.sent.append(text) }
+        done(.success(()))
+    }
+
+    func receive(_ done: @escaping @Sendable (Result<Message, any Error>) -> Void) {
+        let next: Result<Message, any Error>? = state.withLock { state in
+            guard state.coming.isEmpty else { return state.coming.removeFirst() }
+            state.waiting = done
+            return nil
+        }
+        if let next { done(next) }
+    }
+
+    func ping(_ done: @escaping @Sendable (Result<Void, any Error>) -> Void) { done(.success(())) }
+
+    func close(_ code: URLSessionWebSocketTask.CloseCode, reason: Data?) {
+        state.withLock { $0.closed.append(code.rawValue) }
+    }
+
+    // MARK: What the other side does
+
+    func tell(_ event: WebSocketEvent) { state.withLock { $0.tell }?(event) }
+
+    /// The handshake is answered.
+    func open() { tell(.opened(nil)) }
+
+    func say(_ result: Result<Message, any Error>) {
+        let waiting = state.withLock { state in
+            if state.waiting == nil { state.coming.append(result) }
+            defer { state.waiting = nil }
+            return state.waiting
+        }
+        waiting?(result)
+    }
+
+    func say(_ text: String) { say(.success(.string(text))) }
+
+    /// Closes as a server does: what waits for a message is told that there is none.
+    func end(_ code: Int, _ reason: String) {
+        tell(.closed(code: code, reason: Data(reason.utf8)))
+        say(.failure(URLError(.networkConnectionLost)))
+        tell(.ended(nil, nil))
+    }
+}
