@@ -10,7 +10,10 @@ import WaybillTesting
 
 @Suite(.timeLimit(.minutes(5))) struct ExportTests {
     @Test(
-        arguments: ["every-kind-and-member", "login-from-client-and-server", "exchange-transfer", "errors-with-names"],
+        arguments: [
+            "every-kind-and-member", "login-from-client-and-server", "exchange-transfer", "errors-with-names",
+            "websocket",
+        ],
         TextFormat.allCases)
     func theGoldenSetsAreExportedAsPublished(name: String, format: TextFormat) throws {
         let examples = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Schemas/examples")
