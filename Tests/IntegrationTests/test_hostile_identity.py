@@ -214,3 +214,36 @@ def test_what_is_told_of_many_sources_has_a_sum(collector, attack):
         assert status == 200
         assert max(row["ledger"]["recorded"] for row in page["rows"]) == 1 << 40
         tried.held = "each counts for 2^40 at most, and the pages add them up"
+
+
+def test_who_says_that_he_began_what_others_began_is_not_shown_for_them(collector, attack):
+    """The ID of a transaction is in every request of it, and the lowest ID of a source is anybody's to take."""
+    victim, server = Sender(), Sender(SERVER)
+    transactions = [victim.begin(attributes={"by": "victim"}) for _ in range(ROUNDS // 10)]
+    cause = {"source": victim.recorder.id, "sequence": 1}
+    for transaction in transactions:
+        server.begin(transaction, events=0, joined=True, cause=cause)
+    collector.post(victim.set(), server.set())
+    with attack(collector, "a source of the lowest ID says that it began others' transactions") as tried:
+        for transaction in transactions:
+            liar = Sender(source=f"00000000-0000-7000-8000-{secrets.token_hex(6)}")
+            liar.begin(transaction, attributes={"by": "liar"})
+            liar.begin(transaction, events=0, joined=True, cause={"source": liar.recorder.id, "sequence": 1})
+            collector.post(liar.set())
+            tried.count += 1
+        status, page = ask(collector, "read", "GET", "/v1/transactions?limit=500")
+        assert status == 200
+        by = {row["id"]: row["attributes"].get("by") for row in page["rows"]}
+        assert [by[transaction] for transaction in transactions] == ["victim"] * len(transactions)
+        status, told = page_of(collector, f"/transactions/{transactions[0]}")
+        assert status == 200 and "2 sources say that they began it" in told
+        tried.held = f"all {len(transactions)} are shown as their servers know them, and the page tells of two who say so"
+
+
+def page_of(collector, path):
+    connection = http.client.HTTPConnection(collector.address, timeout=TIMEOUT)
+    connection.request("GET", path, headers={"Cookie": collector.log_in(collector.tokens["read"])})
+    answer = connection.getresponse()
+    body = answer.read().decode()
+    connection.close()
+    return answer.status, body

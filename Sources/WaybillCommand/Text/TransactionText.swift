@@ -48,8 +48,8 @@ struct TransactionText {
             table.rows.append([Cell("attributes", .dim), Cell(Words.attributes(summary.attributes))])
         }
         if let words = clocks.words(record, names) { table.rows.append([Cell("clocks", .dim), Cell(words)]) }
-        if summary.isWaitingForBeginner {
-            table.rows.append([Cell("note", .dim), Cell("The source that began it has not been heard yet.", .yellow)])
+        if let note = Words.beginning(of: record) {
+            table.rows.append([Cell("note", .dim), Cell(note, .yellow)])
         }
         return table
     }

@@ -59,9 +59,7 @@ package struct TransactionSection {
 
     private var facts: HTML {
         let times: HTML = clocks.words(raw, names).map { "<p>\($0)\n" } ?? ""
-        let note: HTML =
-            record.summary.isWaitingForBeginner
-            ? "<p class=note>The source that began it has not been heard yet.\n" : ""
+        let note: HTML = Words.beginning(of: record).map { "<p class=note>\($0)\n" } ?? ""
         return """
             <p>ID <code>\(record.summary.id.description)</code>
             <ul>\(record.parts.map(part))</ul>

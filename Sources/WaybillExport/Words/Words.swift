@@ -46,6 +46,16 @@ package enum Words {
     /// `timed out`.
     package static func outcome(_ outcome: TransactionOutcome) -> String { outcome.name.replacing("_", with: " ") }
 
+    /// What is not certain about who began a transaction; nil: nothing is.
+    package static func beginning(of record: TransactionRecord) -> String? {
+        if record.summary.isWaitingForBeginner { return "The source that began it has not been heard yet." }
+        let count = Set(record.parts.filter { !$0.isJoined }.map(\.id.source)).count
+        guard count > 1 else { return nil }
+        return
+            "\(count) sources say that they began it, and anybody can who knows its ID. Lists show the first one here: "
+            + "one that the others name as their cause comes before one that none names."
+    }
+
     /// `in progress`.
     package static func state(_ state: ExchangeRecord.State) -> String { state.rawValue.replacing("_", with: " ") }
 

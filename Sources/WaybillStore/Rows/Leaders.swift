@@ -2,8 +2,10 @@ import WaybillCore
 
 /// Decides which part stands for a transaction in lists: the one that has `listed_us`.
 ///
-/// The part that began it, of several the least by (source, sequence); without any, the joined part that began first.
-/// So the rows do not depend on the order of arrival.
+/// The part that began it; without any, the joined part that began first. Where several say that they began it, one
+/// whose source is named as its cause by a part that another source joined, and of these the least by (source,
+/// sequence): anybody can say so who knows the ID, and who began it is the one who called others. So the rows do not
+/// depend on the order of arrival.
 struct Leaders {
     let connection: Connection
 
@@ -16,16 +18,16 @@ struct Leaders {
     func decide(_ transaction: GUID) throws(WaybillError) {
         let statement = try connection.statement(
             """
-            SELECT p.source, p.sequence, p.joined, p.listed_us, s.uuid, \(SQL.wall("p.at_us", source: "p.source")) \
+            SELECT p.source, p.sequence, p.joined, p.listed_us, s.uuid, p.cause_source, \(SQL.wall("p.at_us", source: "p.source")) \
             FROM parts p JOIN sources s ON s.id = p.source WHERE p.guid = ?
             """)
         let parts = try statement.rows(transaction) { row in
             Part(
                 source: row.int(0), id: Fact.ID(source: row.guid(4), sequence: row.int(1)), isJoined: row.bool(2),
-                listed: row.optionalInt(3),
-                begun: row.int(5))
+                listed: row.optionalInt(3), cause: row.optionalGUID(5), begun: row.int(6))
         }
-        guard let leader = parts.min(by: Part.leads) else { return }
+        let callers = Set(parts.filter { $0.cause != $0.id.source }.compactMap(\.cause))
+        guard let leader = parts.min(by: { Part.leads($0, $1, callers: callers) }) else { return }
         for part in parts {
             let listed = part.id == leader.id ? part.begun : nil
             guard listed != part.listed else { continue }
@@ -52,11 +54,16 @@ struct Leaders {
         var id: Fact.ID
         var isJoined: Bool
         var listed: Int?
+        /// The source whose exchange caused it, as it says.
+        var cause: GUID?
         var begun: Int
 
-        static func leads(_ left: Part, _ right: Part) -> Bool {
+        /// - Parameter callers: The sources that other ones name as what caused their parts.
+        static func leads(_ left: Part, _ right: Part, callers: Set<GUID>) -> Bool {
             guard left.isJoined == right.isJoined else { return !left.isJoined }
             if left.isJoined, left.begun != right.begun { return left.begun < right.begun }
+            let (isLeftNamed, isRightNamed) = (callers.contains(left.id.source), callers.contains(right.id.source))
+            if !left.isJoined, isLeftNamed != isRightNamed { return isLeftNamed }
             return (left.id.source, left.id.sequence) < (right.id.source, right.id.sequence)
         }
     }

@@ -99,8 +99,12 @@ package struct NaiveAnswers {
     }
 
     private func run(_ parts: [Part]) -> Run {
+        let calls = parts.filter { $0.opened.cause?.source != $0.id.source }
+        let callers = Set(calls.compactMap(\.opened.cause?.source))
         let leader = parts.sorted { left, right in
             if left.opened.isJoined != right.opened.isJoined { return right.opened.isJoined }
+            let (isLeftNamed, isRightNamed) = (callers.contains(left.id.source), callers.contains(right.id.source))
+            if !left.opened.isJoined, isLeftNamed != isRightNamed { return isLeftNamed }
             let times = left.opened.isJoined ? (left.begun, right.begun) : (0, 0)
             return (times.0, left.id.source, left.id.sequence) < (times.1, right.id.source, right.id.sequence)
         }[0]

@@ -67,6 +67,18 @@ import WaybillReading
         #expect(lines.contains { $0.contains("├─▶ POST") && $0.hasSuffix("no end recorded") })
     }
 
+    /// Breaks when nobody is told that somebody else's part may be what lists show.
+    @Test func twoWhoSayThatTheyBeganItAreTold() throws {
+        var record = try Login.record()
+        func notes() -> [String] {
+            let lines = TransactionText(Redactor.off.redacted(record)).lines(Palette(isColored: false), width: 80)
+            return lines.filter { $0.hasPrefix("note") }
+        }
+        #expect(notes().isEmpty)
+        record.parts[1].isJoined = false
+        #expect(notes().count == 1 && notes()[0].contains("2 sources say that they began it"))
+    }
+
     @Test func twoSourcesOfOneAppAreNumbered() throws {
         var sources = try Login.record().sources
         sources[1].app = "app"

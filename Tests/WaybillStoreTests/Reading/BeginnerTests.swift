@@ -99,4 +99,29 @@ import WaybillCore
             #expect(found.before?.id == others.0 && found.after?.id == others.1)
         }
     }
+
+    /// Breaks when anybody who knows the ID of a transaction can have lists show his part in place of the one that began
+    /// it, or when the order of arrival decides.
+    @Test(arguments: [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]])
+    func ofSeveralWhoSayTheyBeganItTheOneThatCalledOthersLeads(order: [Int]) throws {
+        let (shared, other) = (GUID(), GUID())
+        let writers = (0..<3).map { _ in FactWriter() }.sorted { $0.id < $1.id }
+        let (impostor, client, server) = (writers[0], writers[1], writers[2])
+        for transaction in [shared, other] {
+            client.open(transaction, attributes: ["by": "client"])
+            impostor.open(transaction, attributes: ["by": "impostor"])
+        }
+        server.open(shared, joined: true, cause: Fact.ID(source: client.id, sequence: 7))
+        server.open(other, joined: true)
+        // What it says of itself proves nothing.
+        impostor.open(shared, joined: true, cause: Fact.ID(source: impostor.id, sequence: 7))
+        for index in order { try store.ingest([client, impostor, server][index].set()) }
+        func leader(_ id: GUID) throws -> AttributeValue? {
+            try reader.all(TransactionFilter()).first { $0.id == id }?.attributes["by"]
+        }
+        #expect(try leader(shared) == "client")
+        #expect(try leader(other) == "impostor", "where nobody was called, the lower ID decides in any order")
+        let record = try #require(try reader.transaction(shared, now: FactWriter.wall))
+        #expect(record.parts.filter { !$0.isJoined }.map(\.id.source) == [client.id, impostor.id])
+    }
 }
