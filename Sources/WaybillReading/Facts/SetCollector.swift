@@ -2,10 +2,14 @@ package import WaybillCore
 package import WaybillStore
 
 /// Collects facts into sets, redacted once more.
+///
+/// Full after some thousand facts, or as many rows beside them as one set may have: a store may have many sources of few
+/// facts, and each of them has all names of its app.
 struct SetCollector: FactVisitor {
     private(set) var shares: [TransactionSet.Share] = []
-    private(set) var count = 0
-    var isFull: Bool { count >= 2_000 }
+    private var factCount = 0
+    private var envelopeCount = 0
+    var isFull: Bool { factCount >= 2_000 || envelopeCount >= Limits.envelopeItems }
 
     private let redactor: Redactor
     private let hasProofs: Bool
@@ -19,20 +23,34 @@ struct SetCollector: FactVisitor {
 
     mutating func removeAll() {
         shares = []
-        count = 0
+        (factCount, envelopeCount) = (0, 0)
+    }
+
+    /// Sets of what has facts, each with no more beside them than a set may have.
+    var sets: [TransactionSet] {
+        var sets: [TransactionSet] = []
+        for share in shares where !share.facts.isEmpty {
+            if let last = sets.indices.last, sets[last].hasRoom(for: share) {
+                sets[last].sources.append(share)
+            } else {
+                sets.append(TransactionSet(id: GUID(), sources: [share]))
+            }
+        }
+        return sets
     }
 
     mutating func enter(_ scanned: ScannedSource) throws(WaybillError) {
         let source = scanned.source
         var share = TransactionSet.Share(source: redactor.source(source), clocks: scanned.clock.anchors)
         share.names = try connection.statement(
-            "SELECT use_case, event, name FROM names WHERE app = ? AND app_version = ?"
+            "SELECT use_case, event, name FROM names WHERE app = ? AND app_version = ? LIMIT ?"
         )
-        .rows(source.app, source.appVersion) { row in
+        .rows(source.app, source.appVersion, Limits.envelopeItems) { row in
             RecordedName(
                 useCase: row.int(0), event: row.int(1) < 0 ? nil : row.int(1), name: redactor.text(row.text(2)))
         }
-        share.dropped = try RangeRows(connection: connection).dropped(of: scanned.share.row)
+        share.dropped = try RangeRows(connection: connection).dropped(
+            of: scanned.share.row, limit: Limits.envelopeItems)
         try connection.statement("SELECT ended, recorded, refused, ended_by FROM sources WHERE id = ?").forEachRow(
             scanned.share.row
         ) { row in
@@ -48,13 +66,24 @@ struct SetCollector: FactVisitor {
             }
         }
         shares.append(share)
+        envelopeCount += share.clocks.count + share.names.count + share.dropped.count
     }
 
     mutating func enter(_ part: ScannedPart) {}
 
     mutating func visit(_ fact: Fact, closing opening: Fact?) {
         shares[shares.count - 1].facts.append(redactor.fact(fact))
-        count += 1
+        factCount += 1
+    }
+}
+
+extension TransactionSet {
+    /// Whether what stands beside the facts of a share is not too much beside what there is.
+    fileprivate func hasRoom(for share: Share) -> Bool {
+        func fits(_ count: (Share) -> Int) -> Bool {
+            sources.reduce(count(share)) { $0 + count($1) } <= Limits.envelopeItems
+        }
+        return fits(\.clocks.count) && fits(\.names.count) && fits(\.dropped.count)
     }
 }
 
@@ -72,8 +101,7 @@ extension StoreReader {
             var hasMore = true
             while hasMore {
                 hasMore = try scan.run(&collector)
-                let shares = collector.shares.filter { !$0.facts.isEmpty }
-                if !shares.isEmpty { try body(TransactionSet(id: GUID(), sources: shares)) }
+                for set in collector.sets { try body(set) }
                 collector.removeAll()
             }
         }

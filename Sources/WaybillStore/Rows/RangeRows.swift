@@ -85,9 +85,21 @@ package struct RangeRows {
         return found
     }
 
+    /// The first of what was given up, in order of sequence.
+    package func dropped(of source: Int, limit: Int) throws(WaybillError) -> [DroppedRange] {
+        try connection.statement("SELECT first, last, reason FROM dropped WHERE source = ? ORDER BY first LIMIT ?")
+            .rows(source, limit, transform: Self.dropped)
+    }
+
     /// Whether anything was given up; of most sources nothing was.
     package func hasDropped(of source: Int) throws(WaybillError) -> Bool {
         try connection.integer("SELECT EXISTS(SELECT 1 FROM dropped WHERE source = ?)", source) != 0
+    }
+
+    /// How many rows there are of what was given up; `limit` at most.
+    package func droppedRowCount(of source: Int, limit: Int) throws(WaybillError) -> Int {
+        try connection.integer(
+            "SELECT count(*) FROM (SELECT 1 FROM dropped WHERE source = ? LIMIT ?)", source, limit)
     }
 
     private static func dropped(_ row: Row) -> DroppedRange {

@@ -155,13 +155,17 @@ package struct Ingestion {
 
     /// Rows of a source that the ranges which one set tells may cover: each of them is looked at.
     private static let coveredRowLimit = 50_000
+    /// Rows of what one source has given up: as many as five sets of the largest kind tell.
+    private static let droppedRowLimit = 5 * Limits.envelopeItems
 
     /// What the source says it has given up, as far as it has recorded that.
     ///
     /// A range that covers more rows than may be looked at for one set is left out, and counts as not arrived yet. It is
-    /// told again with the next set.
+    /// told again with the next set. So are those for which the source has no more rows.
     private func told(_ dropped: [DroppedRange], of source: SourceRow) throws(WaybillError) -> [DroppedRange] {
-        let told = dropped.compactMap { range in
+        guard !dropped.isEmpty else { return [] }
+        let room = try Self.droppedRowLimit - ranges.droppedRowCount(of: source.id, limit: Self.droppedRowLimit)
+        let told = dropped.prefix(room).compactMap { range in
             range.first <= source.recorded
                 ? DroppedRange(first: range.first, last: min(range.last, source.recorded), reason: range.reason) : nil
         }

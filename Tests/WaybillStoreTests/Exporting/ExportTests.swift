@@ -26,6 +26,25 @@ import WaybillTesting
         #expect(try StoreReader(place).text(.everything, format) == published)
     }
 
+    /// Breaks when many sources of an app of many names become one set that no collector takes, and no memory holds.
+    @Test func setsOfManySourcesHaveNoMoreBesideTheirFactsThanASetMay() throws {
+        let (store, place) = try Store.inMemory()
+        let (sourceCount, nameCount) = (60, 1_000)
+        for _ in 0..<sourceCount {
+            let app = FactWriter()
+            app.names = (0..<nameCount).map { RecordedName(useCase: 0, event: $0, name: "event \($0)") }
+            app.open(GUID())
+            try store.ingest(app.set())
+        }
+        var factCount = 0
+        try StoreReader(place).export(.everything, redactor: Redactor()) { set in
+            let read = try TransactionSet.decode(set.encoded())
+            #expect(read.rejections.isEmpty && read.set.sources.allSatisfy { $0.names.count == nameCount })
+            factCount += read.set.factCount
+        }
+        #expect(factCount == sourceCount)
+    }
+
     /// Random histories, delivered in random order: what an export holds is what the rows hold, each fact once.
     @Test(arguments: 0..<40) func everyFactIsExportedOnce(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
