@@ -49,16 +49,21 @@ final class MemorySink: BodySink {
     }
 }
 
-/// Writes the body to a new file, which belongs to the caller that gets it; a body that does not come whole leaves
-/// none.
-final class FileSink: BodySink {
-    private let completion: @Sendable (Result<(URL, URLResponse), URLError>) -> Void
+/// Writes the body to a new file; one that does not come whole leaves none.
+final class FileSink<File>: BodySink {
+    private let completion: @Sendable (Result<(File, URLResponse), URLError>) -> Void
     private let url = FileManager.default.temporaryDirectory.appending(
         path: "download-\(UUID().uuidString).tmp", directoryHint: .notDirectory)
+    private let isNamed: Bool
+    /// Makes of the file what the caller gets.
+    private let finish: (FileHandle, URL) throws -> File
     private var file: FileHandle?
 
-    init(_ completion: @escaping @Sendable (Result<(URL, URLResponse), URLError>) -> Void) {
-        self.completion = completion
+    private init(
+        isNamed: Bool, _ completion: @escaping @Sendable (Result<(File, URLResponse), URLError>) -> Void,
+        finish: @escaping (FileHandle, URL) throws -> File
+    ) {
+        (self.isNamed, self.completion, self.finish) = (isNamed, completion, finish)
     }
 
     func responded(_ response: URLResponse) {}
@@ -68,11 +73,10 @@ final class FileSink: BodySink {
     func ended(_ answer: Result<URLResponse, URLError>) {
         do {
             let response = try answer.get()
-            try opened().close()  // an empty body is an empty file
-            completion(.success((url, response)))
+            completion(.success((try finish(opened(), url), response)))  // an empty body is an empty file
         } catch {
             try? file?.close()
-            if file != nil { try? FileManager.default.removeItem(at: url) }
+            if file != nil, isNamed { try? FileManager.default.removeItem(at: url) }
             completion(
                 .failure(error as? URLError ?? URLError(.cannotCreateFile, userInfo: [NSUnderlyingErrorKey: error])))
         }
@@ -81,43 +85,29 @@ final class FileSink: BodySink {
     private func opened() throws -> FileHandle {
         if let file { return file }
         let file = try FileHandle.making(url)
+        if !isNamed { unlink(url.path(percentEncoded: false)) }
         self.file = file
         return file
     }
 }
 
-/// Writes the body to a file that has no name any more, for its caller to read.
-final class UnnamedFileSink: BodySink {
-    private let completion: @Sendable (Result<(FileHandle, URLResponse), URLError>) -> Void
-    private var file: FileHandle?
-
-    init(_ completion: @escaping @Sendable (Result<(FileHandle, URLResponse), URLError>) -> Void) {
-        self.completion = completion
-    }
-
-    func responded(_ response: URLResponse) {}
-
-    func received(_ bytes: Data) throws { try opened().write(contentsOf: bytes) }
-
-    func ended(_ answer: Result<URLResponse, URLError>) {
-        do {
-            let response = try answer.get()
-            let file = try opened()
-            try file.seek(toOffset: 0)
-            completion(.success((file, response)))
-        } catch {
-            completion(
-                .failure(error as? URLError ?? URLError(.cannotCreateFile, userInfo: [NSUnderlyingErrorKey: error])))
+extension FileSink where File == URL {
+    /// The file belongs to the caller that gets it.
+    convenience init(_ completion: @escaping @Sendable (Result<(URL, URLResponse), URLError>) -> Void) {
+        self.init(isNamed: true, completion) { file, url in
+            try file.close()
+            return url
         }
     }
+}
 
-    private func opened() throws -> FileHandle {
-        if let file { return file }
-        let url = FileManager.default.temporaryDirectory.appending(path: "waybill-\(UUID().uuidString)")
-        let file = try FileHandle.making(url)
-        unlink(url.path(percentEncoded: false))
-        self.file = file
-        return file
+extension FileSink where File == FileHandle {
+    /// The file has no name any more, and is for its caller to read from its beginning.
+    convenience init(_ completion: @escaping @Sendable (Result<(FileHandle, URLResponse), URLError>) -> Void) {
+        self.init(isNamed: false, completion) { file, _ in
+            try file.seek(toOffset: 0)
+            return file
+        }
     }
 }
 

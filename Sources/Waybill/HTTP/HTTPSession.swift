@@ -89,6 +89,6 @@ extension HTTPSession {
     ) {
         let outgoing = OutgoingRequest(request: request)
         return try await HTTPCall(of: outgoing, by: TaskTransport(outgoing, in: self), redirects: redirects)
-            .value(into: UnnamedFileSink.init)
+            .value(into: FileSink<FileHandle>.init)
     }
 }

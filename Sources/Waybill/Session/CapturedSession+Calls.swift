@@ -74,7 +74,7 @@ extension CapturedSession {
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> (URL, URLResponse) {
         try await exchange(of: request, part: transaction.part(), deadline: deadline, progress: progress).value(
-            into: FileSink.init)
+            into: FileSink<URL>.init)
     }
 
     /// Writes what is at an address, a `URL` or its text, to a file; as ``download(for:in:deadline:progress:)``.
@@ -83,7 +83,7 @@ extension CapturedSession {
         deadline: Duration? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> (URL, URLResponse) {
         try await exchange(of: address.urlRequest, part: transaction.part(), deadline: deadline, progress: progress)
-            .value(into: FileSink.init)
+            .value(into: FileSink<URL>.init)
     }
 
     /// Sends a request, waits for the head of the answer, and gives its body as it comes; as

@@ -51,7 +51,7 @@ extension CapturedSession {
         return CapturedTask {
             self.exchange(of: request, part: part, deadline: deadline)
         } sink: {
-            FileSink { answer in
+            FileSink<URL> { answer in
                 self.later {
                     switch answer {
                     case .success(let (file, response)):

@@ -18,7 +18,7 @@ struct ServeSettings: Sendable {
     private(set) var keyPassword: String?
     private(set) var logLevel = Logger.Level.warning
     private(set) var limits = CollectorLimits.serving
-    /// Which of the limits that have transactions retired nobody chose.
+    /// The limits on age and size that have their defaults, because nobody set them.
     private(set) var retentionDefaults: [ServeSetting] = []
     private(set) var maximumConnections = 512
     private(set) var headerSeconds = 10
@@ -202,7 +202,7 @@ struct ServeSettings: Sendable {
 }
 
 extension CollectorLimits {
-    /// Those of a server that nobody told any: it does not fill its disk.
+    /// The defaults of `waybill serve`, which do not fill its disk.
     fileprivate static var serving: CollectorLimits {
         var limits = CollectorLimits()
         limits.maximumAge = .seconds(90 * 86_400)

@@ -18,7 +18,7 @@ struct Import: AsyncParsableCommand {
         abstract: "Take in sets that were written to files.",
         discussion: """
             The files are left where they are; to take one in twice does no harm. A file that is no set does not keep the others out: it is \
-            named, and the exit code is 1. So is a fact that is rejected.
+            named, and the exit code is 1. So is a fact that is rejected; of many the first ten are named, and the others counted.
 
             EXAMPLES
               waybill import ./outbox --to ./collected
@@ -53,6 +53,7 @@ struct Import: AsyncParsableCommand {
                 }
             }
         }
+        tally.end()
         Terminal.write([tally.description])
         if tally.hasFailures { throw ExitCode.failure }
     }
@@ -105,16 +106,33 @@ private struct Tally: CustomStringConvertible {
     private var accepted = 0
     private var known = 0
     private var rejected = 0
+    /// Of rejections, told and not.
+    private var tellableCount = 0
+
+    /// Rejections that are told one by one.
+    private static let tellingLimit = 10
 
     mutating func count(_ receipt: Receipt, of file: URL) {
         sets += 1
         accepted += receipt.acceptedCount
         known += receipt.knownCount
         rejected += receipt.rejections.count
-        for rejection in receipt.rejections { fail("\(file.relativePath): \(Words.rejection(rejection))") }
+        for rejection in receipt.rejections { reject("\(file.relativePath): \(Words.rejection(rejection))") }
         for refused in receipt.refusedSources {
-            fail("\(file.relativePath): Nothing was taken of source \(refused.source): \(refused.reason).")
+            reject("\(file.relativePath): Nothing was taken of source \(refused.source): \(refused.reason).")
         }
+    }
+
+    private mutating func reject(_ sentence: @autoclosure () -> String) {
+        hasFailures = true
+        tellableCount += 1
+        if tellableCount <= Self.tellingLimit { Terminal.warn(sentence()) }
+    }
+
+    /// Says how many rejections were not told one by one.
+    func end() {
+        let untold = tellableCount - Self.tellingLimit
+        if untold > 0 { Terminal.warn("\(Words.count(untold, "more rejection")), not told one by one.") }
     }
 
     mutating func fail(_ sentence: String) {

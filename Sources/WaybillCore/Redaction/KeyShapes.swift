@@ -1,4 +1,4 @@
-/// Keys and tokens that whoever issued them marked by their first letters.
+/// A kind of key or token that its issuer marks with a prefix.
 struct KeyShape: Sendable {
     let prefix: [UInt8]
     /// How many letters, digits and whatever else is allowed follow at least; one of them is a digit.

@@ -92,7 +92,7 @@ extension SecretShapes {
 
     // MARK: Social security numbers of the United States
 
-    /// Where a number like `219-09-9999` ends; nil where there is none, or one that is given to nobody.
+    /// Where a number like `219-09-9999` ends; nil where there is none, or only a number that is never issued.
     static func endOfSocialSecurityNumber(_ bytes: [UInt8], at start: Int) -> Int? {
         let end = start + 11
         guard end <= bytes.count, bytes[start + 3] == UInt8(ascii: "-"), bytes[start + 6] == UInt8(ascii: "-") else {

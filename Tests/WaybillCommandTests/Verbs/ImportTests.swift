@@ -79,6 +79,25 @@ import WaybillCore
         #expect(result.text == "1 set taken in: 5 new facts, 0 known already, 1 rejected.")
     }
 
+    /// Breaks when a thousand rejected facts are a thousand lines.
+    @Test func ofManyRejectedFactsTheFirstAreTold() async throws {
+        var set = login.clientSet()
+        let sent = set.sources[0].facts.count
+        for number in 1...30 {
+            var fact = set.sources[0].facts[1]
+            (fact.sequence, fact.content) = (sent + number, .event(Fact.Event(code: -1)))
+            set.sources[0].facts.append(fact)
+        }
+        set.sources[0].ledger.recorded += 30
+        try outbox.write(set, named: "bad")
+        let result = try await Command.waybill(
+            "import", outbox.file("bad.waybill-set.json").path, "--to", folder.url.path)
+        #expect(result.status == 1)
+        let lines = result.errors.split(separator: "\n")
+        #expect(lines.count == 11 && lines.last == "20 more rejections, not told one by one.")
+        #expect(result.text == "1 set taken in: \(sent) new facts, 0 known already, 30 rejected.")
+    }
+
     @Test func aFolderWithoutSetsIs1() async throws {
         let result = try await Command.waybill("import", folder.url.path, "--to", folder.file("new").path)
         #expect(result.status == 1)
