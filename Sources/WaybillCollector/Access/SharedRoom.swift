@@ -36,7 +36,7 @@ package final class SharedRoom: Sendable {
     package init(limit: Int, largest: Int = 1) {
         self.limit = limit
         limitOfToken = min(limit, max(limit / 2, largest))
-        limitOfProject = min(limit, max(limit * 3 / 4, largest))
+        limitOfProject = min(limit, max(limit - limit / 4, largest))
     }
 
     /// How much is taken.

@@ -244,7 +244,13 @@ final class ConnectionSlot: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         introduction?.cancel()
+        place = nil
         slots.remove(context.channel)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        place = nil
+        context.fireChannelInactive()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
