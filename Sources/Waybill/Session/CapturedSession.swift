@@ -67,11 +67,13 @@ public final class CapturedSession: Sendable {
         let sentBytes = record.isRecorded ? SentBytes(of: &outgoing, isWanted: record.keepsBodies) : nil
         var tell: (@Sendable (TransferProgress) -> Void)?
         if let progress { tell = { [callbacks] state in callbacks.async { progress(state) } } }
+        let deadline = [deadline, resourceTimeout].compactMap { $0 }.min()
         return HTTPCall(
-            of: outgoing, by: rules.transport(for: outgoing, record: record, else: TaskTransport(outgoing, in: http)),
+            of: outgoing,
+            by: rules.transport(
+                for: outgoing, deadline: deadline, record: record, else: TaskTransport(outgoing, in: http)),
             redirects: .follow(droppingFieldsForOtherOrigins: sources.settings?.header.fieldNames ?? []),
-            deadline: [deadline, resourceTimeout].compactMap { $0 }.min(), record: record, sentBytes: sentBytes,
-            progress: tell)
+            deadline: deadline, record: record, sentBytes: sentBytes, progress: tell)
     }
 
     /// Records that a WebSocket is about to be opened, and makes what carries it.

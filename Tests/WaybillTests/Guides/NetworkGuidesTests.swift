@@ -38,6 +38,36 @@ import FoundationNetworking
         #expect(transactions.rules.all.isEmpty)
     }
 
+    @Test func firstThisThenThatAndDelays() async throws {
+        let transactions = TransactionManager.testing()
+        transactions.rules.add(
+            NetworkRule("a bad network", .throttle(Throttle(latency: .milliseconds(100), longestLatency: .seconds(2)))))
+        transactions.rules.add([
+            NetworkRule(
+                "down", matching: RequestPattern(path: "/orders"), .mock(MockedResponse(status: 503)), times: 2),
+            NetworkRule("up", matching: RequestPattern(path: "/orders"), .mock(.text("[]"))),
+        ])
+        transactions.rules.isOn = true
+        var statuses: [Int?] = []
+        for _ in 0..<3 {
+            statuses.append(try await transactions.session.data(for: URLRequest(url: refusedURL("/orders"))).1.status)
+        }
+        #expect(statuses == [503, 503, 200])
+        let tested = Set(
+            try String(contentsOf: URL(filePath: #filePath), encoding: .utf8).split(separator: "\n").map {
+                $0.trimmingCharacters(in: .whitespaces)
+            })
+        let sections = try #require(
+            guide("MockAndThrottle").components(separatedBy: "## First this").last?
+                .components(separatedBy: "## From JSON").first)
+        let snippets = sections.components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+        #expect(snippets.count == 2)
+        for line in snippets.flatMap({ $0.split(separator: "\n").dropFirst() }) {
+            let code = line.trimmingCharacters(in: .whitespaces)
+            #expect(tested.contains(code), "\(code)")
+        }
+    }
+
     @Test func rulesFromJSON() throws {
         let blocks = try guide("MockAndThrottle").components(separatedBy: "```json\n").dropFirst()
         let json = try #require(blocks.first?.components(separatedBy: "```").first)
@@ -45,8 +75,9 @@ import FoundationNetworking
         let (rules, file) = (transactions.rules, folder.file("rules.json"))
         try Data(json.utf8).write(to: file)
         try transactions.rules.add(json: Data(contentsOf: file))
-        #expect(rules.all.map(\.name) == ["login is down", "no advertisements", "slow", "films break off"])
-        #expect(rules.all.map(\.isEnabled) == [true, true, false, true])
+        #expect(
+            rules.all.map(\.name) == ["login is down", "no advertisements", "slow", "down twice", "films break off"])
+        #expect(rules.all.map(\.isEnabled) == [true, true, false, true, true])
     }
 
     @Test func whatTheGuideSaysOfAMistake() {

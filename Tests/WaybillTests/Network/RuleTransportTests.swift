@@ -49,6 +49,22 @@ import FoundationNetworking
         #expect(network.startCount == 0)
     }
 
+    /// Broken, a list whose answers come in another order each time would never be seen in a test.
+    @Test func aDelayIsDrawnBetweenItsBoundsForEachRequest() {
+        let bounds = Duration.milliseconds(100)...Duration.milliseconds(900)
+        for action in [
+            .mock(MockedResponse(delay: bounds.lowerBound, longestDelay: bounds.upperBound)),
+            .fail(.timedOut, after: bounds.lowerBound, upTo: bounds.upperBound),
+            .throttle(Throttle(latency: bounds.lowerBound, longestLatency: bounds.upperBound)),
+        ] as [NetworkRule.Action] {
+            let first = schedule.delays.count
+            for _ in 0..<50 { transport(action).start(telling: events) }
+            let delays = schedule.delays.dropFirst(first)
+            #expect(delays.count == 50 && delays.allSatisfy(bounds.contains))
+            #expect(Set(delays).count > 1)
+        }
+    }
+
     @Test func aMockWithoutADelayIsNotToldInsideTheCallThatStartsIt() throws {
         transport(.mock(MockedResponse())).start(telling: events)
         #expect(events.all.isEmpty)

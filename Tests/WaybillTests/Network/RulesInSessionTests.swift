@@ -17,14 +17,16 @@ struct RulesInSessionTests {
     /// Open once a request was about to be sent.
     private let opened = Gate()
 
-    init() {
+    init() { self.init(clock: ManualClock()) }
+
+    private init(clock: ManualClock) {
         var options = TransactionManager.Options()
         options.diagnostics = { _ in }
         options.network.shouldLog = { [opened] _ in
             opened.open()
             return true
         }
-        tx = .testing(correlatedHosts: ["127.0.0.1"], options: options)
+        tx = .testing(clock: clock, correlatedHosts: ["127.0.0.1"], options: options)
         tx.rules.isOn = true
     }
 
@@ -193,13 +195,14 @@ struct RulesInSessionTests {
         way: WayIn, action: NetworkRule.Action
     ) async throws {
         let server = try LoopbackServer { _ in .text("") }
-        tx.rules.add(NetworkRule("endless", action))
+        let waiting = Self(clock: ManualClock(movesByItself: false))
+        waiting.tx.rules.add(NetworkRule("endless", action))
         let call = WayIn.Call(request: request(server.url()))
-        let running = Task { await outcome(call, by: way) }
-        await opened.opened()
+        let running = Task { await waiting.outcome(call, by: way) }
+        await waiting.opened.opened()
         running.cancel()
         #expect(await running.value == .failed(.cancelled))
-        #expect(tx.exchanges.map(\.state) == [.canceled])
+        #expect(waiting.tx.exchanges.map(\.state) == [.canceled])
         #expect(server.requests.isEmpty)
     }
 
@@ -207,9 +210,55 @@ struct RulesInSessionTests {
         tx.rules.add(NetworkRule("endless", action))
         let url = try refusedURL()
         let error = await #expect(throws: URLError.self) {
-            try await tx.session.data(for: URLRequest(url: url), deadline: .milliseconds(10))
+            try await tx.session.data(for: URLRequest(url: url), deadline: .seconds(3_600))
         }
         #expect(error?.code == .timedOut)
+    }
+
+    // MARK: In sequence, and on the test's clock
+
+    /// Broken, a test of a retry would wait as long as its mocks say, or see no more than one answer.
+    @Test func aRetrySeesTheAnswersInSequenceAndNoRealTimePasses() async throws {
+        let clock = ManualClock()
+        let tests = Self(clock: clock)
+        let hour = Duration.seconds(3_600)
+        tests.tx.rules.add([
+            NetworkRule("down", .mock(MockedResponse(status: 503, delay: hour)), times: 2),
+            NetworkRule("up", .mock(.text("[]", delay: hour))),
+        ])
+        let url = try refusedURL()
+        var statuses: [Int?] = []
+        try await tests.tx.perform(Login.self) { _ in
+            repeat {
+                let (_, response) = try await tests.tx.session.data(for: URLRequest(url: url))
+                statuses.append(response.status)
+            } while statuses.last == 503 && statuses.count < 9
+        }
+        #expect(statuses == [503, 503, 200])
+        #expect(tests.tx.rules.hits == ["down": 2, "up": 1])
+        let took = tests.tx.exchanges.map { exchange in exchange.closed?.timeIntervalSince(exchange.opened) }
+        #expect(took == [3_600, 3_600, 3_600], "they took that time by the clock")
+        #expect(clock.uptimeMicroseconds() == 3 * 3_600_000_000)
+    }
+
+    /// Broken, a test could not look at what an app shows while it waits.
+    @Test func aClockThatDoesNotMoveByItselfHoldsTheAnswerBack() async throws {
+        let clock = ManualClock(movesByItself: false)
+        let tests = Self(clock: clock)
+        tests.tx.rules.add(NetworkRule("slow", .mock(.text("late", delay: .seconds(3_600)))))
+        let (url, isAnswered) = (try refusedURL(), Locked(false))
+        let running = Task {
+            let (data, _) = try await tests.tx.session.data(for: URLRequest(url: url))
+            isAnswered.withLock { $0 = true }
+            return data
+        }
+        await tests.opened.opened()
+        #expect(!isAnswered.withLock { $0 } && clock.uptimeMicroseconds() == 0)
+        try await eventually("the clock gets there") {
+            clock.advance(by: .seconds(600))
+            return isAnswered.withLock { $0 }
+        }
+        #expect(try await running.value == Data("late".utf8))
     }
 
     @Test func anAnswerThatTricklesIsCanceledOnTheWay() async throws {

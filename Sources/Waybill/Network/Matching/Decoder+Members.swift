@@ -36,6 +36,13 @@ extension KeyedDecodingContainer {
         return value
     }
 
+    /// A time in microseconds, 0 where it is absent, and the longest it may be drawn up to, which is not below it.
+    func delay(_ key: Key, _ longestKey: Key) throws -> (Duration, longest: Duration?) {
+        let shortest = try integer(key) ?? 0
+        let longest = try integer(longestKey, in: shortest...Limits.largestInteger)
+        return (.microseconds(shortest), longest.map { .microseconds($0) })
+    }
+
     /// The value of a member that must be there.
     func required<Value>(_ value: Value?, _ key: Key) throws -> Value {
         guard let value else {

@@ -7,6 +7,7 @@ extension MockedResponse: Codable {
         case headerFields = "headers"
         case text, base64
         case delay = "delay_us"
+        case longestDelay = "longest_delay_us"
     }
 
     /// Reads an answer as `Schemas/rules.v1.schema.json` describes it.
@@ -14,9 +15,10 @@ extension MockedResponse: Codable {
     /// - Throws: `DecodingError` with where, also for a member that is not known.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.members(Member.self)
+        let (delay, longestDelay) = try members.delay(.delay, .longestDelay)
         self.init(
             status: try members.integer(.status, in: 200...599) ?? 200, headerFields: try Self.headerFields(members),
-            body: try Self.body(members, decoder), delay: .microseconds(try members.integer(.delay) ?? 0))
+            body: try Self.body(members, decoder), delay: delay, longestDelay: longestDelay)
     }
 
     private static func headerFields(_ members: KeyedDecodingContainer<Member>) throws -> [Fact.HeaderField] {
@@ -49,5 +51,6 @@ extension MockedResponse: Codable {
             try members.encode(body.base64EncodedString(), forKey: .base64)
         }
         if delay > .zero { try members.encode(delay.microseconds, forKey: .delay) }
+        try members.encodeIfPresent(longestDelay?.microseconds, forKey: .longestDelay)
     }
 }

@@ -6,6 +6,7 @@ extension NetworkRule: Codable {
         case name
         case isDisabled = "disabled"
         case matching = "match"
+        case times
         case mock, throttle, fail, cut
     }
 
@@ -17,13 +18,14 @@ extension NetworkRule: Codable {
         let actions = [
             try members.value(MockedResponse.self, .mock).map(Action.mock),
             try members.value(Throttle.self, .throttle).map(Action.throttle),
-            try members.value(Failure.self, .fail).map { Action.fail($0.code, after: $0.delay) },
+            try members.value(Failure.self, .fail).map { Action.fail($0.code, after: $0.delay, upTo: $0.longestDelay) },
             try members.value(Cut.self, .cut).map { Action.cut(afterByteCount: $0.byteCount) },
         ].compactMap { $0 }
         self.init(
             try members.decode(String.self, forKey: .name),
             matching: try members.value(RequestPattern.self, .matching) ?? RequestPattern(),
-            try Self.only(actions, decoder), isEnabled: try members.value(Bool.self, .isDisabled) != true)
+            try Self.only(actions, decoder), times: try members.integer(.times, in: 1...Limits.largestInteger),
+            isEnabled: try members.value(Bool.self, .isDisabled) != true)
         guard (1...Limits.labelLength).contains(name.unicodeScalars.count) else {
             throw members.failure(.name, "a name of 1 to \(Limits.labelLength) characters was expected")
         }
@@ -41,10 +43,12 @@ extension NetworkRule: Codable {
         try members.encode(name, forKey: .name)
         if !isEnabled { try members.encode(true, forKey: .isDisabled) }
         if matching != RequestPattern() { try members.encode(matching, forKey: .matching) }
+        try members.encodeIfPresent(times, forKey: .times)
         switch action {
         case .mock(let response): try members.encode(response, forKey: .mock)
         case .throttle(let throttle): try members.encode(throttle, forKey: .throttle)
-        case .fail(let code, let delay): try members.encode(Failure(code: code, delay: delay), forKey: .fail)
+        case .fail(let code, let delay, let longest):
+            try members.encode(Failure(code: code, delay: delay, longestDelay: longest), forKey: .fail)
         case .cut(let count): try members.encode(Cut(byteCount: count), forKey: .cut)
         }
     }
@@ -54,21 +58,24 @@ extension NetworkRule: Codable {
 private struct Failure: Codable {
     var code: URLError.Code
     var delay: Duration
+    var longestDelay: Duration?
 
     private enum Member: String, CodingKey {
         case code
         case delay = "delay_us"
+        case longestDelay = "longest_delay_us"
     }
 
-    init(code: URLError.Code, delay: Duration) {
+    init(code: URLError.Code, delay: Duration, longestDelay: Duration?) {
         self.code = code
         self.delay = delay
+        self.longestDelay = longestDelay
     }
 
     init(from decoder: any Decoder) throws {
         let members = try decoder.members(Member.self)
         code = try Self.code(members)
-        delay = .microseconds(try members.integer(.delay) ?? 0)
+        (delay, longestDelay) = try members.delay(.delay, .longestDelay)
     }
 
     private static func code(_ members: KeyedDecodingContainer<Member>) throws -> URLError.Code {
@@ -91,6 +98,7 @@ private struct Failure: Codable {
             try members.encode(code.rawValue, forKey: .code)
         }
         if delay > .zero { try members.encode(delay.microseconds, forKey: .delay) }
+        try members.encodeIfPresent(longestDelay?.microseconds, forKey: .longestDelay)
     }
 }
 

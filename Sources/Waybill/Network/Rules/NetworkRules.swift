@@ -4,8 +4,8 @@ import WaybillCore
 /// The rules of a manager: they mock, slow down or fail the requests of its sessions while they are on, which at first
 /// they are not.
 ///
-/// Of the rules that are enabled and match, only the one that was added last acts: a throttle above a mock hides it,
-/// and a slow mock is a mock with a delay. Rules apply to ``CapturedSession`` alone, whether recording is on or not,
+/// Of the rules that are enabled, match, and have times left, only the one that was added last acts: a throttle above a
+/// mock hides it, and a slow mock is a mock with a delay. Rules apply to ``CapturedSession`` alone, whether recording is on or not,
 /// and never to what the manager itself sends. Nothing is ever loaded by itself: a build is open to rules only where
 /// its own code adds them and turns them on.
 ///
@@ -91,14 +91,18 @@ public final class NetworkRules: Sendable {
     func hit(by request: ExchangeRequest, body: @autoclosure () -> Data?) -> NetworkRule? {
         let rules = state.withLock { $0.isOn ? $0.rules : [] }
         // Compared without the lock held: a pattern may take milliseconds.
-        guard
-            let rule = rules.first(where: {
-                $0.isEnabled && $0.matching.matches(request, body: body()) && $0.problems.isEmpty
-            })
-        else {
-            return nil
+        return rules.first { rule in
+            rule.isEnabled && rule.matching.matches(request, body: body()) && rule.problems.isEmpty && takes(rule)
         }
-        state.withLock { $0.hits[rule.name, default: 0] += 1 }
-        return rule
+    }
+
+    /// Whether a rule acts once more, which is counted: of requests at the same time no more than it has times left.
+    private func takes(_ rule: NetworkRule) -> Bool {
+        state.withLock { state in
+            let hits = state.hits[rule.name] ?? 0
+            guard hits < rule.times ?? .max else { return false }
+            state.hits[rule.name] = hits + 1
+            return true
+        }
     }
 }

@@ -9,23 +9,32 @@ extension NetworkRules {
     /// What carries a request: the rule that acts on it, or what would without one.
     ///
     /// - Parameters:
+    ///   - deadline: The longest it may take; nil: any time. What a rule alone makes longer ends there, by the clock that
+    ///     the rule waits by.
     ///   - record: Told which rule it is.
     ///   - transport: Makes what sends the request.
     func transport(
-        for outgoing: OutgoingRequest, record: ExchangeRecorder, else transport: @autoclosure () -> any HTTPTransport
+        for outgoing: OutgoingRequest, deadline: Duration? = nil, record: ExchangeRecorder,
+        else transport: @autoclosure () -> any HTTPTransport
     ) -> any HTTPTransport {
         guard isOn, let request = ExchangeRequest(outgoing.request), let rule = hit(by: request, body: outgoing.data)
         else {
             return transport()
         }
         record.interfered(by: rule.name, isMocked: rule.action.sendsNothing)
+        let delay = rule.action.delay
+        if let deadline, delay > deadline {
+            let timedOut = URLError(.timedOut, failing: request.url)
+            return MockTransport(outgoing, answer: .failure(timedOut), after: deadline, on: schedule())
+        }
         switch rule.action {
         case .mock(let mock):
-            return MockTransport(outgoing, answer: mock.answer(to: request), after: mock.delay, on: schedule())
-        case .fail(let code, let delay):
+            return MockTransport(outgoing, answer: mock.answer(to: request), after: delay, on: schedule())
+        case .fail(let code, _, _):
             return MockTransport(
                 outgoing, answer: .failure(URLError(code, failing: request.url)), after: delay, on: schedule())
-        case .throttle(let throttle):
+        case .throttle(var throttle):
+            throttle.latency = delay
             return ThrottleTransport(transport(), throttle, on: schedule())
         case .cut(let count):
             return CutTransport(
@@ -39,12 +48,12 @@ extension NetworkRules {
         -> FailedWebSocket?
     {
         guard isOn, let rule = hit(by: request, body: nil) else { return nil }
-        guard case .fail(let code, let delay) = rule.action else {
+        guard case .fail(let code, _, _) = rule.action else {
             diagnostics.once("The rule \(rule.name) does nothing to a WebSocket: only one that fails can.")
             return nil
         }
         record.interfered(by: rule.name, isMocked: true)
-        return FailedWebSocket(URLError(code, failing: request.url), after: delay, on: schedule())
+        return FailedWebSocket(URLError(code, failing: request.url), after: rule.action.delay, on: schedule())
     }
 }
 
@@ -54,6 +63,16 @@ extension NetworkRule.Action {
         switch self {
         case .mock, .fail: true
         case .throttle, .cut: false
+        }
+    }
+
+    /// How long it waits with this request.
+    fileprivate var delay: Duration {
+        switch self {
+        case .mock(let mock): mock.delay.drawn(upTo: mock.longestDelay)
+        case .fail(_, let delay, let longest): delay.drawn(upTo: longest)
+        case .throttle(let throttle): throttle.latency.drawn(upTo: throttle.longestLatency)
+        case .cut: .zero
         }
     }
 }
