@@ -164,7 +164,8 @@ public final class TransactionManager: Sendable {
     ///   - store: Where to keep what is recorded.
     ///   - delivery: Where to send it; nil: nowhere yet, set ``delivery`` later.
     ///   - correlatedHosts: The hosts whose requests carry the transaction's header field: names without scheme and
-    ///     port, matched exactly.
+    ///     port. `*.example.com` stands for the names one label below: `api.example.com`, neither `example.com` nor
+    ///     `a.b.example.com`.
     ///   - options: What is seldom needed.
     public convenience init(
         store: StoreLocation = .default, delivery: Delivery? = nil, correlatedHosts: [String] = [],
@@ -184,7 +185,8 @@ public final class TransactionManager: Sendable {
         self.diagnostics = Diagnostics(diagnostics)
         sources = SourceRegistry(settings, diagnostics: self.diagnostics)
         flusher = Flusher(delivery: delivery, diagnostics: self.diagnostics)
-        rules = NetworkRules(canBeOn: settings != nil)
+        let clock = settings?.clock as? any RuleSchedule
+        rules = NetworkRules(canBeOn: settings != nil) { clock ?? DispatchSchedule() }
         passiveCapture = PassiveCapture(sources: sources)
         for problem in settings?.problems ?? [] { self.diagnostics.once(problem.message) }
     }

@@ -33,7 +33,7 @@ import WaybillTesting
             store: .inMemory, correlatedHosts: ["example.com"], options: options, launch: launch)
         #expect(settings.recording == .off)
         #expect(settings.place == .folder(URL(filePath: "/tmp/x/")))
-        #expect(settings.correlatedHosts == ["api.example.com"])
+        #expect(settings.correlatedHosts.names == ["api.example.com"])
         #expect(settings.problems.count == 1, "a host that is none is told as ever")
     }
 

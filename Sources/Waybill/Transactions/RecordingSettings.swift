@@ -4,7 +4,7 @@ package import WaybillStore
 /// What a manager was told, checked: an impossible setting was replaced by a safe one and is listed in `problems`.
 package struct RecordingSettings: Sendable {
     package var place: ResolvedLocation
-    package var correlatedHosts: Set<String> = []
+    package var correlatedHosts = CorrelatedHosts()
     package var header = HeaderFormat.standard()
     /// The use cases that a header field may name; nil: any.
     package var useCases: Set<Int>? = []
@@ -66,15 +66,7 @@ package struct RecordingSettings: Sendable {
         }
         decideHeader(options.header)
         for host in launch.correlatedHosts ?? correlatedHosts {
-            if let host = Self.host(host) {
-                self.correlatedHosts.insert(host)
-            } else {
-                problems.append(
-                    WaybillError(
-                        .setting,
-                        "“\(host)” is not a host name such as api.example.com; no request to it carries a transaction.")
-                )
-            }
+            if let problem = self.correlatedHosts.add(host) { problems.append(WaybillError(.setting, problem)) }
         }
     }
 
@@ -123,17 +115,5 @@ package struct RecordingSettings: Sendable {
             problems.append(
                 WaybillError(.setting, "A maximum age of \(asked.maximumAge) would keep nothing; 30 days are used."))
         }
-    }
-
-    /// A host name in lower case; nil for a URL, a port, a wildcard or nothing.
-    private static func host(_ text: String) -> String? {
-        let isHost =
-            !text.isEmpty
-            && text.unicodeScalars.allSatisfy {
-                $0 == "." || $0 == "-" || $0 == ":" || $0.properties.isAlphabetic || ("0"..."9").contains($0)
-            }
-            // a colon only in an IPv6 address
-            && (!text.contains(":") || text.allSatisfy { $0.isHexDigit || $0 == ":" })
-        return isHost ? text.lowercased() : nil
     }
 }

@@ -169,10 +169,7 @@ package final class SourceRecorder: Sendable {
     }
 
     /// Whether requests to a URL carry the transaction's header field.
-    package func correlates(with url: URL) -> Bool {
-        guard let host = url.host(percentEncoded: false)?.lowercased() else { return false }
-        return settings.correlatedHosts.contains(host)
-    }
+    package func correlates(with url: URL) -> Bool { settings.correlatedHosts.contains(url) }
 }
 
 extension Recorded {
