@@ -61,11 +61,15 @@ def record(dice):
                 who.tell(joined if who is server else part, "event", event=who.codes[dice.choice(NAMES)])
             outcome = dice.choice(OUTCOMES + [None])
             if outcome:
-                error = {"error": {"domain": "E", "code": dice.choice([401, 429])}} if outcome == "failed" else {}
-                client.tell(part, "closed", outcome=outcome, **error)
+                client.tell(part, "closed", outcome=outcome, **({"error": failure(dice)} if outcome == "failed" else {}))
             if dice.random() < 0.1:
                 client.tell(part, "event", event=0)  # late
     return [server] + clients[:-2]  # what the others recorded never arrives, but for the server's parts
+
+
+def failure(dice):
+    name = dice.choice([None, None, "rejected", "offline"])
+    return {"domain": "E", "code": dice.choice([401, 429]), **({"name": name} if name else {})}
 
 
 def write_sets(folder, dice):
@@ -87,7 +91,8 @@ def write_sets(folder, dice):
 
 PREPARE = """
     CREATE TEMP TABLE facts AS FROM {facts} WHERE transaction_id IS NOT NULL;
-    CREATE TEMP TABLE leaders AS SELECT o.*, c.outcome AS ended, c.error_domain AS domain, c.error_code AS error FROM (
+    CREATE TEMP TABLE leaders AS SELECT o.*, c.outcome AS ended, c.error_domain AS domain, c.error_code AS error,
+      c.error_name AS error_name FROM (
       FROM facts WHERE kind = 'opened' QUALIFY row_number() OVER (
         PARTITION BY transaction_id ORDER BY is_joined, CASE WHEN is_joined THEN time_us END, source, sequence) = 1
     ) o LEFT JOIN (FROM facts WHERE kind = 'closed') c ON c.source = o.source AND c.part = o.part
@@ -166,8 +171,9 @@ QUESTIONS = {
             {"outcome": name, "count": count} for name, count in sorted(a["use_cases"][0]["outcomes"].items())
             if name in OUTCOMES]),
     "errors": (
-        ["summary"], """SELECT domain, error AS code, count(*) AS count FROM leaders WHERE error IS NOT NULL
-        GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2""", lambda a: a["use_cases"][0]["errors"]),
+        ["summary"], """SELECT domain, min(error) AS code, error_name AS name, count(*) AS count FROM leaders
+        WHERE error IS NOT NULL GROUP BY domain, error_name, CASE WHEN error_name IS NULL THEN error END
+        ORDER BY count DESC, domain, coalesce(name, ''), code""", lambda a: a["use_cases"][0]["errors"]),
     "rates": (
         ["summary"], f"""SELECT time_us // {DAY} * {DAY} AS start_us, count(*) AS runs,
         count(*) FILTER (ended = 'failed') AS failed, count(*) FILTER (ended = 'abandoned') AS abandoned,
