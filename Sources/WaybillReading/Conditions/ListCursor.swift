@@ -10,7 +10,7 @@ package struct ListCursor: Hashable {
     package var sequence: Int
 
     /// Those that a time or a duration can have, or what stands for none.
-    package static let places = -(1 << 62)...(1 << 62)
+    package static let places = -Limits.largestInteger...Limits.largestInteger
 }
 
 extension ListCursor: CustomStringConvertible {
