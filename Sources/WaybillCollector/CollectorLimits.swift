@@ -31,6 +31,8 @@ public struct CollectorLimits: Sendable, Hashable {
     /// Bytes that the rows and indexes of a project may take; beyond, the transactions that were received first go.
     /// Default: nil, as many as come.
     public var storeByteCount: Int?
+    /// Transactions that a project may have; beyond, those that were received first go. Default: nil, as many as come.
+    public var transactionCount: Int?
 
     /// Names of header fields, query items and attributes whose values are secret, besides the well-known ones: those
     /// that the apps have in their `additionalSecretNames`. Default: none.

@@ -75,17 +75,20 @@ public protocol RecordStore: Sendable {
     func warnings() async -> [String]
 }
 
-/// How old and how large what was received may become.
+/// How old, how large and how much what was received may become.
 public struct RetirementLimits: Sendable, Hashable {
     /// Since the last of a transaction was received; nil: without limit.
     public var maximumAge: Duration?
     /// Bytes that rows and indexes may take; nil: without limit.
     public var maximumByteCount: Int?
+    /// How many transactions there may be; nil: without limit.
+    public var maximumTransactionCount: Int?
 
     /// Makes limits.
-    public init(maximumAge: Duration? = nil, maximumByteCount: Int? = nil) {
+    public init(maximumAge: Duration? = nil, maximumByteCount: Int? = nil, maximumTransactionCount: Int? = nil) {
         self.maximumAge = maximumAge
         self.maximumByteCount = maximumByteCount
+        self.maximumTransactionCount = maximumTransactionCount
     }
 }
 

@@ -96,6 +96,9 @@ extension SQLiteStore: RecordStore {
             var count = 0
             if let age = limits.maximumAge { count += try store.retire(receivedBefore: now - age.microseconds) }
             if let byteCount = limits.maximumByteCount { count += try store.retire(beyond: byteCount) }
+            if let transactions = limits.maximumTransactionCount {
+                count += try store.retire(beyondTransactions: transactions)
+            }
             return count
         }
     }

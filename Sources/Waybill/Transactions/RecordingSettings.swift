@@ -110,6 +110,11 @@ package struct RecordingSettings: Sendable {
                     .setting,
                     "A store of \(asked.maximumBytes) bytes is too small; \(Retention.leastBytes) bytes are used."))
         }
+        if let count = asked.maximumTransactions, count < 1 {
+            retention.maximumTransactions = nil
+            problems.append(
+                WaybillError(.setting, "A limit of \(count) transactions would keep nothing; they are not counted."))
+        }
         if asked.maximumAge <= .zero {
             retention.maximumAge = Retention().maximumAge
             problems.append(

@@ -52,7 +52,9 @@ extension Collector {
         var total = 0
         for project in projects.all {
             while true {
-                let bounds = RetirementLimits(maximumAge: limits.maximumAge, maximumByteCount: limits.storeByteCount)
+                let bounds = RetirementLimits(
+                    maximumAge: limits.maximumAge, maximumByteCount: limits.storeByteCount,
+                    maximumTransactionCount: limits.transactionCount)
                 let count = try await project.store.retire(bounds)
                 total += count
                 if count == 0 || Task.isCancelled { break }

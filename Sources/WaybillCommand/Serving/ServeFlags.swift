@@ -64,6 +64,12 @@ struct ServeFlags: ParsableArguments {
             valueName: "count"))
     var maxStoreBytes: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "How many transactions a project may have; the oldest go. 0: as many as come, the default.",
+            valueName: "count"))
+    var maxTransactions: Int?
+
     @Option(help: ArgumentHelp("How long somebody stays logged in to the inspector.", valueName: "count"))
     var sessionHours: Int?
 
@@ -123,7 +129,8 @@ struct ServeFlags: ParsableArguments {
             .maxPendingBytes: maxPendingBytes,
             .maxSetFacts: maxSetFacts, .maxTransactionFacts: maxTransactionFacts,
             .maxRequestsPerSecond: maxRequestsPerSecond,
-            .retentionDays: retentionDays, .maxStoreBytes: maxStoreBytes, .sessionHours: sessionHours,
+            .retentionDays: retentionDays, .maxStoreBytes: maxStoreBytes,
+            .maxTransactions: maxTransactions, .sessionHours: sessionHours,
             .maxConnections: maxConnections, .headerSeconds: headerSeconds, .bodySeconds: bodySeconds,
             .idleSeconds: idleSeconds, .writeSeconds: writeSeconds, .stalledSeconds: stalledSeconds,
             .minBytesPerSecond: minBytesPerSecond, .readSeconds: readSeconds,

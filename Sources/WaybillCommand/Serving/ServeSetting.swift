@@ -9,7 +9,7 @@ enum ServeSetting: String, CaseIterable {
     case tlsCert, tlsKey, tlsKeyPassword
     case logLevel
     case maxBodyBytes, maxDecompressedBytes, maxPendingBytes, maxSetFacts, maxTransactionFacts, maxRequestsPerSecond
-    case retentionDays, maxStoreBytes, sessionHours
+    case retentionDays, maxStoreBytes, maxTransactions, sessionHours
     case maxConnections, headerSeconds, bodySeconds, idleSeconds, writeSeconds, stalledSeconds, minBytesPerSecond
     case readSeconds
     case secretNames, visibleNames

@@ -72,6 +72,9 @@ struct ServeSettings: Sendable {
         } else {
             retentionDefaults.append(.maxStoreBytes)
         }
+        if let count = try await reader.number(.maxTransactions, in: 0...1_000_000_000) {
+            limits.transactionCount = count == 0 ? nil : count
+        }
         if let hours = try await reader.number(.sessionHours, in: 1...8760) {
             limits.sessionTime = .seconds(hours * 3600)
         }
@@ -164,6 +167,7 @@ struct ServeSettings: Sendable {
         case .maxRequestsPerSecond: "\(limits.requestsPerSecond)"
         case .retentionDays: "\((limits.maximumAge?.components.seconds ?? 0) / 86_400)"
         case .maxStoreBytes: "\(limits.storeByteCount ?? 0)"
+        case .maxTransactions: "\(limits.transactionCount ?? 0)"
         case .sessionHours: "\(limits.sessionTime.components.seconds / 3600)"
         case .maxConnections: "\(maximumConnections)"
         case .headerSeconds: "\(headerSeconds)"

@@ -90,9 +90,10 @@ struct CollectorStore: AnsweringStore {
         switch scope {
         case .installation(let id): items = [("installation", id.description)]
         case .transactions(let ids): items = ids.map { ("id", $0.description) }
-        case .all, .begunBefore, .pending:
+        case .all, .begunBefore, .networkLogs, .pending:
             throw WaybillError(
-                .setting, "A collector erases by --id or --installation. For --all and --before name its folder.")
+                .setting,
+                "A collector erases by --id or --installation. For --all, --before and --network name its folder.")
         }
         return try await erase(items)
     }

@@ -9,7 +9,7 @@ import WaybillReading
 /// `waybill erase`: takes transactions away for good.
 struct Erase: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Erase transactions, or all that an installation recorded.",
+        abstract: "Erase transactions, network exchanges, or all that an installation recorded.",
         discussion: """
             What is erased is gone from the rows and from the bytes of the store. At a collector it is refused when it comes again. \
             Over HTTP, --id and --installation go to the collector, whose admin token it takes.
@@ -25,6 +25,9 @@ struct Erase: AsyncParsableCommand {
 
     @Flag(help: "Everything.")
     var all = false
+
+    @Flag(help: "The network exchanges, with what was kept of their bodies; events stay.")
+    var network = false
 
     @Option(
         help: ArgumentHelp("This transaction: its ID or support code; may be given several times.", valueName: "id"))
@@ -44,16 +47,16 @@ struct Erase: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        let given = [all, !id.isEmpty, before != nil, installation != nil].filter(\.self).count
+        let given = [all, network, !id.isEmpty, before != nil, installation != nil].filter(\.self).count
         guard given == 1 else {
-            throw ValidationError("Say what to erase, by one of --all, --id, --before and --installation.")
+            throw ValidationError("Say what to erase, by one of --all, --network, --id, --before and --installation.")
         }
         if let before, TimeExpression.microseconds(before, now: 0) == nil {
             throw ValidationError("“\(before)” is no time: give \(TimeExpression.forms).")
         }
-        if case .collector = place.store, all || before != nil {
+        if case .collector = place.store, all || network || before != nil {
             throw ValidationError(
-                "A collector erases by --id or --installation. For --all and --before name its folder.")
+                "A collector erases by --id or --installation. For --all, --before and --network name its folder.")
         }
         do throws(QueryFailure) { _ = try query } catch { throw ValidationError(error.description) }
     }
@@ -75,7 +78,7 @@ struct Erase: AsyncParsableCommand {
     /// What a collector is asked for; the scopes of a folder alone are not in it.
     private var query: ErasureQuery? {
         get throws(QueryFailure) {
-            if all || before != nil { return nil }
+            if all || network || before != nil { return nil }
             return try ErasureQuery(installation.map { [("installation", $0)] } ?? id.map { ("id", $0) })
         }
     }
@@ -90,6 +93,7 @@ struct Erase: AsyncParsableCommand {
     }
 
     private func erase(_ store: SQLiteStore) async throws -> Erasure {
+        if network { return try await store.erase(.networkLogs) }
         if let query = try query { return try await store.erase(store.erasureScope(query)) }
         let time = before.flatMap { TimeExpression.microseconds($0, now: CommandClock.current.wallMicroseconds()) }
         return try await store.erase(time.map { .begunBefore(Date(microseconds: $0)) } ?? .all)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What an erasure takes; transactions always whole, with the parts of all sources.
+/// What an erasure takes; transactions whole, with the parts of all sources, but for ``networkLogs``.
 public enum ErasureScope: Sendable, Hashable {
     /// Every transaction, and every exchange outside of one.
     case all
@@ -10,6 +10,8 @@ public enum ErasureScope: Sendable, Hashable {
     case begunBefore(Date)
     /// What the sources of this installation recorded, and the transactions that they began.
     case installation(GUID)
+    /// Every exchange, and no transaction: their events stay.
+    case networkLogs
     /// Every transaction, and every exchange outside of one, that has a fact which is not settled.
     case pending
 }

@@ -52,10 +52,26 @@ struct ScopeEraser {
             }
             try eraseFound()
             for source in its where !source.isOwn { try sources.remove(source.id) }
+        case .networkLogs: try eraseExchanges()
         case .pending:
             try findPending()
         }
         try eraseFound()
+    }
+
+    /// All exchanges; those in a transaction leave the rest of it. A closing that comes later goes with its opening.
+    private mutating func eraseExchanges() throws(WaybillError) {
+        for id in try connection.statement("SELECT id FROM sources ORDER BY id").rows(transform: { row in row.int(0) })
+        {
+            guard let source = try sources.find(id) else { continue }
+            var (alone, inParts): ([Int], [Int]) = ([], [])
+            try connection.statement("SELECT sequence, part FROM network_logs WHERE source = ?").forEachRow(id) { row in
+                if row.int(1) == 0 { alone.append(row.int(0)) } else { inParts.append(row.int(0)) }
+            }
+            try facts.erase(
+                SequenceRanges(each: alone), singles: SequenceRanges(each: inParts), of: source)
+        }
+        try facts.finish()
     }
 
     private func guids<each Value: SQLValue>(_ sql: String, _ values: repeat each Value) throws(WaybillError) -> [GUID]

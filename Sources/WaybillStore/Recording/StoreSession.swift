@@ -39,6 +39,8 @@ package final class StoreSession {
     private var damaged: StoreFile.Identity?
     private var salvageCount = 0
     private var wasOpened = false
+    /// What others had changed when that was looked at last; nil: not yet.
+    var seenChanges: Store.SeenChanges?
 
     private let journalSize: JournalSize
     private let catchesSignals: Bool
@@ -186,7 +188,7 @@ package final class StoreSession {
     package func retain(afterWriting count: Int = 0, wasSettled: Bool = false) -> Set<GUID> {
         if wasSettled { keeper.checkAgeSoon() }
         do throws(WaybillError) {
-            let gone = try keeper.step(try opened(), at: Moment(clock), budget: max(2_000, 2 * count)) {
+            let gone = try keeper.step(try opened(), at: Moment(clock), written: count, budget: max(2_000, 2 * count)) {
                 hasJournal($0)
             }
             retentionProblem = nil

@@ -9,6 +9,7 @@ struct ReceivedSweep {
     private let connection: Connection
     private let cutoff: Int
     private let budget: Int
+    private let transactionLimit: Int?
     private let retired: RetiredRows
     /// What came at the cutoff or later, by source.
     private var fresh: [Int: SequenceRanges] = [:]
@@ -16,10 +17,12 @@ struct ReceivedSweep {
     /// - Parameters:
     ///   - cutoff: Microseconds since 1970; what was received before may go.
     ///   - budget: About how many facts one step takes away.
-    init(_ connection: Connection, before cutoff: Int, budget: Int) throws(WaybillError) {
+    ///   - transactions: How many transactions it takes away at most, and nothing else; nil: the budget alone counts.
+    init(_ connection: Connection, before cutoff: Int, budget: Int, transactions: Int? = nil) throws(WaybillError) {
         self.connection = connection
         self.cutoff = cutoff
         self.budget = budget
+        transactionLimit = transactions
         retired = RetiredRows(connection: connection)
         var fresh: [Int: SequenceRanges] = [:]
         try connection.statement("SELECT source, first, last FROM arrivals WHERE received_us >= ?").forEachRow(cutoff) {
@@ -39,7 +42,7 @@ struct ReceivedSweep {
         }
         try eraser.finish()
         factCount = eraser.count
-        try LegacyQuarantine(connection: connection).erase(before: cutoff)
+        if transactionLimit == nil { try LegacyQuarantine(connection: connection).erase(before: cutoff) }
         // An arrival of which nothing is left has nothing more to export.
         for arrival in old
         where SequenceRanges([arrival.range]).subtracting(
@@ -60,6 +63,8 @@ struct ReceivedSweep {
         var sequence: Int
         var last: Int
         var isOwn: Bool
+        /// nil: it belongs to none that is known.
+        var transaction: GUID?
     }
 
     /// The oldest arrivals, and of what opened in them the openings that may go, by source.
@@ -67,6 +72,7 @@ struct ReceivedSweep {
         var old: [Arrived] = []
         var roots: [Int: Set<Int>] = [:]
         var count = 0
+        var transactions: Set<GUID> = []
         try connection.statement(
             """
             SELECT a.id, a.source, a.first, a.last FROM arrivals a JOIN sources s ON s.id = a.source \
@@ -76,7 +82,14 @@ struct ReceivedSweep {
             let arrived = Arrived(id: row.int(0), source: row.int(1), range: row.int(2)...max(row.int(2), row.int(3)))
             old.append(arrived)
             for unit in try units(openedIn: arrived) {
+                if let transactionLimit {
+                    guard let transaction = unit.first?.transaction, !transactions.contains(transaction) else {
+                        continue
+                    }
+                    guard transactions.count < transactionLimit else { return false }
+                }
                 guard try isOld(unit) else { continue }
+                if let transaction = unit.first?.transaction { transactions.insert(transaction) }
                 for root in unit where roots[root.source, default: []].insert(root.sequence).inserted {
                     count += root.last - root.sequence + 1
                 }
@@ -113,7 +126,9 @@ struct ReceivedSweep {
         try connection.statement(
             "SELECT p.source, p.sequence, p.last, s.heard_us IS NULL FROM parts p JOIN sources s ON s.id = p.source WHERE p.guid = ?"
         ).rows(transaction) { row in
-            Root(source: row.int(0), sequence: row.int(1), last: row.int(2), isOwn: row.bool(3))
+            Root(
+                source: row.int(0), sequence: row.int(1), last: row.int(2), isOwn: row.bool(3), transaction: transaction
+            )
         }
     }
 

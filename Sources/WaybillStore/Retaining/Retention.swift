@@ -12,6 +12,11 @@ public struct Retention: Sendable, Hashable {
     /// not. Of transactions from earlier boots, those that were delivered go by the wall clock, too; those that were
     /// not go by the time that the device was seen running, which is never more than has really passed.
     public var maximumAge: Duration = .seconds(30 * 86_400)
+    /// How many transactions are kept, exchanges outside of one not counted; nil, the default: as many as there is room
+    /// for. At least 1.
+    ///
+    /// Of very many, up to a hundredth more may be there for a moment.
+    public var maximumTransactions: Int?
     /// Whether transactions of earlier launches go as soon as they are delivered. Default: false.
     ///
     /// Those that are not delivered stay until they are, or until bytes or age say otherwise: what led to a crash is

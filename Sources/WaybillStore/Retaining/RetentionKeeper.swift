@@ -7,6 +7,8 @@ struct RetentionKeeper {
     private var device: DeviceTime?
     /// ``DeviceTime/now`` when age was looked at last; nil: there is something left to do.
     private var ageChecked: Int?
+    /// Facts that were written since the transactions were counted; nil: they were not yet, or there are too many still.
+    private var uncounted: Int?
 
     private static let minuteMicroseconds = 60_000_000
     private static let hourMicroseconds = 60 * minuteMicroseconds
@@ -27,11 +29,13 @@ struct RetentionKeeper {
     /// One step: takes away what is too old, and then the oldest until the bytes suffice.
     ///
     /// - Parameters:
+    ///   - written: Facts that came since the step before.
     ///   - budget: About how many facts may go at once.
     ///   - hasJournal: Whether there is a journal of a source still, which would bring its facts back.
     /// - Returns: The transactions that went.
     mutating func step(
-        _ store: Store, at moment: Moment, budget: Int = 2_000, hasJournal: (GUID) -> Bool = { _ in false }
+        _ store: Store, at moment: Moment, written: Int = 0, budget: Int = 2_000,
+        hasJournal: (GUID) -> Bool = { _ in false }
     ) throws(WaybillError) -> Set<GUID> {
         var now = device ?? DeviceTime(moment)
         now.pass(to: moment)
@@ -43,15 +47,22 @@ struct RetentionKeeper {
         let connection = store.connection
         let isAgeDue = ageChecked.map { now.now - $0 >= ageInterval } ?? true
         let isTooLarge = try connection.usedByteCount() > retention.maximumBytes
-        guard isAgeDue || isTooLarge else { return [] }
+        if let uncounted { self.uncounted = uncounted + written }
+        // Each transaction begins with a fact.
+        let isCountDue = retention.maximumTransactions.map { uncounted ?? .max >= max(1, $0 / 100) } ?? false
+        guard isAgeDue || isTooLarge || isCountDue else { return [] }
         let sweep = try store.write { () throws(WaybillError) in
             var sweep = try RetentionSweep(connection, budget: budget)
             if isAgeDue { try sweep.removeOld(retention, device: now, wall: moment.wall) }
             if !sweep.isExhausted { try sweep.shrink(to: retention.maximumBytes) }
+            if isCountDue, !sweep.isExhausted, let count = retention.maximumTransactions {
+                try sweep.reduce(to: count)
+            }
             if isAgeDue { try Totals(connection: connection).fold(hasJournal: hasJournal) }
             return sweep
         }
         if isAgeDue { ageChecked = sweep.isExhausted ? nil : now.now }
+        if isCountDue { uncounted = sweep.isExhausted ? nil : 0 }
         return sweep.transactions
     }
 

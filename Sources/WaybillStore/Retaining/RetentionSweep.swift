@@ -45,7 +45,7 @@ struct RetentionSweep {
             let cutoffs = owners.mapValues {
                 $0.cutoff(retention, isSettled: order == .settled, device: device, wall: wall)
             }
-            try remove(order, because: .age, while: { true }, before: cutoffs)
+            try remove(order, because: .age, while: { .max }, before: cutoffs)
         }
     }
 
@@ -53,30 +53,54 @@ struct RetentionSweep {
     mutating func shrink(to byteCount: Int) throws(WaybillError) {
         let connection = connection
         let isTooLarge = { () throws(WaybillError) in try connection.usedByteCount() > byteCount }
+        let room = { () throws(WaybillError) in try isTooLarge() ? Int.max : 0 }
         while try isTooLarge(), try BodyRows(connection: connection).removeOldest() {}
         for order in Class.allCases where try isTooLarge() {
-            try remove(order, because: .quota, while: isTooLarge, before: owners.mapValues { _ in .max })
+            try remove(order, because: .quota, while: room, before: owners.mapValues { _ in .max })
         }
     }
 
+    /// Takes away the oldest transactions, until there are no more than so many.
+    mutating func reduce(to count: Int) throws(WaybillError) {
+        let connection = connection
+        let excess = { () throws(WaybillError) in
+            try connection.integer(
+                """
+                SELECT count(*) FROM parts WHERE listed_us IS NOT NULL \
+                AND source IN (SELECT id FROM sources WHERE heard_us IS NULL)
+                """) - count
+        }
+        for order in Class.allCases where try excess() > 0 {
+            try remove(
+                order, because: .quota, while: excess, before: owners.mapValues { _ in .max }, areTransactions: true)
+        }
+    }
+
+    /// - Parameters:
+    ///   - excess: How many more should go; 0, or less: enough have gone.
+    ///   - areTransactions: Whether what is outside of one stays.
     private mutating func remove(
-        _ order: Class, because reason: DropReason, while isNeeded: () throws(WaybillError) -> Bool,
-        before cutoffs: [Int: Int]
+        _ order: Class, because reason: DropReason, while excess: () throws(WaybillError) -> Int,
+        before cutoffs: [Int: Int], areTransactions: Bool = false
     ) throws(WaybillError) {
         var fronts: [Int: Front] = [:]
-        for id in owners.keys { fronts[id] = try front(order, of: id, before: cutoffs) }
-        while !isExhausted, let (id, front) = fronts.min(by: { ($0.value.began, $0.key) < ($1.value.began, $1.key) }),
-            try isNeeded()
-        {
+        for id in owners.keys { fronts[id] = try front(order, of: id, before: cutoffs, areTransactions) }
+        while !isExhausted, let (id, front) = fronts.min(by: { ($0.value.began, $0.key) < ($1.value.began, $1.key) }) {
+            let excess = try excess()
+            guard excess > 0 else { return }
             var eraser = FactEraser(connection, because: reason)
-            for (source, sequences) in front.roots {
+            var roots: [Int: Set<Int>] = [:]
+            for part in front.units.prefix(excess).joined() {
+                roots[part.source, default: []].insert(part.sequence)
+            }
+            for (source, sequences) in roots {
                 guard let owner = owners[source] else { continue }
                 try eraser.erase(SequenceRanges(sequences.sorted().lazy.map { $0...$0 }), of: owner.row)
             }
             try eraser.finish()
             transactions.formUnion(eraser.transactions)
             factCount += eraser.count
-            fronts[id] = try self.front(order, of: id, before: cutoffs)
+            fronts[id] = try self.front(order, of: id, before: cutoffs, areTransactions)
         }
     }
 
@@ -86,29 +110,34 @@ struct RetentionSweep {
     private struct Front {
         /// When the first of them began, by the device's time.
         var began: Int
-        /// Their openings, by source.
-        var roots: [Int: Set<Int>] = [:]
+        /// The openings of each.
+        var units: [[Root]] = []
     }
 
     /// nil: nothing of that source may go.
-    private func front(_ order: Class, of id: Int, before cutoffs: [Int: Int]) throws(WaybillError) -> Front? {
+    private func front(
+        _ order: Class, of id: Int, before cutoffs: [Int: Int], _ areTransactions: Bool
+    ) throws(WaybillError) -> Front? {
         guard let owner = owners[id], let cutoff = cutoffs[id] else { return nil }
         var front: Front?
-        var count = 0
+        var seen: Set<GUID> = []
         try connection.statement(Self.query(order)).forRows(id, owner.firstPending, owner.row.hasEnded) {
             row throws(WaybillError) in
             // Openings are in order of time, so that none behind this one is too old either.
             if let began = row.optionalInt(2), began >= cutoff { return false }
+            let transaction = row.optionalGUID(1)
+            // A source may have several parts of one transaction.
+            if let transaction, !seen.insert(transaction).inserted { return true }
+            guard transaction != nil || !areTransactions else { return true }
             let root = Root(source: id, sequence: row.int(0), last: row.int(3), lastAt: row.int(4), order: order)
-            let unit = try row.optionalGUID(1).map { guid throws(WaybillError) in try parts(of: guid) } ?? [root]
+            let unit = try transaction.map { guid throws(WaybillError) in try parts(of: guid) } ?? [root]
             guard unit.allSatisfy({ $0.order <= order && isFree($0) && $0.lastAt < cutoffs[$0.source] ?? .min }) else {
                 return true
             }
             var found = front ?? Front(began: owner.born + (row.optionalInt(2) ?? root.lastAt))
-            for part in unit { found.roots[part.source, default: []].insert(part.sequence) }
+            found.units.append(unit)
             front = found
-            count += 1
-            return count < Self.chunk
+            return found.units.count < Self.chunk
         }
         return front
     }

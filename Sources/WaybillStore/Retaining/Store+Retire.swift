@@ -27,19 +27,41 @@ extension Store {
     package func retire(beyond byteCount: Int, budget: Int = retirementBudget) throws(WaybillError) -> Int {
         try write { () throws(WaybillError) in
             guard try connection.usedByteCount() > byteCount else { return 0 }
-            var budget = budget
-            // What came first may belong to transactions that go on: then what came after it is looked at, too.
-            while true {
-                let cutoff = try cutoff(behind: budget)
-                let count = try sweep(before: cutoff ?? .max, budget: budget)
-                if count > 0 || cutoff == nil { return count }
-                budget *= 2
-            }
+            return try sweepFirst(budget: budget)
         }
     }
 
-    private func sweep(before cutoff: Int, budget: Int) throws(WaybillError) -> Int {
-        var sweep = try ReceivedSweep(connection, before: cutoff, budget: budget)
+    /// One step: takes away the transactions that were received first, where there are more than there may be.
+    ///
+    /// - Returns: How many facts went; 0: there are few enough, or nothing may go.
+    package func retire(beyondTransactions transactionCount: Int, budget: Int = retirementBudget) throws(WaybillError)
+        -> Int
+    {
+        try write { () throws(WaybillError) in
+            let excess =
+                try connection.integer(
+                    """
+                    SELECT count(*) FROM parts WHERE listed_us IS NOT NULL \
+                    AND source IN (SELECT id FROM sources WHERE heard_us IS NOT NULL)
+                    """) - transactionCount
+            return excess > 0 ? try sweepFirst(budget: budget, transactions: excess) : 0
+        }
+    }
+
+    /// What came first.
+    private func sweepFirst(budget: Int, transactions: Int? = nil) throws(WaybillError) -> Int {
+        var budget = budget
+        // What came first may belong to transactions that go on: then what came after it is looked at, too.
+        while true {
+            let cutoff = try cutoff(behind: budget)
+            let count = try sweep(before: cutoff ?? .max, budget: budget, transactions: transactions)
+            if count > 0 || cutoff == nil { return count }
+            budget *= 2
+        }
+    }
+
+    private func sweep(before cutoff: Int, budget: Int, transactions: Int? = nil) throws(WaybillError) -> Int {
+        var sweep = try ReceivedSweep(connection, before: cutoff, budget: budget, transactions: transactions)
         try sweep.run()
         return sweep.factCount
     }

@@ -159,7 +159,7 @@ extension ErasureScope {
     /// Whether a store may leave it to its operator.
     fileprivate var isForOperators: Bool {
         switch self {
-        case .all, .begunBefore, .pending: true
+        case .all, .begunBefore, .networkLogs, .pending: true
         case .transactions, .installation: false
         }
     }

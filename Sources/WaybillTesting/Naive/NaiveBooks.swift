@@ -196,10 +196,14 @@ struct NaiveBooks: Sendable {
                 .subtracting(others.flatMap(\.facts).compactMap(\.begunTransaction))
             erasedWithInstallation.formUnion(transactions)
             outside = { entry, _ in entry.history.source.installation == installation }
+        case .networkLogs:
+            defer { removeUnusedNames(heardBefore: .max) }
+            return Erasure(
+                transactionCount: 0, factCount: entries.indices.map { entries[$0].eraseExchanges() }.reduce(0, +))
         case .pending: break
         }
         switch scope {
-        case .installation: break
+        case .installation, .networkLogs: break
         case .all, .transactions, .begunBefore, .pending: erased.formUnion(transactions)
         }
         defer {
@@ -288,6 +292,19 @@ extension NaiveBooks.Entry {
         retired.subtract(all)
         for sequence in all { dropped[sequence] = .erased }
         return gone
+    }
+
+    /// Takes away what there is of exchanges, and leaves the rest of their transactions.
+    fileprivate mutating func eraseExchanges() -> Int {
+        let openings = facts.compactMap { fact -> Int? in
+            if case .exchangeOpened = fact.content { fact.sequence } else { nil }
+        }
+        let closings = facts.compactMap { fact -> Int? in
+            guard case .exchangeClosed(let closed) = fact.content else { return nil }
+            // Of one whose opening has not come: outside of a transaction it is what the opening belongs to, too.
+            return fact.part == 0 ? closed.exchange : fact.sequence
+        }
+        return erase(Set(openings + closings)).count
     }
 
     /// What became of its facts: what has come, and what has not (yet).

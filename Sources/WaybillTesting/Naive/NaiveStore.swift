@@ -28,6 +28,9 @@ public final class NaiveStore: AnsweringStore, ExportingStore {
 
     public func retire(_ limits: RetirementLimits) throws(WaybillError) -> Int {
         guard limits.maximumByteCount == nil else { throw WaybillError(.setting, "A naive store has no size.") }
+        guard limits.maximumTransactionCount == nil else {
+            throw WaybillError(.setting, "A naive store retires by age alone.")
+        }
         guard let age = limits.maximumAge else { return 0 }
         let cutoff = clock.wallMicroseconds() - age.microseconds
         return books.withLock { $0.retire(receivedBefore: cutoff) }

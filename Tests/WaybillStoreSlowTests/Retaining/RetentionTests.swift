@@ -80,6 +80,43 @@ import WaybillCore
         #expect(try store.ledgers() == [app.id: Ledger(recorded: 602, delivered: 302, dropped: ["quota": 300])])
     }
 
+    /// Breaks when more go than are too many, in another order, or without being booked; or when exchanges outside of
+    /// a transaction count as one.
+    @Test func onlySoManyTransactionsStay() throws {
+        var retention = Retention()
+        retention.maximumTransactions = 4
+        var keeper = RetentionKeeper(retention)
+        app.openExchange(part: 0)
+        let open = try write(1, isOpen: true)
+        let delivered = try write(3)
+        try deliver(LeaseLimit(factCount: 12))
+        #expect(try keeper.step(store, at: moment(days: 0), written: 12) == [])
+        let pending = try write(3)
+        #expect(try keeper.step(store, at: moment(days: 0), written: 9) == Set(delivered))
+        #expect(try listed() == open + pending)
+        let more = try write(3)
+        #expect(try keeper.step(store, at: moment(days: 0), written: 9) == Set(pending))
+        #expect(try listed() == open + more)
+        #expect(try keeper.step(store, at: moment(days: 0)) == [])
+        let dropped = try #require(try store.ledgers()[app.id]).dropped
+        #expect(dropped == ["quota": 9], "delivered ones are no loss")
+        #expect(try store.facts(of: app.id).contains { $0.part == 0 })
+        try expectSound()
+    }
+
+    /// Breaks when the last of very many that are too many stay because one step does not reach them.
+    @Test func whatOneStepDoesNotReachGoesInTheNext() throws {
+        var retention = Retention()
+        retention.maximumTransactions = 10
+        var keeper = RetentionKeeper(retention)
+        let ids = try write(500)
+        try eventually("few enough are left") {
+            try keeper.step(store, at: moment(days: 0), budget: 100).isEmpty
+        }
+        #expect(try listed() == ids.suffix(10))
+        try expectSound()
+    }
+
     @Test func whatIsDroppedIsToldToTheCollector() throws {
         _ = try write(2)
         _ = try sweep()

@@ -51,6 +51,43 @@ import WaybillCore
         try expectSound()
     }
 
+    /// Breaks when an event goes with the exchanges, an exchange stays, or what was pending of one is not booked.
+    @Test(arguments: [false, true]) func networkLogsGoAloneAndEventsStay(isDelivered: Bool) throws {
+        try write()
+        if isDelivered { try deliver(LeaseLimit(factCount: 5)) }
+        #expect(try erase(.networkLogs) == Erasure(transactionCount: 0, factCount: 6))
+        #expect(Set(try listed()) == [gone, kept])
+        #expect(try StoreReader(place).all().allSatisfy { $0.outcome == .succeeded && $0.eventCount == 1 })
+        #expect(try StoreReader(place).all().allSatisfy { $0.exchangeCount == 0 })
+        let left = app.facts.filter { ![3, 4, 8, 9, 11, 12].contains($0.sequence) }
+        #expect(try store.facts(of: app.id) == left)
+        let dropped = isDelivered ? 4 : 6
+        #expect(
+            try store.ledgers() == [
+                app.id: Ledger(
+                    recorded: 12, delivered: isDelivered ? 5 : 0, dropped: ["erased": dropped],
+                    pending: isDelivered ? 3 : 6)
+            ])
+        let share = try #require(try store.lease()?.sources.first)
+        #expect(share.facts == left.filter { !isDelivered || $0.sequence > 5 })
+        #expect(try erase(.networkLogs) == Erasure())
+        try expectSound()
+    }
+
+    /// Breaks when the end of a request that was under way comes into the store though its beginning was cleared.
+    @Test func anExchangeThatIsUnderWayStaysClearedWhenItEnds() throws {
+        let part = app.open(gone)
+        let exchange = app.openExchange(part: part)
+        try app.record(into: store)
+        _ = try erase(.networkLogs)
+        app.closeExchange(Fact.ExchangeClosed(exchange: exchange, state: .completed), part: part)
+        app.event(1, part: part)
+        try app.record(into: store)
+        #expect(try store.facts(of: app.id).map(\.sequence) == [1, 4])
+        #expect(try store.ledgers() == [app.id: Ledger(recorded: 4, dropped: ["erased": 2], pending: 2)])
+        try expectSound()
+    }
+
     /// Breaks when the collector is not told what was given up, or erased facts are sent.
     @Test func theCollectorIsToldOfTheErasedRange() throws {
         try write()

@@ -104,6 +104,26 @@ import WaybillCore
         #expect(try StoreReader(place).verify().problems == [])
     }
 
+    /// Breaks when more go than are too many, or others than those that came first; or when they come again.
+    @Test func onlySoManyTransactionsStay() throws {
+        let writers = (0..<10).map { _ in login() }
+        for (day, writer) in writers.enumerated() { _ = try receive(writer.set(), day: day) }
+        #expect(try store.retire(beyondTransactions: 10) == 0)
+        #expect(try store.retire(beyondTransactions: 7) == 15)
+        #expect(try store.retire(beyondTransactions: 7) == 0)
+        for (day, writer) in writers.enumerated() {
+            #expect(try store.facts(of: writer.id) == (day < 3 ? [] : writer.facts))
+        }
+        #expect(try receive(writers[0].set(), day: 11).knownCount == 5)
+        #expect(try store.retire(beyondTransactions: 7) == 0)
+        let both = FactWriter()
+        for _ in 0..<5 { both.close(both.open(GUID()), .succeeded) }
+        _ = try receive(both.set(), day: 12)
+        #expect(try store.retire(beyondTransactions: 2) == 5 * 7 + 2 * 3, "some of those that came in one set")
+        #expect(try store.facts(of: both.id) == Array(both.facts[6...]))
+        #expect(try StoreReader(place).verify().problems == [])
+    }
+
     @Test func anErasureOfWhatIsRetiredIsBookedAsOne() throws {
         let writer = login()
         writer.source.installation = GUID(high: 7, low: 7)

@@ -61,7 +61,7 @@ struct OutsideStore: ExplorableStore, ExportingStore {
     func nameConflictCount() async throws -> Int { 0 }
     func erase(_ scope: ErasureScope) async throws -> Erasure {
         switch scope {
-        case .all, .transactions, .installation, .pending: Erasure()
+        case .all, .transactions, .installation, .networkLogs, .pending: Erasure()
         case .begunBefore(let date): Erasure(transactionCount: rows.count { $0.begun < date })
         }
     }
