@@ -1,7 +1,7 @@
 import WaybillCore
 public import WaybillStore
 
-/// What is being recorded, as it reaches the store; ends with the manager.
+/// What is being recorded, by this process and others, as it reaches the store; ends with the manager.
 ///
 /// Watches from the moment it was asked for, so that nothing is missed between a first list and the first change. What
 /// happens while its reader is busy comes as one change, and where that are many transactions, as

@@ -108,14 +108,19 @@ extension TransactionManager {
         get async throws { try await read { reader, now in try reader.counts(now: now) } ?? TransactionCounts() }
     }
 
-    /// Which transactions have just changed.
+    /// Which transactions have just changed, also by other processes that record into the same store, an app's
+    /// extension say: of those it is told within about a second.
     ///
     /// ```swift
     /// let changes = transactions.changes
     /// show(try await transactions.list())
     /// for await _ in changes { show(try await transactions.list()) }
     /// ```
-    public var changes: TransactionChanges { TransactionChanges(of: sources.changes) }
+    public var changes: TransactionChanges {
+        let changes = TransactionChanges(of: sources.changes)
+        sources.current?.writer.watchOthers()
+        return changes
+    }
 
     /// The store with everything recorded until now, for what reads more than ``read(_:)``: opened for the one who
     /// asks.

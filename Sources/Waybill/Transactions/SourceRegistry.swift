@@ -104,6 +104,8 @@ package final class SourceRegistry: Sendable {
             guard let current = running, current.generation == new.generation else { return }
             forerunners.withLock { $0.append(Forerunner(source: current)) }
             running = new
+            current.writer.stopWatchingOthers()
+            new.writer.watchOthers()
         }
     }
 

@@ -25,8 +25,12 @@ struct Show: AsyncParsableCommand {
             An exchange has a colon in its name, as waybill list --network shows it; a part of what stands before the colon will do. Bodies are \
             shown where the store kept them.
 
+            With --follow the lines of what comes are added, until it is interrupted: of an app that is running now, say, whose store lies here. \
+            With --json, too, there is a line of JSON for each change.
+
             EXAMPLES
               waybill show ./collected K7QD-3M2X
+              waybill show ./collected K7QD-3M2X --follow
               waybill show http://127.0.0.1:8477 01890a5d-ac96-774b-bcce-b302099a8057 --json
               waybill show ./collected K7QD-3M2X:17
             """)
@@ -41,12 +45,18 @@ struct Show: AsyncParsableCommand {
     @Option(help: "Which times are shown: aligned or raw. (default: aligned)")
     var clocks: ShownClocks?
 
-    @Flag(help: "Print JSON, as a collector answers it.")
+    @Flag(help: "Go on with what comes of it, until interrupted.")
+    var follow = false
+
+    @Flag(help: "Print JSON, as a collector answers it; with --follow a line for each change.")
     var json = false
 
     @OptionGroup var text: TextOptions
 
     func validate() throws {
+        guard !follow || !key.contains(":") else {
+            throw ValidationError("--follow is for a transaction; an exchange has an end of its own.")
+        }
         guard clocks == nil || !json && !key.contains(":") else {
             throw ValidationError(
                 "--clocks is for the picture of a transaction: JSON has the raw times and what to add to them.")
@@ -54,6 +64,10 @@ struct Show: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if follow {
+            var following = FollowingOne(place, key, clocks: clocks ?? .aligned, isJSON: json)
+            return try await following.run()
+        }
         if key.contains(":") { return try await showExchange() }
         let record = try await place.opened().transaction(key)
         if json { return try Terminal.write(json: record) }

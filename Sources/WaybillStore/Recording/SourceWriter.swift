@@ -28,6 +28,8 @@ package final class SourceWriter: Sendable {
         var hasTakenFacts = false
         var isSyncScheduled = false
         var isJournalAskedFor = false
+        var isWatchingOthers = false
+        var leavesOthers = false
     }
 
     /// What takes facts from callers.
@@ -39,7 +41,7 @@ package final class SourceWriter: Sendable {
     let source: GUID
     let place: ResolvedLocation
     let anchors: AnchorKeeper
-    private let changes: ChangeFeed
+    let changes: ChangeFeed
     let thread: StoreThread<StoreSession>
     private let readingThread = StoreThread(label: "waybill.reader") { ReaderCache() }
     let writesByItself: Bool

@@ -87,6 +87,39 @@ import WaybillCore
         }
     }
 
+    /// Breaks when what comes of a transaction is not shown, or is shown twice, or is another's.
+    @Test func oneTransactionIsFollowedAsItGrows() async throws {
+        let serve = try await ServeProcess.start(folder)
+        for place in [store, serve.url] {
+            let new = LoginHistory()
+            #expect(await serve.post(new.clientSet()) != nil)
+            let lines = try ChildProcess("waybill-cli", ["show", place, "\(new.transaction)", "--follow", "--json"])
+            let text = try ChildProcess("waybill-cli", ["show", place, "\(new.transaction)", "--follow"])
+            func next() async throws -> TransactionRecord {
+                let line = try #require(await following { lines.line() })
+                return try JSONDecoder.waybill().decode(TransactionRecord.self, from: Data(line.utf8))
+            }
+            let before = try await next()
+            #expect(before.summary.id == new.transaction && before.parts.count == 1)
+            var said: [String] = []
+            while said.count < 100, said.last?.contains("└ failed") != true {
+                said.append(try #require(await following { text.line() }))
+            }
+            #expect(await serve.post(LoginHistory().clientSet()) != nil)  // somebody else's
+            #expect(await serve.post(new.serverSet()) != nil)
+            let after = try await next()
+            #expect(after.parts.count == 2 && after.timeline.count > before.timeline.count)
+            for _ in 0..<after.timeline.count - before.timeline.count {
+                let line = try #require(await following { text.line() })
+                #expect(line.contains("│"), "a line of the timeline, in the lane of the server: \(line)")
+            }
+            for process in [lines, text] {
+                process.signal(SIGINT)
+                #expect(await following { process.finish() }.output.isEmpty)
+            }
+        }
+    }
+
     /// Breaks when a line of JSON is written as the store has it, which redaction at capture may not have seen.
     @Test func aLineThatFollowsIsRedacted() throws {
         let summary = TransactionSummary(
@@ -108,7 +141,8 @@ import WaybillCore
     @Test(arguments: [
         ["list", "here", "host:x"], ["list", "here", "sort:longest", "--network"],
         ["ask", "summary", "here", "host:x"],
-        ["ask", "network", "here", "exchange:failed"], ["list", "here", "--follow", "--network"],
+        ["ask", "network", "here", "exchange:failed"], ["show", "here", "K7QD:17", "--follow"],
+        ["list", "here", "--follow", "--network"],
         ["list", "here", "sort:longest", "--follow"],
         ["list", "here", "a", "b"], ["export", "here", "exchange:failed", "--format", "har"],
         ["export", "here", "host:x"],

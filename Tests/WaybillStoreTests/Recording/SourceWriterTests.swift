@@ -42,6 +42,46 @@ import WaybillCore
         #expect(try partCount(StoreReader(.folder(folder.url))) == 11)
     }
 
+    /// Breaks when a screen does not show what an extension of the app records, or is told of it again and again; or
+    /// when a store is looked at though nobody watches.
+    @Test func whatOthersRecordIsToldWhileSomebodyWatches() async throws {
+        let (time, feed) = (ManualTime(), ChangeFeed())
+        let writer = SourceWriter(
+            source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000,
+            changes: feed, timer: time)
+        let other = SourceWriter(
+            source: RecordedSource(id: GUID()), place: .folder(folder.url), clock: time, capacity: 1_000, timer: time)
+        func record(_ writer: SourceWriter) async throws -> GUID {
+            let id = GUID()
+            _ = writer.recorder.record(.opened(Fact.Opened(transaction: id, useCase: 0)), part: 0)
+            try await writer.drain()
+            return id
+        }
+        writer.watchOthers()
+        try await writer.drain()
+        #expect(time.timerCount(within: .seconds(60)) == 0, "nobody watches")
+
+        var watching: (watcher: ChangeWatcher, bell: AsyncStream<Void>)? = feed.watch()
+        writer.watchOthers()
+        try await writer.drain()
+        let first = try await record(other)
+        try time.advance(by: .seconds(1))
+        #expect(watching?.watcher.take() == .transactions([first]), "there was no store before")
+        let own = try await record(writer)
+        #expect(watching?.watcher.take() == .transactions([own]), "at once")
+        let second = try await record(other)
+        try time.advance(by: .seconds(1))
+        #expect(watching?.watcher.take() == .transactions([second]))
+        try time.advance(by: .seconds(10))
+        #expect(watching?.watcher.take() == nil, "syncs are no changes")
+        _ = try await other.run { _, store in try store.erase(.transactions([first]), at: 0) }
+        try time.advance(by: .seconds(1))
+        #expect(watching?.watcher.take() == .reload)
+        watching = nil
+        try time.advance(by: .seconds(10))
+        #expect(time.timerCount(within: .seconds(2)) == 0, "nobody watches any more")
+    }
+
     /// Breaks when every fact that a full journal refuses asks for a drain of its own: a busy app would queue up
     /// thousands while the disk is slow or full, and whoever asks for the health waits behind them.
     @Test func factsThatAreRefusedShareOneDrain() async throws {

@@ -1,0 +1,131 @@
+import WaybillCore
+
+/// What other processes have changed, for those who watch.
+extension Store {
+    /// Where a look at the changes of others has come to.
+    struct SeenChanges {
+        /// SQLite's: another number once another connection has written (sqlite.org/pragma.html#pragma_data_version).
+        var version: Int
+        /// By source: how many facts it had recorded, and whether it had ended.
+        var sources: [Int: (recorded: Int, hasEnded: Bool)] = [:]
+        /// What was given up or has gone.
+        var losses: [Int] = []
+        /// The last of what was received.
+        var arrival = 0
+    }
+
+    /// What others have changed since the look before; nil: nothing, or there was no look before.
+    ///
+    /// - Parameters:
+    ///   - seen: Of the look before; nil: the first. Comes back with what was seen now.
+    ///   - own: The source whose changes are told by itself.
+    func changeByOthers(since seen: inout SeenChanges?, own: GUID) throws(WaybillError) -> TransactionChange? {
+        let version = try connection.integer("PRAGMA data_version")
+        guard version != seen?.version else { return nil }
+        let before = seen
+        var after = SeenChanges(version: version)
+        var change: TransactionChange?
+        // One moment: what comes meanwhile is for the next look.
+        try connection.transaction("BEGIN") { () throws(WaybillError) in
+            after = try look(version, own: own)
+            if let before { change = try self.change(from: before, to: after) }
+        }
+        seen = after
+        return change
+    }
+
+    private func look(_ version: Int, own: GUID) throws(WaybillError) -> SeenChanges {
+        var seen = SeenChanges(version: version)
+        try connection.statement("SELECT id, recorded, ended FROM sources WHERE heard_us IS NULL AND uuid <> ?")
+            .forEachRow(own) { row in seen.sources[row.int(0)] = (row.int(1), row.bool(2)) }
+        seen.losses = [
+            try connection.integer("SELECT ifnull(sum(last - first + 1), 0) FROM dropped"),
+            try connection.integer("SELECT count(*) FROM erased"),
+        ]
+        seen.arrival = try connection.integer("SELECT ifnull(max(id), 0) FROM arrivals")
+        return seen
+    }
+
+    private func change(from before: SeenChanges, to after: SeenChanges) throws(WaybillError) -> TransactionChange? {
+        guard before.losses == after.losses else { return .reload }
+        var transactions: Set<GUID> = []
+        func collect(_ source: Int, _ range: ClosedRange<Int>) throws(WaybillError) {
+            try connection.statement(Self.changedParts).forEachRow(source, range.lowerBound, range.upperBound) { row in
+                transactions.insert(row.guid(0))
+            }
+        }
+        for (source, now) in after.sources {
+            let then = before.sources[source] ?? (0, false)
+            if now.recorded > then.recorded { try collect(source, then.recorded + 1...now.recorded) }
+            guard now.hasEnded, !then.hasEnded else { continue }
+            try connection.statement("SELECT guid FROM parts WHERE source = ? AND closed IS NULL AND guid IS NOT NULL")
+                .forEachRow(source) { row in transactions.insert(row.guid(0)) }
+        }
+        if after.arrival > before.arrival {
+            for arrived in try connection.statement("SELECT source, first, last FROM arrivals WHERE id > ?").rows(
+                before.arrival,
+                transform: { row in (source: row.int(0), range: row.int(1)...max(row.int(1), row.int(2))) })
+            { try collect(arrived.source, arrived.range) }
+        }
+        guard transactions.count <= ChangeFeed.maximumCount else { return .reload }
+        return transactions.isEmpty ? nil : .transactions(transactions)
+    }
+
+    /// The transactions of the parts of source `?1` that have a fact from `?2` to `?3`.
+    private static let changedParts = """
+        SELECT p.guid FROM parts p WHERE p.source = ?1 AND p.sequence <= ?3 AND p.last >= ?2 AND p.guid IS NOT NULL \
+        AND (p.sequence >= ?2 OR p.closed BETWEEN ?2 AND ?3 \
+        OR EXISTS(SELECT 1 FROM events e WHERE e.source = ?1 AND e.part = p.sequence \
+        AND e.after BETWEEN ?2 - p.sequence AND ?3 - p.sequence) \
+        OR EXISTS(SELECT 1 FROM network_logs l WHERE l.source = ?1 AND l.part = p.sequence \
+        AND (l.sequence BETWEEN ?2 AND ?3 OR l.closed BETWEEN ?2 AND ?3)))
+        """
+}
+
+/// Looks at what other processes have changed, now and then, for as long as somebody watches.
+extension SourceWriter {
+    /// How long a change of another process may stay unnoticed: while somebody watches, and costs a look at one number.
+    static let lookAge = Duration.seconds(1)
+
+    /// Has what others record told from now on, if somebody watches; ends by itself once nobody does.
+    package func watchOthers() {
+        guard place.path != nil else { return }  // no other process has this memory
+        let isFirst = state.withLock { state in
+            guard changes.isWatched else { return false }
+            defer { state.isWatchingOthers = true }
+            return !state.isWatchingOthers
+        }
+        guard isFirst else { return }
+        thread.perform { [weak self] store in
+            store.seenChanges = nil
+            self?.lookAtOthers(store)
+        }
+    }
+
+    /// Leaves it to another source of this process.
+    package func stopWatchingOthers() { state.withLock { $0.leavesOthers = true } }
+
+    private func lookAtOthers(_ opened: StoreSession) {
+        let goesOn = state.withLock { state in
+            state.isWatchingOthers = changes.isWatched && !state.leavesOthers
+            return state.isWatchingOthers
+        }
+        guard goesOn else {
+            opened.seenChanges = nil
+            return
+        }
+        if hasStore {
+            do throws(WaybillError) {
+                let change = try opened.opened().changeByOthers(since: &opened.seenChanges, own: source)
+                if let change { changes.tell(change) }
+            } catch {
+                opened.notice(error)  // tried again by the next look
+            }
+        } else {
+            // All that somebody writes into it is new.
+            opened.seenChanges = Store.SeenChanges(version: -1)
+        }
+        guard writesByItself else { return }
+        thread.perform(after: Self.lookAge) { [weak self] store in self?.lookAtOthers(store) }
+    }
+}
