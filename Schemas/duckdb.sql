@@ -58,7 +58,8 @@ CREATE OR REPLACE MACRO waybill_ndjson(files) AS TABLE
     messages_received: 'BIGINT',
     pings: 'BIGINT',
     close_code: 'BIGINT',
-    close_reason: 'VARCHAR'
+    close_reason: 'VARCHAR',
+    ended_by: 'VARCHAR'
   });
 -- A text in a CSV has an apostrophe before it where a spreadsheet would compute it.
 CREATE OR REPLACE MACRO waybill_text(cell) AS CASE WHEN starts_with(cell, '''') THEN substr(cell, 2) ELSE cell END;
@@ -126,5 +127,6 @@ CREATE OR REPLACE MACRO waybill_csv(files) AS TABLE
     messages_received: 'BIGINT',
     pings: 'BIGINT',
     close_code: 'BIGINT',
-    close_reason: 'VARCHAR'
+    close_reason: 'VARCHAR',
+    ended_by: 'VARCHAR'
   });

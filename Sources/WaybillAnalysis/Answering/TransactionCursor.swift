@@ -248,6 +248,11 @@ extension Segmentation {
         case .attribute(let name): AttributeSQL(literally: name).latest
         case .hour: "strftime('%Y-%m-%dT%H:00Z', \(seconds), 'unixepoch')"
         case .day: "strftime('%Y-%m-%d', \(seconds), 'unixepoch')"
+        case .ended:
+            """
+            iif(p.outcome = \(TransactionOutcome.interrupted.rawValue), \
+            ifnull((SELECT s.ended_by FROM sources s WHERE s.id = p.source), 'unknown'), NULL)
+            """
         case .app, .appVersion, .device, .os, .osVersion: "NULL"
         }
     }
@@ -255,7 +260,7 @@ extension Segmentation {
     fileprivate func value(in source: SourceDirectory.Entry?, column: String?) -> String? {
         switch self {
         case .attribute(let name): DetailColumn(column).attributes[name]?.description
-        case .hour, .day: column
+        case .hour, .day, .ended: column
         case .app: source?.app
         case .appVersion: source?.appVersion
         case .device: source?.device

@@ -7,10 +7,12 @@ public enum Segmentation: Hashable, Sendable {
     case app, appVersion, device, os, osVersion
     /// The UTC hour or day of its beginning.
     case hour, day
+    /// How its process ended, of one that was interrupted: ``WaybillCore/SourceEnd/name``, or `unknown`.
+    case ended
 }
 
 extension Segmentation: Codable, CustomStringConvertible {
-    /// As it is written: `app`, `version`, `device`, `os`, `osVersion`, `hour`, `day`; anything else is an attribute's
+    /// As it is written: `app`, `version`, `device`, `os`, `osVersion`, `hour`, `day`, `ended`; anything else is an attribute's
     /// name, which may be put as `attribute.app` where it is one of these words.
     public init(_ text: String) {
         self =
@@ -22,6 +24,7 @@ extension Segmentation: Codable, CustomStringConvertible {
             case "osVersion": .osVersion
             case "hour": .hour
             case "day": .day
+            case "ended": .ended
             default: .attribute(text.hasPrefix(Self.prefix) ? String(text.dropFirst(Self.prefix.count)) : text)
             }
     }
@@ -40,6 +43,7 @@ extension Segmentation: Codable, CustomStringConvertible {
         case .osVersion: "osVersion"
         case .hour: "hour"
         case .day: "day"
+        case .ended: "ended"
         }
     }
 

@@ -15,7 +15,7 @@ extension TextTable {
             [
                 Cell(Words.time(transaction.begunMicroseconds)),
                 Cell(transaction.useCaseName, .bold),
-                Words.cell(transaction.outcome),
+                Words.cell(transaction),
                 Cell(transaction.durationMicroseconds.map(Words.duration) ?? "-"),
                 Cell("\(transaction.sourceCount)"),
                 Cell("\(transaction.eventCount)"),

@@ -32,7 +32,7 @@ struct TransactionText {
         let outcome = Words.cell(summary.outcome)
         let duration = summary.durationMicroseconds.map { " after \(Words.duration($0))" } ?? ""
         return palette.paint(summary.useCaseName.printable, .bold) + " " + palette.paint(outcome.text, outcome.ink)
-            + duration
+            + duration + (summary.endedBy.map { ": \($0.phrase)" } ?? "")
     }
 
     private var facts: TextTable {

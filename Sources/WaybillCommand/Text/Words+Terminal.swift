@@ -17,6 +17,12 @@ extension Words {
         return Cell(Words.outcome(outcome), ink)
     }
 
+    /// The outcome of a transaction in its colour, and of one that was interrupted how its process ended.
+    static func cell(_ summary: TransactionSummary) -> Cell {
+        let outcome = cell(summary.outcome)
+        return summary.endedBy.map { Cell("\(outcome.text) (\($0.name))", outcome.ink) } ?? outcome
+    }
+
     /// How an exchange stands, in its colour: `200`, `mocked 200`, `failed`.
     static func cell(_ exchange: ExchangeRecord) -> Cell {
         let status = exchange.exchange.closing ?? exchange.exchange.status.map { "\($0)" }

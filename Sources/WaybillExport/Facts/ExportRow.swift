@@ -156,5 +156,6 @@ enum ExportColumns {
         "is_mocked",
         "rule", "support_code", "error_name", "error_underlying", "sets_attributes", "removed_attributes",
         "messages_sent", "messages_received", "pings", "close_code", "close_reason",
+        "ended_by",
     ]
 }

@@ -90,6 +90,7 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         row.write(to: &rows)
         rows.text("support_code", supportCode)
         row.writeLater(to: &rows)
+        rows.text("ended_by", source.endedBy?.name)
         rows.endRow()
         count += 1
     }

@@ -30,11 +30,12 @@ package struct TellingAttributes {
 }
 
 extension TransactionSummary {
-    /// Why it did not succeed, and what was said about it when it was begun.
+    /// Why it did not succeed, how its process ended, and what was said about it when it was begun.
     package var reason: String { reason(TellingAttributes([attributes])) }
 
     /// The same, what tells it from others first.
     package func reason(_ telling: TellingAttributes) -> String {
-        ([error.map(Words.error)].compactMap(\.self) + telling.sorted(attributes)).joined(separator: " · ")
+        ([endedBy?.phrase, error.map(Words.error)].compactMap(\.self) + telling.sorted(attributes)).joined(
+            separator: " · ")
     }
 }

@@ -100,7 +100,7 @@ struct UseCaseForm {
     private static let segmentations: [(Segmentation, String)] = [
         (.appVersion, "version of the app"), (.app, "app"), (.device, "device"), (.os, "system"),
         (.osVersion, "version of the system"),
-        (.day, "day"), (.hour, "hour"),
+        (.day, "day"), (.hour, "hour"), (.ended, "how its process ended"),
     ]
 
     private func values(of by: Segmentation) -> HTML {

@@ -29,11 +29,14 @@ package struct ScannedSource: Sendable {
     package var share: ScannedShare
     package var source: RecordedSource
     package var clock: WallClock
+    /// How it ended; nil: that is not known, or it has not.
+    package var endedBy: SourceEnd?
 
-    package init(share: ScannedShare, source: RecordedSource, clock: WallClock) {
+    package init(share: ScannedShare, source: RecordedSource, clock: WallClock, endedBy: SourceEnd? = nil) {
         self.share = share
         self.source = source
         self.clock = clock
+        self.endedBy = endedBy
     }
 
     package func includes(_ fact: Fact) -> Bool { includes(fact.sequence, at: fact.atMicroseconds) }
@@ -50,15 +53,21 @@ extension ScannedSource {
     /// Reads what is known of a source; nil where it has gone.
     package init?(_ share: ScannedShare, _ connection: Connection) throws(WaybillError) {
         let source = try connection.statement(
-            "SELECT uuid, installation, app, app_version, device, os, os_version, attributes FROM sources WHERE id = ?"
+            """
+            SELECT uuid, installation, app, app_version, device, os, os_version, attributes, \(SQL.endedBy("sources")) \
+            FROM sources WHERE id = ?
+            """
         ).first(share.row) { row in
-            RecordedSource(
+            let source = RecordedSource(
                 id: row.guid(0), installation: row.optionalGUID(1), app: row.text(2), appVersion: row.text(3),
                 device: row.text(4),
                 os: row.text(5), osVersion: row.text(6), attributes: Attributes(columnText: row.optionalText(7)))
+            return (source: source, endedBy: row.sourceEnd(8))
         }
         guard let source else { return nil }
-        self.init(share: share, source: source, clock: try WallClock(of: share.row, connection))
+        self.init(
+            share: share, source: source.source, clock: try WallClock(of: share.row, connection),
+            endedBy: source.endedBy)
     }
 }
 

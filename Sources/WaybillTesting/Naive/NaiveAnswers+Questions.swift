@@ -80,6 +80,7 @@ extension NaiveAnswers {
         case .os: source.os
         case .osVersion: source.osVersion
         case .hour: "\(begun.formatted(.iso8601).prefix(13)):00Z"
+        case .ended: run.outcome == .interrupted ? histories[run.leader.source].endedBy?.name ?? "unknown" : nil
         case .day: String(begun.formatted(.iso8601).prefix(10))
         }
     }
