@@ -46,9 +46,21 @@ import WaybillTesting
         var options = TransactionManager.Options()
         options.retention.maximumBytes = 16 << 20
         options.retention.maximumAge = .seconds(7 * 86_400)
+        options.retention.maximumTransactions = 1_000
         #expect(options.retention.maximumBytes == 16_777_216 && options.retention.maximumAge == .seconds(604_800))
         options.retention = .thisLaunchOnly
         #expect(options.retention.isForThisLaunchOnly && options.retention.maximumBytes == 64 << 20)
+    }
+
+    @Test func knowingWhyItDied() async throws {
+        var options = TransactionManager.Options()
+        #expect(!options.catchesSignals, "handlers belong to the whole process")
+        options.catchesSignals = true
+        // A store in memory has no journal, and sets no handlers.
+        let transactions = TransactionManager(store: .inMemory, options: options)
+        transactions.perform(Login.self) { _ in }
+        #expect(try await transactions.list().rows.first?.endedBy == nil)
+        #expect(try await transactions.erase(.networkLogs).factCount == 0)
     }
 
     @Test func keepingItOutAndSteeringIt() {
