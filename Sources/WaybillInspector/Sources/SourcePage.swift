@@ -25,12 +25,17 @@ package struct SourcePage {
         let said: HTML = "<p class=said>\(attributes)</p>"
         return """
             <nav class=around aria-label="Around it"><a rel=up href="../sources">All sources</a></nav>
-            <header class="what source \(bar.tone)"><h1>\(record.appName) \(record.appVersion) <em class=state>\(record.hasEnded ? "ended" : "has not told its end")</em></h1>
+            <header class="what source \(bar.tone)"><h1>\(record.appName) \(record.appVersion) <em class=state>\(end)</em></h1>
             \(said, if: !attributes.isEmpty)<dl>\(cells)</dl>
             <p class=actions><button type=button class=copier data-copy=link hidden>Copy link</button></header>
             <div class=panels>\(ledger)\(gaps)\(clocks)\(transactions)</div>
 
             """
+    }
+
+    private var end: String {
+        guard record.hasEnded else { return "has not told its end" }
+        return record.endedBy.map { "ended: \($0.name)" } ?? "ended"
     }
 
     private var cells: [HTML] {
