@@ -6,8 +6,8 @@ import WaybillCore
 /// Where a journal notes how its process ended: one word of its header, which `exit` sets and, where that is asked for,
 /// the handler of a signal.
 ///
-/// A process that is killed sets nothing. What C keeps for all journals is there once, since no other file uses it and
-/// nothing here is inlined into one that could.
+/// A process that is killed sets nothing. What C keeps for all journals (ending.h) is there once: no other file uses it,
+/// and nothing here is inlined into one that could.
 struct EndMark {
     private let index: Int32
 
