@@ -88,6 +88,7 @@ struct StoreScript {
             return .erase(
                 .installation(
                     histories.compactMap(\.source.installation).randomElement(using: &random) ?? random.guid()))
+        case 5: return .erase(.networkLogs)
         default: return .erase(.transactions(some))
         }
     }
