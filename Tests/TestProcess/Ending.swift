@@ -17,16 +17,17 @@ enum Ending: String {
         case .two:
             let first = try await transactions(in: folder.appending(path: "one"))
             let second = try await transactions(in: folder.appending(path: "two"))
-            withExtendedLifetime((first, second)) { end() }
+            await MainActor.run { withExtendedLifetime((first, second)) { end() } }
         case .exit, .kill, .fault, .abort, .terminate, .handledExit, .handledKill, .handledFault, .ignored, .uncaught,
             .fork, .stack:
             let opened = try await transactions(in: folder)
-            withExtendedLifetime(opened) { end() }
+            // On the main thread: on others most signals are blocked.
+            await MainActor.run { withExtendedLifetime(opened) { end() } }
         }
         _exit(70)
     }
 
-    private func transactions(in folder: URL) async throws -> Any {
+    private func transactions(in folder: URL) async throws -> any Sendable {
         var options = TransactionManager.Options()
         options.catchesSignals = self != .uncaught
         let transactions = TransactionManager(store: .directory(folder), options: options)
@@ -43,7 +44,7 @@ enum Ending: String {
             capacity: 100, journalSize: JournalSize(isMapped: false), catchesSignals: true)
         _ = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0)
         try await writer.sync()
-        withExtendedLifetime(writer) { end() }
+        await MainActor.run { withExtendedLifetime(writer) { end() } }
     }
 
     /// What the app has set before.
@@ -81,10 +82,10 @@ enum Ending: String {
         case .abort, .two: Foundation.abort()
         case .terminate: Foundation.kill(getpid(), SIGTERM)
         case .handledExit:
-            Foundation.raise(SIGTERM)
+            Foundation.kill(getpid(), SIGTERM)
             Foundation.exit(7)
         case .handledKill, .ignored:
-            Foundation.raise(SIGTERM)
+            Foundation.kill(getpid(), SIGTERM)
             Foundation.kill(getpid(), SIGKILL)
         case .fork:
             guard let symbol = dlsym(nil, "fork") else { _exit(69) }
@@ -102,7 +103,6 @@ enum Ending: String {
             sigaltstack(&other, nil)
             print(Self.deep(0))
         }
-        // A signal to the process may be taken by another thread, a moment later.
         pause()
     }
 
