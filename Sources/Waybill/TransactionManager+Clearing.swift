@@ -19,7 +19,7 @@ extension TransactionManager {
     public func erase(_ selection: ErasureSelection) async throws -> Erasure {
         switch selection {
         case .all, .installation: try sources.context.forget()
-        case .ids, .before: break
+        case .ids, .before, .networkLogs: break
         }
         guard let source = await sources.drainedSource() else { return Erasure() }
         defer { sources.changes.tell(.reload) }
