@@ -60,7 +60,7 @@ CREATE TABLE parts( -- one source's share in a transaction; part 0 holds what is
   settled INTEGER NOT NULL, -- derived: 1 when none of its facts is pending
   timeout_us INTEGER AS (ifnull(own_timeout_us, 86400000000)),
   last INTEGER AS (ifnull(beyond, closed)),
-  last_at_us INTEGER AS (ifnull(beyond_at_us, closed_at_us)), duration_us INTEGER AS (closed_at_us - at_us), parent BLOB /* the transaction below which this one was begun, 16 bytes; NULL: it stands by itself */, parent_part INTEGER /* the part of that which the same source has; NULL: another source has it */,
+  last_at_us INTEGER AS (ifnull(beyond_at_us, closed_at_us)), duration_us INTEGER AS (closed_at_us - at_us), parent BLOB /* the transaction below which this one was begun, 16 bytes; NULL: it stands by itself */, parent_part INTEGER /* the part of that which the same source has; NULL: another source has it */, sample_ppm INTEGER /* of a million transactions of its use case so many were chosen; NULL: all */, sample_kept INTEGER /* 1: it was not chosen, and goes out only for its end; NULL: no sampling */, slow_us INTEGER /* with sample_ppm: beyond which it is slow; NULL: it never is */, held INTEGER NOT NULL DEFAULT 0 /* own: 1 while it was not chosen and has not ended: nothing of it is leased */,
   PRIMARY KEY(source, sequence)
 ) STRICT, WITHOUT ROWID;
 
@@ -186,7 +186,7 @@ CREATE TABLE totals( -- own sources that have ended, and of which nothing is lef
   age INTEGER NOT NULL,
   erased INTEGER NOT NULL,
   damaged INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, sampled INTEGER NOT NULL DEFAULT 0 /* dropped, too */) STRICT, WITHOUT ROWID;
 
 CREATE TABLE bodies( -- of own exchanges, if asked for, redacted; a long one in several pieces. No facts: they stay in this file
   id INTEGER PRIMARY KEY, -- the older ones have the smaller numbers
@@ -267,6 +267,10 @@ CREATE INDEX parts_by_use_case ON parts(use_case, joined, outcome, listed_us) WH
 CREATE INDEX parts_by_duration ON parts(joined, outcome, duration_us) WHERE listed_us IS NOT NULL AND duration_us IS NOT NULL;
 
 CREATE INDEX parts_by_parent ON parts(parent) WHERE parent IS NOT NULL;
+
+CREATE INDEX parts_held ON parts(source, sequence) WHERE held = 1;
+
+CREATE INDEX parts_sampled ON parts(source) WHERE sample_ppm IS NOT NULL;
 
 CREATE VIEW transactions AS -- one row each; try: SELECT * FROM transactions ORDER BY begun_us DESC LIMIT 20;
 SELECT id, use_case, use_case_name,

@@ -37,7 +37,7 @@ extension TransactionManager {
                 var report = FlushReport()
                 report.error = WaybillError(
                     .transport, "The flush did not end in time; what was not delivered stays pending.")
-                report.pending = (try? await source.writer.run { _, store in try store.pendingCount() }) ?? 0
+                await report.count(from: source)
                 finish(report)
             }
             Task {

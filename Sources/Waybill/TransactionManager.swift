@@ -75,6 +75,9 @@ public final class TransactionManager: Sendable {
         /// its exit status. It is set once in a process, for all its managers, after the first fact of one that asks
         /// for it; signals that are ignored then stay so. Set your own handlers and crash reporters before.
         public var catchesSignals = false
+        /// How large a share of the transactions of each use case is delivered; what failed or was slow always is.
+        /// Default: all of them.
+        public var sampling = Sampling()
         /// Whether recording is on until ``TransactionManager/recording`` is set; `.off` for an app that has to ask
         /// first.
         public var recording = RecordingMode.on

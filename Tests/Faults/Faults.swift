@@ -12,8 +12,8 @@ struct Faults: AsyncParsableCommand {
     /// Every case, in the order of the table.
     static let cases: [FaultCase] =
         [
-            .killed, .drain, .flush, .answer, .two, .four, .clock, .full, .busy, .failing, .readOnly, .permissions,
-            .deleted, .power,
+            .killed, .killedSampling, .drain, .flush, .answer, .two, .four, .clock, .full, .busy, .failing, .readOnly,
+            .permissions, .deleted, .power,
         ] + FaultCase.journals + [.database, .chaos, .control]
 
     struct Run: AsyncParsableCommand {

@@ -52,7 +52,7 @@ struct Flush {
         } catch {
             report.error = DeliveryFailure(wrapping: error).error
         }
-        report.pending = (try? await source.writer.run { _, store in try store.pendingCount() }) ?? 0
+        await report.count(from: source)
         return report
     }
 
@@ -78,11 +78,12 @@ struct Flush {
     }
 
     private func lease() async throws -> Lease? {
-        let (owner, now, limit) = (source.id, clock.uptimeMicroseconds(), gate.limit)
+        let (owner, limit) = (source.id, gate.limit)
+        let (now, wall) = (clock.uptimeMicroseconds(), clock.wallMicroseconds())
         return try await source.writer.run { opened, store in
             let set = try store.lease(
-                owner: owner, now: now, expiresIn: Self.leaseMicroseconds, limit: limit, isAlive: { opened.isAlive($0) }
-            )
+                owner: owner, now: now, at: wall, expiresIn: Self.leaseMicroseconds, limit: limit,
+                isAlive: { opened.isAlive($0) })
             guard let set else { return nil }
             var outgoing = OutgoingSet(id: set.id, body: set.encoded(), factCount: set.factCount)
             outgoing.openings = try store.openings(before: set)
@@ -162,6 +163,15 @@ struct Flush {
         gate.learn(pause, at: clock.uptimeMicroseconds())
         events.tell(.failed(error, retryAfter: .microseconds(pause.remainingMicroseconds)))
         try await source.writer.run { [clock] _, store in try store.setDeliveryPause(pause, by: clock) }
+    }
+}
+
+extension FlushReport {
+    /// Looks up what is left in the store; nothing, where it cannot be read.
+    mutating func count(from source: SourceRecorder) async {
+        let left = try? await source.writer.run { _, store in (try store.pendingCount(), try store.heldCount()) }
+        held = left?.1 ?? 0
+        pending = max(0, (left?.0 ?? 0) - held)
     }
 }
 

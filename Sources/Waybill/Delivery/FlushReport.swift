@@ -9,14 +9,19 @@ public struct FlushReport: Sendable, Hashable {
     public var rejected = 0
     /// Facts that are still to be delivered.
     public var pending = 0
+    /// Facts of transactions that sampling did not choose, and whose end is awaited; not among the pending.
+    public var held = 0
     /// Why it stopped before everything was delivered; nil when nothing went wrong.
     public var error: WaybillError?
 
     /// Makes a report.
-    public init(delivered: Int = 0, rejected: Int = 0, pending: Int = 0, error: WaybillError? = nil) {
+    public init(
+        delivered: Int = 0, rejected: Int = 0, pending: Int = 0, held: Int = 0, error: WaybillError? = nil
+    ) {
         self.delivered = delivered
         self.rejected = rejected
         self.pending = pending
+        self.held = held
         self.error = error
     }
 

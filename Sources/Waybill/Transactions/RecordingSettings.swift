@@ -16,6 +16,7 @@ package struct RecordingSettings: Sendable {
     package var capacity = BufferedRecorder.defaultCapacity
     package var retention = Retention()
     package var catchesSignals = false
+    var sampling = Sampling()
     package var network = NetworkOptions()
     package var clock: any TransactionClock = SystemClock()
     package var canFlush: @Sendable () async -> Bool = { true }
@@ -54,6 +55,9 @@ package struct RecordingSettings: Sendable {
         )
         describe = { RecordedSource.thisProcess(id: $0, app: app, appVersion: appVersion, attributes: attributes) }
 
+        let checked = options.sampling.checked
+        sampling = checked.sampling
+        problems += checked.problems
         decideMode(options, launch)
         decideRetention(options.retention)
         if options.memoryCapacity >= 16 {

@@ -112,6 +112,7 @@ package final class SourceRecorder: Sendable {
             opened.attributes = kept.attributes
         }
         opened.attributes = attributes(opened.attributes)
+        opened.sampling = settings.sampling.sampling(of: opened.useCase, root: opened.transaction)
         return record(.opened(opened), part: 0)
     }
 

@@ -49,6 +49,7 @@ extension Fact.Opened {
         if let parent { writer.member("parent", parent) }
         writer.member("parent_part", parentPart)
         writer.member("attributes", attributes)
+        writer.members(sampling)
     }
 }
 

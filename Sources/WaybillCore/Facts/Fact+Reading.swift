@@ -95,6 +95,7 @@ extension Fact.Opened {
         var parent: GUID?
         var parentPart: Int?
         var attributes: Attributes = [:]
+        var sampling = Fact.Sampling.Members()
         try reader.beginObject()
         while let key = try reader.nextKey() {
             switch key {
@@ -106,14 +107,15 @@ extension Fact.Opened {
             case "parent": parent = try reader.guid()
             case "parent_part": parentPart = try reader.integer(in: 1...Limits.largestInteger)
             case "attributes": attributes = try reader.attributes()
-            default: try head.read(key, &reader)
+            default: if try !sampling.read(key, &reader) { try head.read(key, &reader) }
             }
         }
         return Self(
             transaction: try reader.required(transaction, "transaction", at: start),
             useCase: try reader.required(useCase, "use_case", at: start), isJoined: isJoined,
             timeoutMicroseconds: try reader.required(timeout, "timeout_us", at: start), cause: cause,
-            parent: parent, parentPart: parentPart, attributes: attributes)
+            parent: parent, parentPart: parentPart, attributes: attributes,
+            sampling: try sampling.sampling(at: start))
     }
 }
 

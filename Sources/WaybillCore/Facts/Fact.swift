@@ -72,12 +72,14 @@ public struct Fact: Hashable, Sendable {
         public var parentPart: Int?
         /// What the caller said about the transaction.
         public var attributes: Attributes
+        /// By what share the transactions of its use case were chosen; nil: all of them are delivered.
+        public var sampling: Sampling?
 
         /// Makes the content of an `opened` fact.
         public init(
             transaction: GUID, useCase: Int, isJoined: Bool = false, timeoutMicroseconds: Int = 86_400_000_000,
             cause: ID? = nil, parent: GUID? = nil, parentPart: Int? = nil,
-            attributes: Attributes = [:]
+            attributes: Attributes = [:], sampling: Sampling? = nil
         ) {
             self.transaction = transaction
             self.useCase = useCase
@@ -87,6 +89,7 @@ public struct Fact: Hashable, Sendable {
             self.parent = parent
             self.parentPart = parentPart
             self.attributes = attributes
+            self.sampling = sampling
         }
     }
 

@@ -6,20 +6,12 @@
 package struct SpanID: Hashable, Sendable {
     package let rawValue: UInt64
 
-    /// Mixes source and sequence by the finalizer of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom
-    /// number generators", 2014).
+    /// Mixes source and sequence.
     package init(_ fact: Fact.ID) {
-        var hash = Self.mixed(fact.source.high)
-        hash = Self.mixed(hash ^ fact.source.low)
-        hash = Self.mixed(hash ^ UInt64(bitPattern: Int64(fact.sequence)))
+        var hash = fact.source.high.splitMixed
+        hash = (hash ^ fact.source.low).splitMixed
+        hash = (hash ^ UInt64(bitPattern: Int64(fact.sequence))).splitMixed
         rawValue = hash == 0 ? 1 : hash
-    }
-
-    private static func mixed(_ value: UInt64) -> UInt64 {
-        var value = value &+ 0x9E37_79B9_7F4A_7C15
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }
 
@@ -35,6 +27,15 @@ extension GUID {
 }
 
 extension UInt64 {
+    /// The next number of SplitMix64 from this state (Steele, Lea, Flood: "Fast splittable pseudorandom number
+    /// generators", 2014).
+    var splitMixed: UInt64 {
+        var value = self &+ 0x9E37_79B9_7F4A_7C15
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+
     fileprivate var hexadecimalDigits: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits

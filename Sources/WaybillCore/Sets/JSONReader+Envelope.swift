@@ -121,7 +121,8 @@ extension JSONReader {
                 case "reason":
                     let word = try reader.text()
                     reason = DropReason(rawValue: word.string)
-                    if reason == nil {
+                    // Readers of earlier versions know no other words; what is sampled has a member of its own.
+                    if reason == nil || reason == .sampled {
                         throw reader.invalid(word, "\"quota\", \"age\", \"erased\" or \"damaged\" was expected")
                     }
                 default: try reader.skipValue()
@@ -137,6 +138,36 @@ extension JSONReader {
         return ranges
     }
 
+    /// Pairs of the first and the last sequence of what was sampled away.
+    mutating func sampledRanges(_ room: inout Int) throws(JSONFailure) -> [DroppedRange] {
+        skipWhitespace()
+        let list = offset
+        var ranges: [DroppedRange] = []
+        try beginArray()
+        while try nextElement() {
+            skipWhitespace()
+            let start = offset
+            var pair: [Int] = []
+            try beginArray()
+            while try nextElement() {
+                guard pair.count < 2 else { break }
+                pair.append(try integer(in: 1...Limits.largestInteger))
+            }
+            guard pair.count == 2, pair[0] <= pair[1] else {
+                throw JSONFailure(.invalid, at: start, "the first and the last sequence of a range were expected")
+            }
+            room -= 1
+            guard room >= 0 else { throw Self.tooMany("ranges of dropped facts", at: list) }
+            ranges.append(DroppedRange(first: pair[0], last: pair[1], reason: .sampled))
+        }
+        return ranges
+    }
+
+    private static func tooMany(_ what: String, at start: Int) -> JSONFailure {
+        JSONFailure(
+            .invalid, at: start, "more than \(Limits.envelopeItems) \(what) in one set; send them in several sets")
+    }
+
     /// The same with a bound for what a hostile body can make of few bytes.
     private mutating func array(
         of what: String, _ room: inout Int, _ body: (inout JSONReader, Int) throws(JSONFailure) -> Void
@@ -145,11 +176,7 @@ extension JSONReader {
         let start = offset
         var left = room
         try array { reader, element throws(JSONFailure) in
-            guard left > 0 else {
-                throw JSONFailure(
-                    .invalid, at: start,
-                    "more than \(Limits.envelopeItems) \(what) in one set; send them in several sets")
-            }
+            guard left > 0 else { throw Self.tooMany(what, at: start) }
             left -= 1
             try body(&reader, element)
         }

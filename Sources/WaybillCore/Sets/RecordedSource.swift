@@ -77,6 +77,8 @@ public enum DropReason: String, Hashable, Sendable, CaseIterable, Codable {
     case erased
     /// They could not be read any more.
     case damaged
+    /// Their transaction was not chosen by sampling, and ended well.
+    case sampled
 }
 
 /// Facts of one source, by first and last sequence, that were given up before they were delivered.

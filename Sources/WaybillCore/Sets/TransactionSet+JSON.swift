@@ -35,11 +35,12 @@ extension TransactionSet.Share {
         }
         writer.key("ledger")
         ledger.write(to: &writer)
-        writer.array("dropped", dropped) { range, writer in
+        writer.array("dropped", dropped.filter { $0.reason != .sampled }) { range, writer in
             writer.member("first", range.first)
             writer.member("last", range.last)
             writer.member("reason", range.reason.rawValue)
         }
+        writer.pairs("sampled", dropped.filter { $0.reason == .sampled })
         if !facts.isEmpty {
             writer.key("facts")
             writer.beginArray()
@@ -85,6 +86,20 @@ extension Ledger {
 }
 
 extension JSONWriter {
+    /// An array of the first and the last sequence of each range; nothing where there are none.
+    fileprivate mutating func pairs(_ name: StaticString, _ ranges: [DroppedRange]) {
+        guard !ranges.isEmpty else { return }
+        key(name)
+        beginArray()
+        for range in ranges {
+            beginArray()
+            integer(range.first)
+            integer(range.last)
+            endArray()
+        }
+        endArray()
+    }
+
     /// An array of objects; nothing where there are none.
     package mutating func array<Element>(
         _ name: StaticString, _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void

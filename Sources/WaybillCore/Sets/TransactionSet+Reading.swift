@@ -93,6 +93,7 @@ private struct ShareReader {
         var clocks: [ClockAnchor]?
         var ledger: Ledger?
         var share = TransactionSet.Share(source: source, clocks: [])
+        var sampled: [DroppedRange] = []
         var rejected: [Rejected] = []
         try reader.beginObject()
         while let key = try reader.nextKey() {
@@ -113,12 +114,14 @@ private struct ShareReader {
             case "names": share.names = try reader.names(&room.names)
             case "ledger": ledger = try reader.ledger()
             case "dropped": share.dropped = try reader.droppedRanges(&room.dropped)
+            case "sampled": sampled = try reader.sampledRanges(&room.dropped)
             case "facts": (share.facts, rejected) = try Rejected.sorting(&reader)
             default: try reader.skipValue()
             }
         }
         source.id = try reader.required(id, "source", at: start)
         share.source = source
+        if !sampled.isEmpty { share.dropped = (share.dropped + sampled).sorted { $0.first < $1.first } }
         share.clocks = try reader.required(clocks, "clocks", at: start)
         share.ledger = try reader.required(ledger, "ledger", at: start)
         self.share = share

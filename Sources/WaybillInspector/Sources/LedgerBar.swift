@@ -51,6 +51,7 @@ struct LedgerBar {
         case .age: "Given up before they were delivered: they were too old."
         case .erased: "Erased because somebody asked for it."
         case .damaged: "Given up: they could not be read any more."
+        case .sampled: "Left out by sampling: their transactions were not chosen, and ended well."
         case nil: "Given up before they were delivered."
         }
     }

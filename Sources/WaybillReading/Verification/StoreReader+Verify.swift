@@ -36,7 +36,10 @@ extension StoreReader {
         let booked = ranges.count
         let ledger = source.ledger
         let retired = try RetiredRows(connection: connection).sequences(of: row)
-        let rows = try factCounts(of: row, booked: ranges.subtracting(retired))
+        // What was sampled away stays to be looked at where it was recorded.
+        let sampled = try RangeRows(connection: connection).dropped(of: row).filter { $0.reason == .sampled }.sequences
+        let kept = source.heardMicroseconds == nil ? ranges.union(sampled) : ranges
+        let rows = try factCounts(of: row, booked: kept.subtracting(retired))
         let balance = StoreVerification.SourceBalance(
             id: source.id, rowCount: rows.booked + rows.others, bookedCount: booked, ledger: ledger, gaps: source.gaps)
         result.sources.append(balance)

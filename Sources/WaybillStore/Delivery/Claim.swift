@@ -58,7 +58,9 @@ struct Claim {
         let dropped = try ranges.untold(of: candidate.id)
         let hasNews = try connection.integer("SELECT news FROM sources WHERE id = ?", candidate.id) != 0
         guard !facts.isEmpty || hasNews else { return nil }
-        try connection.statement("UPDATE sources SET news = 2 WHERE id = ? AND news <> 0").run(candidate.id)
+        // What was sampled away is no news of its own, and is told along with others.
+        try connection.statement("UPDATE sources SET news = 2 WHERE id = ?1 AND (news <> 0 OR told < ?2)").run(
+            candidate.id, dropped.last?.last ?? 0)
         var share = TransactionSet.Share(
             source: candidate.source, clocks: try clocks(of: candidate.id, dating: facts),
             hasEnded: candidate.hasEnded, endedBy: candidate.hasEnded ? candidate.endedBy : nil,
@@ -78,6 +80,7 @@ struct Claim {
         guard candidate.recorded > 0 else { return [] }
         var pending = SequenceRanges([1...candidate.recorded])
             .subtracting(try ranges.taken(of: candidate.id)).subtracting(try ranges.dropped(of: candidate.id).sequences)
+            .subtracting(try HeldParts(connection: connection).sequences(of: candidate.id))
         var taken: [Fact] = []
         while factsLeft > 0, bytesLeft > 0, let range = pending.ranges.first {
             let chunk = range.lowerBound...min(range.upperBound, range.lowerBound + min(factsLeft, Self.chunk) - 1)

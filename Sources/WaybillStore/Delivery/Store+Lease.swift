@@ -9,18 +9,22 @@ extension Store {
     /// - Parameters:
     ///   - owner: The source of this process, or any ID that `isAlive` knows. What it has leased before is released.
     ///   - uptime: Now, in microseconds of the device's uptime.
+    ///   - wall: Now, in microseconds since 1970: what sampling held back and has timed out by then goes out; nil: it
+    ///     stays.
     ///   - expiresIn: Microseconds after which the lease ends without a verdict.
     ///   - isAlive: Whether the owner of another lease still runs.
     /// - Returns: nil when there is nothing to deliver, or when another live owner is delivering: one flush per store
     ///   at a time.
     package func lease(
-        owner: GUID, now uptime: Int, expiresIn: Int, limit: LeaseLimit = LeaseLimit(), isAlive: (GUID) -> Bool
+        owner: GUID, now uptime: Int, at wall: Int? = nil, expiresIn: Int, limit: LeaseLimit = LeaseLimit(),
+        isAlive: (GUID) -> Bool
     ) throws(WaybillError) -> TransactionSet? {
         guard try hasNews() else { return nil }
         return try write { () throws(WaybillError) in
             guard try endStaleLeases(owner: owner, now: uptime, expiresIn: expiresIn, isAlive: isAlive) else {
                 return nil
             }
+            if let wall { try HeldParts(connection: connection).releaseTimedOut(at: wall) }
             var claim = Claim(set: GUID(), limit: limit, connection)
             let shares = try claim.shares()
             guard !shares.isEmpty else { return nil }
@@ -39,6 +43,9 @@ extension Store {
     package func pendingCount() throws(WaybillError) -> Int {
         try connection.integer(SQL.pendingCount)
     }
+
+    /// Those of them that sampling holds back until their transactions have ended.
+    package func heldCount() throws(WaybillError) -> Int { try HeldParts(connection: connection).count() }
 
     /// The ledgers of the sources that recorded into this store.
     package func ledgers() throws(WaybillError) -> [GUID: Ledger] {

@@ -33,10 +33,15 @@ extension JournalWordReader {
         guard let detail = detail(), let parent = isAtEnd ? .some(nil) : optionalGUID(),
             let parentPart = isAtEnd ? .some(nil) : optionalInteger()
         else { return nil }
-        return Fact.Opened(
+        var opened = Fact.Opened(
             transaction: GUID(high: high, low: low), useCase: useCase, isJoined: joined == 1,
             timeoutMicroseconds: timeout, cause: cause, parent: parent, parentPart: parentPart,
             attributes: detail.attributes)
+        if !isAtEnd {
+            guard let perMillion = integer(), let isChosen = integer(), let slow = optionalInteger() else { return nil }
+            opened.sampling = Fact.Sampling(perMillion: perMillion, isChosen: isChosen == 1, slowMicroseconds: slow)
+        }
+        return opened
     }
 
     fileprivate mutating func event(hasDetail: Bool) -> Fact.Event? {

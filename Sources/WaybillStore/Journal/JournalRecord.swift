@@ -53,9 +53,14 @@ extension Fact.Content {
             }
             sink.detail(error: nil, content.attributes)
             // As with exchanges: what most do not have takes no room.
-            if content.parent != nil {
+            if content.parent != nil || content.sampling != nil {
                 sink.optional(content.parent)
                 sink.optional(content.parentPart)
+            }
+            if let sampling = content.sampling {
+                sink.integer(sampling.perMillion)
+                sink.integer(sampling.isChosen ? 1 : 0)
+                sink.optional(sampling.slowMicroseconds)
             }
         case .event(let content):
             sink.integer(content.code)

@@ -5,8 +5,10 @@ struct RetentionOwner {
     var row: SourceRow
     /// ``DeviceTime/now`` when it was registered.
     var born: Int
-    /// The first sequence that is neither settled nor given up.
+    /// The first sequence that is neither settled nor given up nor held back.
     var firstPending: Int
+    /// Behind all parts that may be settled: beyond the first pending fact those that were sampled away.
+    var settledEnd: Int
     /// What is being delivered, and stays until its verdict.
     var leased: SequenceRanges
     /// From its time to wall time, by its latest anchor; nil: it has none.
@@ -30,11 +32,15 @@ struct RetentionOwner {
         var owners: [RetentionOwner] = []
         for source in rows {
             let id = source.row.id
-            let pending = try ranges.pending(of: id, recorded: source.row.recorded)
+            let firstPending =
+                try ranges.deliverable(of: id, recorded: source.row.recorded).ranges.first?.lowerBound
+                ?? source.row.recorded + 1
+            let lastSampled = try connection.integer(
+                "SELECT ifnull(max(last), 0) FROM dropped WHERE source = ? AND reason = 'sampled'", id)
             owners.append(
                 RetentionOwner(
                     row: source.row, born: source.born,
-                    firstPending: pending.ranges.first?.lowerBound ?? source.row.recorded + 1,
+                    firstPending: firstPending, settledEnd: max(firstPending, lastSampled + 1),
                     leased: try ranges.taken(of: id).subtracting(try ranges.booked(of: id)), wallOffset: source.wall))
         }
         return owners

@@ -121,8 +121,9 @@ struct RetentionSweep {
         guard let owner = owners[id], let cutoff = cutoffs[id] else { return nil }
         var front: Front?
         var seen: Set<GUID> = []
-        try connection.statement(Self.query(order)).forRows(id, owner.firstPending, owner.row.hasEnded) {
-            row throws(WaybillError) in
+        try connection.statement(Self.query(order)).forRows(
+            id, owner.firstPending, owner.settledEnd, owner.row.hasEnded
+        ) { row throws(WaybillError) in
             // Openings are in order of time, so that none behind this one is too old either.
             if let began = row.optionalInt(2), began >= cutoff { return false }
             let transaction = row.optionalGUID(1)
@@ -170,19 +171,19 @@ struct RetentionSweep {
     /// Sequence, transaction, beginning, last sequence and last time of a source's parts, and of its exchanges outside
     /// of one; in order of sequence.
     ///
-    /// Facts are settled in order, so that nothing behind the first pending one is looked at in vain for what is
-    /// settled.
+    /// Facts are settled in order, so that nothing behind the first pending one, and behind what was sampled away, is
+    /// looked at in vain for what is settled.
     private static func query(_ order: Class) -> String {
         let (part, exchange) =
             switch order {
             case .settled:
                 (
-                    "sequence < ?2 AND settled = 1 AND outcome <> 0",
-                    "sequence < ?2 AND ifnull(closed, sequence) < ?2 AND (closed IS NOT NULL OR ?3)"
+                    "sequence < ?3 AND settled = 1 AND outcome <> 0",
+                    "sequence < ?2 AND ifnull(closed, sequence) < ?2 AND (closed IS NOT NULL OR ?4)"
                 )
             case .pending:
-                ("settled = 0 AND outcome <> 0", "ifnull(closed, sequence) >= ?2 AND (closed IS NOT NULL OR ?3)")
-            case .open: ("outcome = 0", "closed IS NULL AND NOT ?3")
+                ("settled = 0 AND outcome <> 0", "ifnull(closed, sequence) >= ?2 AND (closed IS NOT NULL OR ?4)")
+            case .open: ("outcome = 0", "closed IS NULL AND NOT ?4")
             }
         return """
             SELECT sequence, guid, at_us, last, last_at_us FROM parts WHERE source = ?1 AND sequence > 0 AND \(part) \

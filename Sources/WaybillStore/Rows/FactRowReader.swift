@@ -3,7 +3,19 @@ package import WaybillCore
 /// How the rows of `parts`, `events` and `network_logs` are read back as the facts that they are.
 package enum FactRowReader {
     package static let openedColumns =
-        "p.sequence, p.at_us, p.guid, p.use_case, p.joined, p.timeout_us, p.cause_source, p.cause, p.opened_detail, p.parent, p.parent_part"
+        "p.sequence, p.at_us, p.guid, p.use_case, p.joined, p.timeout_us, p.cause_source, p.cause, p.opened_detail, "
+        + "p.parent, p.parent_part, "
+        + samplingColumns
+
+    package static let samplingColumns = "p.sample_ppm, p.sample_kept, p.slow_us"
+
+    /// What ``samplingColumns`` say, from that column on; nil: everything of the use case is delivered.
+    package static func sampling(_ row: Row, from column: Int32) -> Fact.Sampling? {
+        row.optionalInt(column).map {
+            Fact.Sampling(
+                perMillion: $0, isChosen: !row.bool(column + 1), slowMicroseconds: row.optionalInt(column + 2))
+        }
+    }
 
     package static func opened(_ row: Row) -> Fact {
         let cause = row.optionalGUID(6).map { Fact.ID(source: $0, sequence: row.int(7)) }
@@ -14,7 +26,7 @@ package enum FactRowReader {
                     transaction: row.guid(2), useCase: row.int(3), isJoined: row.bool(4),
                     timeoutMicroseconds: row.int(5), cause: cause, parent: row.optionalGUID(9),
                     parentPart: row.optionalInt(10),
-                    attributes: DetailColumn(row.optionalText(8)).attributes)))
+                    attributes: DetailColumn(row.optionalText(8)).attributes, sampling: sampling(row, from: 11))))
     }
 
     package static let closedColumns = "p.closed, p.sequence, p.closed_at_us, p.outcome, p.error_code, p.closed_detail"

@@ -45,7 +45,8 @@ struct FactRowWriter {
                 fact.atMicroseconds, content.cause?.source, content.cause?.sequence,
                 DetailColumn(attributes: content.attributes).text,
                 outcomeOfOpen, isFirst ? clock.wall(fact.atMicroseconds) : nil, !source.isOwn, content.parent,
-                content.parentPart)
+                content.parentPart, content.sampling?.perMillion, content.sampling.map { !$0.isChosen },
+                content.sampling?.slowMicroseconds, source.isOwn && content.sampling?.isChosen == false)
             return nil
         case .event(let content):
             events.add(fact, content)
@@ -127,12 +128,13 @@ extension FactRowWriter {
 
     private static let insertOpened = """
         INSERT INTO parts(source, sequence, guid, use_case, joined, own_timeout_us, at_us, cause_source, cause, opened_detail, outcome, \
-        listed_us, beyond, beyond_at_us, settled, parent, parent_part) \
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?2, ?7, ?13, ?14, ?15) \
+        listed_us, beyond, beyond_at_us, settled, parent, parent_part, sample_ppm, sample_kept, slow_us, held) \
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?2, ?7, ?13, ?14, ?15, ?16, ?17, ?18, ?19) \
         ON CONFLICT(source, sequence) DO UPDATE SET guid = excluded.guid, use_case = excluded.use_case, joined = excluded.joined, \
         own_timeout_us = excluded.own_timeout_us, at_us = excluded.at_us, cause_source = excluded.cause_source, cause = excluded.cause, \
         opened_detail = excluded.opened_detail, listed_us = excluded.listed_us, parent = excluded.parent, \
-        parent_part = excluded.parent_part, \(latest()) WHERE guid IS NULL
+        parent_part = excluded.parent_part, sample_ppm = excluded.sample_ppm, sample_kept = excluded.sample_kept, \
+        slow_us = excluded.slow_us, held = excluded.held, \(latest()) WHERE guid IS NULL
         """
 
     private static let insertClosed = """

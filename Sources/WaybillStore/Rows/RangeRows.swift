@@ -40,15 +40,21 @@ package struct RangeRows {
             try dropped(of: source).sequences)
     }
 
+    /// The same without what is held back for the end of its part.
+    func deliverable(of source: Int, recorded: Int) throws(WaybillError) -> SequenceRanges {
+        try pending(of: source, recorded: recorded).subtracting(
+            try HeldParts(connection: connection).sequences(of: source))
+    }
+
     /// Marks the parts of which nothing is pending any more.
     ///
-    /// Facts go out in order of sequence, so that a part is settled when its last fact lies below the first that is
-    /// pending.
+    /// Facts go out in order of sequence, so that a part is settled when its last fact lies below the first that is to
+    /// go out.
     package func settleParts(of source: Int, recorded: Int) throws(WaybillError) {
-        let firstPending = try pending(of: source, recorded: recorded).ranges.first?.lowerBound ?? recorded + 1
+        let next = try deliverable(of: source, recorded: recorded).ranges.first?.lowerBound ?? recorded + 1
         try connection.statement(
-            "UPDATE parts SET settled = 1 WHERE source = ?1 AND settled = 0 AND sequence < ?2 AND last < ?2"
-        ).run(source, firstPending)
+            "UPDATE parts SET settled = 1 WHERE source = ?1 AND settled = 0 AND held = 0 AND sequence < ?2 AND last < ?2"
+        ).run(source, next)
     }
 
     // MARK: Dropped
@@ -58,11 +64,11 @@ package struct RangeRows {
         try dropped(of: source, meeting: windows).filter { $0.reason == .erased }.sequences
     }
 
-    /// What was given up, for each reason that there was.
-    package func droppedByReason(of source: Int) throws(WaybillError) -> [(
+    /// What was given up, for each reason that there was: the ranges that meet `windows` or lie beside them.
+    func droppedByReason(of source: Int, meeting windows: SequenceRanges) throws(WaybillError) -> [(
         reason: DropReason, sequences: SequenceRanges
     )] {
-        let dropped = try dropped(of: source)
+        let dropped = try dropped(of: source, meeting: windows)
         return Dictionary(grouping: dropped, by: \.reason).map { ($0.key, $0.value.sequences) }
     }
 

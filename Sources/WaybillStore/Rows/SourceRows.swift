@@ -88,6 +88,7 @@ package struct SourceRows {
             "UPDATE parts SET outcome = \(TransactionOutcome.interrupted.rawValue) WHERE source = ? AND closed IS NULL"
         ).run(
             source)
+        try HeldParts(connection: connection).release(of: source)
     }
 
     /// Keeps how a source ended; of two that were told, the same one in any order of arrival.
@@ -102,6 +103,13 @@ package struct SourceRows {
     package func announce(_ source: Int, droppedFrom first: Int? = nil) throws(WaybillError) {
         try connection.statement("UPDATE sources SET news = 1, told = min(told, ?) WHERE id = ? AND recorded > 0").run(
             (first ?? .max) - 1, source)
+    }
+
+    /// The next set tells what was sampled away, too; there need not be one for that alone.
+    func note(_ source: Int, sampledFrom first: Int) throws(WaybillError) {
+        try connection.statement(
+            "UPDATE sources SET told = min(told, ?), news = CASE news WHEN 2 THEN 1 ELSE news END WHERE id = ?"
+        ).run(first - 1, source)
     }
 
     /// Adds anchors, of which the first are kept, so many as a set may have; gives the earliest that was not known.

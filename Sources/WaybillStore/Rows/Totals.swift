@@ -42,27 +42,30 @@ package struct Totals {
         let dropped = { (reason: DropReason) in ledger.dropped[reason.rawValue] ?? 0 }
         try connection.statement(
             """
-            INSERT INTO totals(app, sources, recorded, refused, delivered, quarantined, quota, age, erased, damaged) \
-            VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(app) DO UPDATE SET sources = sources + 1, \
+            INSERT INTO totals(app, sources, recorded, refused, delivered, quarantined, quota, age, erased, damaged, sampled) \
+            VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(app) DO UPDATE SET sources = sources + 1, \
             recorded = recorded + excluded.recorded, refused = refused + excluded.refused, delivered = delivered + excluded.delivered, \
             quarantined = quarantined + excluded.quarantined, quota = quota + excluded.quota, age = age + excluded.age, \
-            erased = erased + excluded.erased, damaged = damaged + excluded.damaged
+            erased = erased + excluded.erased, damaged = damaged + excluded.damaged, sampled = sampled + excluded.sampled
             """
         ).run(
             app, ledger.recorded, ledger.refused, ledger.delivered, ledger.quarantined, dropped(.quota), dropped(.age),
-            dropped(.erased),
-            dropped(.damaged))
+            dropped(.erased), dropped(.damaged), dropped(.sampled))
     }
 
     /// All sums; none in a store from before there were any.
     package func all() throws(WaybillError) -> [AppTotal] {
-        guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'totals'") != 0 else { return [] }
+        let columns = try connection.statement("SELECT name FROM pragma_table_info('totals')").rows { row in
+            row.text(0)
+        }
+        guard !columns.isEmpty else { return [] }
+        let sampled = columns.contains("sampled") ? "sampled" : "0"
         return try connection.statement(
-            "SELECT app, sources, recorded, refused, delivered, quarantined, quota, age, erased, damaged FROM totals ORDER BY app"
+            "SELECT app, sources, recorded, refused, delivered, quarantined, quota, age, erased, damaged, \(sampled) FROM totals ORDER BY app"
         ).rows { row in
             var ledger = Ledger(
                 recorded: row.count(2), delivered: row.count(4), quarantined: row.count(5), refused: row.count(3))
-            for (column, reason) in [(6, DropReason.quota), (7, .age), (8, .erased), (9, .damaged)]
+            for (column, reason) in [(6, DropReason.quota), (7, .age), (8, .erased), (9, .damaged), (10, .sampled)]
             where row.count(Int32(column)) != 0 {
                 ledger.dropped[reason.rawValue] = row.count(Int32(column))
             }

@@ -284,6 +284,13 @@ package enum Tables {
         ALTER TABLE parts ADD COLUMN parent BLOB /* the transaction below which this one was begun, 16 bytes; NULL: it stands by itself */;
         ALTER TABLE parts ADD COLUMN parent_part INTEGER /* the part of that which the same source has; NULL: another source has it */;
         CREATE INDEX parts_by_parent ON parts(parent) WHERE parent IS NOT NULL;
+        ALTER TABLE parts ADD COLUMN sample_ppm INTEGER /* of a million transactions of its use case so many were chosen; NULL: all */;
+        ALTER TABLE parts ADD COLUMN sample_kept INTEGER /* 1: it was not chosen, and goes out only for its end; NULL: no sampling */;
+        ALTER TABLE parts ADD COLUMN slow_us INTEGER /* with sample_ppm: beyond which it is slow; NULL: it never is */;
+        ALTER TABLE parts ADD COLUMN held INTEGER NOT NULL DEFAULT 0 /* own: 1 while it was not chosen and has not ended: nothing of it is leased */;
+        CREATE INDEX parts_held ON parts(source, sequence) WHERE held = 1;
+        CREATE INDEX parts_sampled ON parts(source) WHERE sample_ppm IS NOT NULL;
+        ALTER TABLE totals ADD COLUMN sampled INTEGER NOT NULL DEFAULT 0 /* dropped, too */;
 
         """
 

@@ -55,20 +55,33 @@ extension Store {
         let ranges = RangeRows(connection: connection)
         // A batch may come again after it was written; what of it was delivered may have been erased since, and must
         // not come back.
-        let settled = try ranges.booked(of: source.id)
-        let given = try ranges.droppedByReason(of: source.id)
+        let touched = SequenceRanges(each: facts.lazy.map(\.sequence)).union(dropped.sequences)
+        let settled = try ranges.booked(of: source.id, meeting: touched)
+        let given = try ranges.droppedByReason(
+            of: source.id, meeting: touched.union(SequenceRanges(each: facts.flatMap(\.roots))))
+        let held = HeldParts(connection: connection)
         var late: [DropReason: SequenceRanges] = [:]
         var writer = try FactRowWriter(source, connection)
         for fact in facts where !settled.contains(fact.sequence) {
             // What belongs to something that was given up before it was delivered is given up with it.
             if let reason = given.first(where: { fact.isAmong($0.sequences, because: $0.reason) })?.reason {
                 late[reason, default: SequenceRanges()].insert(fact.sequence...fact.sequence)
+                // What was sampled away can be looked at here.
+                if reason == .sampled, try held.isThere(fact.part, of: source.id) { _ = try writer.write(fact) }
             } else {
                 // A fact whose place is taken has no row; the next lease books it as damaged.
                 _ = try writer.write(fact)
             }
         }
         try writer.finish()
+        try held.decide(of: source.id)
+        // From a journal that was left behind.
+        if source.hasEnded { try held.release(of: source.id) }
+        if let sampled = late.removeValue(forKey: .sampled), let first = sampled.ranges.first?.lowerBound,
+            try ranges.drop(sampled.dropped(.sampled), except: settled, of: source.id)
+        {
+            try SourceRows(connection: connection).note(source.id, sampledFrom: first)
+        }
         let news = dropped + late.flatMap { $1.dropped($0) }
         if !news.isEmpty, try ranges.drop(news, except: settled, of: source.id) {
             try SourceRows(connection: connection).announce(source.id, droppedFrom: news.map(\.first).min())

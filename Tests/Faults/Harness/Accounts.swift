@@ -18,6 +18,14 @@ struct Accounts {
     init(clients: [URL], collector: URL, mayDrop: Bool) throws {
         var client: [SourceRecord] = []
         for folder in clients { client += try Self.sources(of: folder, folder.lastPathComponent, &problems) }
+        for folder in clients {
+            let wrong = try Self.count(
+                """
+                SELECT count(*) FROM parts p JOIN dropped d ON d.source = p.source AND p.sequence BETWEEN d.first AND d.last \
+                WHERE d.reason = 'sampled' AND (p.outcome NOT IN (1, 3) OR p.sample_kept IS NOT 1)
+                """, in: folder)
+            if wrong > 0 { problems.append("client: \(wrong) parts were sampled away though they did not end well.") }
+        }
         self.client = client
         self.collector = try Self.sources(of: collector, "collector", &problems)
         let found = try Self.numbers(in: collector)
@@ -30,6 +38,10 @@ struct Accounts {
         let reader = try StoreReader(.folder(folder))
         problems += try reader.verify().problems.map { "\(name): \($0)" }
         return try reader.sources()
+    }
+
+    private static func count(_ sql: String, in folder: URL) throws -> Int {
+        try StoreReader(.folder(folder)).connection.integer(sql)
     }
 
     /// Read by SQLite alone, not by what is tried here; 0 for a closing that cannot be told.

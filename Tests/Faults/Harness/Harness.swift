@@ -45,6 +45,13 @@ final class Harness: Sendable {
     func worker(
         _ options: String..., of client: Int = 0, by prefix: [String] = [], deliversTo isReachable: Bool = true
     ) throws -> WorkerProcess {
+        try worker(options, of: client, by: prefix, deliversTo: isReachable)
+    }
+
+    /// As ``worker(_:of:by:deliversTo:)``.
+    func worker(
+        _ options: [String], of client: Int = 0, by prefix: [String] = [], deliversTo isReachable: Bool = true
+    ) throws -> WorkerProcess {
         let index = state.withLock { state in
             state.workerCount += 1
             return state.workerCount

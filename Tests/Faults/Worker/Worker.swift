@@ -36,6 +36,8 @@ extension Faults {
         var jumps: [Int] = []
         @Option(help: "Pause between deliveries, in milliseconds.")
         var flushPause = 5
+        @Option(help: "The share of transactions that are delivered, however they end.")
+        var sampling: Double?
         @Flag(help: "Deliver again and again while recording.")
         var delivers = false
 
@@ -46,6 +48,7 @@ extension Faults {
             var options = TransactionManager.Options()
             options.app = "faults"
             options.clock = clock
+            if let sampling { options.sampling.rate(sampling) }
             let transactions = TransactionManager(
                 store: .directory(URL(filePath: folder)),
                 delivery: collector.flatMap { URL(string: $0) }.map { .collector($0) },

@@ -29,14 +29,14 @@ final class FactWriter {
     func open(
         _ transaction: GUID, useCase: Int = 0, joined: Bool = false, timeout: Int = 86_400_000_000,
         cause: Fact.ID? = nil, parent: GUID? = nil, parentPart: Int? = nil,
-        attributes: Attributes = [:], at seconds: Int? = nil
+        attributes: Attributes = [:], sampling: Fact.Sampling? = nil, at seconds: Int? = nil
     ) -> Int {
         add(
             .opened(
                 Fact.Opened(
                     transaction: transaction, useCase: useCase, isJoined: joined, timeoutMicroseconds: timeout,
                     cause: cause, parent: parent, parentPart: parentPart,
-                    attributes: attributes)
+                    attributes: attributes, sampling: sampling)
             ), part: nil, at: seconds)
     }
 
