@@ -28,10 +28,10 @@ final class Project: Sendable {
         spanCursorFile = folder.appending(path: "\(name).otlp-cursor")
     }
 
-    /// The store, as one token reads it: of what reads, each has its share.
-    func store(for bearer: Bearer) -> SQLiteStore {
+    /// The store, as one token reads it, by its ID: of what reads, each has its share.
+    func store(askedBy token: String?) -> SQLiteStore {
         var store = store
-        store.asker = bearer.token?.id
+        store.asker = token
         return store
     }
 }

@@ -3,7 +3,7 @@
 ///
 /// Run twice it changes nothing more: what is captured is redacted again when it is exported.
 struct SecretScanner {
-    private let bytes: [UInt8]
+    let bytes: [UInt8]
     private let names: SensitiveNames
     /// Before this no token starts: all that start in one part end alike, and looking again for each would take
     /// quadratic time.
@@ -15,9 +15,9 @@ struct SecretScanner {
     /// Where the run of letters ends that keys are made of, and whether it is as long as one.
     private var run = (end: 0, isLong: false)
     /// The column of a name whose value is in the lines that follow, further in.
-    private var column: Int?
+    var column: Int?
     /// Where the last secret ends that has none in this text; nil: it has one.
-    private var openEnd: OpenEnd?
+    var openEnd: OpenEnd?
 
     /// What a secret without an end goes on until, in the text that follows.
     enum OpenEnd: Hashable, Sendable {
@@ -295,143 +295,6 @@ struct SecretScanner {
         // Part of it is hidden already, and will not be there the next time.
         guard meaning == .harmless, name.lowerBound < settled, settled < name.upperBound else { return meaning }
         return names.meaning(of: bytes[settled..<name.upperBound])
-    }
-
-    // MARK: Blocks
-
-    /// Whether the value of a name goes on in the lines below, as in YAML: nothing of it stands here, or what opens it.
-    private func opensBlock(_ value: Range<Int>, from start: Int) -> Bool {
-        guard openEnd == nil else { return false }
-        let first = startOfValue(from: start)
-        guard first < bytes.count, !isEndOfLine(bytes[first]) else { return true }
-        if bytes[first] == UInt8(ascii: "|") || bytes[first] == UInt8(ascii: ">") {
-            return isBlockMark(bytes[first...].prefix(16).prefix { !isEndOfLine($0) })
-        }
-        guard !value.isEmpty, value.upperBound == bytes.count || isEndOfLine(bytes[value.upperBound]) else {
-            return false
-        }
-        return "[{(".utf8.contains(bytes[value.upperBound - 1])
-    }
-
-    private func isEndOfLine(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
-
-    /// `|`, `>-` and the like.
-    private func isBlockMark(_ text: ArraySlice<UInt8>) -> Bool {
-        guard let first = text.first, first == UInt8(ascii: "|") || first == UInt8(ascii: ">") else { return false }
-        return text.dropFirst().allSatisfy { $0.isDigit || "+- \t".utf8.contains($0) }
-    }
-
-    private func column(of name: Range<Int>) -> Int {
-        var start = name.lowerBound
-        while start > 0, bytes[start - 1] != UInt8(ascii: "\n") { start -= 1 }
-        return bytes[start...].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "-") }
-            .count
-    }
-
-    /// The lines behind the end of a line at `index` that are the value of the name before it.
-    private mutating func block(at index: Int) -> Range<Int>? {
-        guard let column else { return nil }
-        self.column = nil
-        var first: Int?
-        var last = index
-        var start = index + 1
-        while start < bytes.count {
-            let next = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-            let line = bytes[start..<next]
-            guard Self.isInBlock(line, of: column) else { break }
-            if first == nil {
-                first = line.firstIndex {
-                    $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") && $0 != UInt8(ascii: "\r")
-                }
-            }
-            last = next
-            start = next + 1
-        }
-        if start >= bytes.count { openEnd = .indentation(column, isSaid: first != nil) }
-        guard let first else { return nil }
-        return first..<(start >= bytes.count ? bytes.count : last)
-    }
-
-    /// Whether a line belongs to the value of a name at a column: it is blank, or further in, or an item there.
-    static func isInBlock(_ line: ArraySlice<UInt8>, of column: Int) -> Bool {
-        let text = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-        guard let first = text.first, first != UInt8(ascii: "\r"), first != UInt8(ascii: "\n") else { return true }
-        let indentation = text.startIndex - line.startIndex
-        if indentation > column { return true }
-        return indentation == column && first == UInt8(ascii: "-")
-            && (text.count == 1 || text[text.startIndex + 1] == UInt8(ascii: " "))
-    }
-
-    // MARK: Values
-
-    private func startOfValue(from start: Int) -> Int {
-        var first = start
-        while first < bytes.count, bytes[first] == UInt8(ascii: " ") || bytes[first] == UInt8(ascii: "\t") {
-            first += 1
-        }
-        return first
-    }
-
-    /// The value that starts at `start` or a few spaces later. Where its end is not clear, it reaches further rather
-    /// than less far.
-    private mutating func value(from start: Int, isHeaderLike: Bool) -> Range<Int> {
-        let first = startOfValue(from: start)
-        if bytes[first...].starts(with: Redactor.placeholder.utf8) {
-            return first..<first + Redactor.placeholder.utf8.count
-        }
-        if let quoted = quotedValue(from: first) { return quoted }
-        guard first < bytes.count else { return first..<first }
-        if isHeaderLike {
-            let last = end(from: first, before: "\r\n")
-            // The mark of a block is no value.
-            return first..<(isBlockMark(bytes[first..<last]) ? first : last)
-        }
-        // An array or object: all that is left.
-        if bytes[first] == UInt8(ascii: "{") || bytes[first] == UInt8(ascii: "[") {
-            openEnd = .everything
-            return first..<bytes.count
-        }
-        var last = end(from: first, before: " \t\r\n&,;)]}\"'<>#")
-        if bytes[first..<last].elementsEqual("bearer".utf8, by: { $0.lowercased == $1 })
-            || bytes[first..<last].elementsEqual("basic".utf8, by: { $0.lowercased == $1 })
-        {
-            while last < bytes.count, bytes[last] == UInt8(ascii: " ") { last += 1 }
-            last = end(from: last, before: " \t\r\n&,;)]}\"'<>#")
-        }
-        return first..<last
-    }
-
-    /// What stands between quotation marks, which in JSON inside a JSON string have backslashes before them.
-    private mutating func quotedValue(from start: Int) -> Range<Int>? {
-        var first = start
-        while first < bytes.count, bytes[first] == UInt8(ascii: "\\") { first += 1 }
-        let escapes = first - start
-        guard first < bytes.count, bytes[first] == UInt8(ascii: "\"") || bytes[first] == UInt8(ascii: "'") else {
-            return nil
-        }
-        let mark = bytes[first]
-        first += 1
-        guard let end = Self.endOfQuotation(bytes[first...], mark, escapes: escapes) else {
-            openEnd = .quotationMark(mark, escapes: escapes)
-            return first..<bytes.count
-        }
-        return first..<end
-    }
-
-    /// Where a quotation ends whose mark has so many backslashes before it; nil: not here.
-    static func endOfQuotation(_ bytes: ArraySlice<UInt8>, _ mark: UInt8, escapes: Int) -> Int? {
-        var backslashes = 0
-        for index in bytes.indices {
-            if bytes[index] == mark, backslashes <= escapes || escapes == 0 && backslashes.isMultiple(of: 2) {
-                return escapes == 0 ? index : index - backslashes
-            }
-            backslashes = bytes[index] == UInt8(ascii: "\\") ? backslashes + 1 : 0
-        }
-        return nil
-    }
-
-    private func end(from start: Int, before delimiters: String) -> Int {
-        bytes[start...].firstIndex { delimiters.utf8.contains($0) } ?? bytes.count
     }
 
     // MARK: Percent-encoded
