@@ -28,11 +28,12 @@ import WaybillTesting
             .receivedMoreThan(100_000), .receivedLessThan(1_500_000),
             .app("shop"), .appVersion("1.2"), .device("x"), .os("iOS 18"), .osVersion("18.1"), .event("requestSent"),
             .not(.attribute("variant", value: "B")), .not(.host("cdn.example.com")), .text("wrong"), .not(.text("a:b")),
+            .closeCode(1006...1006), .not(.closeCode(1002...1015)),
         ]
         let text = """
             useCase:login outcome:failed,timed_out since:24h until:150000000000 host:example.com path:/orders method:GET,HEAD status:4xx
             state:failed,in_progress error:-1001 took>2s took<3s size>100kB size<1.5MB app:shop version:1.2 device:x os:"iOS 18" osVersion:18.1
-            event:requestSent -attribute:variant=B -host:cdn.example.com wrong -"a:b"
+            event:requestSent -attribute:variant=B -host:cdn.example.com wrong -"a:b" close:1006 -close:1002-1015
             """
         #expect(try filter(text) == expected)
         #expect(try filter("  ") == ExchangeFilter())
@@ -52,6 +53,8 @@ import WaybillTesting
         ("a event:requestsend", "        ^^^^^^^^^^^", "No event here is called “requestsend”"),
         ("useCase:logon", "        ^^^^^", "There is no use case “logon” here; did you mean “login”?"),
         ("status:4x", "       ^^", "“4x” is no status"),
+        ("close:4xx", "      ^^^", "“4xx” is no close code of a WebSocket: give 1006 or 1002-1015."),
+        ("close:70000", "      ^^^^^", "“70000” is no close code"),
         ("-since:24h", "^^^^^^^^^^", "A “-” does not go with since; say until."),
     ])
     func aMistakeIsMarkedWhereItIs(text: String, mark: String, message: String) {
@@ -60,7 +63,7 @@ import WaybillTesting
         #expect(mistake?.marked(in: text) == [text, mark])
     }
 
-    @Test(arguments: ["host:x", "path:/", "method:GET", "state:failed", "size>1kB"])
+    @Test(arguments: ["host:x", "path:/", "method:GET", "state:failed", "size>1kB", "close:1006"])
     func aFilterOfTransactionsSaysThatAKeyGoesWithExchanges(text: String) {
         let mistake = #expect(throws: FilterMistake.self) { try FilterExpression(text) }
         #expect(mistake?.message.contains("goes with network exchanges") == true)

@@ -27,7 +27,7 @@ import WaybillCore
         func exchange(
             _ host: String, _ path: String, method: String = "GET", part: Int, took seconds: Int? = nil,
             received: Int? = nil,
-            error: RecordedError? = nil
+            error: RecordedError? = nil, socket: Fact.WebSocket? = nil
         ) {
             let opened = Fact.ExchangeOpened(method: method, scheme: "https", host: host, path: path)
             let sequence = writer.openExchange(opened, part: part, at: 10)
@@ -35,12 +35,17 @@ import WaybillCore
             guard let seconds else { return }
             let closed = Fact.ExchangeClosed(
                 exchange: sequence, state: error == nil ? .completed : .failed, status: error == nil ? 200 : nil,
-                receivedByteCount: received, error: error)
+                receivedByteCount: received, error: error, transfer: Fact.Transfer(webSocket: socket))
             writer.closeExchange(closed, part: part, at: 10 + seconds)
         }
         exchange("example.com", "/orders", part: part, took: 1, received: 100)
         exchange("API.example.com", "/orders/17", method: "POST", part: part, took: 3, received: 200_000)
-        exchange("notexample.com", "/orders-of-today", part: part, took: 5, received: 300)
+        // Its numbers are those of messages, and no words.
+        let messages = Array(
+            repeating: Fact.WebSocket.Message(atMicroseconds: 777_777, isSent: true, isText: true, byteCount: 1),
+            count: 3)
+        let socket = Fact.WebSocket(sentMessageCount: 3, closeCode: 1006, closeReason: "gone home", messages: messages)
+        exchange("notexample.com", "/orders-of-today", part: part, took: 5, received: 300, socket: socket)
         exchange(
             "other.test", "/Orders/100%_x", part: part, took: 2, error: RecordedError(domain: "URLError", code: -1001))
         exchange("other.test", "/outside", part: 0)
@@ -73,7 +78,10 @@ import WaybillCore
             ("state:failed,in_progress", ["/Orders/100%_x", "/outside"]), ("error:*", ["/Orders/100%_x"]),
             ("error:-1001", ["/Orders/100%_x"]), ("error:urlerr", ["/Orders/100%_x"]), ("error:7", []),
             ("took>2s", ["/orders/17", "/orders-of-today"]), ("took<2s", ["/orders"]), ("size>100kB", ["/orders/17"]),
-            ("size<300B", ["/orders"]), ("app:SHOP version:1.2 os:linux device:device osVersion:6", Array(all)),
+            ("size<300B", ["/orders"]),
+            ("close:1006", ["/orders-of-today"]), ("close:1000-1005", []), ("\"gone home\"", ["/orders-of-today"]),
+            ("777777", []), ("-close:1006", Array(all.subtracting(["/orders-of-today"]))),
+            ("app:SHOP version:1.2 os:linux device:device osVersion:6", Array(all)),
             ("app:other", []),
             ("os:\"Linux 6\"", Array(all)), ("os:\"Linux 60\"", []), ("useCase:checkout", Array(inTransaction)),
             ("outcome:failed", Array(inTransaction)), ("outcome:succeeded", []),
