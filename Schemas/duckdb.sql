@@ -59,7 +59,10 @@ CREATE OR REPLACE MACRO waybill_ndjson(files) AS TABLE
     pings: 'BIGINT',
     close_code: 'BIGINT',
     close_reason: 'VARCHAR',
-    ended_by: 'VARCHAR'
+    ended_by: 'VARCHAR',
+    sample_ppm: 'BIGINT',
+    sample_kept: 'BOOLEAN',
+    slow_us: 'BIGINT'
   });
 -- A text in a CSV has an apostrophe before it where a spreadsheet would compute it.
 CREATE OR REPLACE MACRO waybill_text(cell) AS CASE WHEN starts_with(cell, '''') THEN substr(cell, 2) ELSE cell END;
@@ -128,5 +131,8 @@ CREATE OR REPLACE MACRO waybill_csv(files) AS TABLE
     pings: 'BIGINT',
     close_code: 'BIGINT',
     close_reason: 'VARCHAR',
-    ended_by: 'VARCHAR'
+    ended_by: 'VARCHAR',
+    sample_ppm: 'BIGINT',
+    sample_kept: 'BOOLEAN',
+    slow_us: 'BIGINT'
   });

@@ -13,7 +13,8 @@ public import WaybillCore
 /// options.sampling.rate(0.5)  // all other use cases
 /// ```
 ///
-/// Exchanges outside of any transaction are always delivered.
+/// A transaction that was begun below another one is chosen by the ID of the topmost: with the same rate it is delivered
+/// with it. Exchanges outside of any transaction are always delivered.
 public struct Sampling: Hashable, Sendable {
     /// What holds for a use case.
     struct Rule: Hashable, Sendable {

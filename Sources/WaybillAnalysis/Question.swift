@@ -25,6 +25,8 @@ public protocol Question<Answer>: Hashable, Sendable, Codable {
 public protocol QuestionAnswer: Hashable, Sendable, Codable {
     /// One sentence on why nothing counts; nil where something does.
     var whyEmpty: String? { get }
+    /// How what counts was weighed; nil where nothing was sampled, and counts are what they say.
+    var weighed: Weighing? { get }
 }
 
 /// What a question is answered from: one state of a store, at one time.

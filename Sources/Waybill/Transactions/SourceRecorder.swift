@@ -90,6 +90,7 @@ package final class SourceRecorder: Sendable {
         let (attributes, moment) = context.attributes(with: own)
         var opened = opened
         opened.attributes = attributes
+        opened.sampling = settings.sampling.sampling(of: opened.useCase, root: root ?? opened.transaction)
         let recorded = isCode(opened.useCase) ? recordOpening(opened) : .refused
         if recorded.sequence > 0 {
             let part = ContextKeeper.Part(
@@ -112,7 +113,6 @@ package final class SourceRecorder: Sendable {
             opened.attributes = kept.attributes
         }
         opened.attributes = attributes(opened.attributes)
-        opened.sampling = settings.sampling.sampling(of: opened.useCase, root: opened.transaction)
         return record(.opened(opened), part: 0)
     }
 

@@ -3,8 +3,9 @@ import WaybillReading
 
 /// What is collected of the exchanges of one group.
 struct CollectedExchanges {
-    private(set) var count = 0
-    private var statuses = NetworkGroup.StatusCounts()
+    /// Weights, added up; so are the following.
+    private var weights = 0
+    private var statuses: [Int?: Int] = [:]
     private var states: [ExchangeRecord.State: Int] = [:]
     private var errors = ErrorCounts()
     private var firstByte = Durations()
@@ -18,20 +19,22 @@ struct CollectedExchanges {
     init(exampleCount: Int) { self.exampleCount = exampleCount }
 
     mutating func add(_ exchange: MeasuredExchange) {
-        count += 1
-        statuses.add(exchange.status)
-        states[exchange.state, default: 0] += 1
+        let weight = exchange.weight
+        weights += weight
+        statuses[exchange.status, default: 0] += weight
+        states[exchange.state, default: 0] += weight
         // Each is at most the greatest integer of the format, and so is what is said of all.
-        sentByteCount = min(Limits.largestInteger, sentByteCount + (exchange.sentByteCount ?? 0))
-        receivedByteCount = min(Limits.largestInteger, receivedByteCount + (exchange.receivedByteCount ?? 0))
+        sentByteCount = min(Limits.largestInteger, sentByteCount + (exchange.sentByteCount ?? 0).times(weight))
+        receivedByteCount = min(
+            Limits.largestInteger, receivedByteCount + (exchange.receivedByteCount ?? 0).times(weight))
         if exchange.state == .failed, let error = exchange.error {
-            errors.add(error)
+            errors.add(error, weight)
         }
         guard exchange.state != .mocked else { return }
-        if let time = exchange.firstByteAfter { firstByte.append(time) }
+        if let time = exchange.firstByteAfter { firstByte.append(time, weight: weight) }
         let example = NetworkGroup.Example(exchange)
         if exchange.state == .completed, let duration = exchange.duration {
-            whole.append(duration)
+            whole.append(duration, weight: weight)
             slowest.insert(example, upTo: exampleCount, before: NetworkGroup.Example.isSlower)
         }
         if exchange.state == .failed || exchange.status ?? 0 >= 400 {
@@ -39,13 +42,22 @@ struct CollectedExchanges {
         }
     }
 
+    /// How many, or how many they stand for.
+    var count: Int { Weights.count(weights) }
+
     /// What becomes of it, which leaves its durations in another order.
     mutating func group(_ key: NetworkKey) -> NetworkGroup {
         NetworkGroup(
-            role: key.role, host: key.host, path: key.path, method: key.method, count: count, statuses: statuses,
-            states: states,
+            role: key.role, host: key.host, path: key.path, method: key.method, count: count,
+            statuses: statusCounts, states: states.mapValues(Weights.count).filter { $0.value > 0 },
             errors: errors.sorted, firstByte: DurationStatistics(&firstByte), whole: DurationStatistics(&whole),
             sentByteCount: sentByteCount, receivedByteCount: receivedByteCount, slowest: slowest, failing: failing)
+    }
+
+    private var statusCounts: NetworkGroup.StatusCounts {
+        var counts = NetworkGroup.StatusCounts()
+        for (status, weights) in statuses { counts.add(status, weights) }
+        return counts.rounded
     }
 }
 

@@ -17,12 +17,13 @@ extension CompareQuestion {
             guard isInA || isInB else { return }
             let duration = self.duration(of: transaction, events, points, sources)
             if isInA {
-                a.add(transaction.outcome, duration: duration)
+                a.add(transaction.outcome, duration: duration, weight: transaction.weight)
             } else {
-                b.add(transaction.outcome, duration: duration)
+                b.add(transaction.outcome, duration: duration, weight: transaction.weight)
             }
         }
         var answer = CompareAnswer(a, b)
+        answer.weighed = try events.transactions.weighing()
         let empty = [answer.a, answer.b].filter { $0.transactions == 0 }.map {
             $0.value.map { "“\($0)”" } ?? "those without a value"
         }

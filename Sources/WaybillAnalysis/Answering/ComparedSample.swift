@@ -4,26 +4,40 @@ package import WaybillCore
 package struct ComparedSample {
     /// What they have in common; nil: that they have no such value.
     package var value: String?
-    package private(set) var transactions = 0
     /// Microseconds, of those that have both points.
-    package private(set) var durations: [Int] = []
+    package private(set) var durations = Durations()
+    /// Weights, added up.
     private var outcomes: [TransactionOutcome: Int] = [:]
+    /// The same of their squares, of those that are over.
+    private var squares = 0.0
 
     /// A group without any transaction yet.
     package init(value: String?) { self.value = value }
 
     /// Adds a transaction.
     ///
-    /// - Parameter duration: Microseconds; nil where it does not have both points in this order.
-    package mutating func add(_ outcome: TransactionOutcome, duration: Int?) {
-        transactions += 1
-        outcomes[outcome, default: 0] += 1
-        if let duration { durations.append(duration) }
+    /// - Parameters:
+    ///   - duration: Microseconds; nil where it does not have both points in this order.
+    ///   - weight: For how many it stands, in millionths.
+    package mutating func add(_ outcome: TransactionOutcome, duration: Int?, weight: Int = Weights.one) {
+        outcomes[outcome, default: 0] += weight
+        if outcome != .open { squares += Double(weight / 1_000) * Double(weight / 1_000) }
+        if let duration { durations.append(duration, weight: weight) }
     }
 
-    fileprivate var ended: Int { transactions - (outcomes[.open] ?? 0) }
+    private var endedWeights: Int { outcomes.reduce(0) { $1.key == .open ? $0 : $0 + $1.value } }
 
-    fileprivate func count(_ measure: RateComparison.Measure) -> Int {
+    /// How often an outcome is, by how many say so: where some stand for others, for fewer than they are, so that what
+    /// is estimated does not look surer than it is.
+    fileprivate func rate(_ measure: RateComparison.Measure) -> Estimate<Double> {
+        let ended = Double(endedWeights) / 1_000
+        return Estimate(
+            rateOf: Double(weights(measure)) / 1_000 / max(1, ended), by: squares > 0 ? ended * ended / squares : 0)
+    }
+
+    fileprivate func count(_ measure: RateComparison.Measure) -> Int { Weights.count(weights(measure)) }
+
+    private func weights(_ measure: RateComparison.Measure) -> Int {
         switch measure {
         case .succeeded: outcomes[.succeeded] ?? 0
         case .failed: outcomes[.failed] ?? 0
@@ -31,36 +45,37 @@ package struct ComparedSample {
         }
     }
 
-    fileprivate mutating func group() -> CompareAnswer.Group {
-        durations.sort()
+    fileprivate func group() -> CompareAnswer.Group {
         var values = durations
         return CompareAnswer.Group(
-            value: value, transactions: transactions, ended: ended, statistics: DurationStatistics(&values))
+            value: value, transactions: Weights.count(outcomes.values.reduce(0, +)), ended: Weights.count(endedWeights),
+            statistics: DurationStatistics(&values))
     }
 }
 
 extension CompareAnswer {
     /// Compares the second with the first.
     package init(_ a: ComparedSample, _ b: ComparedSample) {
-        var (a, b) = (a, b)
         self.init(a: a.group(), b: b.group(), rates: [], quantiles: [])
         rates = RateComparison.Measure.allCases.map { measure in
-            RateComparison(measure, (a.count(measure), self.a), (b.count(measure), self.b))
+            RateComparison(measure, (a, self.a), (b, self.b))
         }
+        let (a, b) = (a.durations.sample, b.durations.sample)
         quantiles = [50, 90, 99].map { percent in
-            QuantileComparison(percent, (a.durations, self.a), (b.durations, self.b))
+            QuantileComparison(percent, (a, self.a), (b, self.b))
         }
     }
 }
 
 extension RateComparison {
     fileprivate init(
-        _ measure: Measure, _ a: (count: Int, group: CompareAnswer.Group), _ b: (count: Int, group: CompareAnswer.Group)
+        _ measure: Measure, _ a: (sample: ComparedSample, group: CompareAnswer.Group),
+        _ b: (sample: ComparedSample, group: CompareAnswer.Group)
     ) {
         self.measure = measure
-        (aCount, bCount) = (a.count, b.count)
-        self.a = Estimate(rateOf: a.count, of: a.group.ended)
-        self.b = Estimate(rateOf: b.count, of: b.group.ended)
+        (aCount, bCount) = (a.sample.count(measure), b.sample.count(measure))
+        self.a = a.sample.rate(measure)
+        self.b = b.sample.rate(measure)
         difference = Estimate(from: self.a, to: self.b)
         verdict = Verdict(difference)
         sentence = ""
@@ -69,10 +84,10 @@ extension RateComparison {
 }
 
 extension QuantileComparison {
-    /// - Parameter a: The sorted durations of the first group.
+    /// - Parameter a: The durations of the first group.
     fileprivate init(
-        _ percent: Int, _ a: (durations: [Int], group: CompareAnswer.Group),
-        _ b: (durations: [Int], group: CompareAnswer.Group)
+        _ percent: Int, _ a: (durations: QuantileSample, group: CompareAnswer.Group),
+        _ b: (durations: QuantileSample, group: CompareAnswer.Group)
     ) {
         self.percent = percent
         aMicroseconds = Estimate(percent: percent, of: a.durations)

@@ -9,9 +9,11 @@ extension DropOffQuestion {
         let events = try EventCursor(
             unfinished, codes: nil, reading: .times, sources: try SourceDirectory(context.connection), context)
         var durations: [Int?: Durations] = [:]
+        var weights = 0
         try events.forEachInOrder { transaction, ordered, _ in
             durations[ordered.last?.name, default: Durations()].append(
-                ordered.last?.microseconds(since: transaction.begin) ?? 0)
+                ordered.last?.microseconds(since: transaction.begin) ?? 0, weight: transaction.weight)
+            weights += transaction.weight
         }
         let names = events.sources.names
         let last = durations.map { name, durations in
@@ -19,12 +21,14 @@ extension DropOffQuestion {
             return DropOffAnswer.LastEvent(
                 event: name.map { names[$0] }, count: durations.count, statistics: DurationStatistics(&taken))
         }
-        return DropOffAnswer(
-            transactions: events.transactions.count,
+        var answer = DropOffAnswer(
+            transactions: Weights.count(weights),
             lastEvents: last.sorted {
                 $0.count == $1.count ? Segmentation.precedes($0.event, $1.event) : $0.count > $1.count
             },
             whyEmpty: events.transactions.count == 0 ? try context.reader.whyEmpty(unfinished, now: context.now) : nil)
+        answer.weighed = try events.transactions.weighing()
+        return answer
     }
 
     /// Its filter, with the outcomes of those who did not finish where it names none.

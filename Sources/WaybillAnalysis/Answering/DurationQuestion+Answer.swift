@@ -12,9 +12,10 @@ extension DurationQuestion {
         try events.forEach { transaction, events, sources in
             guard let start = points.occurrence(occurrence, of: 0, in: transaction, events, sources) else { return }
             let end = points.occurrence(occurrence, of: 1, in: transaction, events, sources)
-            collected.add(transaction) { $0.add(start, end, sources) }
+            collected.add(transaction) { $0.add(start, end, sources, transaction.weight) }
         }
         var answer = collected.answer(events.transactions.segmentValues) { $0.segment($1) }
+        answer.weighed = try events.transactions.weighing()
         let total = answer.total
         guard total.statistics.count == 0 else { return answer }
         answer.whyEmpty = try context.whyNone(filter) { found in
@@ -27,23 +28,29 @@ extension DurationQuestion {
 
 private struct CollectedDurations {
     var durations = Durations()
-    var withoutEnd = 0
-    var reversed = 0
+    /// Weights, added up.
+    private var withoutEnd = 0
+    private var reversed = 0
 
-    mutating func add(_ start: TimePoint, _ end: TimePoint?, _ sources: SourceDirectory) {
+    mutating func add(_ start: TimePoint, _ end: TimePoint?, _ sources: SourceDirectory, _ weight: Int) {
         guard let end else {
-            withoutEnd += 1
+            withoutEnd += weight
             return
         }
         // The same event from both ends takes no time.
-        if start.isAfter(end, sources) { reversed += 1 } else { durations.append(end.microseconds(since: start)) }
+        if start.isAfter(end, sources) {
+            reversed += weight
+        } else {
+            durations.append(end.microseconds(since: start), weight: weight)
+        }
     }
 
     func segment(_ value: String?) -> DurationSegment {
         var durations = durations
         let histogram = [DurationSegment.Bar](of: durations)
         return DurationSegment(
-            value: value, statistics: DurationStatistics(&durations), withoutEnd: withoutEnd, reversed: reversed,
+            value: value, statistics: DurationStatistics(&durations), withoutEnd: Weights.count(withoutEnd),
+            reversed: Weights.count(reversed),
             histogram: histogram)
     }
 }

@@ -4,14 +4,19 @@ import WaybillCore
 struct ErrorCounts {
     private var counts: [RecordedError: (code: Int, count: Int)] = [:]
 
-    mutating func add(_ error: RecordedError) {
+    /// - Parameter weight: For how many it stands, in millionths.
+    mutating func add(_ error: RecordedError, _ weight: Int) {
         let known = counts[error.group]
-        counts[error.group] = (min(known?.code ?? error.code, error.code), (known?.count ?? 0) + 1)
+        counts[error.group] = (min(known?.code ?? error.code, error.code), (known?.count ?? 0) + weight)
     }
 
     /// The most frequent first.
     var sorted: [UseCaseSummary.ErrorCount] {
-        counts.map { .init(domain: $0.key.domain, code: $0.value.code, name: $0.key.name, count: $0.value.count) }
+        counts.filter { $0.value.count > 0 }
+            .map {
+                .init(
+                    domain: $0.key.domain, code: $0.value.code, name: $0.key.name, count: Weights.count($0.value.count))
+            }
             .sorted {
                 ($1.count, $0.domain, $0.name ?? "", $0.code) < ($0.count, $1.domain, $1.name ?? "", $1.code)
             }

@@ -14,15 +14,16 @@ extension FunnelQuestion {
         if isStrict {
             try events.forEachInOrder { transaction, ordered, sources in
                 let durations = strict(points, transaction, ordered, sources)
-                collected.add(transaction) { $0.add(durations) }
+                collected.add(transaction) { $0.add(durations, transaction.weight) }
             }
         } else {
             try events.forEach { transaction, events, sources in
                 let durations = loose(points, transaction, events, sources)
-                collected.add(transaction) { $0.add(durations) }
+                collected.add(transaction) { $0.add(durations, transaction.weight) }
             }
         }
         var answer = collected.answer(events.transactions.segmentValues) { $0.segment($1, steps) }
+        answer.weighed = try events.transactions.weighing()
         if answer.total.steps.first?.reached == 0 {
             answer.whyEmpty = try context.whyNone(filter) { "None of \($0) gets to the first step, \(first.inWords)." }
         }
@@ -83,17 +84,19 @@ extension FunnelQuestion {
 }
 
 private struct CollectedSteps {
+    /// Their weights, added up.
     private var transactions = 0
     private var durations: [Durations]
 
     init(stepCount: Int) { durations = Array(repeating: Durations(), count: stepCount) }
 
-    mutating func add(_ steps: [Int]) {
-        transactions += 1
-        for (index, duration) in steps.enumerated() { durations[index].append(duration) }
+    mutating func add(_ steps: [Int], _ weight: Int) {
+        transactions += weight
+        for (index, duration) in steps.enumerated() { durations[index].append(duration, weight: weight) }
     }
 
     func segment(_ value: String?, _ points: [TransactionPoint]) -> FunnelSegment {
+        let transactions = Weights.count(transactions)
         var before = transactions
         var steps: [FunnelSegment.Step] = []
         for (index, point) in points.enumerated() {

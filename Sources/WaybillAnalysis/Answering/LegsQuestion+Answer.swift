@@ -25,6 +25,7 @@ extension LegsQuestion {
         }
         try Self.divide(ofSource, sources, into: &collected, context.connection)
         var answer = collected.answer(asked.segmentValues) { $0.segment($1) }
+        answer.weighed = try asked.weighing()
         let total = answer.total
         guard total.duration.count == 0 else { return answer }
         answer.whyEmpty = try context.whyNone(filter) { found in
@@ -44,13 +45,15 @@ extension LegsQuestion {
         let known = try OffsetExchanges(of: source, id: id, opened: times(of: transactions), connection)
         for transaction in transactions {
             guard let closing = transaction.closing else {
-                collected.add(transaction) { $0.withoutEnd += 1 }
+                collected.add(transaction) { $0.withoutEnd += transaction.weight }
                 continue
             }
             // Threads may take their time in one order and their sequence in another.
             let span = transaction.at...max(transaction.at, closing.at)
             let division = LegsDivision(span, known.exchanges(of: transaction.sequence), known)
-            collected.add(transaction) { $0.add(division, span.upperBound - span.lowerBound) }
+            collected.add(transaction) {
+                $0.add(division, span.upperBound - span.lowerBound, weight: transaction.weight)
+            }
         }
     }
 
@@ -69,21 +72,24 @@ private struct CollectedLegs {
     private var legs: [Leg: Durations] = [:]
     private var durations = Durations()
     private var uncertainties = Durations()
+    /// Weights, added up; so are the following.
     var withoutEnd = 0
     private var withoutExchange = 0
     private var withoutServer = 0
     private var withoutSplit = 0
 
-    mutating func add(_ division: LegsDivision?, _ duration: Int) {
+    mutating func add(_ division: LegsDivision?, _ duration: Int, weight: Int) {
         guard let division else {
-            withoutExchange += 1
+            withoutExchange += weight
             return
         }
-        durations.append(duration)
-        for (leg, microseconds) in division.legs { legs[leg, default: Durations()].append(microseconds) }
-        for microseconds in division.uncertainties { uncertainties.append(microseconds) }
-        if division.legs[.exchange] != nil { withoutServer += 1 }
-        if division.legs[.network] != nil { withoutSplit += 1 }
+        durations.append(duration, weight: weight)
+        for (leg, microseconds) in division.legs {
+            legs[leg, default: Durations()].append(microseconds, weight: weight)
+        }
+        for microseconds in division.uncertainties { uncertainties.append(microseconds, weight: weight) }
+        if division.legs[.exchange] != nil { withoutServer += weight }
+        if division.legs[.network] != nil { withoutSplit += weight }
     }
 
     func segment(_ value: String?) -> LegsSegment {
@@ -91,12 +97,13 @@ private struct CollectedLegs {
         let shares = Leg.allCases.map { leg in
             var microseconds = legs[leg] ?? Durations()
             var total = Duration.zero
-            microseconds.forEach { total += .microseconds($0) }
+            microseconds.forEach { total += .microseconds($0.times($1)) }
             return LegsSegment.Share(leg: leg, total: total, statistics: DurationStatistics(&microseconds))
         }
         return LegsSegment(
-            value: value, legs: shares, duration: DurationStatistics(&durations), withoutEnd: withoutEnd,
-            withoutExchange: withoutExchange, withoutServer: withoutServer, withoutSplit: withoutSplit,
+            value: value, legs: shares, duration: DurationStatistics(&durations),
+            withoutEnd: Weights.count(withoutEnd), withoutExchange: Weights.count(withoutExchange),
+            withoutServer: Weights.count(withoutServer), withoutSplit: Weights.count(withoutSplit),
             uncertainty: DurationStatistics(&uncertainties))
     }
 }

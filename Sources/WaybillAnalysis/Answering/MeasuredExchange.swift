@@ -18,16 +18,20 @@ struct MeasuredExchange {
     var status: Int?
     var sentByteCount, receivedByteCount: Int?
     var error: RecordedError?
+    /// For how many it stands, in millionths: for as many as its part.
+    var weight = Weights.one
 }
 
 extension MeasuredExchange {
     static let columns = """
         l.source, l.sequence, l.at_us, l.role, l.method, l.host, l.path, l.closed_at_us, l.first_byte_us, l.state, l.status, l.sent_bytes, \
         l.received_bytes, l.error_code, s.ended, p.guid, \
-        CASE WHEN l.error_code IS NOT NULL OR instr(l.closed_detail, '"mocked"') THEN l.closed_detail END
+        CASE WHEN l.error_code IS NOT NULL OR instr(l.closed_detail, '"mocked"') THEN l.closed_detail END, \
+        CASE WHEN s.heard_us IS NOT NULL THEN p.sample_ppm END, p.sample_kept, p.slow_us, p.outcome, p.duration_us, p.timeout_us, \
+        CASE WHEN p.sample_ppm IS NOT NULL AND p.outcome = 0 THEN \(SQL.lastActivity(guid: "p.guid")) ELSE 0 END
         """
 
-    init(_ row: Row, _ sources: SourceDirectory) {
+    init(_ row: Row, _ sources: SourceDirectory, now wall: Int) {
         let (source, at) = (row.int(0), row.int(2))
         // Most say nothing of interest there, and reading it would take longer than all the rest.
         let detail = DetailColumn(row.optionalText(16))
@@ -47,5 +51,9 @@ extension MeasuredExchange {
         status = row.optionalInt(10)
         (sentByteCount, receivedByteCount) = (row.optionalInt(11), row.optionalInt(12))
         error = detail.error(code: row.optionalInt(13))
+        guard let sampling = FactRowReader.sampling(row, from: 17) else { return }
+        let outcome = TransactionOutcome(
+            stored: row.int(20), lastActivity: row.int(23), timeout: row.int(22), now: wall)
+        weight = sampling.weight(for: outcome, tookMicroseconds: row.optionalInt(21))
     }
 }

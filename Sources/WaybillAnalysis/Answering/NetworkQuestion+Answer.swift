@@ -5,11 +5,13 @@ import WaybillReading
 extension NetworkQuestion {
     public func answer(from context: AnswerContext) throws(WaybillError) -> NetworkAnswer {
         let sources = try SourceDirectory(context.connection)
+        var weights = Weights()
         var groups: [NetworkKey: CollectedExchanges] = [:]
         try ExchangeList(filter, of: transactions, now: context.now, context.connection).forEachRow(
             MeasuredExchange.columns
         ) { row in
-            let exchange = MeasuredExchange(row, sources)
+            let exchange = MeasuredExchange(row, sources, now: context.now)
+            weights.add(exchange.weight)
             let key = NetworkKey(exchange, grouping)
             groups[key, default: CollectedExchanges(exampleCount: max(0, exampleCount))].add(exchange)
         }
@@ -20,6 +22,7 @@ extension NetworkQuestion {
             guard var collected = groups.removeValue(forKey: key) else { continue }
             answer.groups.append(collected.group(key))
         }
+        answer.weighed = weights.weighing
         if answer.exchanges == 0 { answer.whyEmpty = try whyNone(context) }
         return answer
     }

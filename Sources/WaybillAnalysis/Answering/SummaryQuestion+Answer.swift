@@ -24,9 +24,11 @@ extension SummaryQuestion {
         for (useCase, place) in places {
             summaries.append(counts[place].summary(of: useCase, named: try names.useCase(useCase), step: step, sources))
         }
-        return SummaryAnswer(
+        var answer = SummaryAnswer(
             useCases: summaries.sorted { (-$0.runs, $0.useCase) < (-$1.runs, $1.useCase) },
             whyEmpty: summaries.isEmpty ? try context.reader.whyEmpty(filter, now: context.now) : nil)
+        answer.weighed = try transactions.weighing()
+        return answer
     }
 }
 
@@ -47,14 +49,14 @@ private struct UseCaseCounts {
     }
 
     mutating func add(_ transaction: TransactionCursor.Transaction, step: Int) {
-        outcomes[transaction.outcome, default: 0] += 1
-        if let error = transaction.error { errors.add(error) }
+        outcomes[transaction.outcome, default: 0] += transaction.weight
+        if let error = transaction.error { errors.add(error, transaction.weight) }
         sources.insert(transaction.source)
         if let closing = transaction.closing, closing.sequence >= transaction.sequence {
-            durations.append(closing.at - transaction.at)
+            durations.append(closing.at - transaction.at, weight: transaction.weight)
         }
         if latest >= rates.count || rates[latest].step != step { latest = place(of: step) }
-        rates[latest].outcomes[transaction.outcome, default: 0] += 1
+        rates[latest].outcomes[transaction.outcome, default: 0] += transaction.weight
     }
 
     private mutating func place(of step: Int) -> Int {
@@ -67,11 +69,11 @@ private struct UseCaseCounts {
     /// Leaves the durations in another order.
     mutating func summary(of useCase: Int, named name: String, step: Int, _ known: SourceDirectory) -> UseCaseSummary {
         UseCaseSummary(
-            useCase: useCase, name: name, runs: outcomes.values.reduce(0, +), outcomes: outcomes,
+            useCase: useCase, name: name, runs: outcomes.counts.values.reduce(0, +), outcomes: outcomes.counts,
             errors: errors.sorted,
             installations: Set(sources.compactMap { known.entries[$0]?.installation }).count,
             rates: rates.sorted { $0.step < $1.step }.map {
-                .init(start: Date(microseconds: $0.step * step), outcomes: $0.outcomes)
+                .init(start: Date(microseconds: $0.step * step), outcomes: $0.outcomes.counts)
             }, duration: DurationStatistics(&durations))
     }
 }

@@ -21,6 +21,8 @@ struct TransactionCursor {
         var begun = 0
         /// Into ``segmentValues``; nil: it has no such value.
         var segment: Int?
+        /// For how many it stands, in millionths.
+        var weight = Weights.one
     }
 
     /// What is read of transactions besides their keys, use cases and segments: each column costs as much as an event.
@@ -35,6 +37,8 @@ struct TransactionCursor {
         static let outcome = Contents(rawValue: 4)
         /// The errors with which they were closed.
         static let error = Contents(rawValue: 8)
+        /// For how many they stand, where any stands for more than itself.
+        static let weight = Contents(rawValue: 16)
     }
 
     /// 16 bytes: there may be millions.
@@ -71,6 +75,8 @@ struct TransactionCursor {
         self.connection = connection
         useCase = filter.useCase
         self.wall = wall
+        let contents =
+            try Fact.Sampling.isNeeded(in: connection) ? contents.union([.times, .outcome, .weight]) : contents
         self.contents = contents
         let listed: Listed
         let joined: JoinedParts?
@@ -201,8 +207,13 @@ struct TransactionCursor {
         let error =
             contents.contains(.error)
             ? "p.error_code, CASE WHEN p.error_code IS NULL THEN NULL ELSE p.closed_detail END" : "NULL, NULL"
+        // What was recorded into this very store is all there.
+        let sampling =
+            contents.contains(.weight)
+            ? "CASE WHEN (SELECT s.heard_us FROM sources s WHERE s.id = p.source) IS NOT NULL THEN p.sample_ppm END, "
+                + "p.sample_kept, p.slow_us" : "NULL, NULL, NULL"
         return try ForwardRows(
-            "SELECT p.sequence, p.guid, p.use_case, \(times), \(outcome), \(error) FROM parts p",
+            "SELECT p.sequence, p.guid, p.use_case, \(times), \(outcome), \(error), \(sampling) FROM parts p",
             key: ("p.source", "p.sequence"),
             connection)
     }
@@ -221,7 +232,19 @@ struct TransactionCursor {
         if contents.contains(.error) {
             transaction.error = DetailColumn(row.optionalText(11)).error(code: row.optionalInt(10))
         }
+        if let sampling = FactRowReader.sampling(row, from: 12) {
+            transaction.weight = sampling.weight(
+                for: transaction.outcome, tookMicroseconds: transaction.closing.map { $0.at - transaction.at })
+        }
         return transaction
+    }
+
+    /// How all of them together were weighed; nil where each stands for itself.
+    func weighing() throws(WaybillError) -> Weighing? {
+        guard contents.contains(.weight) else { return nil }
+        var weights = Weights()
+        try forEach { (transaction, _) throws(WaybillError) in weights.add(transaction.weight) }
+        return weights.weighing
     }
 }
 

@@ -16,10 +16,12 @@ extension TransitionsQuestion {
         let events = try EventCursor(filter, codes: nil, sources: try SourceDirectory(context.connection), context)
         var collected = try Self.collect(from: events, events.transactions.count > soonRead ? context.second : nil)
         let transitions = try collected.take()
-        return TransitionsAnswer(
+        var answer = TransitionsAnswer(
             transitions: transitions.sorted {
                 (-$0.statistics.count, $0.from, $0.to) < (-$1.statistics.count, $1.from, $1.to)
             }, whyEmpty: transitions.isEmpty ? try context.whyNone(filter) { "None of \($0) has two events." } : nil)
+        answer.weighed = try events.transactions.weighing()
+        return answer
     }
 
     private static func collect(from events: EventCursor, _ second: Connection?) throws(WaybillError) -> PairedDurations
@@ -49,19 +51,19 @@ private struct PairedDurations {
 
     init(_ events: EventCursor) throws(WaybillError) {
         sources = events.sources
-        try events.forEachInOrder { _, ordered, _ in
+        try events.forEachInOrder { transaction, ordered, _ in
             for index in ordered.indices.dropFirst() {
                 add(
                     ordered[index].microseconds(since: ordered[index - 1]), from: ordered[index - 1].name,
-                    to: ordered[index].name)
+                    to: ordered[index].name, weight: transaction.weight)
             }
         }
     }
 
-    private mutating func add(_ duration: Int, from: Int, to: Int) {
+    private mutating func add(_ duration: Int, from: Int, to: Int, weight: Int) {
         while latest.count <= from { latest.append((-1, -1)) }
         if latest[from].to != to { latest[from] = (to, place(of: Pair(from: from, to: to))) }
-        durations[latest[from].place].append(duration)
+        durations[latest[from].place].append(duration, weight: weight)
     }
 
     private mutating func place(of pair: Pair) -> Int {

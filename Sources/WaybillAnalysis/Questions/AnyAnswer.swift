@@ -38,6 +38,9 @@ public enum AnyAnswer: Hashable, Sendable {
 
     /// One sentence on why nothing counts; nil where something does.
     public var whyEmpty: String? { both.answer.whyEmpty }
+
+    /// How what counts was weighed; nil where nothing was sampled, and counts are what they say.
+    public var weighed: Weighing? { both.answer.weighed }
 }
 
 extension AnyAnswer: Encodable {

@@ -74,6 +74,7 @@ public struct CompareAnswer: QuestionAnswer {
     public var quantiles: [QuantileComparison]
     /// One sentence on why one of the groups, or both, have no transaction; nil where both have some.
     public var whyEmpty: String?
+    public var weighed: Weighing?
 
     /// Makes an answer.
     public init(a: Group, b: Group, rates: [RateComparison], quantiles: [QuantileComparison], whyEmpty: String? = nil) {

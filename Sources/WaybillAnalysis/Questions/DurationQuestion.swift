@@ -103,19 +103,20 @@ extension [DurationSegment.Bar] {
             decade *= 10
         }
         var counts = [Int](repeating: 0, count: bounds.count)
-        values.forEach { value in
+        values.forEach { value, weight in
             // The last bound that is not above the value.
             var (low, high) = (0, bounds.count)
             while high - low > 1 {
                 let middle = (low + high) / 2
                 if bounds[middle] <= value { low = middle } else { high = middle }
             }
-            counts[low] += 1
+            counts[low] += weight
         }
         for index in bounds.indices.dropLast() where bounds[index + 1] > least && bounds[index] <= greatest {
             append(
                 DurationSegment.Bar(
-                    from: .microseconds(bounds[index]), to: .microseconds(bounds[index + 1]), count: counts[index]))
+                    from: .microseconds(bounds[index]), to: .microseconds(bounds[index + 1]),
+                    count: Weights.count(counts[index])))
         }
     }
 }
@@ -143,6 +144,7 @@ public struct TransitionsAnswer: QuestionAnswer {
     public var transitions: [Transition]
     /// One sentence on why there is no transition; nil where there is one.
     public var whyEmpty: String?
+    public var weighed: Weighing?
 
     /// Makes an answer.
     public init(transitions: [Transition], whyEmpty: String? = nil) {

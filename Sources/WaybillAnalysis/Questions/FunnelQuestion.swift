@@ -113,6 +113,7 @@ public struct DropOffAnswer: QuestionAnswer {
     public var lastEvents: [LastEvent]
     /// One sentence on why no transaction counts; nil where one does.
     public var whyEmpty: String?
+    public var weighed: Weighing?
 
     /// Makes an answer.
     public init(transactions: Int, lastEvents: [LastEvent], whyEmpty: String? = nil) {

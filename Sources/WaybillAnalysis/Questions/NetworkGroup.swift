@@ -73,19 +73,30 @@ public struct NetworkGroup: Hashable, Sendable, Codable {
         /// Counts nothing yet.
         public init() {}
 
-        /// Counts one more; nil: it has none.
-        package mutating func add(_ status: Int?) {
+        /// Counts some more; nil: they have none.
+        ///
+        /// - Parameter weights: For how many they stand, added up; ``rounded`` says how many these are.
+        package mutating func add(_ status: Int?, _ weights: Int) {
             guard let status else {
-                none += 1
+                none += weights
                 return
             }
             switch status {
-            case 200..<300: successful += 1
-            case 300..<400: redirection += 1
-            case 400..<500: clientError += 1
-            case 500..<600: serverError += 1
-            default: other += 1
+            case 200..<300: successful += weights
+            case 300..<400: redirection += weights
+            case 400..<500: clientError += weights
+            case 500..<600: serverError += weights
+            default: other += weights
             }
+        }
+
+        /// Of weights, which were added up.
+        package var rounded: StatusCounts {
+            var counts = StatusCounts()
+            (counts.successful, counts.redirection) = (Weights.count(successful), Weights.count(redirection))
+            (counts.clientError, counts.serverError) = (Weights.count(clientError), Weights.count(serverError))
+            (counts.other, counts.none) = (Weights.count(other), Weights.count(none))
+            return counts
         }
     }
 

@@ -53,6 +53,7 @@ public struct NetworkAnswer: QuestionAnswer {
     public var groups: [NetworkGroup]
     /// One sentence on why no exchange counts; nil where one does.
     public var whyEmpty: String?
+    public var weighed: Weighing?
 
     /// Makes an answer.
     public init(exchanges: Int, groups: [NetworkGroup], whyEmpty: String? = nil) {

@@ -5,6 +5,7 @@ public struct SegmentedAnswer<Segment: Hashable & Sendable & Codable>: QuestionA
     /// By value, in order; empty where nothing was to be told apart.
     public var segments: [Segment]
     public var whyEmpty: String?
+    public var weighed: Weighing?
 
     /// Makes an answer.
     public init(total: Segment, segments: [Segment], whyEmpty: String? = nil) {

@@ -37,6 +37,7 @@ public struct SummaryAnswer: QuestionAnswer {
     public var useCases: [UseCaseSummary]
     /// One sentence on why no transaction counts; nil where one does.
     public var whyEmpty: String?
+    public var weighed: Weighing?
 
     /// Makes an answer.
     public init(useCases: [UseCaseSummary], whyEmpty: String? = nil) {

@@ -5,12 +5,20 @@ package struct Durations {
     private var short: [Int32] = []
     /// The others, before and after all of those.
     private var long: [Int] = []
+    /// Those that do not stand for themselves alone, with their weights.
+    private var weighed: [(value: Int, weight: Int)] = []
 
     package init() {}
 
-    package var count: Int { short.count + long.count }
+    /// How many, or how many they stand for.
+    package var count: Int { short.count + long.count + Weights.count(weighed.reduce(0) { $0 + $1.weight }) }
 
-    package mutating func append(_ microseconds: Int) {
+    /// - Parameter weight: In millionths; what stands for none is left out.
+    package mutating func append(_ microseconds: Int, weight: Int = Weights.one) {
+        guard weight == Weights.one else {
+            if weight > 0 { weighed.append((microseconds, weight)) }
+            return
+        }
         if let short = Int32(exactly: microseconds) { self.short.append(short) } else { long.append(microseconds) }
     }
 
@@ -18,18 +26,39 @@ package struct Durations {
     package mutating func append(_ other: inout Durations) {
         short += other.short
         long += other.long
+        weighed += other.weighed
         other = Durations()
     }
 
-    package func forEach(_ body: (Int) -> Void) {
-        for value in short { body(Int(value)) }
-        for value in long { body(value) }
+    package func forEach(_ body: (_ value: Int, _ weight: Int) -> Void) {
+        for value in short { body(Int(value), Weights.one) }
+        for value in long { body(value, Weights.one) }
+        for (value, weight) in weighed { body(value, weight) }
     }
 
     /// nil where there is none.
-    package var minimum: Int? { [short.min().map(Int.init), long.min()].compactMap(\.self).min() }
+    package var minimum: Int? {
+        [short.min().map(Int.init), long.min(), weighed.lazy.map(\.value).min()].compactMap(\.self).min()
+    }
     /// nil where there is none.
-    package var maximum: Int? { [short.max().map(Int.init), long.max()].compactMap(\.self).max() }
+    package var maximum: Int? {
+        [short.max().map(Int.init), long.max(), weighed.lazy.map(\.value).max()].compactMap(\.self).max()
+    }
+
+    /// All in order with their weights; nil where each stands for itself.
+    var inOrder: WeighedValues? {
+        guard !weighed.isEmpty else { return nil }
+        var all = weighed
+        for value in short { all.append((Int(value), Weights.one)) }
+        for value in long { all.append((value, Weights.one)) }
+        return WeighedValues(all)
+    }
+
+    /// All of them, in order.
+    var sample: QuantileSample {
+        if let inOrder { return .weighed(inOrder) }
+        return .values((short.map(Int.init) + long).sorted())
+    }
 
     /// The values that sorting would put at these ranks; leaves them in another order.
     ///
@@ -43,5 +72,38 @@ package struct Durations {
         return ranks.map { rank in
             among.contains(rank) ? Int(short[rank - before]) : long[rank < before ? rank : rank - short.count]
         }
+    }
+}
+
+/// Values with what they stand for, in order.
+package struct WeighedValues {
+    private let values: [Int]
+    /// The weights of each and of all before it, added up.
+    private let sums: [Int]
+    /// The number of values that would say as much if each stood for itself (Kish, "Survey Sampling", 1965, section
+    /// 11.7): the square of the sum of weights by the sum of their squares.
+    let effectiveCount: Int
+
+    init(_ all: [(value: Int, weight: Int)]) {
+        let sorted = all.sorted { $0.value < $1.value }
+        values = sorted.map(\.value)
+        var sum = 0
+        sums = sorted.map { element in
+            sum += element.weight
+            return sum
+        }
+        let squares = sorted.reduce(0.0) { $0 + Double($1.weight) * Double($1.weight) }
+        effectiveCount = squares > 0 ? max(1, Int(Double(sum) * Double(sum) / squares)) : 0
+    }
+
+    /// The least value that, with those below it, stands for so many hundredths of all.
+    func value(atPercent percent: Int) -> Int? { value(at: percent, of: 100) }
+
+    /// The same for a share of all.
+    func value(at part: Int, of whole: Int) -> Int? {
+        guard let total = sums.last else { return nil }
+        // In two steps, so that no product is too large.
+        let needed = total / whole * part + (total % whole * part + whole - 1) / whole
+        return sums.firstIndex { $0 >= needed }.map { values[$0] }
     }
 }

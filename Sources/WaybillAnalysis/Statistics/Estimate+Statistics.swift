@@ -8,18 +8,26 @@ extension Estimate<Double> {
     ///
     /// - Parameter total: Where it is 0, nothing is known.
     package init(rateOf count: Int, of total: Int) {
-        guard total > 0 else {
+        self.init(rateOf: Double(count) / Double(max(1, total)), by: Double(total))
+    }
+
+    /// The same of a rate.
+    ///
+    /// - Parameter n: How many say so. Of unequal weights, the square of their sum by the sum of their squares (Kish,
+    ///   "Survey Sampling", 1965, section 11.7): fewer than there are, so that the limits are no closer than they may be.
+    package init(rateOf rate: Double, by n: Double) {
+        guard n > 0 else {
             self.init(value: nil, low: nil, high: nil)
             return
         }
-        let (n, rate, z) = (Double(total), Double(count) / Double(total), normalQuantile)
+        let z = normalQuantile
         let middle = rate + z * z / (2 * n)
         let spread = z * (rate * (1 - rate) / n + z * z / (4 * n * n)).squareRoot()
         let scale = 1 + z * z / n
         // At the ends the two terms are equal, and rounding would leave a little of them.
         self.init(
-            value: rate, low: count == 0 ? 0 : (middle - spread) / scale,
-            high: count == total ? 1 : (middle + spread) / scale)
+            value: rate, low: rate == 0 ? 0 : (middle - spread) / scale,
+            high: rate == 1 ? 1 : (middle + spread) / scale)
     }
 
     /// How much more often it happens in the second of two independent samples: method 10 of Newcombe, "Interval
@@ -43,12 +51,43 @@ extension Estimate<Double> {
     }
 }
 
+/// Sorted values, as far as quantiles and their limits go.
+package enum QuantileSample {
+    /// Each stands for itself.
+    case values([Int])
+    /// Some stand for others.
+    case weighed(WeighedValues)
+
+    /// How many say something; of those with weights, fewer than there are.
+    fileprivate var count: Int {
+        switch self {
+        case .values(let values): values.count
+        case .weighed(let values): values.effectiveCount
+        }
+    }
+
+    /// The value at a rank of ``count``, from 1; nil: there is none.
+    fileprivate func value(at rank: Int) -> Int? {
+        switch self {
+        case .values(let values): values[rank - 1]
+        case .weighed(let values): values.value(at: rank, of: values.effectiveCount)
+        }
+    }
+
+    fileprivate func quantile(_ percent: Int) -> Int? {
+        switch self {
+        case .values(let values): values[(percent * values.count + 99) / 100 - 1]
+        case .weighed(let values): values.value(atPercent: percent)
+        }
+    }
+}
+
 extension Estimate<Int> {
     /// A quantile of what sorted values are a sample of, between two of these values.
     ///
     /// - Parameter isForDifference: Whether its limits are to be part of a difference's, where each has to be surer.
-    package init(percent: Int, of sorted: [Int], isForDifference: Bool = false) {
-        guard !sorted.isEmpty else {
+    package init(percent: Int, of sorted: QuantileSample, isForDifference: Bool = false) {
+        guard sorted.count > 0 else {
             self.init(value: nil, low: nil, high: nil)
             return
         }
@@ -56,8 +95,8 @@ extension Estimate<Int> {
             percent: percent, of: sorted.count,
             outside: isForDifference ? QuantileRanks.outsideEachOfTwo : QuantileRanks.outside)
         self.init(
-            value: sorted[(percent * sorted.count + 99) / 100 - 1], low: ranks.low.map { sorted[$0 - 1] },
-            high: ranks.high.map { sorted[$0 - 1] })
+            value: sorted.quantile(percent), low: ranks.low.flatMap(sorted.value(at:)),
+            high: ranks.high.flatMap(sorted.value(at:)))
     }
 
     /// How much more a quantile is in the second of two independent sorted samples.
@@ -65,7 +104,7 @@ extension Estimate<Int> {
     /// Conservative, and free of assumptions about the distribution: each quantile lies within its own limits with a
     /// probability of √0.95, both do with 0.95, and then the difference lies between the differences of opposite
     /// limits.
-    package init(percent: Int, from a: [Int], to b: [Int]) {
+    package init(percent: Int, from a: QuantileSample, to b: QuantileSample) {
         let a = Estimate(percent: percent, of: a, isForDifference: true)
         let b = Estimate(percent: percent, of: b, isForDifference: true)
         func difference(_ b: Int?, _ a: Int?) -> Int? { b.flatMap { b in a.map { b - $0 } } }

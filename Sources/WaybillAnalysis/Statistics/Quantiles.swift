@@ -34,12 +34,23 @@ public struct DurationStatistics: Hashable, Sendable, Codable {
     package init(_ durations: inout Durations) {
         count = durations.count
         guard count > 0 else { return }
+        (minimumMicroseconds, maximumMicroseconds) = (durations.minimum, durations.maximum)
+        var (sum, weights) = (0, 0)
+        durations.forEach { value, weight in
+            sum &+= value.times(weight)
+            weights += weight
+        }
+        if let values = durations.inOrder {
+            (p50Microseconds, p75Microseconds) = (values.value(atPercent: 50), values.value(atPercent: 75))
+            (p90Microseconds, p95Microseconds) = (values.value(atPercent: 90), values.value(atPercent: 95))
+            p99Microseconds = values.value(atPercent: 99)
+            let mean = Double(sum) / Double(weights) * Double(Weights.one)
+            meanMicroseconds = Int(exactly: mean.rounded(.down)) ?? sum
+            return
+        }
         let values = durations.values(atRanks: [50, 75, 90, 95, 99].map { [count] in ($0 * count + 99) / 100 - 1 })
         (p50Microseconds, p75Microseconds, p90Microseconds) = (values[0], values[1], values[2])
         (p95Microseconds, p99Microseconds) = (values[3], values[4])
-        (minimumMicroseconds, maximumMicroseconds) = (durations.minimum, durations.maximum)
-        var sum = 0
-        durations.forEach { sum &+= $0 }
         meanMicroseconds = sum.quotientAndRemainder(flooringBy: count).quotient
     }
 
@@ -113,5 +124,18 @@ enum Selection {
             median(range.lowerBound), median(range.lowerBound + 3 * step), median(range.lowerBound + 6 * step)
         )
         return max(min(a, b), min(max(a, b), c))
+    }
+}
+
+extension Int {
+    /// This many, so many millionths of a time, and no more than the greatest integer of the format; in two steps, so
+    /// that no product is too large.
+    package func times(_ weight: Int) -> Int {
+        guard weight != Weights.one else { return self }
+        let (whole, isTooMuch) = (self / Weights.one).multipliedReportingOverflow(by: weight)
+        guard !isTooMuch, whole.magnitude < Limits.largestInteger else {
+            return self < 0 ? -Limits.largestInteger : Limits.largestInteger
+        }
+        return whole + self % Weights.one * weight / Weights.one
     }
 }

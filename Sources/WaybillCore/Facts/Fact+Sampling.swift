@@ -43,14 +43,15 @@ extension Fact {
             }
         }
 
-        /// For how many transactions one stands, where others of its use case were not delivered.
+        /// For how many transactions one stands, where others of its use case were not delivered; in millionths, so that
+        /// sums are the same in any order.
         ///
         /// The reciprocal of the probability that it would be here with that end: what is kept for its end is here
         /// whether it was chosen or not, and stands for itself. What was neither chosen nor kept counts nothing; it
         /// is here only where somebody brought along what was never delivered.
-        package func weight(for outcome: TransactionOutcome, tookMicroseconds microseconds: Int?) -> Double {
-            if isKept(for: outcome, tookMicroseconds: microseconds) { return 1 }
-            return isChosen ? Double(Self.million) / Double(max(perMillion, Self.leastPerMillion)) : 0
+        package func weight(for outcome: TransactionOutcome, tookMicroseconds microseconds: Int?) -> Int {
+            if isKept(for: outcome, tookMicroseconds: microseconds) { return Self.million }
+            return isChosen ? Self.million * Self.million / max(perMillion, Self.leastPerMillion) : 0
         }
     }
 }

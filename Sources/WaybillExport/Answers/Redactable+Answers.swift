@@ -73,9 +73,11 @@ extension NetworkGroup: Redactable {
 
 extension SegmentedAnswer: Redactable where Segment: Redactable {
     package func redacted(by redactor: Redactor) -> Self {
-        Self(
+        var answer = Self(
             total: total.redacted(by: redactor), segments: segments.redacted(by: redactor),
             whyEmpty: whyEmpty.redacted(by: redactor))
+        answer.weighed = weighed
+        return answer
     }
 }
 

@@ -27,6 +27,7 @@ struct ExportRow {
     var headerFields: [Fact.HeaderField] = []
     var sentAfter: Int?
     var transfer = Fact.Transfer()
+    var sampling: Fact.Sampling?
     /// Whether it is no event, though its kind and code say so to readers who do not know the column.
     var setsAttributes = false
     var removed: [String] = []
@@ -44,6 +45,7 @@ struct ExportRow {
             kind = "opened"
             attributes = content.attributes
             cause = content.cause
+            sampling = content.sampling
         case .event(let content):
             kind = "event"
             code = content.code
@@ -127,6 +129,13 @@ struct ExportRow {
         row.text("rule", transfer.rule)
     }
 
+    /// How it was sampled, behind all other columns.
+    func writeSampling(to row: inout some RowFormat) {
+        row.integer("sample_ppm", sampling?.perMillion)
+        row.bool("sample_kept", sampling?.isChosen == false ? true : nil)
+        row.integer("slow_us", sampling?.slowMicroseconds)
+    }
+
     /// The columns behind those of the row's heading and of the transaction.
     func writeLater(to row: inout some RowFormat) {
         row.text("error_name", error?.name)
@@ -156,6 +165,6 @@ enum ExportColumns {
         "is_mocked",
         "rule", "support_code", "error_name", "error_underlying", "sets_attributes", "removed_attributes",
         "messages_sent", "messages_received", "pings", "close_code", "close_reason",
-        "ended_by",
+        "ended_by", "sample_ppm", "sample_kept", "slow_us",
     ]
 }

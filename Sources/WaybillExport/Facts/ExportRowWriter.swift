@@ -91,6 +91,7 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         rows.text("support_code", supportCode)
         row.writeLater(to: &rows)
         rows.text("ended_by", source.endedBy?.name)
+        row.writeSampling(to: &rows)
         rows.endRow()
         count += 1
     }

@@ -67,6 +67,13 @@ package struct DeliveryPage {
             ("Delivered", own.deliveredCount == 0 ? "nothing yet" : "\(Words.count(own.deliveredCount, "fact"))"),
             ("Delivered last", settled(own)), ("Attempts", "\(pause(own.pause))"),
         ]
+        if own.heldCount > 0 || own.sampledCount > 0 {
+            cells.append(
+                (
+                    "Sampling",
+                    "\(Words.count(own.heldCount, "pending fact")) held back until their transactions end, \(own.sampledCount) dropped"
+                ))
+        }
         for total in own.totals {
             cells.append(
                 (

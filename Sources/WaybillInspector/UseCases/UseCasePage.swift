@@ -88,17 +88,20 @@ package struct UseCasePage {
         if let why = answer.whyEmpty { return "<div class=none><b>Nothing counts here</b><p>\(why)</div>\n" }
         let around = UseCaseSection(
             useCase: useCase, view: view, address: address, links: links, timeZone: frame.timeZone)
-        return switch answer {
-        case .summary(let query, let answer):
-            answer.useCases.first.map { around.overview($0, each: query.stepMicroseconds) } ?? ""
-        case .duration(let query, let answer): around.duration(query, answer)
-        case .funnel(let query, let answer): around.funnel(query, answer)
-        case .dropOff(_, let answer): around.dropOff(answer)
-        case .legs(_, let answer): around.legs(answer)
-        case .compare(let query, let answer): around.compare(query, answer)
-        // No page of a use case asks these.
-        case .transitions, .network: ""
-        }
+        let weighed: HTML = "\(answer.weighed.map { "<p class=hint>\($0.sentence)</p>\n" as HTML } ?? "")"
+        let content: HTML =
+            switch answer {
+            case .summary(let query, let answer):
+                answer.useCases.first.map { around.overview($0, each: query.stepMicroseconds) } ?? ""
+            case .duration(let query, let answer): around.duration(query, answer)
+            case .funnel(let query, let answer): around.funnel(query, answer)
+            case .dropOff(_, let answer): around.dropOff(answer)
+            case .legs(_, let answer): around.legs(answer)
+            case .compare(let query, let answer): around.compare(query, answer)
+            // No page of a use case asks these.
+            case .transitions, .network: ""
+            }
+        return "\(weighed)\(content)"
     }
 }
 

@@ -65,8 +65,9 @@ package struct UseCasesPage {
 
     private func period(_ steps: TimeSteps) -> HTML {
         guard steps.count > 0 else { return "" }
+        let weighed = answer.weighed.map { " \($0.sentence)" } ?? ""
         let others = leftOut == 0 ? "" : " The \(Self.limit) with the most runs; a filter finds the \(leftOut) others."
-        return "From \(steps.title(0)) on, a column for each \(steps.length).\(others)"
+        return "From \(steps.title(0)) on, a column for each \(steps.length).\(others)\(weighed)"
     }
 
     private func list(_ steps: TimeSteps) -> HTML {

@@ -25,6 +25,10 @@ public struct DeliveryState: Sendable {
     public struct Own: Sendable {
         /// Facts that are not settled.
         public var pendingCount: Int
+        /// Those of them that sampling holds back until their transactions have ended.
+        public var heldCount = 0
+        /// Facts that sampling has dropped, whether they can still be looked at or not.
+        public var sampledCount = 0
         /// Facts that a collector took.
         public var deliveredCount: Int
         /// The set that is on its way, and its facts; nil: none.

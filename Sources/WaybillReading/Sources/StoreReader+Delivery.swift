@@ -30,11 +30,12 @@ extension StoreReader {
         let settled = try connection.statement(
             """
             SELECT p.source, p.sequence FROM sources s CROSS JOIN parts p ON p.source = s.id WHERE s.heard_us IS NULL AND s.delivered > 0 \
-            AND p.settled = 1 AND p.listed_us IS NOT NULL ORDER BY s.id DESC, p.sequence DESC LIMIT 1
+            AND p.settled = 1 AND p.listed_us IS NOT NULL AND ifnull((SELECT d.last FROM dropped d WHERE d.source = p.source \
+            AND d.first <= p.sequence ORDER BY d.first DESC LIMIT 1), 0) < p.sequence ORDER BY s.id DESC, p.sequence DESC LIMIT 1
             """
         ).first { row in (source: row.int(0), sequence: row.int(1)) }
         let delivered = try connection.integer("SELECT ifnull(sum(delivered), 0) FROM sources WHERE heard_us IS NULL")
-        return DeliveryState.Own(
+        var own = DeliveryState.Own(
             pendingCount: try connection.integer(SQL.pendingCount),
             deliveredCount: totals.reduce(delivered) { $0 + $1.ledger.delivered },
             sending: try connection.statement(
@@ -44,6 +45,14 @@ extension StoreReader {
                 try summary(leader: leader.sequence, of: leader.source, now: wall)
             },
             pause: try deliveryPause(), totals: totals)
+        own.heldCount = try HeldParts(connection: connection).count()
+        let sampled = try connection.integer(
+            """
+            SELECT ifnull(sum(max(0, d.last - d.first + 1)), 0) FROM dropped d JOIN sources s ON s.id = d.source \
+            WHERE s.heard_us IS NULL AND d.reason = 'sampled'
+            """)
+        own.sampledCount = totals.reduce(sampled) { $0 + ($1.ledger.dropped[DropReason.sampled.rawValue] ?? 0) }
+        return own
     }
 
     private func quarantineGroups() throws(WaybillError) -> [DeliveryState.QuarantineGroup] {

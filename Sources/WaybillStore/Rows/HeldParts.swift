@@ -1,18 +1,20 @@
-import WaybillCore
+package import WaybillCore
 
 /// Parts of own sources that sampling did not choose: their facts are recorded like any other, and held back from
 /// delivery until their end says whether they go out or are dropped.
 ///
 /// `parts.held` says so, and nothing else: it is written and decided on together with the facts, so that a process may
 /// be killed at any time.
-struct HeldParts {
+package struct HeldParts {
     let connection: Connection
+
+    package init(connection: Connection) { self.connection = connection }
 
     /// Facts of a source that no set may have yet.
     func sequences(of source: Int) throws(WaybillError) -> SequenceRanges { try sequences(of: source, "p.held = 1") }
 
     /// Facts that are held, in all own sources.
-    func count() throws(WaybillError) -> Int {
+    package func count() throws(WaybillError) -> Int {
         let sources = try connection.statement("SELECT DISTINCT source FROM parts INDEXED BY parts_held WHERE held = 1")
         var count = 0
         for source in try sources.rows(transform: { row in row.int(0) }) { count += try sequences(of: source).count }

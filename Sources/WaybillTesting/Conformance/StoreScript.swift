@@ -23,6 +23,7 @@ struct StoreScript {
 
     init(seed: Int) {
         var maker = HistoryMaker(seed: seed)
+        maker.isSampling = true
         var histories = maker.histories()
         if maker.random.oneIn(2) {
             var mixer = NetworkMixer(random: maker.random)

@@ -30,6 +30,8 @@ package struct SourceHistory: Sendable {
 /// closed, exchanges in and outside of them.
 package struct HistoryMaker {
     package var random: RandomNumbers
+    /// Whether some of what is received was sampled.
+    package var isSampling = false
     private let transactions: [GUID]
     private var begun: Set<GUID> = []
 
@@ -89,6 +91,14 @@ package struct HistoryMaker {
         }
     }
 
+    /// Of some what was chosen, of some what was not.
+    private mutating func sampling() -> Fact.Sampling? {
+        guard isSampling, random.oneIn(2) else { return nil }
+        return Fact.Sampling(
+            perMillion: [100, 70_000, 100_000, 300_000, 999_999].randomElement(using: &random) ?? 1,
+            isChosen: !random.oneIn(4), slowMicroseconds: random.oneIn(2) ? 2_000 : nil)
+    }
+
     private mutating func record(_ recording: inout Recording) {
         // Threads may take their time in one order and their sequence in another.
         recording.at += Int.random(in: -5...3_000, using: &random)
@@ -108,7 +118,7 @@ package struct HistoryMaker {
                         transaction: transaction, useCase: 3, isJoined: isJoined, timeoutMicroseconds: 1_000_000,
                         cause: isJoined && random.oneIn(2) ? Fact.ID(source: random.guid(), sequence: 7) : nil,
                         parent: parent, parentPart: parentPart,
-                        attributes: attributes())),
+                        attributes: attributes(), sampling: sampling())),
                 part: nil)
         case 2 where !recording.openParts.isEmpty:
             let part = recording.openParts.remove(at: Int.random(in: recording.openParts.indices, using: &random))

@@ -28,29 +28,47 @@ extension NaiveAnswers {
             let step = max(1, query.stepMicroseconds)
             let steps = Dictionary(grouping: runs) { $0.begun.quotientAndRemainder(flooringBy: step).quotient * step }
             return UseCaseSummary(
-                useCase: useCase, name: useCaseName(useCase, nil), runs: runs.count,
-                outcomes: counts(runs.map(\.outcome)),
-                errors: errors(runs.map { $0.closing?.closed.error }),
+                useCase: useCase, name: useCaseName(useCase, nil),
+                runs: counts(runs.map { ($0.outcome, $0.weight) }).values.reduce(0, +),
+                outcomes: counts(runs.map { ($0.outcome, $0.weight) }),
+                errors: errors(runs.map { ($0.closing?.closed.error, $0.weight) }),
                 installations: Set(runs.compactMap { histories[$0.leader.source].source.installation }).count,
                 rates: steps.sorted { $0.key < $1.key }.map {
-                    UseCaseSummary.Rate(start: Date(microseconds: $0.key), outcomes: counts($0.value.map(\.outcome)))
-                }, duration: .naive(runs.compactMap(\.duration)))
+                    UseCaseSummary.Rate(
+                        start: Date(microseconds: $0.key), outcomes: counts($0.value.map { ($0.outcome, $0.weight) }))
+                }, duration: .naive(runs.compactMap { run in run.duration.map { ($0, run.weight) } }))
         }
-        return SummaryAnswer(useCases: useCases.sorted { (-$0.runs, $0.useCase) < (-$1.runs, $1.useCase) })
+        var answer = SummaryAnswer(useCases: useCases.sorted { (-$0.runs, $0.useCase) < (-$1.runs, $1.useCase) })
+        answer.weighed = weighing(passing(query.filter).map(\.weight))
+        return answer
     }
 
-    private func counts<Value>(_ values: [Value]) -> [Value: Int] {
-        Dictionary(grouping: values, by: \.self).mapValues(\.count)
+    /// How many times each value is there, by the weights beside it.
+    private func counts<Value>(_ values: [(Value, Int)]) -> [Value: Int] {
+        Dictionary(grouping: values, by: \.0).mapValues { Self.count($0.map(\.1)) }.filter { $0.value > 0 }
+    }
+
+    /// For how many these stand.
+    private static func count(_ weights: [Int]) -> Int {
+        Int((Double(weights.reduce(0, +)) / 1_000_000 + 0.5).rounded(.down))
+    }
+
+    private func weighing(_ weights: [Int]) -> Weighing? {
+        var all = Weights()
+        for weight in weights { all.add(weight) }
+        return all.weighing
     }
 
     /// By domain and name, or by domain and code where they have no name.
-    private func errors(_ errors: [RecordedError?]) -> [UseCaseSummary.ErrorCount] {
-        Dictionary(grouping: errors.compactMap(\.self)) {
-            [$0.domain, $0.name ?? "", $0.name == nil ? "\($0.code)" : ""]
+    private func errors(_ errors: [(RecordedError?, Int)]) -> [UseCaseSummary.ErrorCount] {
+        let known = errors.compactMap { error, weight in error.map { (error: $0, weight: weight) } }
+        return Dictionary(grouping: known) { known in
+            [known.error.domain, known.error.name ?? "", known.error.name == nil ? "\(known.error.code)" : ""]
         }
-        .values.map { same in
+        .values.filter { $0.contains { $0.weight > 0 } }.map { same in
             UseCaseSummary.ErrorCount(
-                domain: same[0].domain, code: same.map(\.code).min() ?? 0, name: same[0].name, count: same.count)
+                domain: same[0].error.domain, code: same.map(\.error.code).min() ?? 0, name: same[0].error.name,
+                count: Self.count(same.map(\.weight)))
         }
         .sorted {
             (-$0.count, $0.domain, $0.name ?? "", $0.code) < (-$1.count, $1.domain, $1.name ?? "", $1.code)
@@ -117,15 +135,17 @@ extension NaiveAnswers {
         try check(query.segmentation, query.filter, of: asked)
         let begun = asked.filter { !occurrences(query.from, $0).isEmpty }
         let (total, segments) = try segments(begun, by: query.segmentation) { runs, value in
-            let found = durations(query, runs)
+            let found = weighedDurations(query, runs)
             var values = Durations()
-            for duration in found.durations { values.append(duration) }
+            for (duration, weight) in found.durations { values.append(duration, weight: weight) }
             return DurationSegment(
                 value: value, statistics: .naive(found.durations), withoutEnd: found.withoutEnd,
                 reversed: found.reversed,
                 histogram: [DurationSegment.Bar](of: values))
         }
-        return DurationAnswer(total: total, segments: segments)
+        var answer = DurationAnswer(total: total, segments: segments)
+        answer.weighed = weighing(asked.map(\.weight))
+        return answer
     }
 
     package func occurrences(_ point: TransactionPoint, _ run: Run) -> [Point] {
@@ -139,16 +159,28 @@ extension NaiveAnswers {
     package func durations(_ query: DurationQuestion, _ runs: [Run]) -> (
         durations: [Int], withoutEnd: Int, reversed: Int
     ) {
-        var result: (durations: [Int], withoutEnd: Int, reversed: Int) = ([], 0, 0)
+        let found = weighedDurations(query, runs)
+        return (found.durations.map(\.0), found.withoutEnd, found.reversed)
+    }
+
+    private func weighedDurations(_ query: DurationQuestion, _ runs: [Run]) -> (
+        durations: [(Int, weight: Int)], withoutEnd: Int, reversed: Int
+    ) {
+        var durations: [(Int, weight: Int)] = []
+        var (withoutEnd, reversed): ([Int], [Int]) = ([], [])
         for run in runs {
             guard let from = choose(occurrences(query.from, run), first: query.occurrence == .first) else { continue }
             guard let to = choose(occurrences(query.to, run), first: query.occurrence == .first) else {
-                result.withoutEnd += 1
+                withoutEnd.append(run.weight)
                 continue
             }
-            if isAfter(from, to) { result.reversed += 1 } else { result.durations.append(microseconds(from, to)) }
+            if isAfter(from, to) {
+                reversed.append(run.weight)
+            } else {
+                durations.append((microseconds(from, to), run.weight))
+            }
         }
-        return result
+        return (durations, Self.count(withoutEnd), Self.count(reversed))
     }
 
     package func funnel(_ query: FunnelQuestion, _ run: Run) -> [Int] {
@@ -195,17 +227,19 @@ extension NaiveAnswers {
         guard query.filter.useCase != nil else {
             throw WaybillError(.setting, "Events follow each other within a use case.")
         }
-        var durations: [[String]: [Int]] = [:]
+        var durations: [[String]: [(Int, Int)]] = [:]
         for run in passing(query.filter) {
             let points = inOrder(run)
             for (from, to) in zip(points, points.dropFirst()) {
-                durations[[from.name, to.name], default: []].append(microseconds(from, to))
+                durations[[from.name, to.name], default: []].append((microseconds(from, to), run.weight))
             }
         }
-        return TransitionsAnswer(
+        var answer = TransitionsAnswer(
             transitions: durations.map { .init(from: $0.key[0], to: $0.key[1], statistics: .naive($0.value)) }.sorted {
                 (-$0.statistics.count, $0.from, $0.to) < (-$1.statistics.count, $1.from, $1.to)
             })
+        answer.weighed = weighing(passing(query.filter).map(\.weight))
+        return answer
     }
 
     private func answer(_ query: DropOffQuestion) throws(WaybillError) -> DropOffAnswer {
@@ -214,16 +248,20 @@ extension NaiveAnswers {
         if filter.outcomes.isEmpty { filter.outcomes = [.abandoned, .interrupted, .timedOut] }
         let runs = passing(filter)
         let events = Dictionary(grouping: runs) { inOrder($0).last?.name }.map { name, runs in
-            let durations = runs.compactMap { run in inOrder(run).last.map { microseconds(run.begin, $0) } }
-            return DropOffAnswer.LastEvent(event: name, count: runs.count, statistics: .naive(durations))
+            let durations = runs.compactMap { run in inOrder(run).last.map { (microseconds(run.begin, $0), run.weight) }
+            }
+            return DropOffAnswer.LastEvent(
+                event: name, count: Self.count(runs.map(\.weight)), statistics: .naive(durations))
         }
-        return DropOffAnswer(
-            transactions: runs.count,
+        var answer = DropOffAnswer(
+            transactions: Self.count(runs.map(\.weight)),
             lastEvents: events.sorted {
                 (-$0.count, $0.event == nil ? 0 : 1, $0.event ?? "") < (
                     -$1.count, $1.event == nil ? 0 : 1, $1.event ?? ""
                 )
             })
+        answer.weighed = weighing(runs.map(\.weight))
+        return answer
     }
 
     private func answer(_ query: FunnelQuestion) throws(WaybillError) -> FunnelAnswer {
@@ -232,16 +270,19 @@ extension NaiveAnswers {
         let asked = passing(query.filter)
         try check(query.segmentation, query.filter, of: asked)
         let (total, segments) = try segments(asked, by: query.segmentation) { runs, value in
-            let taken = runs.map { funnel(query, $0) }
+            let taken = runs.map { (steps: funnel(query, $0), weight: $0.weight) }
+            func reach(_ index: Int) -> Int { Self.count(taken.filter { $0.steps.count >= index }.map(\.weight)) }
             let steps = query.steps.enumerated().map { index, point in
-                let reached = taken.filter { $0.count > index }
+                let reached = taken.filter { $0.steps.count > index }
                 return FunnelSegment.Step(
-                    point: point, reached: reached.count, lost: taken.count { $0.count >= index } - reached.count,
-                    statistics: .naive(index == 0 ? [] : reached.map { $0[index] }))
+                    point: point, reached: reach(index + 1), lost: reach(index) - reach(index + 1),
+                    statistics: .naive(index == 0 ? [] : reached.map { ($0.steps[index], $0.weight) }))
             }
-            return FunnelSegment(value: value, transactions: runs.count, steps: steps)
+            return FunnelSegment(value: value, transactions: Self.count(runs.map(\.weight)), steps: steps)
         }
-        return FunnelAnswer(total: total, segments: segments)
+        var answer = FunnelAnswer(total: total, segments: segments)
+        answer.weighed = weighing(asked.map(\.weight))
+        return answer
     }
 
     // MARK: Legs
@@ -251,20 +292,28 @@ extension NaiveAnswers {
         let asked = passing(query.filter)
         try check(query.segmentation, query.filter, of: asked)
         let (total, segments) = try segments(asked, by: query.segmentation) { runs, value in
-            let divisions = runs.compactMap(legs.divide)
+            let all = runs.map { (run: $0, division: legs.divide($0), weight: $0.weight) }
+            let divisions = all.compactMap { each in each.division.map { (division: $0, weight: each.weight) } }
             let shares = Leg.allCases.map { leg in
-                let all = divisions.compactMap { $0.legs[leg] }
-                return LegsSegment.Share(leg: leg, total: .microseconds(all.reduce(0, +)), statistics: .naive(all))
+                let all = divisions.compactMap { each in each.division.legs[leg].map { ($0, each.weight) } }
+                return LegsSegment.Share(
+                    leg: leg, total: .microseconds(all.reduce(0) { $0 + $1.0.times($1.1) }), statistics: .naive(all))
+            }
+            func count(_ isMeant: (NaiveLegs.Division) -> Bool) -> Int {
+                Self.count(divisions.filter { isMeant($0.division) }.map(\.weight))
             }
             return LegsSegment(
-                value: value, legs: shares, duration: .naive(divisions.map(\.duration)),
-                withoutEnd: runs.count { $0.closing == nil },
-                withoutExchange: runs.count { $0.closing != nil } - divisions.count,
-                withoutServer: divisions.count { $0.legs[.exchange] != nil },
-                withoutSplit: divisions.count { $0.legs[.network] != nil },
-                uncertainty: .naive(divisions.flatMap(\.uncertainties)))
+                value: value, legs: shares, duration: .naive(divisions.map { ($0.division.duration, $0.weight) }),
+                withoutEnd: Self.count(all.filter { $0.run.closing == nil }.map(\.weight)),
+                withoutExchange: Self.count(
+                    all.filter { $0.run.closing != nil && $0.division == nil }.map(\.weight)),
+                withoutServer: count { $0.legs[.exchange] != nil }, withoutSplit: count { $0.legs[.network] != nil },
+                uncertainty: .naive(
+                    divisions.flatMap { each in each.division.uncertainties.map { ($0, each.weight) } }))
         }
-        return LegsAnswer(total: total, segments: segments)
+        var answer = LegsAnswer(total: total, segments: segments)
+        answer.weighed = weighing(asked.map(\.weight))
+        return answer
     }
 
     // MARK: The network
@@ -288,16 +337,18 @@ extension NaiveAnswers {
         func key(_ group: NetworkGroup) -> [String] {
             [group.host.map { "1\($0)" } ?? "0", group.path ?? "", group.method ?? "", "\(group.role.rawValue)"]
         }
-        return NetworkAnswer(
-            exchanges: found.count,
+        var answer = NetworkAnswer(
+            exchanges: groups.reduce(0) { $0 + $1.count },
             groups: groups.sorted {
                 $0.count == $1.count ? key($0).lexicographicallyPrecedes(key($1)) : $0.count > $1.count
             })
+        answer.weighed = weighing(found.map(weight))
+        return answer
     }
 
     private func group(_ all: [NaiveExchange], _ key: [String?], examples: Int) -> NetworkGroup {
         var statuses = NetworkGroup.StatusCounts()
-        for exchange in all { statuses.add(exchange.closing?.closed.status) }
+        for exchange in all { statuses.add(exchange.closing?.closed.status, weight(exchange)) }
         let slowest = all.filter { $0.whole != nil }.sorted {
             (-($0.whole ?? 0), $0.id.source, $0.id.sequence) < (-($1.whole ?? 0), $1.id.source, $1.id.sequence)
         }
@@ -305,13 +356,27 @@ extension NaiveAnswers {
             (-$0.wall, $0.id.source, $0.id.sequence) < (-$1.wall, $1.id.source, $1.id.sequence)
         }
         return NetworkGroup(
-            role: all[0].opened.role, host: key[0], path: key[1], method: key[2], count: all.count, statuses: statuses,
-            states: counts(all.map(\.state)),
-            errors: errors(all.filter { $0.state == .failed }.map { $0.closing?.closed.error }),
-            firstByte: .naive(all.compactMap(\.firstByte)), whole: .naive(all.compactMap(\.whole)),
-            sentByteCount: all.reduce(0) { $0 + ($1.closing?.closed.sentByteCount ?? 0) },
-            receivedByteCount: all.reduce(0) { $0 + ($1.closing?.closed.receivedByteCount ?? 0) },
+            role: all[0].opened.role, host: key[0], path: key[1], method: key[2],
+            count: Self.count(all.map(weight)), statuses: statuses.rounded,
+            states: counts(all.map { ($0.state, weight($0)) }),
+            errors: errors(all.filter { $0.state == .failed }.map { ($0.closing?.closed.error, weight($0)) }),
+            firstByte: .naive(all.compactMap { each in each.firstByte.map { ($0, weight(each)) } }),
+            whole: .naive(all.compactMap { each in each.whole.map { ($0, weight(each)) } }),
+            sentByteCount: all.reduce(0) { $0 + ($1.closing?.closed.sentByteCount ?? 0).times(weight($1)) },
+            receivedByteCount: all.reduce(0) { $0 + ($1.closing?.closed.receivedByteCount ?? 0).times(weight($1)) },
             slowest: slowest.prefix(examples).map(example), failing: failing.prefix(examples).map(example))
+    }
+
+    /// For how many one stands: for as many as its part.
+    private func weight(_ exchange: NaiveExchange) -> Int {
+        guard let run = runs.first(where: { $0.id == exchange.transaction }),
+            let part = run.parts.first(where: {
+                $0.id == Fact.ID(source: exchange.id.source, sequence: exchange.fact.part)
+            }), let sampling = part.opened.sampling
+        else { return Weights.one }
+        return sampling.weight(
+            for: outcome(of: part, lastActivity: run.lastActivity),
+            tookMicroseconds: part.closing.map { $0.fact.atMicroseconds - part.fact.atMicroseconds })
     }
 
     private func example(_ exchange: NaiveExchange) -> NetworkGroup.Example {
@@ -355,34 +420,47 @@ extension NaiveAnswers {
         let samples = zip(names, isIn).map { name, isIn in
             var sample = ComparedSample(value: name)
             for run in asked.filter(isIn) {
-                sample.add(run.outcome, duration: self.durations(durations, [run]).durations.first)
+                let duration = self.durations(durations, [run]).durations.first
+                sample.add(run.outcome, duration: duration, weight: run.weight)
             }
             return sample
         }
-        return CompareAnswer(samples[0], samples[1])
+        var answer = CompareAnswer(samples[0], samples[1])
+        answer.weighed = weighing(asked.map(\.weight))
+        return answer
     }
 }
 
 extension DurationStatistics {
-    /// By sorting, and counting from below until enough of the values are covered.
-    package static func naive(_ values: [Int]) -> DurationStatistics {
-        let sorted = values.sorted()
+    /// Of values that stand for themselves.
+    package static func naive(_ values: [Int]) -> DurationStatistics { naive(values.map { ($0, Weights.one) }) }
+
+    /// By sorting, and counting from below until enough of the values are covered; each with its weight.
+    package static func naive(_ values: [(Int, weight: Int)]) -> DurationStatistics {
+        let sorted = values.filter { $0.weight > 0 }.sorted { $0.0 < $1.0 }
+        let total = sorted.reduce(0) { $0 + $1.weight }
         func quantile(_ percent: Int) -> Int? {
-            sorted.enumerated().first { ($0.offset + 1) * 100 >= percent * sorted.count }?.element
+            var sum = 0
+            return sorted.first {
+                sum += $0.weight
+                return sum * 100 >= percent * total
+            }?.0
         }
         var none: [Int] = []
         var statistics = DurationStatistics(&none)
-        statistics.count = sorted.count
-        statistics.minimumMicroseconds = sorted.first
+        statistics.count = Weights.count(total)
+        statistics.minimumMicroseconds = sorted.first?.0
         statistics.p50Microseconds = quantile(50)
         statistics.p75Microseconds = quantile(75)
         statistics.p90Microseconds = quantile(90)
         statistics.p95Microseconds = quantile(95)
         statistics.p99Microseconds = quantile(99)
-        statistics.maximumMicroseconds = sorted.last
-        if !sorted.isEmpty {
-            let sum = sorted.reduce(0, +)
+        statistics.maximumMicroseconds = sorted.last?.0
+        let sum = sorted.reduce(0) { $0 + $1.0.times($1.weight) }
+        if sorted.allSatisfy({ $0.weight == Weights.one }), !sorted.isEmpty {
             statistics.meanMicroseconds = sum >= 0 ? sum / sorted.count : -((-sum + sorted.count - 1) / sorted.count)
+        } else if !sorted.isEmpty {
+            statistics.meanMicroseconds = Int((Double(sum) / Double(total) * 1_000_000).rounded(.down))
         }
         return statistics
     }

@@ -63,6 +63,10 @@ package struct NaiveAnswers {
         var facts: [Fact.ID] {
             parts.flatMap { part in part.facts.map { Fact.ID(source: part.id.source, sequence: $0.sequence) } }
         }
+        /// For how many it stands, in millionths.
+        package var weight: Int {
+            leader.opened.sampling?.weight(for: outcome, tookMicroseconds: duration) ?? Fact.Sampling.million
+        }
         var duration: Int? { closing.map { $0.fact.atMicroseconds - leader.fact.atMicroseconds } }
     }
 

@@ -98,11 +98,11 @@ import WaybillTesting
 
     @Test func aQuantileLiesBetweenTheValuesAtItsRanks() {
         let values = (1...100).map { $0 * 10 }
-        #expect(Estimate(percent: 90, of: values) == Estimate(value: 900, low: 840, high: 960))
-        #expect(Estimate(percent: 50, of: []) == Estimate<Int>(value: nil, low: nil, high: nil))
+        #expect(Estimate(percent: 90, of: .values(values)) == Estimate(value: 900, low: 840, high: 960))
+        #expect(Estimate(percent: 50, of: .values([])) == Estimate<Int>(value: nil, low: nil, high: nil))
         // Of the first at ranks 39 and 62, of the second as well.
         #expect(
-            Estimate(percent: 50, from: values, to: values.map { $0 + 5_000 })
+            Estimate(percent: 50, from: .values(values), to: .values(values.map { $0 + 5_000 }))
                 == Estimate(value: 5_000, low: 4_770, high: 5_230))
     }
 
@@ -146,8 +146,10 @@ import WaybillTesting
         var (covered, coveredDifference) = (0, 0)
         for _ in 0..<2_000 {
             let (a, b) = (sample(ofA, mean: 1_000_000), sample(ofB, mean: 1_300_000))
-            if covers(Estimate(percent: percent, of: a), quantile(mean: 1_000_000)) { covered += 1 }
-            if covers(Estimate(percent: percent, from: a, to: b), quantile(mean: 300_000)) { coveredDifference += 1 }
+            if covers(Estimate(percent: percent, of: .values(a)), quantile(mean: 1_000_000)) { covered += 1 }
+            if covers(Estimate(percent: percent, from: .values(a), to: .values(b)), quantile(mean: 300_000)) {
+                coveredDifference += 1
+            }
         }
         #expect(covered >= 1_860 && coveredDifference >= 1_860)
     }

@@ -23,7 +23,7 @@ import WaybillTesting
         for value in values { durations.append(value) }
         let statistics = DurationStatistics(&durations)
         var left: [Int] = []
-        durations.forEach { left.append($0) }
+        durations.forEach { value, _ in left.append(value) }
         #expect(left.sorted() == sorted, "nothing is lost")
         for (percent, value) in [
             (50, statistics.p50), (75, statistics.p75), (90, statistics.p90), (95, statistics.p95),

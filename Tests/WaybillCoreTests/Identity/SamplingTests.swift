@@ -35,16 +35,17 @@ import Testing
         let chosen = Fact.Sampling(perMillion: 100_000, isChosen: true, slowMicroseconds: 1_000)
         let kept = Fact.Sampling(perMillion: 100_000, isChosen: false, slowMicroseconds: 1_000)
         for outcome in [TransactionOutcome.succeeded, .canceled] {
-            #expect(chosen.weight(for: outcome, tookMicroseconds: 1_000) == 10)
+            #expect(chosen.weight(for: outcome, tookMicroseconds: 1_000) == 10_000_000)
             #expect(kept.weight(for: outcome, tookMicroseconds: 1_000) == 0)
-            #expect(chosen.weight(for: outcome, tookMicroseconds: 1_001) == 1)
-            #expect(kept.weight(for: outcome, tookMicroseconds: 1_001) == 1)
+            #expect(chosen.weight(for: outcome, tookMicroseconds: 1_001) == 1_000_000)
+            #expect(kept.weight(for: outcome, tookMicroseconds: 1_001) == 1_000_000)
         }
         for outcome in [TransactionOutcome.failed, .abandoned, .interrupted, .timedOut] {
-            #expect(chosen.weight(for: outcome, tookMicroseconds: 1) == 1)
-            #expect(kept.weight(for: outcome, tookMicroseconds: 1) == 1)
+            #expect(chosen.weight(for: outcome, tookMicroseconds: 1) == 1_000_000)
+            #expect(kept.weight(for: outcome, tookMicroseconds: 1) == 1_000_000)
         }
-        #expect(chosen.weight(for: .open, tookMicroseconds: nil) == 10)
-        #expect(Fact.Sampling(perMillion: 1, isChosen: true).weight(for: .succeeded, tookMicroseconds: 1) == 10_000)
+        #expect(chosen.weight(for: .open, tookMicroseconds: nil) == 10_000_000)
+        let least = Fact.Sampling(perMillion: 1, isChosen: true)
+        #expect(least.weight(for: .succeeded, tookMicroseconds: 1) == 10_000_000_000)
     }
 }

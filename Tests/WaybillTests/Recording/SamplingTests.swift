@@ -64,6 +64,23 @@ import WaybillTesting
         #expect((1..<100).contains(sent[0].count))
     }
 
+    /// Breaks when a checkout is delivered without the payment in it, or the other way round.
+    @Test func aChildIsChosenWithItsRoot() async throws {
+        let transport = InMemoryTransport()
+        let transactions = manager(transport) { $0.rate(0.5) }
+        for _ in 0..<100 {
+            transactions.perform(Login.self) { _ in
+                transactions.perform(Purchase.self) { _ in transactions.perform(Login.self) { _ in } }
+            }
+        }
+        await transactions.flush()
+        let opened = transport.sets.flatMap(\.sources).flatMap(\.facts).compactMap { fact in
+            if case .opened(let opened) = fact.content { opened } else { nil }
+        }
+        #expect((3..<300).contains(opened.count) && opened.count.isMultiple(of: 3))
+        #expect(opened.count { $0.parent == nil } * 3 == opened.count)
+    }
+
     /// Breaks when an impossible rate drops everything, or is replaced in silence.
     @Test(arguments: [-0.1, 1.1, .nan, .infinity]) func impossibleRatesAreReplacedAndTold(rate: Double) {
         let transactions = manager { $0.rate(rate, for: Login.self) }

@@ -92,6 +92,7 @@ struct AskOptions: ParsableArguments {
         } else if !text.isEmpty {
             self.text.write(text.lines(.standardOutput(), width: Terminal.width() ?? Terminal.usualWidth))
         }
+        if !json, let weighed = answer.weighed { Terminal.warn(weighed.sentence) }
         guard text.isEmpty else { return }
         Terminal.warn(redacted.value.whyEmpty ?? "Nothing counts here.")
         throw ExitCode.failure

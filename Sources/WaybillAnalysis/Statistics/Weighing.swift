@@ -1,0 +1,74 @@
+import WaybillCore
+import WaybillStore
+
+/// What an answer counts by, where sampling kept transactions from being delivered: each that was delivered counts for
+/// those that were not.
+///
+/// What was chosen with a rate of 0.1 counts ten times, what was delivered for its end once, since it would have been
+/// delivered in any case. Counts, sums and quantiles go by that; they are estimates, the better the more was delivered.
+public struct Weighing: Hashable, Sendable, Codable {
+    /// Transactions (of a question about the network: exchanges) that were delivered and count.
+    public var delivered: Int
+    /// For how many they stand.
+    public var estimated: Int
+    /// With 95 % probability the true number is no further than this from ``estimated``: 1.96 times the root of what
+    /// Horvitz and Thompson estimate the variance to be, the sum of w (w - 1) over all weights w.
+    public var margin: Int
+
+    /// Makes what is said of an answer.
+    public init(delivered: Int, estimated: Int, margin: Int) {
+        (self.delivered, self.estimated, self.margin) = (delivered, estimated, margin)
+    }
+
+    /// `weighed: 1 of 10 delivered` in one sentence, with the margin.
+    public var sentence: String {
+        "Weighed: \(delivered) of about \(estimated) (± \(margin)) were delivered; sampling dropped the others, and the "
+            + "counts are estimates."
+    }
+}
+
+/// Adds up weights, which are in millionths.
+package struct Weights {
+    /// Of what stands for itself.
+    package static let one = Fact.Sampling.million
+
+    private var delivered = 0
+    private var sum = 0
+    private var variance = 0.0
+
+    package init() {}
+
+    package mutating func add(_ weight: Int) {
+        delivered += 1
+        sum += weight
+        // Exact, and so the same in any order, up to many millions.
+        variance += Double(weight / 1_000) * Double(weight / 1_000 - Self.one / 1_000)
+    }
+
+    /// The sum, rounded.
+    package static func count(_ sum: Int) -> Int { (sum + one / 2) / one }
+
+    /// nil where all stand for themselves.
+    package var weighing: Weighing? {
+        guard sum != delivered * Self.one else { return nil }
+        let deviation = max(0, variance).squareRoot() / 1_000
+        return Weighing(
+            delivered: delivered, estimated: Self.count(sum), margin: Int((1.96 * deviation).rounded(.up)))
+    }
+}
+
+extension [TransactionOutcome: Int] {
+    /// Of sums of weights.
+    var counts: Self { mapValues(Weights.count).filter { $0.value > 0 } }
+}
+
+extension Fact.Sampling {
+    /// Whether anything in a store was sampled, and came from elsewhere: what was recorded into it is all there.
+    static func isNeeded(in connection: Connection) throws(WaybillError) -> Bool {
+        try connection.integer(
+            """
+            SELECT EXISTS(SELECT 1 FROM parts p INDEXED BY parts_sampled JOIN sources s ON s.id = p.source \
+            WHERE p.sample_ppm IS NOT NULL AND s.heard_us IS NOT NULL)
+            """) != 0
+    }
+}
