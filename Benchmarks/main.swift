@@ -8,7 +8,7 @@ var allRows: [Row] = [
     .logFaults,
 ]
 allRows += Row.logLatencies
-allRows += [.disabledLog, .guid, .drain, .recover]
+allRows += [.performNested, .disabledLog, .guid, .drain, .recover]
 allRows += Row.bytesPerEvent
 allRows += [
     .list, .encode, .decode, .redact, .redactRates, .redactText, .redactBody, .report, .reportSize, .exportNDJSON,

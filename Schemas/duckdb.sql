@@ -62,7 +62,9 @@ CREATE OR REPLACE MACRO waybill_ndjson(files) AS TABLE
     ended_by: 'VARCHAR',
     sample_ppm: 'BIGINT',
     sample_kept: 'BOOLEAN',
-    slow_us: 'BIGINT'
+    slow_us: 'BIGINT',
+    parent: 'UUID',
+    parent_part: 'BIGINT'
   });
 -- A text in a CSV has an apostrophe before it where a spreadsheet would compute it.
 CREATE OR REPLACE MACRO waybill_text(cell) AS CASE WHEN starts_with(cell, '''') THEN substr(cell, 2) ELSE cell END;
@@ -134,5 +136,7 @@ CREATE OR REPLACE MACRO waybill_csv(files) AS TABLE
     ended_by: 'VARCHAR',
     sample_ppm: 'BIGINT',
     sample_kept: 'BOOLEAN',
-    slow_us: 'BIGINT'
+    slow_us: 'BIGINT',
+    parent: 'UUID',
+    parent_part: 'BIGINT'
   });

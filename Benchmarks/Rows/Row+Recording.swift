@@ -63,6 +63,32 @@ extension Row {
         }
     }
 
+    /// A transaction inside of another one, which it names as its parent.
+    static let performNested = Row("perform.nested", unit: "ns/perform", against: "perform by itself") {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-bench-\(GUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let count = 2_000
+        let transactions = TransactionManager(store: .directory(folder))
+        try await transactions.sync()
+        func begin() -> Int {
+            var taken = 0
+            for _ in 0..<count {
+                if transactions.perform(Login.self, { $0.log(.initiated) }) == .journaled { taken += 1 }
+            }
+            precondition(taken == count, "events were refused: the figure would be of something else")
+            return taken
+        }
+        let comparison = Comparison.nanoseconds(
+            operations: count, before: { try? transactions.sources.source?.writer.runAndWait { _, _ in } }
+        ) {
+            transactions.perform(Login.self) { _ in begin() }
+        } against: {
+            begin()
+        }
+        try await transactions.sync()
+        return comparison
+    }
+
     /// An event without attributes where the app's hook keeps everything.
     static let logHook = Row("logHook", unit: "ns/event", against: "log without a hook") {
         try await loggingAsked({ $0 }) { $0.log(.initiated) }

@@ -42,6 +42,40 @@ import WaybillTesting
         #expect(try await transactions.list().rows.isEmpty)
     }
 
+    private enum Checkout: Int, UseCase {
+        static let code = 20
+        case paid = 0
+    }
+    private enum Payment: Int, UseCase {
+        static let code = 21
+        case authorized = 0
+    }
+    private enum Sync: Int, UseCase {
+        static let code = 22
+        case done = 0
+    }
+
+    @Test func beginningOneBelowAnother() async throws {
+        let transactions = TransactionManager.testing()
+        let order = GUID()
+        func authorize(_ order: GUID) async throws {}
+        try await transactions.perform(Checkout.self) { checkout in
+            try await transactions.perform(Payment.self) { payment in
+                try await authorize(order)
+                payment.log(.authorized)
+            }
+        }
+        let first = try #require(transactions.transactions(Checkout.self).first)
+        #expect(transactions.transactions(Payment.self).map(\.summary.parent) == [first.summary.id])
+        let checkout = transactions.begin(Checkout.self)
+        let payment = transactions.begin(Payment.self, parent: .transaction(checkout))
+        let sync = transactions.begin(Sync.self, parent: nil)
+        payment.finish()
+        sync.finish()
+        #expect(transactions.transactions(Payment.self).last?.summary.parent == checkout.id)
+        #expect(transactions.transactions(Sync.self).first?.summary.parent == nil)
+    }
+
     @Test func limitingIt() {
         var options = TransactionManager.Options()
         options.retention.maximumBytes = 16 << 20
@@ -149,7 +183,9 @@ import WaybillTesting
         let root = here.appending(path: "../../..").standardizedFileURL
         let guide = try String(
             contentsOf: root.appending(path: "Sources/Waybill/Waybill.docc/InstrumentAnApp.md"), encoding: .utf8)
-        // The first three sections show the README's sample, which ReadmeTests has.
+        // The first three sections show the README's sample, which ReadmeTests has, but for what stands in this.
+        let below = try #require(guide.range(of: "### Begin one below another")).lowerBound
+        let delivery = try #require(guide.range(of: "## Deliver it")).lowerBound
         let start = try #require(guide.range(of: "## Ask first")).lowerBound
         let end = try #require(guide.range(of: "## Test it")).lowerBound
         let tested = Set(
@@ -158,10 +194,10 @@ import WaybillTesting
             })
         // "Test it" shows what the guide for Apple platforms has.
         let last = try #require(guide.range(of: "## What is kept of errors and secrets")).lowerBound
-        let snippets = [guide[start..<end], guide[last...]].flatMap { part in
+        let snippets = [guide[below..<delivery], guide[start..<end], guide[last...]].flatMap { part in
             part.components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
         }
-        #expect(snippets.count == 14)
+        #expect(snippets.count == 16)
         for line in snippets.flatMap({ $0.split(separator: "\n").dropFirst() }) {
             // In a test the store lies elsewhere.
             let code = line.trimmingCharacters(in: .whitespaces)

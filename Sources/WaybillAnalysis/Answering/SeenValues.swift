@@ -28,7 +28,7 @@ public struct SeenValues: Sendable, Equatable {
         let counts = counts[segmentation] ?? [:]
         switch segmentation {
         case .hour, .day: return counts.keys.sorted(by: >)
-        case .attribute, .app, .appVersion, .device, .os, .osVersion, .ended:
+        case .attribute, .app, .appVersion, .device, .os, .osVersion, .parentOutcome, .parentUseCase, .ended:
             return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
         }
     }
@@ -57,7 +57,8 @@ extension StoreReader {
     package func seenValues(_ filter: TransactionFilter, limit: Int, now wall: Int) throws(WaybillError) -> SeenValues {
         var filter = filter
         filter.order = .newest
-        let columns = [Segmentation.hour, .day, .ended].map(\.column).joined(separator: ", ")
+        let columns = [Segmentation.hour, .day, .ended, .parentOutcome, .parentUseCase].map { $0.column(now: wall) }
+            .joined(separator: ", ")
         let sql = """
             SELECT p.opened_detail, s.app, s.app_version, s.device, s.os, s.os_version, \(columns), \
             p.closed_detail, s.attributes FROM parts p CROSS JOIN sources s ON s.id = p.source WHERE p.source = ? AND p.sequence = ?
@@ -78,7 +79,12 @@ extension StoreReader {
                     ] { said.merge(earlier) { later, _ in later } }
                     for (name, value) in said { seen.add(value.description, of: .attribute(name)) }
                     for (column, segmentation) in zip(
-                        Int32(1)..., [Segmentation.app, .appVersion, .device, .os, .osVersion, .hour, .day, .ended])
+                        Int32(1)...,
+                        [
+                            Segmentation.app, .appVersion, .device, .os, .osVersion, .hour, .day, .ended,
+                            .parentOutcome,
+                            .parentUseCase,
+                        ])
                     {
                         seen.add(row.optionalText(column) ?? "", of: segmentation)
                     }

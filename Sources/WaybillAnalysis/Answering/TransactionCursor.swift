@@ -122,7 +122,8 @@ struct TransactionCursor {
             _ filter: TransactionFilter, _ segmentation: Segmentation?, _ sources: SourceDirectory, now wall: Int,
             _ connection: Connection
         ) throws(WaybillError) {
-            let query = ListQuery(all: "p.source, p.sequence, \(segmentation?.column ?? "NULL")", filter, now: wall)
+            let query = ListQuery(
+                all: "p.source, p.sequence, \(segmentation?.column(now: wall) ?? "NULL")", filter, now: wall)
             try connection.statement(query.sql).forEachRow(arguments: query.arguments) { row in
                 let source = row.int(0)
                 var segment: Int32 = -1
@@ -264,7 +265,9 @@ extension Segmentation {
     }
 
     /// Where it stands, or what it is made of, in the leading part `p`; NULL where the source says it.
-    var column: String {
+    ///
+    /// - Parameter wall: Now, in microseconds since 1970.
+    func column(now wall: Int) -> String {
         // Rounded down, also before 1970.
         let seconds = "p.listed_us / 1000000 - (p.listed_us % 1000000 < 0)"
         return switch self {
@@ -276,14 +279,26 @@ extension Segmentation {
             iif(p.outcome = \(TransactionOutcome.interrupted.rawValue), \
             ifnull((SELECT s.ended_by FROM sources s WHERE s.id = p.source), 'unknown'), NULL)
             """
+        case .parentOutcome:
+            "(SELECT CASE \(SQL.outcome("r", now: "\(wall)")) \(Self.outcomes) END \(Self.parent))"
+        case .parentUseCase:
+            """
+            (SELECT \(SQL.name(useCase: "r.use_case", event: "-1", app: "s.app", version: "s.app_version", otherwise: "'use case ' || r.use_case")) \
+            \(Self.parent))
+            """
         case .app, .appVersion, .device, .os, .osVersion: "NULL"
         }
     }
 
+    private static let parent =
+        "FROM parts r CROSS JOIN sources s ON s.id = r.source WHERE r.guid = p.parent AND r.listed_us IS NOT NULL"
+    private static let outcomes = TransactionOutcome.allCases.map { "WHEN \($0.rawValue) THEN '\($0.name)'" }
+        .joined(separator: " ")
+
     fileprivate func value(in source: SourceDirectory.Entry?, column: String?) -> String? {
         switch self {
         case .attribute(let name): DetailColumn(column).attributes[name]?.description
-        case .hour, .day, .ended: column
+        case .hour, .day, .ended, .parentOutcome, .parentUseCase: column
         case .app: source?.app
         case .appVersion: source?.appVersion
         case .device: source?.device

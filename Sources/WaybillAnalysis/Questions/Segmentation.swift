@@ -9,11 +9,14 @@ public enum Segmentation: Hashable, Sendable {
     case hour, day
     /// How its process ended, of one that was interrupted: ``WaybillCore/SourceEnd/name``, or `unknown`.
     case ended
+    /// The outcome, or the use case's name, of the transaction just above it; none where that is not known here.
+    case parentOutcome, parentUseCase
 }
 
 extension Segmentation: Codable, CustomStringConvertible {
-    /// As it is written: `app`, `version`, `device`, `os`, `osVersion`, `hour`, `day`, `ended`; anything else is an attribute's
-    /// name, which may be put as `attribute.app` where it is one of these words.
+    /// As it is written: `app`, `version`, `device`, `os`, `osVersion`, `hour`, `day`, `ended`,
+    /// `parent.outcome`, `parent.useCase`; anything else is an attribute's name, which may be put as `attribute.app`
+    /// where it is one of these words.
     public init(_ text: String) {
         self =
             switch text {
@@ -25,6 +28,8 @@ extension Segmentation: Codable, CustomStringConvertible {
             case "hour": .hour
             case "day": .day
             case "ended": .ended
+            case "parent.outcome": .parentOutcome
+            case "parent.useCase": .parentUseCase
             default: .attribute(text.hasPrefix(Self.prefix) ? String(text.dropFirst(Self.prefix.count)) : text)
             }
     }
@@ -44,6 +49,8 @@ extension Segmentation: Codable, CustomStringConvertible {
         case .hour: "hour"
         case .day: "day"
         case .ended: "ended"
+        case .parentOutcome: "parent.outcome"
+        case .parentUseCase: "parent.useCase"
         }
     }
 

@@ -47,6 +47,18 @@ struct TransactionText {
         if !summary.attributes.isEmpty {
             table.rows.append([Cell("attributes", .dim), Cell(Words.attributes(summary.attributes))])
         }
+        if let parent = summary.parent {
+            let above = (record.family?.above ?? []).map { "\($0.useCaseName) \($0.id.supportCode)" }
+            table.rows.append([
+                Cell("below", .dim),
+                Cell(above.isEmpty ? "\(parent), which is not known here" : above.joined(separator: " › ")),
+            ])
+        }
+        if record.family?.isCut == true {
+            table.rows.append([
+                Cell("note", .dim), Cell("More transactions are above or below it than are shown.", .yellow),
+            ])
+        }
         if let words = clocks.words(record, names) { table.rows.append([Cell("clocks", .dim), Cell(words)]) }
         if let note = Words.beginning(of: record) {
             table.rows.append([Cell("note", .dim), Cell(note, .yellow)])

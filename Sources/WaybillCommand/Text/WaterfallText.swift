@@ -23,7 +23,10 @@ struct WaterfallText {
     ///
     /// - Parameter width: Columns that a line may take.
     func lines(_ palette: Palette, width: Int) -> [String] {
-        let labels = waterfall.bars.map { String(repeating: "  ", count: min($0.depth, 4)) + $0.label.printable }
+        let labels = waterfall.bars.map { bar in
+            String(repeating: "  ", count: min(bar.depth, 4)) + bar.label.printable
+                + (bar.transaction.map { " \($0.supportCode)" } ?? "")
+        }
         let notes = waterfall.bars.map(\.note.printable)
         let noteWidth = min(notes.map(\.columnCount).max() ?? 0, 18)
         let wanted = labels.map(\.columnCount).max() ?? 0
@@ -56,8 +59,14 @@ struct WaterfallText {
     private func picture(of bar: Waterfall.Bar, width: Int, _ palette: Palette) -> String {
         let start = column(bar.start, width: width)
         let end = max(start, column(bar.end, width: width))
-        let cells = bar.kind == .part ? part(bar, start, end, width: width) : exchange(bar, start, end, width: width)
-        let ink: Ink? = bar.kind == .part ? names.ink(lane: bar.lane) : bar.hasFailed ? .red : .green
+        let cells =
+            bar.kind == .exchange ? exchange(bar, start, end, width: width) : part(bar, start, end, width: width)
+        let ink: Ink? =
+            switch bar.kind {
+            case .part: names.ink(lane: bar.lane)
+            case .exchange: bar.hasFailed ? .red : .green
+            case .child: bar.hasFailed ? .red : names.ink(lane: bar.lane)
+            }
         var line = palette.paint(whisker(before: bar, start, width: width), .dim)
         // What goes wrong stands out from its bar.
         for run in cells.chunked(by: { ($0 == "✕") == ($1 == "✕") }) {

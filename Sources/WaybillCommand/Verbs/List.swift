@@ -27,18 +27,25 @@ struct List: AsyncParsableCommand {
               app:x version:1.2 device:x os:"iOS 18" osVersion:18.1
               took>2s took<500ms     from opening to closing
               since:24h until:7d     begun at or after, begun before
+              parent:checkout        begun below one of that use case, or with
+                                     that outcome, ID or support code;
+                                     parent:known below any
+              root:checkout          the same of the topmost one above it
+              child:payment          below which such a one was begun
               beginner:unknown       of which only joined parts are known; without
                                      it they are left out, beginner:any lists all
               sort:longest           or newest, oldest, shortest
               password               any other word: in ID, support code, names,
                                      attributes, errors, host or path
 
+            With --fold what was begun below another transaction has no line; that of its parent says how many there are.
+
             With --follow the newest are shown, the last one lowest, and then each that comes, once, until it is interrupted.
 
             With --network there is a line for each exchange: --use-case and --outcome are those of its transaction, the times are when it was \
             opened, and --text is found in its method, URL, header fields, error or kept bodies. What stands under EXCHANGE goes to waybill show. \
             A FILTER has these terms then, and as above error:, took, since:, until:, app: and its like, and of the transaction useCase:, \
-            outcome:, event: and attribute:
+            outcome:, event:, attribute:, parent:, root: and child:
 
               host:example.com       that host, or api.example.com below it
               path:/orders           that path, or /orders/17 below it
@@ -53,6 +60,7 @@ struct List: AsyncParsableCommand {
               waybill list ./collected --use-case login --since 24h
               waybill list ./collected --outcome failed,timed_out
               waybill list ./collected 'outcome:failed error:401 took>2s'
+              waybill list ./collected 'useCase:payment parent:failed'
               waybill list ./collected 'os:"iOS 18" -event:paid sort:longest'
               waybill list http://127.0.0.1:8477 'outcome:failed' --follow
               waybill list http://127.0.0.1:8477 --text K7QD --json
@@ -75,6 +83,9 @@ struct List: AsyncParsableCommand {
 
     @OptionGroup var exchanges: ExchangeOptions
 
+    @Flag(help: "Leave out what was begun below another transaction.")
+    var fold = false
+
     @Flag(help: "Go on with what is new, until interrupted.")
     var follow = false
 
@@ -86,6 +97,7 @@ struct List: AsyncParsableCommand {
         guard try !follow || !network && cursor == nil && request.hasNewestFirst else {
             throw ValidationError("--follow goes with neither --network, --cursor nor sort:.")
         }
+        guard !fold || !network else { throw ValidationError("--fold does not go with --network.") }
         guard network || exchanges.areUnset else {
             throw ValidationError("--method, --status and --state go with --network.")
         }
@@ -123,7 +135,7 @@ struct List: AsyncParsableCommand {
 
     private var request: ListRequest {
         var request = network ? exchanges.added(to: filter.request) : filter.request
-        (request[.limit], request[.cursor]) = (limit, cursor)
+        (request[.limit], request[.cursor], request[.fold]) = (limit, cursor, fold ? "true" : nil)
         return request
     }
 }

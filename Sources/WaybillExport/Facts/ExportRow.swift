@@ -15,6 +15,8 @@ struct ExportRow {
     var error: RecordedError?
     var attributes: Attributes = [:]
     var cause: Fact.ID?
+    var parent: GUID?
+    var parentPart: Int?
     var exchange: Int?
     var role: String?
     var method: String?
@@ -46,6 +48,8 @@ struct ExportRow {
             attributes = content.attributes
             cause = content.cause
             sampling = content.sampling
+            parent = content.parent
+            parentPart = content.parentPart
         case .event(let content):
             kind = "event"
             code = content.code
@@ -166,5 +170,6 @@ enum ExportColumns {
         "rule", "support_code", "error_name", "error_underlying", "sets_attributes", "removed_attributes",
         "messages_sent", "messages_received", "pings", "close_code", "close_reason",
         "ended_by", "sample_ppm", "sample_kept", "slow_us",
+        "parent", "parent_part",
     ]
 }

@@ -92,6 +92,8 @@ struct ExportRowWriter<Format: RowFormat>: FactVisitor {
         row.writeLater(to: &rows)
         rows.text("ended_by", source.endedBy?.name)
         row.writeSampling(to: &rows)
+        rows.guid("parent", row.parent)
+        rows.integer("parent_part", row.parentPart)
         rows.endRow()
         count += 1
     }

@@ -4,6 +4,10 @@ import WaybillCore
 struct ClosedPart {
     var source: RecordedSource
     var transaction: GUID
+    /// The topmost transaction above it, as far as they name each other: all below that are one trace.
+    var root: GUID
+    /// The part below which it was begun; nil where it stands by itself, was joined, or that has not arrived.
+    var parent: Fact.ID?
     var useCase: Int
     var useCaseName: String
     var opened: Entry<Fact.Opened>

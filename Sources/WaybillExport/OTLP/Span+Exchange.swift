@@ -8,7 +8,7 @@ extension Span {
         let method = Self.knownMethods.contains(request.method) ? request.method : nil
         let start = part.time(of: exchange.opened)
         self.init(
-            trace: part.transaction, id: SpanID(part.id(of: exchange.opened)),
+            trace: part.root, id: SpanID(part.id(of: exchange.opened)),
             parent: Parent(id: SpanID(part.id), isRemote: false),
             name: method ?? "HTTP", kind: request.role == .client ? .client : .server, startMicroseconds: start,
             endMicroseconds: max(start, part.time(of: exchange.closed)), attributes: Self.attributes(of: request))
@@ -16,6 +16,7 @@ extension Span {
         if method == nil { attributes["http.request.method_original"] = .string(request.method) }
         if let code = answer.status { attributes["http.response.status_code"] = .integer(code) }
         if let version = answer.transfer.httpVersion { attributes["network.protocol.version"] = .string(version) }
+        if part.root != part.transaction { attributes["waybill.transaction"] = .string(part.transaction.description) }
         attributes["waybill.state"] = .string(answer.state.name)
         attributes["waybill.sequence"] = .integer(exchange.opened.sequence)
         if answer.transfer.isMocked { attributes["waybill.mocked"] = true }

@@ -4,15 +4,16 @@ extension Span {
     /// A part as a span: its events are the span's, its outcome is the status.
     ///
     /// A joined part is the child of the exchange that caused it; where none was told, of the part that began the
-    /// transaction.
+    /// transaction. One that began a transaction below another is the child of the part that it was begun in.
     init(_ part: ClosedPart) {
         let (start, closing) = (part.openedMicroseconds, part.closed.content)
         self.init(
-            trace: part.transaction, id: SpanID(part.id), parent: Self.parent(of: part), name: part.useCaseName,
+            trace: part.root, id: SpanID(part.id), parent: Self.parent(of: part), name: part.useCaseName,
             kind: .internal,
             startMicroseconds: start, endMicroseconds: max(start, part.time(of: part.closed)),
             attributes: part.opened.content.attributes.merging(closing.attributes) { $1 })
         attributes["waybill.use_case"] = .integer(part.useCase)
+        if part.root != part.transaction { attributes["waybill.transaction"] = .string(part.transaction.description) }
         attributes["waybill.outcome"] = .string(closing.outcome.name)
         attributes["waybill.sequence"] = .integer(part.opened.sequence)
         attributes.add(closing.error)
@@ -26,7 +27,9 @@ extension Span {
     }
 
     private static func parent(of part: ClosedPart) -> Parent? {
-        guard part.opened.content.isJoined else { return nil }
+        guard part.opened.content.isJoined else {
+            return part.parent.map { Parent(id: SpanID($0), isRemote: $0.source != part.source.id) }
+        }
         return (part.opened.content.cause ?? part.beginner).map { Parent(id: SpanID($0), isRemote: true) }
     }
 }

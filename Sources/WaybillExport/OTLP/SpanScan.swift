@@ -94,7 +94,8 @@ struct SpanScan {
         for content in attributesSet { opened.content.attributes.apply(content) }
         let (transaction, useCase) = (opened.content.transaction, opened.content.useCase)
         var part = ClosedPart(
-            source: source.source, transaction: transaction, useCase: useCase,
+            source: source.source, transaction: transaction, root: try root(of: opened.content),
+            parent: try parent(of: opened.content, in: source.source.id), useCase: useCase,
             useCaseName: scanned.useCaseName ?? "use case \(useCase)", opened: opened, closed: closed,
             openedMicroseconds: source.clock.wall(opened.atMicroseconds))
         for event in events {
@@ -107,6 +108,28 @@ struct SpanScan {
         }
         if opened.content.isJoined, opened.content.cause == nil { part.beginner = try beginner(of: transaction) }
         return part
+    }
+
+    /// A part of the same source is named; of others the one that began the transaction is.
+    private func parent(of opened: Fact.Opened, in source: GUID) throws(WaybillError) -> Fact.ID? {
+        guard !opened.isJoined, let parent = opened.parent else { return nil }
+        if let part = opened.parentPart { return Fact.ID(source: source, sequence: part) }
+        return try beginner(of: parent)
+    }
+
+    /// Itself where nothing is above it, or no end to it.
+    private func root(of opened: Fact.Opened) throws(WaybillError) -> GUID {
+        guard opened.isJoined || opened.parent != nil else { return opened.transaction }
+        var root = opened.isJoined ? opened.transaction : opened.parent
+        for _ in 0...ParentWalk.limit {
+            guard let known = root, known.traceID != nil else { break }
+            let above = try connection.statement(
+                "SELECT p.parent FROM parts p WHERE p.guid = ? AND p.listed_us IS NOT NULL"
+            ).first(known) { row in row.optionalGUID(0) }
+            guard let above = above ?? nil else { return known }
+            root = above
+        }
+        return opened.transaction
     }
 
     private func beginner(of transaction: GUID) throws(WaybillError) -> Fact.ID? {

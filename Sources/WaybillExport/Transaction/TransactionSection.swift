@@ -60,11 +60,27 @@ package struct TransactionSection {
     private var facts: HTML {
         let times: HTML = clocks.words(raw, names).map { "<p>\($0)\n" } ?? ""
         let note: HTML = Words.beginning(of: record).map { "<p class=note>\($0)\n" } ?? ""
+        let left: HTML =
+            record.family?.isCut == true
+            ? "<p class=note>More transactions are above or below it than are shown.\n" : ""
         return """
             <p>ID <code>\(record.summary.id.description)</code>
-            <ul>\(record.parts.map(part))</ul>
-            \(times)\(note)
+            \(above)<ul>\(record.parts.map(part))</ul>
+            \(times)\(note)\(left)
             """
+    }
+
+    /// Below which others it was begun, the topmost first.
+    private var above: HTML {
+        guard let parent = record.summary.parent else { return "" }
+        let known = record.family?.above ?? []
+        guard !known.isEmpty else { return "<p>Below <code>\(parent.description)</code>, which is not known here\n" }
+        let links = known.map { above -> HTML in
+            let name: HTML =
+                hasAnchors ? "<a href=\"\(above.id.description)\">\(above.useCaseName)</a>" : "\(above.useCaseName)"
+            return " › \(name) <code>\(above.id.supportCode.description)</code> \(Words.outcome(above.outcome))"
+        }
+        return "<p>Below\(links)\n"
     }
 
     private func part(_ part: TransactionRecord.Part) -> HTML {

@@ -43,14 +43,15 @@ extension Waterfall {
         var ending: String
     }
 
-    /// Facts, which have no length, and requests, by time of beginning.
+    /// Facts, which have no length, requests, and what was begun below, by time of beginning.
     private var stretches: [Stretch] {
         let facts = record.timeline.map { entry in
             let label = entry.label.replacing("_", with: " ")
             return Stretch(start: entry.timeMicroseconds, end: entry.timeMicroseconds, beginning: label, ending: label)
         }
-        let requests = bars.filter { $0.kind == .exchange }.map { bar in
-            Stretch(start: bar.start, end: bar.end, beginning: bar.label, ending: "the answer to \(bar.label)")
+        let requests = bars.filter { $0.kind != .part }.map { bar in
+            let ending = bar.kind == .child ? "the end of \(bar.label)" : "the answer to \(bar.label)"
+            return Stretch(start: bar.start, end: bar.end, beginning: bar.label, ending: ending)
         }
         return (facts + requests).sorted { ($0.start, $0.end) < ($1.start, $1.end) }
     }

@@ -37,10 +37,17 @@ extension Waterfall {
 
     private func line(of bar: Bar, hasAnchors: Bool) -> HTML {
         let (lane, depth) = (min(bar.lane, 3), min(bar.depth, 4))
-        let anchor = hasAnchors ? bar.exchange.map(names.anchor) : nil
-        let label: HTML = anchor.map { "<a href=\"#\($0)\">\(bar.label)</a>" } ?? "\(bar.label)"
+        let anchor = bar.exchange.map { "#\(names.anchor(of: $0))" } ?? bar.transaction.map { "\($0)" }
+        let link = hasAnchors ? anchor : nil
+        let label: HTML = link.map { "<a href=\"\($0)\">\(bar.label)</a>" } ?? "\(bar.label)"
+        let kind: HTML =
+            switch bar.kind {
+            case .part: "p"
+            case .exchange: "x"
+            case .child: "p c"
+            }
         return """
-            <li class="\(bar.kind == .part ? "p" : "x")\(" l\(lane)", if: lane > 0)\(" d\(depth)", if: depth > 0)"><span>\(label)</span>\
+            <li class="\(kind)\(" l\(lane)", if: lane > 0)\(" d\(depth)", if: depth > 0)"><span>\(label)</span>\
             <b\(" class=bad", if: bar.hasFailed)>\(bar.note)</b><svg>\(shapes(of: bar, isTold: hasAnchors))</svg>
             """
     }

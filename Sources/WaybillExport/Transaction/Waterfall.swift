@@ -1,14 +1,14 @@
 import Foundation
-import WaybillCore
+package import WaybillCore
 package import WaybillReading
 
 /// A transaction as bars in time: a line for each part with its events on it, a block for each request, and what the
-/// request caused below it.
+/// request caused below it, and each transaction that was begun below it.
 package struct Waterfall {
     /// One line of the picture.
     package struct Bar {
-        /// A share of a source, or a request as its sender saw it.
-        package enum Kind { case part, exchange }
+        /// A share of a source, a request as its sender saw it, or a transaction that was begun below.
+        package enum Kind { case part, exchange, child }
 
         package var kind: Kind
         package var label: String
@@ -31,6 +31,8 @@ package struct Waterfall {
         package var uncertainty: Int?
         /// The exchange that it shows; nil for a part.
         var exchange: Fact.ID?
+        /// The transaction that was begun below; nil for the others.
+        package var transaction: GUID?
         /// Whether no end was recorded: `end` is then the last that was heard of it.
         package var isOpen: Bool
         /// Whether it went wrong.
@@ -61,7 +63,11 @@ package struct Waterfall {
     private let entries: [Fact.ID: [TransactionRecord.Entry]]
     private let exchanges: [Fact.ID: [TransactionRecord.Exchange]]
     private let caused: [Fact.ID: [TransactionRecord.Part]]
+    /// The transactions below by the part that they were begun in, and those below them.
+    private var begunIn: [Fact.ID: [TransactionSummary]] = [:]
+    private let begunBelow: [GUID: [TransactionSummary]]
     private var drawn: Set<Fact.ID> = []
+    private var drawnTransactions: Set<GUID> = []
 
     /// Draws a record.
     ///
@@ -73,12 +79,22 @@ package struct Waterfall {
         self.clocks = clocks
         let times = record.timeline.map(\.timeMicroseconds)
         let start = times.min() ?? record.summary.begunMicroseconds
-        span = start...max(times.max() ?? start, start + 1)
+        let end = max(times.max() ?? start, start + 1)
+        // What goes on long after, as a synchronization may, is not to press all else into a corner.
+        let latest = (record.family?.below ?? []).map { $0.begunMicroseconds + ($0.durationMicroseconds ?? 0) }.max()
+        span = start...min(max(end, latest ?? end), end + (end - start))
         entries = Dictionary(grouping: record.timeline) { Fact.ID(source: $0.id.source, sequence: $0.part) }
         exchanges = Dictionary(grouping: record.exchanges) { Fact.ID(source: $0.id.source, sequence: $0.part) }
         let known = Set(record.exchanges.map(\.id))
         let roots = record.parts.filter { part in part.cause.map { !known.contains($0) } ?? true }
         caused = Dictionary(grouping: record.parts.filter { $0.cause != nil }) { $0.cause ?? $0.id }
+        begunBelow = Dictionary(grouping: record.family?.below ?? []) { $0.parent ?? $0.id }
+        drawnTransactions = [record.summary.id]
+        let parts = Set(record.parts.map(\.id))
+        for child in begunBelow[record.summary.id] ?? [] {
+            let part = child.parentPart.flatMap { parts.contains($0) ? $0 : nil } ?? record.parts.first?.id
+            if let part { begunIn[part, default: []].append(child) }
+        }
         // A part that was caused by a request that is not known, or by one that it caused itself, stands alone.
         for part in roots { draw(part, depth: 0) }
         for part in record.parts { draw(part, depth: 0) }
@@ -126,10 +142,34 @@ package struct Waterfall {
                 isOpen: end == nil, hasFailed: part.outcome == .failed,
                 events: events.filter { $0.error == nil }.map { Mark(time: $0.timeMicroseconds, label: $0.label) },
                 errors: events.filter { $0.error != nil }.map { Mark(time: $0.timeMicroseconds, label: $0.label) }))
+        var children = (begunIn[part.id] ?? [])[...]
         for exchange in exchanges where exchange.role == .client {
+            while let child = children.first, child.begunMicroseconds < exchange.openedMicroseconds {
+                draw(children.removeFirst(), depth: depth + 1, lane: names.lane(of: part.id.source))
+            }
             draw(exchange, depth: depth + 1, last: last)
             for part in caused[exchange.id] ?? [] { draw(part, depth: depth + 2) }
         }
+        for child in children { draw(child, depth: depth + 1, lane: names.lane(of: part.id.source)) }
+    }
+
+    /// - Parameter lane: That of its parent, unless it says where it was begun itself.
+    private mutating func draw(_ child: TransactionSummary, depth: Int, lane: Int) {
+        guard drawnTransactions.insert(child.id).inserted else { return }
+        let lane = child.parentPart.map { names.lane(of: $0.source) } ?? lane
+        let took = child.durationMicroseconds
+        bars.append(
+            Bar(
+                kind: .child, label: child.useCaseName,
+                note: [
+                    took == nil || child.outcome != .succeeded ? Words.outcome(child.outcome) : nil,
+                    took.map(Words.duration),
+                ]
+                .compactMap(\.self).joined(separator: " · "),
+                lane: lane, depth: depth, start: child.begunMicroseconds,
+                end: took.map { child.begunMicroseconds + $0 } ?? max(child.begunMicroseconds, span.upperBound),
+                transaction: child.id, isOpen: took == nil, hasFailed: child.outcome == .failed))
+        for grandchild in begunBelow[child.id] ?? [] { draw(grandchild, depth: depth + 1, lane: lane) }
     }
 
     private mutating func draw(_ exchange: TransactionRecord.Exchange, depth: Int, last: Int) {

@@ -43,6 +43,11 @@ package enum Words {
     /// `3 events`, `1 event`.
     package static func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
+    /// `3, 1 failed`.
+    package static func children(_ children: TransactionSummary.Children) -> String {
+        "\(children.count)" + (children.failedCount > 0 ? ", \(children.failedCount) failed" : "")
+    }
+
     /// `timed out`.
     package static func outcome(_ outcome: TransactionOutcome) -> String { outcome.name.replacing("_", with: " ") }
 

@@ -31,6 +31,8 @@ struct FilterTerms {
             (.version, seen.values(of: .appVersion)), (.device, seen.values(of: .device)), (.os, seen.values(of: .os)),
             (.osVersion, seen.values(of: .osVersion)), (.ended, FilterCondition.ends),
             (.since, ["15m", "1h", "24h", "7d"]),
+            (.parent, ["known", "failed"] + known(names.filter { $0.event == nil })),
+            (.child, ["known", "failed"] + known(names.filter { $0.event == nil })),
             (.beginner, [TransactionFilter.Beginner.unknown, .any].map(\.rawValue)),
             (.sort, TransactionFilter.Order.allCases.map(\.rawValue)),
         ]

@@ -37,7 +37,7 @@ package struct TransactionsPage {
         """
         <h1>Transactions</h1>
         \(ListForm(address: address, field: "filter", hint: Self.hint, useCases: useCases, terms: "terms").html)\
-        <div class=line>\(outcomes)\(live, if: address.isFirstPage)</div>
+        <div class=line>\(outcomes)\(fold)\(live, if: address.isFirstPage)</div>
         \(list)\(ListPaging(address: address, next: page.next, progress: told).html)
         """
     }
@@ -47,6 +47,14 @@ package struct TransactionsPage {
             (word: outcome.name, content: "\(outcome.icon)\(Words.outcome(outcome))" as HTML, tone: outcome.name)
         }
         return ListChips(address: address, name: "outcome", label: "Outcomes", words: words).html
+    }
+
+    /// Without the lines of what was begun below others.
+    private var fold: HTML {
+        ListChips(
+            address: address, name: "fold", label: "What was begun below others",
+            words: [(word: "true", content: "Fold", tone: "fold")]
+        ).html
     }
 
     /// For the script, which shows it.
@@ -95,6 +103,7 @@ package struct TransactionsPage {
             summary.sourceCount > 1 ? Words.count(summary.sourceCount, "source") : nil,
             summary.exchangeCount > 0 ? Words.count(summary.exchangeCount, "request") : nil,
             errors > 0 ? Words.count(errors, "error") : nil,
+            summary.children.map { "\(Words.children($0)) below" },
         ]
         return counts.compactMap(\.self).joined(separator: " · ")
     }

@@ -101,6 +101,7 @@ struct UseCaseForm {
         (.appVersion, "version of the app"), (.app, "app"), (.device, "device"), (.os, "system"),
         (.osVersion, "version of the system"),
         (.day, "day"), (.hour, "hour"), (.ended, "how its process ended"),
+        (.parentOutcome, "outcome of its parent"), (.parentUseCase, "use case of its parent"),
     ]
 
     private func values(of by: Segmentation) -> HTML {

@@ -5,11 +5,13 @@ import WaybillStore
 /// `sources s` that recorded it and on its part `p`.
 struct ConditionSQL {
     let subject: FilterExpression.Subject
+    /// Microseconds since 1970: decides what has timed out.
+    private let now: Int
     private(set) var arguments: [any SQLValue] = []
     /// What is looked for in bodies, by its number in the temporary table `mentions`.
     private(set) var words: [String] = []
 
-    init(about subject: FilterExpression.Subject) { self.subject = subject }
+    init(about subject: FilterExpression.Subject, now: Int) { (self.subject, self.now) = (subject, now) }
 
     /// A value that stands in the text of the statement.
     mutating func argument(_ value: any SQLValue) -> String {
@@ -50,6 +52,10 @@ struct ConditionSQL {
             ofExchange(
                 "(json_valid(l.closed_detail) AND json_extract(l.closed_detail, '$.websocket.close_code') "
                     + "BETWEEN \(argument(range.lowerBound)) AND \(argument(range.upperBound)))")
+        case .parent(let relative): parent(relative)
+        case .root(let relative): root(relative)
+        case .child(let relative):
+            "EXISTS(SELECT 1 FROM parts r WHERE r.parent = p.guid AND r.listed_us IS NOT NULL AND \(self.relative(relative)))"
         case .not(let condition): "NOT ifnull(\(sql(of: condition)), 0)"
         }
     }
@@ -171,6 +177,45 @@ struct ConditionSQL {
         ]
         if let code = SupportCode(text) { places.append(SupportCode.matches("p.guid", argument(code.lastBytes))) }
         return "(\(places.joined(separator: " OR ")))"
+    }
+
+    /// Where the ID says which, the transaction need not be here.
+    private mutating func parent(_ relative: FilterCondition.Relative) -> String {
+        if let condition = identified(relative, "p.parent") { return condition }
+        return
+            "EXISTS(SELECT 1 FROM parts r WHERE r.guid = p.parent AND r.listed_us IS NOT NULL AND \(self.relative(relative)))"
+    }
+
+    /// A walk upwards, which ends also where who is above whom was said in a circle.
+    private mutating func root(_ relative: FilterCondition.Relative) -> String {
+        let above = identified(relative, "r.parent").map { " OR ifnull(\($0), 0)" } ?? ""
+        return """
+            EXISTS(WITH RECURSIVE up(guid, parent, steps) AS (SELECT p.guid, p.parent, 0 UNION ALL \
+            SELECT r.guid, r.parent, u.steps + 1 FROM up u CROSS JOIN parts r ON r.guid = u.parent AND r.listed_us IS NOT NULL \
+            WHERE u.steps < \(ParentWalk.limit)) \
+            SELECT 1 FROM up u CROSS JOIN parts r ON r.guid = u.guid AND r.listed_us IS NOT NULL \
+            WHERE NOT EXISTS(SELECT 1 FROM parts x WHERE x.guid = u.parent AND x.listed_us IS NOT NULL) \
+            AND (\(self.relative(relative))\(above)))
+            """
+    }
+
+    /// What is asked of the leading part `r`.
+    private mutating func relative(_ relative: FilterCondition.Relative) -> String {
+        switch relative {
+        case .known: "1"
+        case .transaction, .supportCode: identified(relative, "r.guid") ?? "1"
+        case .useCase(let code): "r.use_case = \(argument(code))"
+        case .outcome(let outcome): "\(SQL.outcome("r", now: argument(now))) = \(outcome.rawValue)"
+        }
+    }
+
+    /// Whether a GUID is the one that is meant; nil where none is meant.
+    private mutating func identified(_ relative: FilterCondition.Relative, _ guid: String) -> String? {
+        switch relative {
+        case .transaction(let id): "\(guid) = \(argument(id))"
+        case .supportCode(let code): SupportCode.matches(guid, argument(code.lastBytes))
+        case .known, .useCase, .outcome: nil
+        }
     }
 
     // MARK: Exchanges

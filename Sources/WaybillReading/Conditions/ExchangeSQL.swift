@@ -5,7 +5,7 @@ import WaybillStore
 /// each source's clock.
 struct ExchangeSQL {
     private(set) var sql = "l.method IS NOT NULL"
-    private var values = ConditionSQL(about: .exchanges)
+    private var values: ConditionSQL
 
     var arguments: [any SQLValue] { values.arguments }
     /// What is looked for in bodies, by its number in the temporary table `mentions`.
@@ -19,6 +19,7 @@ struct ExchangeSQL {
     ///   - isChosen: Whether only transactions of the temporary table `chosen` are meant.
     ///   - wall: Now, in microseconds since 1970: decides which transactions have timed out.
     init(_ filter: ExchangeFilter, isChosen: Bool, now wall: Int) {
+        values = ConditionSQL(about: .exchanges, now: wall)
         if isChosen { add("p.guid IN (SELECT guid FROM temp.chosen)") }
         if filter.useCase != nil || !filter.outcomes.isEmpty {
             add(transaction(filter.useCase, filter.outcomes, now: wall))
@@ -36,10 +37,7 @@ struct ExchangeSQL {
         var conditions = ["t.guid = p.guid", "t.listed_us IS NOT NULL"]
         if let useCase { conditions.append("t.use_case = \(values.argument(useCase))") }
         if !outcomes.isEmpty {
-            let outcome = """
-                CASE WHEN t.outcome = \(TransactionOutcome.open.rawValue) AND \(SQL.lastActivity(guid: "t.guid")) + t.timeout_us < \(values.argument(wall)) \
-                THEN \(TransactionOutcome.timedOut.rawValue) ELSE t.outcome END
-                """
+            let outcome = SQL.outcome("t", now: values.argument(wall))
             conditions.append("\(outcome) IN (\(outcomes.map { "\($0.rawValue)" }.sorted().joined(separator: ", ")))")
         }
         // Else SQLite would look through all of the use case for each exchange.

@@ -14,7 +14,7 @@ package struct ListQuery {
     }
 
     package private(set) var sql = ""
-    private var values = ConditionSQL(about: .transactions)
+    private var values: ConditionSQL
 
     package var arguments: [any SQLValue] { values.arguments }
 
@@ -27,6 +27,7 @@ package struct ListQuery {
         skipping skipped: Int = 0,
         now wall: Int, in scope: Scope = .all
     ) {
+        values = ConditionSQL(about: .transactions, now: wall)
         let arms = arms(
             of: "p.source, p.sequence", isSorted: true, filter, after: cursor, through: end, now: wall, in: scope)
         let direction = filter.order.isDescending ? "DESC" : "ASC"
@@ -39,6 +40,7 @@ package struct ListQuery {
     ///
     /// - Parameter columns: Of the leading part `p`.
     package init(all columns: String, _ filter: TransactionFilter, now wall: Int) {
+        values = ConditionSQL(about: .transactions, now: wall)
         var filter = filter
         filter.order = .newest
         sql = arms(of: columns, isSorted: false, filter, after: nil, through: nil, now: wall, in: .all)

@@ -1,3 +1,5 @@
+public import WaybillCore
+
 /// One condition on transactions or on network exchanges, of those that a filter may have several of.
 ///
 /// Its text is the term of a ``FilterExpression`` that means it, and says which go with what; JSON has it as that.
@@ -41,16 +43,37 @@ public indirect enum FilterCondition: Hashable, Sendable {
     case receivedMoreThan(Int), receivedLessThan(Int)
     /// The exchange was a WebSocket, closed with a code from the first to the last (RFC 6455, section 7.4).
     case closeCode(ClosedRange<Int>)
+    /// The transaction just above it, where that is known here, is such a one, or has that ID.
+    case parent(Relative)
+    /// The topmost of the transactions above it that are known here is such a one, or has that ID; where there is none
+    /// above, itself is. Of one that is below itself there is none.
+    case root(Relative)
+    /// One of the transactions just below it is such a one, or has that ID.
+    case child(Relative)
     /// The condition does not hold; of what is said about an exchange's transaction: it is in one, and there it does
     /// not.
     case not(FilterCondition)
+
+    /// A transaction above or below another one.
+    public enum Relative: Hashable, Sendable {
+        /// Any that is known here.
+        case known
+        /// That one.
+        case transaction(GUID)
+        /// Any that people call by that code.
+        case supportCode(SupportCode)
+        /// Of this use case, by its code.
+        case useCase(Int)
+        /// With this outcome.
+        case outcome(TransactionOutcome)
+    }
 }
 
 extension FilterCondition {
     /// Whether it says something about a transaction, also of exchanges.
     package var isOfTransaction: Bool {
         switch self {
-        case .useCase, .event, .attribute: true
+        case .useCase, .event, .attribute, .parent, .root, .child: true
         case .not(let condition): condition.isOfTransaction
         case .error, .app, .appVersion, .device, .osVersion, .os, .ended, .tookMoreThan, .tookLessThan, .text, .status,
             .exchange, .state, .host,

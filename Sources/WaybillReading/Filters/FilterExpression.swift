@@ -22,6 +22,9 @@
 /// | `took>2s`, `took<500ms` | that took more, or less; units are us, ms, s, m, h |
 /// | `since:24h`, `until:2026-03-01` | begun at or after that time, or before it |
 /// | `password`, `"wrong password"` | with that in the ID, support code, names, attributes (`sku=A1` as they are shown), errors, host or path |
+/// | `parent:checkout`, `parent:failed`, `parent:known`, `parent:K7QD-40X2` | begun below a transaction of that use case, with that outcome, of any that is known here, with that ID or support code |
+/// | `root:checkout` | the same of the topmost one above it; itself where none is above |
+/// | `child:payment`, `child:failed` | below which such a one was begun |
 /// | `beginner:unknown`, `beginner:any` | of which only joined parts are known, or those as well; without it, those are left out |
 /// | `sort:longest` | all; the order is newest, oldest, longest or shortest |
 ///
@@ -40,7 +43,7 @@
 /// | `close:1006`, `close:1002-1015` | WebSockets that were closed with such a code |
 /// | `app:shop`, `version:1.2`, `device:x`, `os:"iOS 18"`, `osVersion:18.1` | recorded by such a source |
 /// | `ended:signal`, `ended:SIGSEGV` and so on | of which no end was recorded, because the process ended like this |
-/// | `useCase:login`, `outcome:failed`, `event:paid`, `attribute:variant=B` | of a transaction of which that holds |
+/// | `useCase:login`, `outcome:failed`, `event:paid`, `attribute:variant=B`, `parent:`, `root:`, `child:` | of a transaction of which that holds |
 /// | `since:24h`, `until:2026-03-01` | opened at or after that time, or before it |
 /// | `password`, `"wrong password"` | with that in the method, URL, header fields, error, kept bodies, or the ID or support code of the transaction |
 ///
@@ -142,7 +145,7 @@ extension FilterExpression {
 
     package enum Key: String, Sendable, CaseIterable {
         case useCase, outcome, event, error, attribute, status, exchange, app, version, device, os, osVersion, ended,
-            took, since, until, beginner, sort
+            took, since, until, beginner, sort, parent, root, child
         case host, path, method, state, size, close
 
         /// Whether it is a key of filters about this.
@@ -151,7 +154,7 @@ extension FilterExpression {
             case .exchange, .beginner, .sort: subject == .transactions
             case .host, .path, .method, .state, .size, .close: subject == .exchanges
             case .useCase, .outcome, .event, .error, .attribute, .status, .app, .version, .device, .os, .osVersion,
-                .ended, .took, .since, .until:
+                .ended, .took, .since, .until, .parent, .root, .child:
                 true
             }
         }

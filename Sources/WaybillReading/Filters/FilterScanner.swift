@@ -91,7 +91,7 @@ struct FilterScanner {
             .version,
             .device, .os,
             .osVersion, .ended,
-            .took, .since, .until:
+            .took, .since, .until, .parent, .root, .child:
             "The key “\(key.rawValue)” goes with network exchanges, and this is about transactions."
         }
     }

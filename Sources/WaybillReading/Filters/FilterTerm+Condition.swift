@@ -29,9 +29,25 @@ extension FilterExpression.Term {
         case .receivedMoreThan(let count): self.init(.size, .greater, Measure.size.text(count))
         case .receivedLessThan(let count): self.init(.size, .less, Measure.size.text(count))
         case .closeCode(let range): self.init(.close, .equal, StatusRange.text(range, limit: 65_535))
+        case .parent(let relative): self.init(.parent, .equal, relative.text)
+        case .root(let relative): self.init(.root, .equal, relative.text)
+        case .child(let relative): self.init(.child, .equal, relative.text)
         case .not(let condition):
             self.init(condition)
             isNegated.toggle()
+        }
+    }
+}
+
+extension FilterCondition.Relative {
+    /// As it is written.
+    fileprivate var text: String {
+        switch self {
+        case .known: "known"
+        case .transaction(let id): id.description
+        case .supportCode(let code): code.description
+        case .useCase(let code): "\(code)"
+        case .outcome(let outcome): outcome.name
         }
     }
 }

@@ -22,7 +22,10 @@ extension FilterExpression {
     }
 
     /// The names that have to be looked up.
-    package var names: [String] { terms.filter { $0.key == .useCase || $0.key == .event }.map(\.value) }
+    package var names: [String] {
+        let named: [Key] = [.useCase, .event, .parent, .root, .child]
+        return terms.filter { $0.key.map(named.contains) ?? false }.map(\.value)
+    }
 }
 
 /// Reads one term.
@@ -57,6 +60,9 @@ private struct TermReading {
         case .event: add(.event(try event()), to: &filter)
         case .error: add(.error(value), to: &filter)
         case .attribute: add(attribute(), to: &filter)
+        case .parent: if let relative = try relative() { add(.parent(relative), to: &filter) }
+        case .root: if let relative = try relative() { add(.root(relative), to: &filter) }
+        case .child: if let relative = try relative() { add(.child(relative), to: &filter) }
         case .app: add(.app(value), to: &filter)
         case .version: add(.appVersion(value), to: &filter)
         case .device: add(.device(value), to: &filter)
@@ -118,6 +124,16 @@ extension TermReading {
         throw mistake(
             "There is no use case “\(value)” here; \(hint(known, otherwise: "no names are known; give a code."))",
             suggestion: nearest(known))
+    }
+
+    /// nil where it is a name, and names are not looked up.
+    private func relative() throws(FilterMistake) -> FilterCondition.Relative? {
+        if value == "known" { return .known }
+        if let id = GUID(value) { return .transaction(id) }
+        if let outcome = TransactionOutcome(name: value[...]) { return .outcome(outcome) }
+        let isNamed = names?.contains { $0.event == nil && $0.name == value } ?? false
+        if !isNamed, value.contains("-"), let code = SupportCode(value) { return .supportCode(code) }
+        return try useCase().map { .useCase($0) }
     }
 
     private func event() throws(FilterMistake) -> String {

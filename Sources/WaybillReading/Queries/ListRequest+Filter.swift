@@ -68,6 +68,9 @@ extension ListRequest {
     ///   - now: Microseconds since 1970.
     package func filter<Filter: ListFilter>(names: [RecordedName]?, now: Int) throws(QueryFailure) -> Filter {
         _ = try ListRequest(items, about: Filter.subject == .transactions ? .transactions : .exchanges)
+        if let fold = self[.fold], !["", "true", "false"].contains(fold) {
+            throw .parameter("fold", "“\(fold)” is neither true nor false.")
+        }
         var filter = Filter()
         for (parameter, term) in terms {
             let expression = FilterExpression(terms: [term])

@@ -32,7 +32,7 @@ public struct ListRequest: Hashable, Sendable {
     ///
     /// - Throws: For any other name.
     public init(conditions items: [(name: String, value: String)], about subject: Subject) throws(QueryFailure) {
-        try self.init(items, among: subject.parameters.filter { ![.limit, .cursor, .after].contains($0) })
+        try self.init(items, among: subject.parameters.filter { ![.limit, .cursor, .after, .fold].contains($0) })
     }
 
     private init(_ items: [(name: String, value: String)], among parameters: [Parameter]) throws(QueryFailure) {
@@ -93,6 +93,8 @@ extension ListRequest {
         case state
         /// A ``FilterExpression``; holds besides the others.
         case filter
+        /// `true` leaves out the transactions below others that are known; the lines of those say how many there are.
+        case fold
         /// How many rows a page has, of ``ListRequest/limits``.
         case limit
         /// Where the page before ended: its ``RecordPage/next``.
@@ -105,7 +107,7 @@ extension ListRequest {
             case .text, .limit, .cursor: true
             case .useCase, .outcome, .since, .until, .filter: subject != .sources
             case .method, .status, .state: subject == .exchanges
-            case .after: subject == .transactions
+            case .after, .fold: subject == .transactions
             case .app, .sort: subject == .sources
             }
         }
@@ -123,6 +125,7 @@ extension ListRequest {
             case .outcome: words.isEmpty ? nil : .init(.outcome, .equal, words)
             case .method: words.isEmpty ? nil : .init(.method, .equal, words)
             case .state: words.isEmpty ? nil : .init(.state, .equal, words)
+            case .fold: value == "true" ? FilterExpression.Term(.not(.parent(.known))) : nil
             case .app, .sort, .filter, .limit, .cursor, .after: nil
             }
         }

@@ -90,6 +90,10 @@ extension ClockAlignment {
             aligned.timeline[index].timeMicroseconds += self[aligned.timeline[index].id.source]?.microseconds ?? 0
         }
         aligned.timeline.putInOrder()
+        for (index, child) in (aligned.family?.below ?? []).enumerated() {
+            guard let source = child.parentPart?.source, let offset = self[source] else { continue }
+            aligned.family?.below[index].begunMicroseconds += offset.microseconds
+        }
         aligned.clocks = self
         for index in offsets.indices { aligned.clocks?.offsets[index].microseconds = 0 }
         return aligned

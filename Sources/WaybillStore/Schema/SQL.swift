@@ -1,3 +1,5 @@
+import WaybillCore
+
 /// Expressions that several statements and views share.
 package enum SQL {
     /// Microseconds since 1970 of a time in a source, by its latest clock anchor before, else by its first; a source
@@ -14,6 +16,15 @@ package enum SQL {
     /// Microseconds since 1970 of the latest fact of a transaction.
     package static func lastActivity(guid: String) -> String {
         "(SELECT max(\(wall("a.last_at_us", source: "a.source"))) FROM parts a WHERE a.guid = \(guid))"
+    }
+
+    /// The outcome of a leading part as a number: what is stored, or that it has timed out.
+    package static func outcome(_ part: String, now: String) -> String {
+        """
+        (CASE WHEN \(part).outcome = \(TransactionOutcome.open.rawValue) \
+        AND \(lastActivity(guid: "\(part).guid")) + \(part).timeout_us < \(now) \
+        THEN \(TransactionOutcome.timedOut.rawValue) ELSE \(part).outcome END)
+        """
     }
 
     /// Facts that are not settled, in all own sources.

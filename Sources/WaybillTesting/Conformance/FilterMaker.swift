@@ -7,10 +7,14 @@ package struct FilterMaker {
     /// Microseconds since 1970: something began then.
     private let times: [Int]
 
+    /// Of transactions, and of those that others name as their parents.
+    private let ids: [GUID]
+
     /// - Parameter naive: Transactions and exchanges, whose times filters name.
     package init(random: RandomNumbers, naive: NaiveAnswers) {
         self.random = random
         // Sorted, so that a seed means the same filters each time.
+        ids = naive.runs.flatMap { [$0.id, $0.leader.opened.parent].compactMap(\.self) }.sorted()
         times = (naive.runs.map(\.begun) + naive.exchanges.map(\.wall)).sorted()
     }
 
@@ -59,8 +63,20 @@ package struct FilterMaker {
             .text("NSURLErrorDomain"), .text("ogi"), .text("nowhere"),
         ]
         let states = ExchangeRecord.State.allCases.map(FilterCondition.exchange)
-        let condition = (all + states).randomElement(using: &random) ?? .text("")
+        let relatives: [FilterCondition] = [
+            .parent(.known), .parent(relative()), .root(relative()), .child(.known), .child(relative()),
+        ]
+        let condition = (all + states + relatives).randomElement(using: &random) ?? .text("")
         return random.oneIn(3) ? .not(condition) : condition
+    }
+
+    private mutating func relative() -> FilterCondition.Relative {
+        let id = ids.randomElement(using: &random) ?? random.guid()
+        let all: [FilterCondition.Relative] = [
+            .transaction(id), .supportCode(id.supportCode), .useCase(3), .useCase(4), .outcome(.failed),
+            .outcome(.open), .outcome(.timedOut), .outcome(.interrupted),
+        ]
+        return all.randomElement(using: &random) ?? .known
     }
 
     package mutating func exchangeFilter() -> ExchangeFilter {
@@ -94,6 +110,7 @@ package struct FilterMaker {
             .useCase(3), .useCase(4), .event("event of 1"),
             .event("event 2"),
             .attribute("yes", value: "true"), .attribute("none", value: nil), .text("login"), .text("example.com"),
+            .parent(.known), .child(.known), .root(.outcome(.failed)),
         ]
         let condition = all.randomElement(using: &random) ?? .text("")
         return random.oneIn(3) ? .not(condition) : condition

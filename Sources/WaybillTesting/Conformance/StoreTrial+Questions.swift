@@ -14,8 +14,8 @@ extension StoreTrial {
             + names.map { .event($0) }
         func point() -> TransactionPoint { points.randomElement(using: &filters.random) ?? .begun }
         func segmentation() -> Segmentation? {
-            [nil, .appVersion, .app, .attribute("yes"), .attribute("none"), .hour].randomElement(using: &filters.random)
-                ?? nil
+            [nil, .appVersion, .app, .attribute("yes"), .attribute("none"), .hour, .parentOutcome, .parentUseCase]
+                .randomElement(using: &filters.random) ?? nil
         }
         let middle = known.runs.map(\.begun).sorted().dropFirst(known.runs.count / 2).first ?? 0
         let filter = filters.filter()

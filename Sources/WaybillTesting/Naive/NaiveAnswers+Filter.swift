@@ -76,10 +76,37 @@ extension NaiveAnswers {
         case .tookMoreThan(let limit): run.duration.map { $0 > limit.microseconds } ?? false
         case .tookLessThan(let limit): run.duration.map { $0 < limit.microseconds } ?? false
         case .text(let text): mentions(text, run)
+        case .parent(let relative): run.leader.opened.parent.map { isMeant(relative, $0) } ?? false
+        case .root(let relative):
+            root(of: run).map { top in
+                isMeant(relative, top.id) || top.leader.opened.parent.map { isMeant(relative, $0) } ?? false
+            } ?? false
+        case .child(let relative): children(of: run).contains { isMeant(relative, $0.id) }
         case .not(let condition): !passes(condition, run)
         // Words about transactions have none of these.
         case .state, .host, .path, .method, .receivedMoreThan, .receivedLessThan, .closeCode: false
         }
+    }
+
+    private func isMeant(_ relative: FilterCondition.Relative, _ id: GUID) -> Bool {
+        let run = runs.first { $0.id == id }
+        return switch relative {
+        case .known: run != nil
+        case .transaction(let meant): meant == id
+        case .supportCode(let code): SupportCode(id) == code
+        case .useCase(let code): run?.leader.opened.useCase == code
+        case .outcome(let outcome): run?.outcome == outcome
+        }
+    }
+
+    /// nil where there is no end to going up.
+    private func root(of run: Run) -> Run? {
+        var top = run
+        for _ in 0...ParentWalk.limit {
+            guard let parent = runs.first(where: { $0.id == top.leader.opened.parent }) else { return top }
+            top = parent
+        }
+        return nil
     }
 
     /// As it is shown; a number however it is written. Any for nil.
@@ -238,7 +265,7 @@ extension NaiveAnswers {
         case .text(let text): return mentions(text, exchange)
         case .not(let condition): return !passes(condition, exchange, run)
         // What is said of its transaction was asked above, and of exchanges nothing says `exchange:`.
-        case .useCase, .event, .attribute, .exchange: return false
+        case .useCase, .event, .attribute, .exchange, .parent, .root, .child: return false
         }
     }
 

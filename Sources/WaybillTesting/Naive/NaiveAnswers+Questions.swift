@@ -100,8 +100,12 @@ extension NaiveAnswers {
         case .hour: "\(begun.formatted(.iso8601).prefix(13)):00Z"
         case .ended: run.outcome == .interrupted ? histories[run.leader.source].endedBy?.name ?? "unknown" : nil
         case .day: String(begun.formatted(.iso8601).prefix(10))
+        case .parentOutcome: parent(of: run)?.outcome.name
+        case .parentUseCase: parent(of: run).map { useCaseName($0.leader.opened.useCase, $0.leader.source) }
         }
     }
+
+    private func parent(of run: Run) -> Run? { runs.first { $0.id == run.leader.opened.parent } }
 
     /// The segment of all, and those of each value: what has none comes first.
     private func segments<Segment>(

@@ -13,6 +13,7 @@ import WaybillTesting
         arguments: [
             "every-kind-and-member", "login-from-client-and-server", "exchange-transfer", "errors-with-names",
             "websocket",
+            "parent-and-child",
         ],
         TextFormat.allCases)
     func theGoldenSetsAreExportedAsPublished(name: String, format: TextFormat) throws {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import WaybillCore
 
+@testable import WaybillAnalysis
 @testable import WaybillReading
 @testable import WaybillStore
 
@@ -98,6 +99,89 @@ import WaybillCore
         #expect(try summary(payment).parent == checkout)
         #expect(try reader.transaction(checkout, now: FactWriter.wall) == nil)
         #expect(try reader.verify().problems == [])
+    }
+
+    // MARK: Filters, lists and questions
+
+    /// Two checkouts with a payment each, one of which failed and was tried again; and a payment by itself.
+    private func shop() throws -> (failed: [GUID], good: [GUID], alone: GUID) {
+        app.names = [RecordedName(useCase: 1, name: "checkout"), RecordedName(useCase: 2, name: "payment")]
+        let (failed, good) = ((0..<3).map { _ in GUID() }, (0..<2).map { _ in GUID() })
+        let first = app.open(failed[0], useCase: 1)
+        let payment = app.open(failed[1], useCase: 2, parent: failed[0], parentPart: first)
+        app.close(app.open(failed[2], useCase: 2, parent: failed[1], parentPart: payment), .failed)
+        app.close(payment, .failed)
+        app.close(first, .failed)
+        let second = app.open(good[0], useCase: 1)
+        app.close(app.open(good[1], useCase: 2, parent: good[0], parentPart: second), .succeeded)
+        app.close(second, .succeeded)
+        let alone = GUID()
+        app.close(app.open(alone, useCase: 2, parent: GUID()), .succeeded)
+        try app.record(into: store)
+        return (failed, good, alone)
+    }
+
+    private func found(_ text: String) throws -> Set<GUID> {
+        let request = ListRequest([.filter: text])
+        let filter = try request.filter(names: app.names, now: FactWriter.wall) as TransactionFilter
+        let written = try FilterExpression(text).description
+        #expect(try FilterExpression(written).description == written)
+        return Set(try reader.all(filter).map(\.id))
+    }
+
+    /// Breaks when the payments of failed checkouts cannot be told from others, or a filter takes one step for all.
+    @Test func filtersFollowParentsBothWays() throws {
+        let (failed, good, alone) = try shop()
+        #expect(try found("parent:checkout") == [failed[1], good[1]])
+        #expect(try found("useCase:payment parent:failed") == [failed[1], failed[2]])
+        #expect(try found("parent:\(good[0])") == [good[1]])
+        #expect(try found("parent:\(good[0].supportCode)") == [good[1]])
+        #expect(try found("-parent:known") == [failed[0], good[0], alone])
+        #expect(try found("root:checkout outcome:failed") == Set(failed))
+        #expect(try found("root:\(failed[0])") == Set(failed))
+        #expect(try found("root:payment") == [alone])
+        #expect(try found("child:payment") == [failed[0], failed[1], good[0]])
+        #expect(try found("child:succeeded") == [good[0]])
+        #expect(try found("child:\(failed[2])") == [failed[1]])
+        #expect(throws: QueryFailure.self) { try found("parent:chekout") }
+    }
+
+    /// Breaks when a folded list has a line for what another line counts, or loses what stands by itself.
+    @Test func aFoldedListHasTheTopmostAlone() throws {
+        let (failed, good, alone) = try shop()
+        var request = ListRequest([.fold: "true"])
+        let filter = try request.filter(names: [], now: FactWriter.wall) as TransactionFilter
+        let rows = try reader.all(filter)
+        #expect(Set(rows.map(\.id)) == [failed[0], good[0], alone])
+        #expect(rows.first { $0.id == failed[0] }?.children == .init(count: 1, failedCount: 1))
+        request[.fold] = "perhaps"
+        #expect(throws: QueryFailure.self) { try request.validate(about: .transactions) }
+    }
+
+    /// Breaks when a circle keeps a filter from ending, or is said to have a top.
+    @Test func aCircleHasNoTopmost() throws {
+        let (a, b) = (GUID(), GUID())
+        app.open(a, useCase: 1, parent: b)
+        app.open(b, useCase: 1, parent: a)
+        app.names = [RecordedName(useCase: 1, name: "checkout")]
+        try app.record(into: store)
+        #expect(try found("root:checkout").isEmpty)
+        #expect(try found("-root:checkout") == [a, b])
+        #expect(try found("parent:checkout") == [a, b])
+    }
+
+    /// Breaks when payments cannot be told apart by what became of their checkout.
+    @Test func questionsTellChildrenApartByTheirParent() throws {
+        _ = try shop()
+        var filter = TransactionFilter()
+        filter.useCase = 2
+        let byOutcome = try reader.answer(
+            DurationQuestion(filter: filter, segmentation: Segmentation("parent.outcome")), now: FactWriter.wall)
+        #expect(byOutcome.segments.map(\.value) == [nil, "failed", "succeeded"])
+        #expect(byOutcome.segments.map(\.statistics.count) == [1, 2, 1])
+        let byUseCase = try reader.answer(
+            DurationQuestion(filter: filter, segmentation: .parentUseCase), now: FactWriter.wall)
+        #expect(byUseCase.segments.map(\.value) == [nil, "checkout", "payment"])
     }
 
     /// Breaks when children are looked for by reading all parts: a page took seconds with a million of them.

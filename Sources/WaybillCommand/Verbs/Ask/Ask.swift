@@ -12,7 +12,8 @@ struct Ask: AsyncParsableCommand {
         abstract: "Ask where the time goes, who gives up, and what fails.",
         discussion: """
             An event goes by its name; ^ is the beginning, $ the outcome. --by tells transactions apart: by version, app, device, os, osVersion, \
-            hour, day, ended (how the process of an interrupted one did), or an attribute. Quantiles are exact, by nearest rank. Exits with 1 where no \
+            hour, day, ended (how the process of an interrupted one did), parent.outcome or parent.useCase (of the transaction just above), or an \
+            attribute. Quantiles are exact, by nearest rank. Exits with 1 where no \
             transaction counts.
 
             EXAMPLES
