@@ -121,7 +121,8 @@ package final class Connection {
     /// As it is, or for a store of an older version without the columns that this one lacks.
     private func readable(_ sql: String) -> String {
         absentColumns.reduce(sql) { sql, column in
-            ("abcdefghijklmnopqrstuvwxyz".map(String.init) + ["sources"]).reduce(sql) { sql, table in
+            // `sources` first, which ends with a letter that tables are named by.
+            (["sources"] + "abcdefghijklmnopqrstuvwxyz".map(String.init)).reduce(sql) { sql, table in
                 sql.replacing("\(table).\(column)", with: "NULL")
             }
         }

@@ -31,7 +31,8 @@ package enum Schema {
 
     /// Columns that who only reads a store of an older version does not find there, the longer names first.
     static func absentColumns(of connection: Connection) throws(WaybillError) -> [String] {
-        try connection.integer("PRAGMA user_version") < 13 ? ["parent_part", "parent", "ended_by"] : []
+        try connection.integer("PRAGMA user_version") < 13
+            ? ["parent_part", "parent", "ended_by", "sample_ppm", "sample_kept", "slow_us"] : []
     }
 
     /// The version that this code reads and writes.
