@@ -65,7 +65,9 @@ extension [TransactionOutcome: Int] {
 extension Fact.Sampling {
     /// Whether anything in a store was sampled, and came from elsewhere: what was recorded into it is all there.
     static func isNeeded(in connection: Connection) throws(WaybillError) -> Bool {
-        try connection.integer(
+        // In a store of an older version nothing was.
+        guard connection.absentColumns.isEmpty else { return false }
+        return try connection.integer(
             """
             SELECT EXISTS(SELECT 1 FROM parts p INDEXED BY parts_sampled JOIN sources s ON s.id = p.source \
             WHERE p.sample_ppm IS NOT NULL AND s.heard_us IS NOT NULL)

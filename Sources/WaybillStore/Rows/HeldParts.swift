@@ -4,7 +4,7 @@ package import WaybillCore
 /// delivery until their end says whether they go out or are dropped.
 ///
 /// `parts.held` says so, and nothing else: it is written and decided on together with the facts, so that a process may
-/// be killed at any time.
+/// be killed at any time. Of most sources nothing is held, and a look at the index says so.
 package struct HeldParts {
     let connection: Connection
 
@@ -15,6 +15,8 @@ package struct HeldParts {
 
     /// Facts that are held, in all own sources.
     package func count() throws(WaybillError) -> Int {
+        // A store of an older version holds nothing.
+        guard connection.absentColumns.isEmpty else { return 0 }
         let sources = try connection.statement("SELECT DISTINCT source FROM parts INDEXED BY parts_held WHERE held = 1")
         var count = 0
         for source in try sources.rows(transform: { row in row.int(0) }) { count += try sequences(of: source).count }
@@ -34,7 +36,7 @@ package struct HeldParts {
         let dropped = try sequences(of: source, "p.held = 1 AND p.closed IS NOT NULL")
         guard let first = dropped.ranges.first?.lowerBound else { return }
         try connection.statement(
-            "UPDATE parts SET held = 0, settled = 1 WHERE source = ? AND held = 1 AND closed IS NOT NULL"
+            "UPDATE parts INDEXED BY parts_held SET held = 0, settled = 1 WHERE source = ? AND held = 1 AND closed IS NOT NULL"
         ).run(source)
         try RangeRows(connection: connection).drop(dropped.dropped(.sampled), except: SequenceRanges(), of: source)
         try SourceRows(connection: connection).note(source, sampledFrom: first)
@@ -42,7 +44,8 @@ package struct HeldParts {
 
     /// Frees all of a source that has ended: what was interrupted is delivered.
     func release(of source: Int) throws(WaybillError) {
-        try connection.statement("UPDATE parts SET held = 0 WHERE source = ? AND held = 1").run(source)
+        try connection.statement("UPDATE parts INDEXED BY parts_held SET held = 0 WHERE source = ? AND held = 1").run(
+            source)
     }
 
     /// Frees those of which nothing was recorded for their timeout.
@@ -56,11 +59,12 @@ package struct HeldParts {
 
     /// As `Fact.Sampling` has it.
     private static let keep = """
-        UPDATE parts SET held = 0 WHERE source = ? AND held = 1 AND closed IS NOT NULL \
+        UPDATE parts INDEXED BY parts_held SET held = 0 WHERE source = ? AND held = 1 AND closed IS NOT NULL \
         AND (outcome NOT IN (\(TransactionOutcome.succeeded.rawValue), \(TransactionOutcome.canceled.rawValue)) \
         OR ifnull(closed_at_us - at_us > slow_us, 0))
         """
 
+    /// The plus keeps SQLite from looking at every exchange of the source that has ended, for each part.
     private func sequences(of source: Int, _ condition: String) throws(WaybillError) -> SequenceRanges {
         let parts = "FROM parts p INDEXED BY parts_held"
         let these = "WHERE p.source = ?1 AND \(condition)"
@@ -73,7 +77,7 @@ package struct HeldParts {
                 UNION ALL SELECT l.sequence \(parts) CROSS JOIN network_logs l ON l.source = p.source AND l.part = p.sequence \
                 \(these) AND l.method IS NOT NULL \
                 UNION ALL SELECT l.closed \(parts) CROSS JOIN network_logs l ON l.source = p.source AND l.part = p.sequence \
-                \(these) AND l.closed IS NOT NULL
+                \(these) AND +l.closed IS NOT NULL
                 """
             ).rows(source) { row in row.int(0) })
     }
