@@ -208,26 +208,6 @@ CREATE TRIGGER bodies_go_with_their_exchange AFTER DELETE ON network_logs BEGIN
   DELETE FROM bodies WHERE source = old.source AND exchange = old.sequence;
 END;
 
-CREATE VIEW exchanges AS -- HTTP exchanges; transaction_id is NULL outside any transaction
-SELECT CASE WHEN p.guid IS NOT NULL THEN (substr(lower(hex(p.guid)), 1, 8) || '-' || substr(lower(hex(p.guid)), 9, 4) || '-' || substr(lower(hex(p.guid)), 13, 4) || '-' || substr(lower(hex(p.guid)), 17, 4) || '-' || substr(lower(hex(p.guid)), 21, 12)) END AS transaction_id, (strftime('%Y-%m-%dT%H:%M:%S', l.time_us / 1000000, 'unixepoch') || printf('.%06dZ', l.time_us % 1000000)) AS time, l.time_us,
-  s.app, (substr(lower(hex(s.uuid)), 1, 8) || '-' || substr(lower(hex(s.uuid)), 9, 4) || '-' || substr(lower(hex(s.uuid)), 13, 4) || '-' || substr(lower(hex(s.uuid)), 17, 4) || '-' || substr(lower(hex(s.uuid)), 21, 12)) AS source, l.sequence,
-  CASE l.role WHEN 0 THEN 'client' WHEN 1 THEN 'server' END AS role, l.method,
-  ifnull(json_extract(l.opened_detail, '$.scheme') || '://', '') || ifnull(l.host, '') || ifnull(':' || json_extract(l.opened_detail, '$.port'), '')
-    || l.path || ifnull('?' || json_extract(l.opened_detail, '$.query'), '') AS url,
-  CASE WHEN l.state = 1 AND json_extract(l.closed_detail, '$.mocked') THEN 'mocked'
-    ELSE ifnull(CASE l.state WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' END, CASE s.ended WHEN 0 THEN 'in_progress' ELSE 'interrupted' END) END AS state, l.status,
-  l.closed_at_us - l.at_us AS duration_us, l.first_byte_us - l.at_us AS first_byte_after_us, l.sent_bytes, l.received_bytes,
-  json_extract(l.closed_detail, '$.error_domain') AS error_domain, l.error_code,
-  json_extract(l.closed_detail, '$.http_version') AS http_version,
-  json_extract(l.closed_detail, '$.sent_at_us') - l.at_us AS sent_after_us,
-  json_extract(l.closed_detail, '$.received_wire_bytes') AS received_wire_bytes,
-  json_array_length(l.closed_detail, '$.redirects') AS redirects, json_extract(l.closed_detail, '$.rule') AS rule,
-  (SELECT sum(b.kept_bytes) FROM bodies b WHERE b.source = l.source AND b.exchange = l.sequence AND b.direction = 0) AS kept_of_request,
-  (SELECT sum(b.kept_bytes) FROM bodies b WHERE b.source = l.source AND b.exchange = l.sequence AND b.direction = 1) AS kept_of_response
-FROM (SELECT *, (n.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = n.source AND c.at_us <= n.at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = n.source ORDER BY c.at_us LIMIT 1), 0)) AS time_us FROM network_logs n WHERE n.method IS NOT NULL) l
-  JOIN sources s ON s.id = l.source
-  LEFT JOIN parts p ON p.source = l.source AND p.sequence = l.part;
-
 CREATE INDEX network_logs_by_time ON network_logs(source, at_us, sequence) WHERE method IS NOT NULL;
 
 CREATE TABLE retired( -- facts that were received, and whose rows were taken away again; they stand in `ranges` still
@@ -278,9 +258,9 @@ SELECT id, use_case, use_case_name,
   (strftime('%Y-%m-%dT%H:%M:%S', begun_us / 1000000, 'unixepoch') || printf('.%06dZ', begun_us % 1000000)) AS begun, begun_us, duration_us,
   (strftime('%Y-%m-%dT%H:%M:%S', last_us / 1000000, 'unixepoch') || printf('.%06dZ', last_us % 1000000)) AS last_activity, last_us,
   error_domain, error_code, attributes, waiting_for_beginner, source, app, app_version, sources, events, exchanges,
-  (substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (((instr('0123456789ABCDEF', substr(hex(guid), 23, 1)) - 1) << 1) | ((instr('0123456789ABCDEF', substr(hex(guid), 24, 1)) - 1) >> 3)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 24, 1)) - 1) & 7) << 2) | ((instr('0123456789ABCDEF', substr(hex(guid), 25, 1)) - 1) >> 2)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 25, 1)) - 1) & 3) << 3) | ((instr('0123456789ABCDEF', substr(hex(guid), 26, 1)) - 1) >> 1)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 26, 1)) - 1) & 1) << 4) | (instr('0123456789ABCDEF', substr(hex(guid), 27, 1)) - 1)) + 1, 1) || '-' || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (((instr('0123456789ABCDEF', substr(hex(guid), 28, 1)) - 1) << 1) | ((instr('0123456789ABCDEF', substr(hex(guid), 29, 1)) - 1) >> 3)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 29, 1)) - 1) & 7) << 2) | ((instr('0123456789ABCDEF', substr(hex(guid), 30, 1)) - 1) >> 2)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 30, 1)) - 1) & 3) << 3) | ((instr('0123456789ABCDEF', substr(hex(guid), 31, 1)) - 1) >> 1)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 31, 1)) - 1) & 1) << 4) | (instr('0123456789ABCDEF', substr(hex(guid), 32, 1)) - 1)) + 1, 1)) AS support_code, CASE WHEN parent IS NOT NULL THEN (substr(lower(hex(parent)), 1, 8) || '-' || substr(lower(hex(parent)), 9, 4) || '-' || substr(lower(hex(parent)), 13, 4) || '-' || substr(lower(hex(parent)), 17, 4) || '-' || substr(lower(hex(parent)), 21, 12)) END AS parent
+  (substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (((instr('0123456789ABCDEF', substr(hex(guid), 23, 1)) - 1) << 1) | ((instr('0123456789ABCDEF', substr(hex(guid), 24, 1)) - 1) >> 3)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 24, 1)) - 1) & 7) << 2) | ((instr('0123456789ABCDEF', substr(hex(guid), 25, 1)) - 1) >> 2)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 25, 1)) - 1) & 3) << 3) | ((instr('0123456789ABCDEF', substr(hex(guid), 26, 1)) - 1) >> 1)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 26, 1)) - 1) & 1) << 4) | (instr('0123456789ABCDEF', substr(hex(guid), 27, 1)) - 1)) + 1, 1) || '-' || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (((instr('0123456789ABCDEF', substr(hex(guid), 28, 1)) - 1) << 1) | ((instr('0123456789ABCDEF', substr(hex(guid), 29, 1)) - 1) >> 3)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 29, 1)) - 1) & 7) << 2) | ((instr('0123456789ABCDEF', substr(hex(guid), 30, 1)) - 1) >> 2)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 30, 1)) - 1) & 3) << 3) | ((instr('0123456789ABCDEF', substr(hex(guid), 31, 1)) - 1) >> 1)) + 1, 1) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((((instr('0123456789ABCDEF', substr(hex(guid), 31, 1)) - 1) & 1) << 4) | (instr('0123456789ABCDEF', substr(hex(guid), 32, 1)) - 1)) + 1, 1)) AS support_code, CASE WHEN parent IS NOT NULL THEN (substr(lower(hex(parent)), 1, 8) || '-' || substr(lower(hex(parent)), 9, 4) || '-' || substr(lower(hex(parent)), 13, 4) || '-' || substr(lower(hex(parent)), 17, 4) || '-' || substr(lower(hex(parent)), 21, 12)) END AS parent, error_name
 FROM (
-  SELECT p.guid, p.parent, (substr(lower(hex(p.guid)), 1, 8) || '-' || substr(lower(hex(p.guid)), 9, 4) || '-' || substr(lower(hex(p.guid)), 13, 4) || '-' || substr(lower(hex(p.guid)), 17, 4) || '-' || substr(lower(hex(p.guid)), 21, 12)) AS id, p.use_case,
+  SELECT p.guid, p.parent, json_extract(p.closed_detail, '$.error_name') AS error_name, (substr(lower(hex(p.guid)), 1, 8) || '-' || substr(lower(hex(p.guid)), 9, 4) || '-' || substr(lower(hex(p.guid)), 13, 4) || '-' || substr(lower(hex(p.guid)), 17, 4) || '-' || substr(lower(hex(p.guid)), 21, 12)) AS id, p.use_case,
     coalesce((SELECT min(n.name) FROM names n WHERE n.use_case = p.use_case AND n.event = -1 AND n.app = s.app AND n.app_version = s.app_version), (SELECT min(n.name) FROM names n WHERE n.use_case = p.use_case AND n.event = -1), 'use case ' || p.use_case) AS use_case_name,
     p.outcome, p.listed_us AS begun_us, p.closed_at_us - p.at_us AS duration_us, p.timeout_us,
     (SELECT max((a.last_at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = a.source AND c.at_us <= a.last_at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = a.source ORDER BY c.at_us LIMIT 1), 0))) FROM parts a WHERE a.guid = p.guid) AS last_us,
@@ -314,7 +294,8 @@ SELECT (substr(lower(hex(f.guid)), 1, 8) || '-' || substr(lower(hex(f.guid)), 9,
   CASE WHEN f.kind = 'event' THEN coalesce((SELECT min(n.name) FROM names n WHERE n.use_case = f.use_case AND n.event = f.code AND n.app = s.app AND n.app_version = s.app_version), (SELECT min(n.name) FROM names n WHERE n.use_case = f.use_case AND n.event = f.code), 'event ' || f.code) ELSE f.label END AS label,
   CASE WHEN f.kind = 'event' THEN f.code END AS code,
   json_extract(f.detail, '$.error_domain') AS error_domain, f.error_code,
-  json_extract(f.detail, '$.attributes') AS attributes, ifnull(f.sequence > f.closed, 0) AS late
+  json_extract(f.detail, '$.attributes') AS attributes, ifnull(f.sequence > f.closed, 0) AS late,
+  json_extract(f.detail, '$.error_name') AS error_name
 FROM (
   SELECT p.guid, p.use_case, p.closed, p.source, p.sequence AS part, p.sequence, 'opened' AS kind,
     CASE p.joined WHEN 0 THEN 'begun' ELSE 'joined' END AS label, NULL AS code, NULL AS error_code, p.opened_detail AS detail,
@@ -338,3 +319,24 @@ FROM (
     ifnull(l.status, CASE l.state WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' END), NULL, l.error_code, l.closed_detail, (l.closed_at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = l.source AND c.at_us <= l.closed_at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = l.source ORDER BY c.at_us LIMIT 1), 0))
   FROM parts p JOIN network_logs l ON l.source = p.source AND l.part = p.sequence WHERE p.guid IS NOT NULL AND l.closed IS NOT NULL
 ) f JOIN sources s ON s.id = f.source;
+
+CREATE VIEW exchanges AS -- HTTP exchanges; transaction_id is NULL outside any transaction
+SELECT CASE WHEN p.guid IS NOT NULL THEN (substr(lower(hex(p.guid)), 1, 8) || '-' || substr(lower(hex(p.guid)), 9, 4) || '-' || substr(lower(hex(p.guid)), 13, 4) || '-' || substr(lower(hex(p.guid)), 17, 4) || '-' || substr(lower(hex(p.guid)), 21, 12)) END AS transaction_id, (strftime('%Y-%m-%dT%H:%M:%S', l.time_us / 1000000, 'unixepoch') || printf('.%06dZ', l.time_us % 1000000)) AS time, l.time_us,
+  s.app, (substr(lower(hex(s.uuid)), 1, 8) || '-' || substr(lower(hex(s.uuid)), 9, 4) || '-' || substr(lower(hex(s.uuid)), 13, 4) || '-' || substr(lower(hex(s.uuid)), 17, 4) || '-' || substr(lower(hex(s.uuid)), 21, 12)) AS source, l.sequence,
+  CASE l.role WHEN 0 THEN 'client' WHEN 1 THEN 'server' END AS role, l.method,
+  ifnull(json_extract(l.opened_detail, '$.scheme') || '://', '') || ifnull(l.host, '') || ifnull(':' || json_extract(l.opened_detail, '$.port'), '')
+    || l.path || ifnull('?' || json_extract(l.opened_detail, '$.query'), '') AS url,
+  CASE WHEN l.state = 1 AND json_extract(l.closed_detail, '$.mocked') THEN 'mocked'
+    ELSE ifnull(CASE l.state WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'canceled' END, CASE s.ended WHEN 0 THEN 'in_progress' ELSE 'interrupted' END) END AS state, l.status,
+  l.closed_at_us - l.at_us AS duration_us, l.first_byte_us - l.at_us AS first_byte_after_us, l.sent_bytes, l.received_bytes,
+  json_extract(l.closed_detail, '$.error_domain') AS error_domain, l.error_code,
+  json_extract(l.closed_detail, '$.http_version') AS http_version,
+  json_extract(l.closed_detail, '$.sent_at_us') - l.at_us AS sent_after_us,
+  json_extract(l.closed_detail, '$.received_wire_bytes') AS received_wire_bytes,
+  json_array_length(l.closed_detail, '$.redirects') AS redirects, json_extract(l.closed_detail, '$.rule') AS rule,
+  (SELECT sum(b.kept_bytes) FROM bodies b WHERE b.source = l.source AND b.exchange = l.sequence AND b.direction = 0) AS kept_of_request,
+  (SELECT sum(b.kept_bytes) FROM bodies b WHERE b.source = l.source AND b.exchange = l.sequence AND b.direction = 1) AS kept_of_response,
+  json_extract(l.closed_detail, '$.error_name') AS error_name
+FROM (SELECT *, (n.at_us + coalesce((SELECT c.offset_us FROM clocks c WHERE c.source = n.source AND c.at_us <= n.at_us ORDER BY c.at_us DESC LIMIT 1), (SELECT c.offset_us FROM clocks c WHERE c.source = n.source ORDER BY c.at_us LIMIT 1), 0)) AS time_us FROM network_logs n WHERE n.method IS NOT NULL) l
+  JOIN sources s ON s.id = l.source
+  LEFT JOIN parts p ON p.source = l.source AND p.sequence = l.part;

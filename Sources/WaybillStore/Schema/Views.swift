@@ -11,13 +11,14 @@ enum Views {
         + transactions(",\n  \(SQL.supportCode(guid: "guid")) AS support_code", from: "p.guid, ")
 
     /// As version 13 has them: attributes that were set are no events, and those of a transaction are the latest; with
-    /// the transaction below which one was begun.
+    /// the transaction below which one was begun, and the names of errors.
     static let withAttributesSet =
         "DROP VIEW transactions;\nDROP VIEW timeline;\n"
         + transactions(
-            ",\n  \(SQL.supportCode(guid: "guid")) AS support_code, CASE WHEN parent IS NOT NULL THEN \(SQL.text(guid: "parent")) END AS parent",
-            from: "p.guid, p.parent, ", attributes: latestAttributes, isEvent: " AND e.code >= 0")
-        + timeline(setsAttributes: true)
+            ",\n  \(SQL.supportCode(guid: "guid")) AS support_code, CASE WHEN parent IS NOT NULL THEN \(SQL.text(guid: "parent")) END AS parent, error_name",
+            from: "p.guid, p.parent, json_extract(p.closed_detail, '$.error_name') AS error_name, ",
+            attributes: latestAttributes, isEvent: " AND e.code >= 0")
+        + timeline(setsAttributes: true) + exchangesWithBodies(",\n  \(errorName("l.closed_detail"))")
 
     /// What counts in the leading part `p`: of each name the latest value, unless it was removed since.
     private static let latestAttributes = """
@@ -76,11 +77,12 @@ enum Views {
 
     /// One row for each fact of a transaction.
     ///
-    /// - Parameter setsAttributes: Whether rows of events may be attributes that were set.
+    /// - Parameter setsAttributes: Whether rows of events may be attributes that were set, and errors have names.
     private static func timeline(setsAttributes: Bool = false) -> String {
         let isSetting = "e.code = \(Tables.codeOfAttributesSet)"
         let kind = setsAttributes ? "CASE WHEN \(isSetting) THEN 'attributes_set' ELSE 'event' END" : "'event'"
         let label = setsAttributes ? "CASE WHEN \(isSetting) THEN 'attributes set' END" : "NULL"
+        let errorName = setsAttributes ? ",\n  \(Self.errorName("f.detail"))" : ""
         return """
             CREATE VIEW timeline AS -- one row a fact; try: SELECT * FROM timeline WHERE transaction_id = '...' ORDER BY time_us, source, sequence;
             SELECT \(SQL.text(guid: "f.guid")) AS transaction_id, \(SQL.iso8601("f.time_us")) AS time, f.time_us,
@@ -88,7 +90,7 @@ enum Views {
               CASE WHEN f.kind = 'event' THEN \(SQL.name(useCase: "f.use_case", event: "f.code", app: "s.app", version: "s.app_version", otherwise: "'event ' || f.code")) ELSE f.label END AS label,
               CASE WHEN f.kind = 'event' THEN f.code END AS code,
               json_extract(f.detail, '$.error_domain') AS error_domain, f.error_code,
-              json_extract(f.detail, '$.attributes') AS attributes, ifnull(f.sequence > f.closed, 0) AS late
+              json_extract(f.detail, '$.attributes') AS attributes, ifnull(f.sequence > f.closed, 0) AS late\(errorName)
             FROM (
               SELECT p.guid, p.use_case, p.closed, p.source, p.sequence AS part, p.sequence, 'opened' AS kind,
                 CASE p.joined WHEN 0 THEN 'begun' ELSE 'joined' END AS label, NULL AS code, NULL AS error_code, p.opened_detail AS detail,
@@ -134,7 +136,11 @@ enum Views {
         """
 
     /// As version 3 has it: with what is known of the transfer, and how much is kept of the bodies.
-    static let exchangesWithBodies = """
+    static let exchangesWithBodies = exchangesWithBodies()
+
+    /// - Parameter columns: What later versions have at the end.
+    private static func exchangesWithBodies(_ columns: String = "") -> String {
+        """
         DROP VIEW exchanges;
         CREATE VIEW exchanges AS -- HTTP exchanges; transaction_id is NULL outside any transaction
         SELECT CASE WHEN p.guid IS NOT NULL THEN \(SQL.text(guid: "p.guid")) END AS transaction_id, \(SQL.iso8601("l.time_us")) AS time, l.time_us,
@@ -151,12 +157,18 @@ enum Views {
           json_extract(l.closed_detail, '$.received_wire_bytes') AS received_wire_bytes,
           json_array_length(l.closed_detail, '$.redirects') AS redirects, json_extract(l.closed_detail, '$.rule') AS rule,
           (SELECT sum(b.kept_bytes) FROM bodies b WHERE b.source = l.source AND b.exchange = l.sequence AND b.direction = 0) AS kept_of_request,
-          (SELECT sum(b.kept_bytes) FROM bodies b WHERE b.source = l.source AND b.exchange = l.sequence AND b.direction = 1) AS kept_of_response
+          (SELECT sum(b.kept_bytes) FROM bodies b WHERE b.source = l.source AND b.exchange = l.sequence AND b.direction = 1) AS kept_of_response\(columns)
         FROM (SELECT *, \(SQL.wall("n.at_us", source: "n.source")) AS time_us FROM network_logs n WHERE n.method IS NOT NULL) l
           JOIN sources s ON s.id = l.source
           LEFT JOIN parts p ON p.source = l.source AND p.sequence = l.part;
 
         """
+    }
+
+    /// The name of an error in the detail of a row.
+    private static func errorName(_ detail: String) -> String {
+        "json_extract(\(detail), '$.error_name') AS error_name"
+    }
 
     /// One row for each source: what became of its facts.
     private static let ledgers = """

@@ -39,14 +39,24 @@ import WaybillCore
         #expect(try recorded() == app.facts)
     }
 
-    /// Breaks when a person in the shell does not see the error's code.
-    @Test func theTimelineViewShowsTheCodeOfAnEventsError() throws {
+    /// Breaks when a person in the shell does not see the error's code, or what it is called.
+    @Test func theViewsShowCodeAndNameOfAnError() throws {
         app.event(1, part: app.open(GUID()), error: RecordedError(domain: "HTTP", code: 401))
+        let part = app.open(GUID())
+        let error = RecordedError(domain: "Shop", code: 3, name: "rejected")
+        app.event(1, part: part, error: error)
+        app.close(part, .failed, error: error)
         try app.record(into: store)
         try store.connection.execute("PRAGMA trusted_schema = ON")
         #expect(
             try store.connection.integer(
                 "SELECT error_code FROM timeline WHERE kind = 'event' AND error_domain = 'HTTP'") == 401)
+        #expect(
+            try store.connection.integer(
+                "SELECT count(*) FROM timeline WHERE error_name = 'rejected' AND kind IN ('event', 'closed')") == 2)
+        #expect(
+            try store.connection.integer("SELECT count(*) FROM transactions WHERE error_name = 'rejected'") == 1)
+        #expect(try store.connection.integer("SELECT count(*) FROM exchanges WHERE error_name IS NOT NULL") == 0)
     }
 
     /// Breaks when a timeout is taken for the usual one, or the usual one for none.
