@@ -9,86 +9,97 @@
 /// ```swift
 /// order.log(.itemAdded, attributes: ["sku": sku, "attempt": 2, "price": price, "coupon": coupon?.code])
 /// ```
-public struct Attributes: Hashable, Sendable {
-    @usableFromInline var values: [String: AttributeValue]
+public struct Attributes: Sendable {
+    // A list: there are few, and looking through them takes less than hashing their names.
+    @usableFromInline var pairs: [(key: String, value: AttributeValue)]
 
     /// Makes an empty collection.
     @inlinable
-    public init() { values = Dictionary() }
+    public init() { pairs = [] }
 
     /// Takes names and values as they are.
-    @inlinable
-    public init(_ values: [String: AttributeValue]) { self.values = values }
+    public init(_ values: [String: AttributeValue]) { pairs = values.map { $0 } }
 
     /// The value of that name; nil where there is none, and setting it to nil takes it away.
     @inlinable
     public subscript(name: String) -> AttributeValue? {
-        get { values[name] }
-        _modify { yield &values[name] }
+        get { pairs.first { $0.key == name }?.value }
+        set {
+            guard let place = pairs.firstIndex(where: { $0.key == name }) else {
+                if let newValue { pairs.append((name, newValue)) }
+                return
+            }
+            if let newValue { pairs[place].value = newValue } else { pairs.remove(at: place) }
+        }
     }
 
-    /// The names, in no order.
-    @inlinable public var keys: Dictionary<String, AttributeValue>.Keys { values.keys }
+    /// The names, in the order in which they were given first.
+    public var keys: [String] { pairs.map(\.key) }
 
     /// Takes in other attributes.
     ///
     /// - Parameter combine: Of a name that is in both, gets this one's value and the other's, and gives what counts.
-    @inlinable
     public mutating func merge(
         _ other: Attributes, uniquingKeysWith combine: (AttributeValue, AttributeValue) -> AttributeValue
     ) {
-        values.merge(other.values, uniquingKeysWith: combine)
+        for (name, value) in other.pairs { self[name] = self[name].map { combine($0, value) } ?? value }
     }
 
     /// These and other attributes, as ``merge(_:uniquingKeysWith:)`` puts them together.
-    @inlinable
     public func merging(
         _ other: Attributes, uniquingKeysWith combine: (AttributeValue, AttributeValue) -> AttributeValue
     ) -> Attributes {
-        Attributes(values.merging(other.values, uniquingKeysWith: combine))
+        var all = self
+        all.merge(other, uniquingKeysWith: combine)
+        return all
     }
 
     /// Those of them that are to be kept.
-    @inlinable
     public func filter(_ isIncluded: ((key: String, value: AttributeValue)) throws -> Bool) rethrows -> Attributes {
-        Attributes(try values.filter(isIncluded))
+        var kept = Attributes()
+        kept.pairs = try pairs.filter(isIncluded)
+        return kept
+    }
+
+    fileprivate var dictionary: [String: AttributeValue] {
+        Dictionary(pairs.lazy.map { ($0.key, $0.value) }) { $1 }
     }
 }
 
 extension Attributes: ExpressibleByDictionaryLiteral {
     @inlinable
     public init(dictionaryLiteral elements: (String, any AttributeConvertible)...) {
-        values = Dictionary(minimumCapacity: elements.count)
-        for (name, value) in elements { values[name] = value.attributeValue }
+        pairs = []
+        guard !elements.isEmpty else { return }
+        pairs.reserveCapacity(elements.count)
+        for (name, value) in elements { self[name] = value.attributeValue }
     }
 }
 
-extension Attributes: Collection {
-    @inlinable public var startIndex: Dictionary<String, AttributeValue>.Index { values.startIndex }
-    @inlinable public var endIndex: Dictionary<String, AttributeValue>.Index { values.endIndex }
-    @inlinable public var count: Int { values.count }
-    @inlinable public var isEmpty: Bool { values.isEmpty }
-    @inlinable
-    public func index(after index: Dictionary<String, AttributeValue>.Index) -> Dictionary<String, AttributeValue>.Index
-    {
-        values.index(after: index)
+extension Attributes: Hashable {
+    /// Whether the same names have the same values, in whatever order they were given.
+    public static func == (left: Attributes, right: Attributes) -> Bool {
+        left.count == right.count && left.pairs.allSatisfy { right[$0.key] == $0.value }
     }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(dictionary) }
+}
+
+extension Attributes: RandomAccessCollection {
+    @inlinable public var startIndex: Int { pairs.startIndex }
+    @inlinable public var endIndex: Int { pairs.endIndex }
     @inlinable
-    public subscript(
-        position: Dictionary<String, AttributeValue>.Index
-    ) -> (key: String, value: AttributeValue) { values[position] }
-    @inlinable
-    public func makeIterator() -> Dictionary<String, AttributeValue>.Iterator { values.makeIterator() }
+    public subscript(position: Int) -> (key: String, value: AttributeValue) { pairs[position] }
 }
 
 extension Attributes: Codable {
     // By a container, so that a coder knows a dictionary, whose keys it must leave as they are.
     public init(from decoder: any Decoder) throws {
-        values = try decoder.singleValueContainer().decode([String: AttributeValue].self)
+        self.init(try decoder.singleValueContainer().decode([String: AttributeValue].self))
     }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        try container.encode(values)
+        try container.encode(dictionary)
     }
 }
