@@ -13,9 +13,10 @@ package struct AttributeSQL {
     ///   - mark: ``mark(of:)`` as an expression.
     init(name: String, mark: String) { (self.name, self.mark) = (name, mark) }
 
-    /// For statements that take no arguments.
+    /// For statements that take no arguments. Of a name that is longer than any can be nothing is found.
     package init(literally name: String) {
-        self.init(name: Self.literal(name), mark: Self.literal(Self.mark(of: name)))
+        let short = name.cut(to: Limits.nameLength) ?? name
+        self.init(name: Self.literal(short), mark: Self.literal(Self.mark(of: short)))
     }
 
     /// A text without which no JSON has a member of that name: looking for it costs less than reading the JSON.

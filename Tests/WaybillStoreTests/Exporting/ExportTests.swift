@@ -12,8 +12,7 @@ import WaybillTesting
     @Test(
         arguments: [
             "every-kind-and-member", "login-from-client-and-server", "exchange-transfer", "errors-with-names",
-            "websocket",
-            "parent-and-child",
+            "websocket", "parent-and-child", "attributes-set",
         ],
         TextFormat.allCases)
     func theGoldenSetsAreExportedAsPublished(name: String, format: TextFormat) throws {
