@@ -40,9 +40,9 @@ import WaybillReading
             request: body([KeptMessage(1, Array("hello\nyou".utf8), isText: true)]),
             response: body([KeptMessage(2, [1, 2, 3], isText: false)]))
         let lines = text(record, bodies).split(separator: "\n")
-        #expect(lines.contains("→      1 ms       9 B  hello…"))
-        #expect(lines.contains("←      2 ms       9 B  (not kept)"))
-        #expect(lines.contains("←      3 ms       9 B  (no text)"))
+        #expect(lines.contains("→   1.00 ms       9 B  hello…"))
+        #expect(lines.contains("←   2.00 ms       9 B  (not kept)"))
+        #expect(lines.contains("←   3.00 ms       9 B  (no text)"))
         #expect(lines.contains { $0.hasSuffix("1 message sent, 2 received, 1 ping, closed 1000 (bye)") })
         #expect(!lines.contains { $0.contains("number") }, "the records of what is kept are nobody's body")
         #expect(record.exchange.result == "closed 1000")

@@ -309,7 +309,7 @@ import FoundationNetworking
         let address = server.url("/orders").absoluteString.replacing("http://", with: "ws://")
         let login = tx.begin(Login.self)
         for _ in 1...2 {
-            let socket = tx.session.webSocketTask(with: address, protocols: ["orders.v1"], in: login)
+            let socket = tx.session.webSocketTask(with: address, protocols: ["graphql-transport-ws"], in: login)
             await #expect(throws: URLError.self) { try await socket.send(.string("hello")) }
             await #expect(throws: URLError.self) { _ = try await socket.receive() }
         }
@@ -317,7 +317,7 @@ import FoundationNetworking
         #expect(tx.exchanges.count == 2)
         #expect(
             tx.exchanges.first?.requestHeaderFields.contains {
-                $0.name == "Sec-WebSocket-Protocol" && $0.value == "orders.v1"
+                $0.name.lowercased() == "sec-websocket-protocol" && $0.value == "graphql-transport-ws"
             } == true)
         if server.requests.isEmpty {
             #expect(tx.exchanges.first?.error?.code == URLError.unsupportedURL.rawValue)
