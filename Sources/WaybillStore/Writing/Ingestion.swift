@@ -155,16 +155,21 @@ package struct Ingestion {
 
     /// Rows of a source that the ranges which one set tells may cover: each of them is looked at.
     private static let coveredRowLimit = 50_000
-    /// Rows of what one source has given up: as many as five sets of the largest kind tell.
+    /// Rows of what one source has given up, beyond which sets that tell very much of it are not believed: as many as
+    /// five of the largest tell.
     private static let droppedRowLimit = 5 * Limits.envelopeItems
 
     /// What the source says it has given up, as far as it has recorded that.
     ///
     /// A range that covers more rows than may be looked at for one set is left out, and counts as not arrived yet. It is
-    /// told again with the next set. So are those for which the source has no more rows.
+    /// told again with the next set. So are those of a set that tells more than any client of ours, where the source has
+    /// no room for them: only then are its rows counted, so that a small set costs what it brings.
     private func told(_ dropped: [DroppedRange], of source: SourceRow) throws(WaybillError) -> [DroppedRange] {
-        guard !dropped.isEmpty else { return [] }
-        let room = try Self.droppedRowLimit - ranges.droppedRowCount(of: source.id, limit: Self.droppedRowLimit)
+        var room = dropped.count
+        if dropped.count > RangeRows.toldLimit {
+            let count = try ranges.droppedRowCount(of: source.id, limit: Self.droppedRowLimit)
+            room = Self.droppedRowLimit - count
+        }
         let told = dropped.prefix(room).compactMap { range in
             range.first <= source.recorded
                 ? DroppedRange(first: range.first, last: min(range.last, source.recorded), reason: range.reason) : nil
