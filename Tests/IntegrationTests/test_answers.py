@@ -173,7 +173,7 @@ QUESTIONS = {
     "errors": (
         ["summary"], """SELECT domain, min(error) AS code, error_name AS name, count(*) AS count FROM leaders
         WHERE error IS NOT NULL GROUP BY domain, error_name, CASE WHEN error_name IS NULL THEN error END
-        ORDER BY count DESC, domain, coalesce(name, ''), code""", lambda a: a["use_cases"][0]["errors"]),
+        ORDER BY count(*) DESC, domain, coalesce(error_name, ''), min(error)""", lambda a: a["use_cases"][0]["errors"]),
     "rates": (
         ["summary"], f"""SELECT time_us // {DAY} * {DAY} AS start_us, count(*) AS runs,
         count(*) FILTER (ended = 'failed') AS failed, count(*) FILTER (ended = 'abandoned') AS abandoned,

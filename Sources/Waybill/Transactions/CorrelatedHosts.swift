@@ -14,7 +14,7 @@ package struct CorrelatedHosts: Sendable {
             names.insert(Self.normalized(text))
             return nil
         }
-        let name = text.dropFirst(2)
+        let name = text.dropFirst(2).hasSuffix(".") ? text.dropFirst(2).dropLast() : text.dropFirst(2)
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         // An address has no names below it.
         guard text.hasPrefix("*."), Self.isName(String(name)), !name.contains(":"), labels.count > 1,
