@@ -25,6 +25,8 @@ struct List: AsyncParsableCommand {
               status:401             of an exchange; also 4xx and 400-499
               exchange:failed        an exchange in that state
               app:x version:1.2 device:x os:"iOS 18" osVersion:18.1
+              ended:signal           interrupted by one; also SIGSEGV, exit, reboot,
+                                     system, unknown
               took>2s took<500ms     from opening to closing
               since:24h until:7d     begun at or after, begun before
               parent:checkout        begun below one of that use case, or with

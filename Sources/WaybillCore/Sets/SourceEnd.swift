@@ -27,7 +27,7 @@ public enum SourceEnd: Hashable, Sendable {
         case "exit": self = .exit
         case "reboot": self = .reboot
         case "system": self = .system
-        case _ where name.hasPrefix("SIG"): self = .signal(String(name))
+        case _ where name.hasPrefix("SIG") && name.utf8.count > 3: self = .signal(String(name))
         default: self = .other(String(name))
         }
     }

@@ -167,4 +167,15 @@ import WaybillTesting
     func durationsHaveUnits(text: String, microseconds: Int) throws {
         #expect(try filter("took>\(text)").conditions == [.tookMoreThan(.microseconds(microseconds))])
     }
+
+    /// Breaks when a misspelt end of a process finds nothing and says nothing, or a signal is not found in any case.
+    @Test func anEndOfAProcessIsAWordOrASignal() throws {
+        for (text, value) in [("ended:signal", "signal"), ("ended:sigsegv", "SIGSEGV"), ("ended:Reboot", "reboot")] {
+            #expect(try FilterCondition(text) == .ended(value))
+            #expect(try FilterCondition(text, about: .exchanges) == .ended(value))
+        }
+        for text in ["ended:sig", "ended:crash", "ended:", "ended>exit"] {
+            #expect(throws: FilterMistake.self) { try FilterCondition(text) }
+        }
+    }
 }
