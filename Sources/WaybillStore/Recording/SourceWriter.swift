@@ -104,8 +104,8 @@ package final class SourceWriter: Sendable {
                 }
                 recorder.confirmBatch()
                 if !pieces.isEmpty { _ = try store.opened().append(pieces, of: source, limit: bodyLimit) }
+                if !facts.isEmpty || recorder.hasJournal { try store.opened().note(.exit, of: source) }
                 guard recorder.hasJournal else { return }
-                try store.opened().note(.exit, of: source)
                 try store.opened().sync()
                 recorder.removeJournalIfStored()
             } catch {}  // the journal stays, for the next launch

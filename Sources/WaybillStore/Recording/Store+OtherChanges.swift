@@ -9,7 +9,7 @@ extension Store {
         /// By source: how many facts it had recorded, and whether it had ended.
         var sources: [Int: (recorded: Int, hasEnded: Bool)] = [:]
         /// What was given up or has gone.
-        var losses: [Int] = []
+        var losses = [0, 0]
         /// The last of what was received.
         var arrival = 0
     }

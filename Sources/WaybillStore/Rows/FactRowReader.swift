@@ -7,6 +7,9 @@ package enum FactRowReader {
         + "p.parent, p.parent_part, "
         + samplingColumns
 
+    /// How many ``openedColumns`` are.
+    package static let openedColumnCount: Int32 = 14
+
     package static let samplingColumns = "p.sample_ppm, p.sample_kept, p.slow_us"
 
     /// What ``samplingColumns`` say, from that column on; nil: everything of the use case is delivered.

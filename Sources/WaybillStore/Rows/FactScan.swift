@@ -124,9 +124,10 @@ package struct FactScan {
     }
 
     package static func part(_ row: Row) -> ScannedPart {
-        ScannedPart(
+        let rest = row.dropFirst(FactRowReader.openedColumnCount)
+        return ScannedPart(
             sequence: row.int(0), opened: row.isNull(2) ? nil : FactRowReader.opened(row),
-            closed: row.isNull(11) ? nil : FactRowReader.closed(row.dropFirst(11)), useCaseName: row.optionalText(17))
+            closed: rest.isNull(0) ? nil : FactRowReader.closed(rest), useCaseName: rest.optionalText(6))
     }
 }
 
