@@ -149,10 +149,8 @@ extension JSONReader {
             let start = offset
             var pair: [Int] = []
             try beginArray()
-            while try nextElement() {
-                guard pair.count < 2 else { break }
-                pair.append(try integer(in: 1...Limits.largestInteger))
-            }
+            // One more than there may be, so that it shows.
+            while pair.count < 3, try nextElement() { pair.append(try integer(in: 1...Limits.largestInteger)) }
             guard pair.count == 2, pair[0] <= pair[1] else {
                 throw JSONFailure(.invalid, at: start, "the first and the last sequence of a range were expected")
             }
