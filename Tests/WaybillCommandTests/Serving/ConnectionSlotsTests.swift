@@ -53,6 +53,13 @@ import WaybillCore
         try channel.writeInbound(HTTPRequestPart.head(head))
     }
 
+    /// A connection on which a request has begun.
+    private func begun(_ slots: ConnectionSlots, _ token: String) throws -> EmbeddedChannel {
+        let channel = try connect(slots)
+        try begin(channel, token)
+        return channel
+    }
+
     private func end(_ channel: EmbeddedChannel) throws { try channel.writeInbound(HTTPRequestPart.end(nil)) }
 
     private func answer(_ channel: EmbeddedChannel) throws {
@@ -71,8 +78,9 @@ import WaybillCore
 
     @Test func whoHadTheTimeToShowATokenAndDidNotMakesRoom() throws {
         let slots = slots(2)
-        let (stranger, known) = (try connect(slots), try connect(slots))
+        let known = try connect(slots)
         try begin(known, "one")
+        let stranger = try connect(slots)
         #expect(!isOpen(slots, [stranger, known]))
         pass(ConnectionSlots.timeToIntroduce)
         #expect(isOpen(slots, [stranger, known]))
@@ -92,11 +100,9 @@ import WaybillCore
 
     @Test func whatRestsBetweenRequestsMakesRoomAndWhatIsWorkedOnDoesNot() throws {
         let slots = slots(2)
-        let (resting, busy) = (try connect(slots), try connect(slots))
-        for (channel, token) in [(resting, "one"), (busy, "two")] {
-            try begin(channel, token)
-            try end(channel)
-        }
+        // Each shows its token before the next one comes, so that there are never two strangers.
+        let (resting, busy) = (try begun(slots, "one"), try begun(slots, "two"))
+        for channel in [resting, busy] { try end(channel) }
         pass(.hours(1))
         #expect(!isOpen(slots, [resting, busy]))
         try answer(resting)
@@ -107,9 +113,8 @@ import WaybillCore
     /// Breaks when one token, or the tokens of one project, can have every connection at work for them.
     @Test func oneTokenHasHalfOfTheSlotsAndOneProjectThreeQuarters() throws {
         let slots = slots(8)
-        let channels = try (0..<10).map { _ in try connect(slots) }
         let senders = ["one", "one", "one", "one", "one", "two", "two", "two", "other", "other"]
-        for (channel, token) in zip(channels, senders) { try begin(channel, token) }
+        let channels = try senders.map { try begun(slots, $0) }
         #expect(
             channels.map(\.isActive) == [true, true, true, true, false, true, true, false, true, true])
         #expect(refused.withLock { $0 } == 2)
