@@ -17,12 +17,11 @@ enum Ending: String {
         case .two:
             let first = try await transactions(in: folder.appending(path: "one"))
             let second = try await transactions(in: folder.appending(path: "two"))
-            await MainActor.run { withExtendedLifetime((first, second)) { end() } }
+            withExtendedLifetime((first, second)) { end() }
         case .exit, .kill, .fault, .abort, .terminate, .handledExit, .handledKill, .handledFault, .ignored, .uncaught,
             .fork, .stack:
             let opened = try await transactions(in: folder)
-            // On the main thread: on others most signals are blocked.
-            await MainActor.run { withExtendedLifetime(opened) { end() } }
+            withExtendedLifetime(opened) { end() }
         }
         _exit(70)
     }
@@ -44,7 +43,7 @@ enum Ending: String {
             capacity: 100, journalSize: JournalSize(isMapped: false), catchesSignals: true)
         _ = writer.recorder.record(.opened(Fact.Opened(transaction: GUID(), useCase: 0)), part: 0)
         try await writer.sync()
-        await MainActor.run { withExtendedLifetime(writer) { end() } }
+        withExtendedLifetime(writer) { end() }
     }
 
     /// What the app has set before.
@@ -82,10 +81,10 @@ enum Ending: String {
         case .abort, .two: Foundation.abort()
         case .terminate: Foundation.kill(getpid(), SIGTERM)
         case .handledExit:
-            Foundation.kill(getpid(), SIGTERM)
+            Self.terminateHere()
             Foundation.exit(7)
         case .handledKill, .ignored:
-            Foundation.kill(getpid(), SIGTERM)
+            Self.terminateHere()
             Foundation.kill(getpid(), SIGKILL)
         case .fork:
             guard let symbol = dlsym(nil, "fork") else { _exit(69) }
@@ -104,6 +103,15 @@ enum Ending: String {
             print(Self.deep(0))
         }
         pause()
+    }
+
+    /// Returns when SIGTERM was handled, by this thread: those of Dispatch block it.
+    private static func terminateHere() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGTERM)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        Foundation.raise(SIGTERM)
     }
 
     @inline(never)

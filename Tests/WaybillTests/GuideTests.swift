@@ -197,7 +197,7 @@ import WaybillTesting
         let snippets = [guide[below..<delivery], guide[start..<end], guide[last...]].flatMap { part in
             part.components(separatedBy: "```").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
         }
-        #expect(snippets.count == 16)
+        #expect(snippets.count == 18)
         for line in snippets.flatMap({ $0.split(separator: "\n").dropFirst() }) {
             // In a test the store lies elsewhere.
             let code = line.trimmingCharacters(in: .whitespaces)
