@@ -92,7 +92,7 @@ def write_sets(folder, dice):
 PREPARE = """
     CREATE TEMP TABLE facts AS FROM {facts} WHERE transaction_id IS NOT NULL;
     CREATE TEMP TABLE leaders AS SELECT o.*, c.outcome AS ended, c.error_domain AS domain, c.error_code AS error,
-      c.error_name AS error_name FROM (
+      c.error_name AS called FROM (
       FROM facts WHERE kind = 'opened' QUALIFY row_number() OVER (
         PARTITION BY transaction_id ORDER BY is_joined, CASE WHEN is_joined THEN time_us END, source, sequence) = 1
     ) o LEFT JOIN (FROM facts WHERE kind = 'closed') c ON c.source = o.source AND c.part = o.part
@@ -171,9 +171,9 @@ QUESTIONS = {
             {"outcome": name, "count": count} for name, count in sorted(a["use_cases"][0]["outcomes"].items())
             if name in OUTCOMES]),
     "errors": (
-        ["summary"], """SELECT domain, min(error) AS code, error_name AS name, count(*) AS count FROM leaders
-        WHERE error IS NOT NULL GROUP BY domain, error_name, CASE WHEN error_name IS NULL THEN error END
-        ORDER BY count(*) DESC, domain, coalesce(error_name, ''), min(error)""", lambda a: a["use_cases"][0]["errors"]),
+        ["summary"], """SELECT domain, min(error) AS code, called AS name, count(*) AS count FROM leaders
+        WHERE error IS NOT NULL GROUP BY domain, called, CASE WHEN called IS NULL THEN error END
+        ORDER BY count(*) DESC, domain, coalesce(called, ''), min(error)""", lambda a: a["use_cases"][0]["errors"]),
     "rates": (
         ["summary"], f"""SELECT time_us // {DAY} * {DAY} AS start_us, count(*) AS runs,
         count(*) FILTER (ended = 'failed') AS failed, count(*) FILTER (ended = 'abandoned') AS abandoned,
