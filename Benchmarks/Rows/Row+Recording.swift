@@ -69,6 +69,7 @@ extension Row {
         defer { try? FileManager.default.removeItem(at: folder) }
         let count = 2_000
         let transactions = TransactionManager(store: .directory(folder))
+        transactions.perform(Login.self) { $0.log(.initiated) }  // with which the journal is made
         try await transactions.sync()
         func begin() -> Int {
             var taken = 0

@@ -95,11 +95,11 @@ struct List: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
+        guard !fold || !network else { throw ValidationError("--fold does not go with --network.") }
         try filter.check(request, about: network ? .exchanges : .transactions)
         guard try !follow || !network && cursor == nil && request.hasNewestFirst else {
             throw ValidationError("--follow goes with neither --network, --cursor nor sort:.")
         }
-        guard !fold || !network else { throw ValidationError("--fold does not go with --network.") }
         guard network || exchanges.areUnset else {
             throw ValidationError("--method, --status and --state go with --network.")
         }

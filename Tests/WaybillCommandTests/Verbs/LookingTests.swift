@@ -29,6 +29,30 @@ import WaybillReading
                 """)
     }
 
+    /// Broken, a list of checkouts would be full of their payments, and one payment not be found by its checkout's end.
+    @Test func whatIsBelowAnotherTransactionIsFoldedFoundAndDrawn() async throws {
+        let set = URL(filePath: #filePath).appending(path: "../../../../Schemas/examples/valid/parent-and-child.json")
+        let shop = folder.file("shop").path
+        let taken = try await Command.waybill("import", set.standardizedFileURL.path, "--to", shop)
+        #expect(taken.status == 0, "\(taken.errors)")
+        func useCases(_ arguments: String...) async throws -> [String] {
+            let list = try await Command.waybill(["list", shop] + arguments)
+            return list.text.split(separator: "\n").dropFirst().map { String($0.split(separator: " ")[2]) }
+        }
+        #expect(try await useCases().sorted() == ["checkout", "payment", "payment"])
+        #expect(try await useCases("--fold").sorted() == ["checkout", "payment"])
+        #expect(try await Command.waybill("list", shop, "--fold").text.contains("1, 1 failed"))
+        #expect(try await useCases("parent:checkout outcome:failed") == ["payment"])
+        let shown = try await Command.waybill("show", shop, "HSYP-RPTA")
+        #expect(shown.text.contains("\n  payment 24H2-4CSK  failed · 197.9 ms"))
+        #expect(try await Command.waybill("show", shop, "24H2-4CSK").text.contains("checkout HSYP-RPTA"))
+        let byParent = try await Command.waybill(
+            "ask", "duration", shop, "--use-case", "payment", "--by", "parent.outcome")
+        #expect(byParent.text.contains("\nsucceeded           1"))
+        let mistaken = try await Command.waybill("list", shop, "--fold", "--network")
+        #expect(mistaken.errors.contains("--fold does not go with --network."))
+    }
+
     @Test func aFileAndACollectorAreListedAlike() async throws {
         let list = try await Command.waybill("list", store)
         #expect(try await Command.waybill("list", "\(store)/waybill.sqlite").output == list.output)
