@@ -64,8 +64,8 @@ import Testing
                   import                  Take in sets that were written to files.
                   verify                  Check a store (integrity, balance, gaps), or a file
                                           that holds a set.
-                  erase                   Erase transactions, or all that an installation
-                                          recorded.
+                  erase                   Erase transactions, network exchanges, or all that an
+                                          installation recorded.
                   backup                  Copy a store, or a collector's folder, while it is
                                           written to.
 
