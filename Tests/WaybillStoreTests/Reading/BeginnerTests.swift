@@ -20,7 +20,8 @@ import WaybillCore
         reader = try StoreReader(place)
         client.close(client.open(begun), .failed)
         for (number, transaction) in [begun, madeUp, GUID()].enumerated() {
-            let part = server.open(transaction, useCase: number, joined: true, attributes: ["by": "server"])
+            let attributes: Attributes = transaction == begun ? [:] : ["by": "server"]
+            let part = server.open(transaction, useCase: number, joined: true, attributes: attributes)
             server.openExchange(Fact.ExchangeOpened(role: .server, method: "GET", path: "/\(number)"), part: part)
             if number < 2 { server.close(part, .failed) }
         }
