@@ -185,7 +185,8 @@ import WaybillCore
     @Test func filesOfTheOverviewHaveWhatThePageShows() async throws {
         try await run([login.clientSet()]) { server in
             #expect(
-                try await server.get("/use-cases/login/errors.csv").text == "domain,code,count\r\nLoginError,3,1\r\n")
+                try await server.get("/use-cases/login/errors.csv").text
+                    == "domain,code,count,name\r\nLoginError,3,1,\r\n")
             let outcomes = try await server.get("/use-cases/login/outcomes.csv").text
             #expect(
                 outcomes == "start,end,runs,open,succeeded,failed,canceled,abandoned,interrupted,timed_out\r\n"
