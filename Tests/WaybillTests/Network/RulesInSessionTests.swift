@@ -229,10 +229,10 @@ struct RulesInSessionTests {
         let url = try refusedURL()
         var statuses: [Int?] = []
         try await tests.tx.perform(Login.self) { _ in
-            repeat {
+            for _ in 0..<9 where statuses.isEmpty || statuses.last == 503 {
                 let (_, response) = try await tests.tx.session.data(for: URLRequest(url: url))
                 statuses.append(response.status)
-            } while statuses.last == 503 && statuses.count < 9
+            }
         }
         #expect(statuses == [503, 503, 200])
         #expect(tests.tx.rules.hits == ["down": 2, "up": 1])
