@@ -49,17 +49,19 @@ extension RecordedError {
         let bridged = error as NSError
         let identity = ErrorIdentity.of(error, as: bridged)
         self.init(domain: identity.domain, code: identity.code, name: identity.name)
-        var last = (error: error, bridged: bridged)
+        var last = (error: error, bridged: bridged, identity: identity)
         // Bounded, since an error may stand behind itself.
-        while underlying.count < Limits.underlyingErrors,
-            let next = ErrorIdentity.behind(last.error, as: last.bridged)
-        {
+        for _ in 0..<2 * Limits.underlyingErrors where underlying.count < Limits.underlyingErrors {
+            guard let next = ErrorIdentity.behind(last.error, as: last.bridged) else { break }
             if let recorded = next as? RecordedError {
                 underlying += recorded.chain.prefix(Limits.underlyingErrors - underlying.count)
                 break
             }
-            last = (next, next as NSError)
-            underlying.append(ErrorIdentity.of(next, as: last.bridged))
+            let bridged = next as NSError
+            let identity = ErrorIdentity.of(next, as: bridged)
+            // Where the same stands behind it, as Foundation on Linux has it in a `URLError`, there is no more to say.
+            if identity != last.identity { underlying.append(identity) }
+            last = (next, bridged, identity)
         }
         guard includingText else { return }
         text =
