@@ -9,7 +9,7 @@ from pathlib import Path
 
 from waybill import WAYBILL, execute
 
-PEAK_MB = float(os.environ.get("PEAK_MB", "150"))
+PEAK_MB = float(os.environ.get("PEAK_MB", "200"))
 INNOCENT_SECONDS = float(os.environ.get("INNOCENT_SECONDS", "10"))
 GIVEN_UP_SECONDS = 60  # when the innocent no longer sends a set again: what is measured ends here
 PROPERTY = "attack"

@@ -95,7 +95,7 @@ def test_hundreds_of_thousands_of_dropped_ranges_make_no_set_dearer(collector, a
         record = json.loads(body)["rows"][0] if status == 200 else body
         assert len(body) < 200_000 and len(record["gaps"]) <= 1_000, "a page of sources stays small"
         rows = in_sqlite(collector.place / "waybill.sqlite", "SELECT max(n) FROM (SELECT count(*) n FROM dropped GROUP BY source)")
-        assert rows[0][0] <= 5 * MOST + 2, "a source has room for the ranges of five such sets"
+        assert rows[0][0] <= 5 * MOST + 2 + 40, "a source has room for the ranges of five such sets, and of small ones"
         tried.held = f"sets of 80,000 refused; twenty small sets took {beside:.2f} s, of a new source {without:.2f} s"
 
 
