@@ -114,7 +114,7 @@ def patient(serve, tmp_path_factory):
     """One that gives a question ten minutes, and has two tokens to read."""
     collector = serve(tmp_path_factory.mktemp("patient"), "--read-seconds", "600", roles=["ingest", "read"])
     collector.tokens["other"] = execute(WAYBILL, "token", "add", collector.place, "--role", "read").stdout.strip()
-    fill(collector, TRANSACTIONS)
+    fill(collector, TRANSACTIONS // 2)
     return collector
 
 
