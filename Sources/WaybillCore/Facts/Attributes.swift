@@ -38,7 +38,9 @@ public struct Attributes: Sendable {
 
     /// Takes in other attributes.
     ///
-    /// - Parameter combine: Of a name that is in both, gets this one's value and the other's, and gives what counts.
+    /// - Parameters:
+    ///   - other: What is taken in.
+    ///   - combine: Of a name that is in both, gets this one's value and the other's, and gives what counts.
     public mutating func merge(
         _ other: Attributes, uniquingKeysWith combine: (AttributeValue, AttributeValue) -> AttributeValue
     ) {

@@ -11,10 +11,10 @@ import Foundation
 /// }
 /// ```
 public protocol TransactionError: Error {
-    /// Who defines codes and names; by default ``Foundation/CustomNSError``'s domain, else the type's name with its
+    /// Who defines codes and names; by default `CustomNSError`'s domain, else the type's name with its
     /// module.
     static var recordedDomain: String { get }
-    /// Which error; by default ``Foundation/CustomNSError``'s code, else the number that Swift gives an enum's case.
+    /// Which error; by default `CustomNSError`'s code, else the number that Swift gives an enum's case.
     var recordedCode: Int { get }
     /// Which error in words that stay the same, without values; by default the name of an enum's case. nil: none.
     var recordedName: String? { get }
@@ -33,14 +33,14 @@ extension TransactionError {
 }
 
 extension RecordedError {
-    /// Takes what an error says of itself: as ``TransactionError`` or ``Foundation/CustomNSError`` where it is one;
+    /// Takes what an error says of itself: as ``TransactionError`` or `CustomNSError` where it is one;
     /// else its type's name, and the case of an enum by number and name.
     ///
     /// Costs a few microseconds on the caller's thread, most of which are Foundation's to make an `NSError` of it.
     ///
     /// - Parameters:
     ///   - error: What went wrong.
-    ///   - includingText: Whether its words are kept: ``Foundation/LocalizedError``'s description where it has one.
+    ///   - includingText: Whether its words are kept: `LocalizedError`'s description where it has one.
     public init(_ error: any Error, includingText: Bool) {
         if let recorded = error as? RecordedError {
             self = recorded

@@ -87,7 +87,11 @@ private final class Behind: NSError, @unchecked Sendable {
         let disk = NSError(domain: "Disk", code: 28)
         let wrapped = NSError(domain: "Store", code: 1, userInfo: [NSUnderlyingErrorKey: disk])
         #expect(recorded(wrapped).underlying == [.init(domain: "Disk", code: 28)])
-        #expect(recorded(Behind(domain: "Circle", code: 1)).underlying.count == 4, "an error that stands behind itself")
+        let chain = (1...6).reduce(disk) {
+            NSError(domain: "Layer", code: $1, userInfo: [NSUnderlyingErrorKey: $0])
+        }
+        #expect(recorded(chain).underlying.map(\.code) == [5, 4, 3, 2])
+        #expect(recorded(Behind(domain: "Circle", code: 1)).underlying == [], "an error that stands behind itself")
     }
 
     @Test func aTypeSaysItsOwnDomainCodeAndName() {
