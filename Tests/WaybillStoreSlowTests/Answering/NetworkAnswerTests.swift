@@ -76,10 +76,12 @@ import WaybillTesting
             #expect(group.states == Dictionary(grouping: all, by: \.state).mapValues(\.count), comment)
             var errors: [RecordedError: Int] = [:]
             for case let error? in all.filter({ $0.state == .failed }).map({ $0.closing?.closed.error }) {
-                errors[RecordedError(domain: error.domain, code: error.code), default: 0] += 1
+                errors[error.group, default: 0] += 1
             }
             var found: [RecordedError: Int] = [:]
-            for error in group.errors { found[RecordedError(domain: error.domain, code: error.code)] = error.count }
+            for error in group.errors {
+                found[RecordedError(domain: error.domain, code: error.code, name: error.name).group] = error.count
+            }
             #expect(found == errors, comment)
             #expect(group.errors.map(\.count) == group.errors.map(\.count).sorted(by: >), comment)
             #expect(
