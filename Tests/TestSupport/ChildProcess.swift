@@ -14,11 +14,8 @@ public final class ChildProcess: Sendable {
         process.terminationHandler = { [ended] _ in ended.open() }
         process.executableURL = Self.folder.appending(path: executable)
         process.arguments = arguments
-        // Children that are meant to crash need no backtrace.
-        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
-            .merging(environment) {
-                $1
-            }
+        process.environment = ProcessInfo.processInfo.environment.merging(Self.environment) { $1 }
+            .merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         let pipe = Pipe()
         process.standardOutput = pipe
@@ -27,6 +24,14 @@ public final class ChildProcess: Sendable {
     }
 
     deinit { kill() }
+
+    private static let environment = [
+        // Children that are meant to crash need no backtrace.
+        "SWIFT_BACKTRACE": "enable=no",
+        // Under the thread sanitizer, too, they die of their signals, and may start a thread after a fork, as the
+        // library does to make a journal.
+        "TSAN_OPTIONS": "handle_segv=0:handle_sigbus=0:handle_sigill=0:handle_sigfpe=0:die_after_fork=0",
+    ]
 
     /// Reads its output to the end, then waits for its own.
     ///

@@ -113,10 +113,7 @@ import WaybillTesting
     /// Broken, parent and child would give out the same IDs and sequences, and the collector would take half of the
     /// facts for repeats.
     @Test func aForkedChildIsANewSourceAndTheParentGoesOn() throws {
-        // The thread sanitizer would end a forked child that starts a thread, as ours does to make its journal.
-        let (output, status) = try ChildProcess(
-            "TestProcess", ["fork", folder.url.path()], environment: ["TSAN_OPTIONS": "die_after_fork=0"]
-        ).finish()
+        let (output, status) = try ChildProcess("TestProcess", ["fork", folder.url.path()]).finish()
         #expect(status == 0)
         let lines = output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
         #expect(lines.count == 2, "\(output)")
