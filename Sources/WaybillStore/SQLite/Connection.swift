@@ -34,6 +34,11 @@ package final class Connection {
     /// How long a connection waits for another one's lock.
     package static let busyMilliseconds: Int32 = 5_000
 
+    /// Frees all connections of the process from a lock that each allocation of SQLite takes to count memory.
+    ///
+    /// For programs of our own: in an app, SQLite's settings are the app's. Does nothing once SQLite was used.
+    package static func disableMemoryStatistics() { waybill_sqlite3_disable_memory_statistics() }
+
     /// Opens a database by its path or `file:` URI.
     package init(_ name: String, _ access: Access, at place: String) throws(WaybillError) {
         let flags =
