@@ -7,7 +7,7 @@ public final class TemporaryDirectory: Sendable {
     public let url: URL
 
     // Tests beside each other spent a third of their time on this lock of SQLite under the thread sanitizer.
-    private static let prepared: Void = Connection.disableMemoryStatistics()
+    private static let prepared: Void = WaybillStore.Connection.disableMemoryStatistics()
 
     /// Makes a folder of a name that is used by nobody else.
     public init() throws {
