@@ -119,6 +119,15 @@ let package = Package(
         // The smallest use: one file, no traits.
         .executableTarget(
             name: "SyncNotes", dependencies: ["Waybill"], path: "Examples/CommandLineTool", exclude: ["README.md"]),
+        // A checkout in an app with its server: three questions about 120 visits.
+        .target(name: "CheckoutShop", dependencies: ["Waybill"], path: "Examples/Checkout/Shop"),
+        .executableTarget(
+            name: "CheckoutApp", dependencies: ["Waybill", "CheckoutShop"], path: "Examples/Checkout/App"),
+        .executableTarget(
+            name: "CheckoutServer",
+            dependencies: ["Waybill", "WaybillHummingbird", "CheckoutShop", .hummingbird, .logging, .nio],
+            path: "Examples/Checkout/Server"
+        ),
         .executableTarget(
             name: "Benchmarks",
             dependencies: library + [

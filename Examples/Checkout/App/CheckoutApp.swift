@@ -1,0 +1,44 @@
+import CheckoutShop
+import Foundation
+import Waybill
+
+/// The app without its screens: `CheckoutApp SERVER` plays 120 visits to the shop.
+///
+/// Environment: `WAYBILL_COLLECTOR` says where what is recorded goes.
+@main
+struct CheckoutApp {
+    static func main() async {
+        guard let address = CommandLine.arguments.dropFirst().first, let server = URL(string: address),
+            let host = server.host()
+        else {
+            print("usage: CheckoutApp SERVER")
+            exit(64)
+        }
+        var options = TransactionManager.Options()
+        options.app = "shop"
+        options.appVersion = "3.1.0"
+        options.sampling = .shop
+        options.obeysLaunchSettings = true  // WAYBILL_COLLECTOR
+        let transactions = TransactionManager(correlatedHosts: ["*.shop.example", host], options: options)
+        let model = CheckoutModel(
+            transactions: transactions, shop: ShopClient(server: server, session: transactions.session))
+
+        var (orders, leavers, failures) = (0, 0, 0)
+        for visit in 0..<120 {
+            let customer = Customer(visit: visit)
+            switch await model.checkOut(customer) {
+            case .ordered: orders += 1
+            case .left: leavers += 1
+            case .failed(let error, let code):
+                failures += 1
+                if failures == 1 { print("\(customer.id) could not order, \(error). For support: \(code)") }
+            }
+            await model.updatePrices()
+        }
+        print("120 visits: \(orders) orders, \(failures) failures, \(leavers) left.")
+        if let sentence = model.withoutWebSockets { print("Asked for each order's state by GET. \(sentence)") }
+
+        let report = await transactions.flush(deadline: .seconds(30))
+        print("\(report.delivered) facts delivered, \(report.pending) kept for the next time.")
+    }
+}

@@ -1,0 +1,61 @@
+import CheckoutShop
+import Foundation
+import Waybill
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The shop's server, as the app knows it. Nothing here says which transaction a request is for: it is the current one's.
+struct ShopClient {
+    let server: URL
+    let session: CapturedSession
+
+    func logIn(as customer: Customer) async throws {
+        try await send("POST", "logins", ["customer": customer.id])
+    }
+
+    func order(_ basket: Basket) async throws -> Order {
+        let (data, status) = try await send("POST", "orders", basket)
+        switch status {
+        case 200: return try JSONDecoder().decode(Order.self, from: data)
+        case 409: throw CheckoutError.soldOut(sku: basket.sku)
+        default: throw CheckoutError.unexpectedStatus(status)
+        }
+    }
+
+    /// - Returns: The status: 200 where it is paid, 402 where the bank declines, 503 where it cannot be reached.
+    func pay(_ order: Order, with card: String) async throws -> Int {
+        try await send("POST", "payments", PaymentOrder(order: order.number, card: card)).status
+    }
+
+    /// Where the order is now.
+    func state(of order: Order) async throws -> String {
+        let (data, _) = try await session.data(from: server.appending(path: "orders/\(order.number)"))
+        return try JSONDecoder().decode(Order.self, from: data).state
+    }
+
+    /// The states of an order as they come.
+    func states(of order: Order) -> CapturedWebSocket {
+        let address = server.absoluteString.replacing("http", with: "ws", maxReplacements: 1)
+        return session.webSocketTask(with: "\(address)/orders/\(order.number)/states")
+    }
+
+    func prices() async throws -> [String: Decimal] {
+        let (data, response) = try await session.data(from: server.appending(path: "prices"))
+        guard response.isSuccess else { throw CheckoutError.unexpectedStatus(response.status) }
+        return try JSONDecoder().decode([String: Decimal].self, from: data)
+    }
+
+    @discardableResult
+    private func send(_ method: String, _ path: String, _ body: some Encodable) async throws -> (
+        data: Data, status: Int
+    ) {
+        var request = URLRequest(url: server.appending(path: path))
+        request.httpMethod = method
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.httpBody = try JSONEncoder().encode(body)
+        let (data, response) = try await session.data(for: request)
+        return (data, response.status)
+    }
+}
