@@ -15,6 +15,8 @@ public import WaybillCore
 ///
 /// A transaction that was begun below another one is chosen by the ID of the topmost: with the same rate it is delivered
 /// with it. Exchanges outside of any transaction are always delivered.
+///
+/// A collector may hand out rates, too: see ``acceptsRatesFromCollector``.
 public struct Sampling: Hashable, Sendable {
     /// What holds for a use case.
     struct Rule: Hashable, Sendable {
@@ -30,6 +32,14 @@ public struct Sampling: Hashable, Sendable {
 
     private(set) var rules: [Int: Rule] = [:]
     private(set) var other = Rule()
+
+    /// Whether the rates that a collector hands out with its receipts hold for what begins after them. Default: false.
+    ///
+    /// A use case's own rate comes before one for all others, and of two for the same the collector's: until the next
+    /// receipt, which may say others or none. They are not remembered: a launch begins with the app's own. What counts
+    /// as slow is for the app alone to say. Impossible rates are not taken, and are told in
+    /// ``TransactionManager/health``.
+    public var acceptsRatesFromCollector = false
 
     /// Everything is delivered.
     public init() {}
@@ -65,6 +75,27 @@ public struct Sampling: Hashable, Sendable {
             root: root, perMillion: rule.perMillion, slowMicroseconds: rule.slow.map { max(0, $0.microseconds) })
     }
 
+    /// The same with what a collector handed out, and what was wrong with that.
+    func taking(_ rates: [SamplingRate]) -> (sampling: Sampling, problem: WaybillError?) {
+        guard rates.count <= Limits.samplingRates else {
+            let problem = "The collector handed out more than \(Limits.samplingRates) sampling rates; none is taken."
+            return (self, WaybillError(.format, problem))
+        }
+        var taken = self
+        for rate in rates where rate.isPossible {
+            let share = Double(rate.perMillion) / Double(Fact.Sampling.million)
+            if let code = rate.useCase {
+                taken.rules[code, default: Rule(slow: other.slow)].rate = share
+            } else {
+                taken.other.rate = share
+            }
+        }
+        guard let wrong = rates.first(where: { !$0.isPossible }) else { return (taken, nil) }
+        let whose = wrong.useCase.map { " for use case \($0)" } ?? ""
+        let problem = "A sampling rate that the collector handed out\(whose) is not between 0 and 1; it is not taken."
+        return (taken, WaybillError(.format, problem))
+    }
+
     /// The same with possible rates, and what was wrong with others.
     var checked: (sampling: Sampling, problems: [WaybillError]) {
         var (checked, problems): (Sampling, [WaybillError]) = (self, [])
@@ -81,4 +112,35 @@ public struct Sampling: Hashable, Sendable {
         }
         return (checked, problems)
     }
+}
+
+/// The sampling that holds for what is opened now: the app's own, or with what the collector said last, where the app
+/// accepts that.
+final class SamplingInForce: Sendable {
+    private struct State {
+        var sampling: Sampling
+        var problem: WaybillError?
+    }
+
+    private let own: Sampling
+    /// nil: no collector has a say.
+    private let state: Locked<State>?
+
+    init(_ own: Sampling) {
+        self.own = own
+        state = own.acceptsRatesFromCollector ? Locked(State(sampling: own)) : nil
+    }
+
+    /// What an opening says.
+    func sampling(of useCase: Int, root: GUID) -> Fact.Sampling? {
+        (state?.withLock { $0.sampling } ?? own).sampling(of: useCase, root: root)
+    }
+
+    /// Takes what a receipt says in place of what the one before said.
+    func take(_ rates: [SamplingRate]) {
+        state?.withLock { state in (state.sampling, state.problem) = own.taking(rates) }
+    }
+
+    /// What was wrong with the last receipt's rates; nil: nothing.
+    var problem: WaybillError? { state?.withLock { $0.problem } }
 }

@@ -239,7 +239,10 @@ public final class TransactionManager: Sendable {
         let counts = sources.counters.current
         return RecordingHealth(
             problems: (sources.settings?.problems ?? [])
-                + [source?.writer.problem, sources.problem, flusher.problem, passiveCapture.problem].compactMap { $0 }
+                + [
+                    source?.writer.problem, sources.problem, sources.sampling.problem, flusher.problem,
+                    passiveCapture.problem,
+                ].compactMap { $0 }
                 + rules.problems,
             hints: [sources.modeHint, flusher.hint(on: source), counts.unknownUseCaseHint].compactMap { $0 }
                 + sources.uncorrelated.sentences,

@@ -45,6 +45,8 @@ public struct Collector: Sendable {
     package init(folder: URL, access: Access, limits: CollectorLimits, clock: any TransactionClock) throws(WaybillError)
     {
         self.limits = limits
+        // Where no project is known yet, an impossible rate would be told by the first set.
+        _ = try HandedRates(limits.samplingRates)
         redactor = limits.redactor
         self.clock = clock
         self.access = try AccessControl(

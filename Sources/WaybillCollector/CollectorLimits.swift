@@ -41,6 +41,14 @@ public struct CollectorLimits: Sendable, Hashable {
     /// and a collector was not told of, the collector hides. Default: none.
     public var visibleNames: [String] = []
 
+    /// How large a share of the transactions of a use case its apps are asked to deliver, from 0 to 1; by the use case's
+    /// name, as the apps call it, or its code, and `*` for all that have no rate of their own. At most 64. Default:
+    /// none.
+    ///
+    /// Receipts hand them out, of each project; apps take them where `options.sampling.acceptsRatesFromCollector`
+    /// allows it.
+    public var samplingRates: [String: Double] = [:]
+
     package var redactor: Redactor { Redactor(additionalNames: additionalSecretNames, visibleNames: visibleNames) }
 
     /// Makes the default limits.

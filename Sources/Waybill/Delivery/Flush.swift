@@ -101,6 +101,7 @@ struct Flush {
         } catch {
             return try await giveUp(lease, because: error)
         }
+        source.sampling.take(receipt.samplingRates)
         let quiet = receipt.retryAfter.map { min($0, RetryAfter.longest) } ?? .zero
         try await settle(lease, receipt.rejections, quiet: quiet)
         if quiet > .zero { events.tell(.quieted(quiet)) }

@@ -113,6 +113,7 @@ final class Flusher: Sendable {
                 let gate = self.state.withLock { $0.generation == generation ? $0.gate : DeliveryGate() }
                 var flush = Flush(of: source, over: delivery?.transport, gate: gate, isAsked: isAsked, events: events)
                 let report = await flush.run()
+                if let problem = source.sampling.problem { diagnostics.once(problem.message) }
                 if let error = report.error, !flush.wasHeld, !Task.isCancelled { diagnostics.once(error.message) }
                 self.state.withLock { state in
                     // Why it was held is nothing new: what went wrong before is the problem still.

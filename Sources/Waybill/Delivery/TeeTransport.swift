@@ -53,7 +53,8 @@ public final class TeeTransport: FlushTransport {
 }
 
 extension Receipt {
-    /// What two places say together: rejected is what either rejects, known what the first knows.
+    /// What two places say together: rejected is what either rejects, known what the first knows; of two that
+    /// hand out sampling rates the first is heard.
     fileprivate func joined(with other: Receipt, for set: OutgoingSet) -> Receipt {
         struct Place: Hashable {
             var source: GUID
@@ -65,6 +66,7 @@ extension Receipt {
         return Receipt(
             set: set.id, acceptedCount: max(0, set.factCount - all.count - known), knownCount: known, rejections: all,
             refusedSources: refusedSources + other.refusedSources.filter { !refusedSources.contains($0) },
+            samplingRates: samplingRates.isEmpty ? other.samplingRates : samplingRates,
             retryAfter: [retryAfter, other.retryAfter].compactMap(\.self).max())
     }
 }

@@ -11,6 +11,7 @@ package final class SourceRecorder: Sendable {
     package let writer: SourceWriter
     package let counters: Counters
     let context: ContextKeeper
+    let sampling: SamplingInForce
     /// nil: no body is kept.
     let bodies: BodyKeeper?
     let generation = ProcessGeneration.current
@@ -26,7 +27,7 @@ package final class SourceRecorder: Sendable {
 
     init(
         settings: RecordingSettings, power: RecordingSwitch, counters: Counters, changes: ChangeFeed,
-        context: ContextKeeper, tell: @escaping @Sendable (WaybillError) -> Void
+        context: ContextKeeper, sampling: SamplingInForce, tell: @escaping @Sendable (WaybillError) -> Void
     ) {
         let source = settings.describe(GUID())
         id = source.id
@@ -34,6 +35,7 @@ package final class SourceRecorder: Sendable {
         self.power = power
         self.counters = counters
         self.context = context
+        self.sampling = sampling
         writer = SourceWriter(
             source: source, place: settings.place, clock: settings.clock, capacity: settings.capacity,
             retention: settings.retention,
@@ -90,7 +92,7 @@ package final class SourceRecorder: Sendable {
         let (attributes, moment) = context.attributes(with: own)
         var opened = opened
         opened.attributes = attributes
-        opened.sampling = settings.sampling.sampling(of: opened.useCase, root: root ?? opened.transaction)
+        opened.sampling = sampling.sampling(of: opened.useCase, root: root ?? opened.transaction)
         let recorded = isCode(opened.useCase) ? recordOpening(opened) : .refused
         if recorded.sequence > 0 {
             let part = ContextKeeper.Part(

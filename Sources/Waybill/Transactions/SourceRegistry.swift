@@ -9,6 +9,7 @@ package final class SourceRegistry: Sendable {
     package let counters = Counters()
     let changes = ChangeFeed()
     let context: ContextKeeper
+    let sampling: SamplingInForce
     private let power: RecordingSwitch
     private let running: Locked<SourceRecorder?>
     private let forerunners = Locked<[Forerunner]>([])
@@ -28,16 +29,23 @@ package final class SourceRegistry: Sendable {
         power = RecordingSwitch(isOn: settings?.recording == .on)
         context = ContextKeeper(
             file: (settings?.place).flatMap { ContextFile(beside: $0) }, redactor: settings?.redactor ?? Redactor())
+        sampling = SamplingInForce(settings?.sampling ?? Sampling())
         running = Locked(
-            settings.map { [power, counters, changes, context] in
-                SourceRecorder(settings: $0, power: power, counters: counters, changes: changes, context: context) {
+            settings.map { [power, counters, changes, context, sampling] in
+                SourceRecorder(
+                    settings: $0, power: power, counters: counters, changes: changes, context: context,
+                    sampling: sampling
+                ) {
                     diagnostics.once($0.message)
                 }
             })
     }
 
     private func newSource(_ settings: RecordingSettings) -> SourceRecorder {
-        SourceRecorder(settings: settings, power: power, counters: counters, changes: changes, context: context) {
+        SourceRecorder(
+            settings: settings, power: power, counters: counters, changes: changes, context: context,
+            sampling: sampling
+        ) {
             [diagnostics] in diagnostics.once($0.message)
         }
     }

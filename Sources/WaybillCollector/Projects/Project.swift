@@ -8,6 +8,7 @@ final class Project: Sendable {
     let name: ProjectName
     let store: SQLiteStore
     let counters: Counters
+    let samplingRates: HandedRates
     /// Says up to where a tracing backend has taken everything.
     let spanCursorFile: URL
 
@@ -17,6 +18,7 @@ final class Project: Sendable {
         self.name = name
         let counters = Counters(clock: clock)
         self.counters = counters
+        samplingRates = try HandedRates(limits.samplingRates)
         var store = try SQLiteStore(
             making: name.description, in: folder, factsPerTransaction: limits.factsPerTransaction, clock: clock
         ) {

@@ -19,8 +19,9 @@ extension Collector {
         guard decoded.factCount <= limits.factsPerSet else {
             throw Problem.tooMany(facts: decoded.factCount, limit: limits.factsPerSet)
         }
-        let receipt = try await project.store.add(
-            ReceivedSet(set: redactor.redacted(decoded), atMicroseconds: clock.wallMicroseconds()))
+        let received = ReceivedSet(set: redactor.redacted(decoded), atMicroseconds: clock.wallMicroseconds())
+        var receipt = try await project.store.add(received)
+        receipt.samplingRates = await project.samplingRates.rates(after: decoded.set, receipt, in: project.store)
         return Response(
             status: .ok, headers: [.contentType: Receipt.mediaType, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: receipt.encoded())))

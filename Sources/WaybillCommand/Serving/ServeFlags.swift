@@ -114,6 +114,12 @@ struct ServeFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Ask apps to deliver this share of a use case, as login=0.1; of all others, as 0.5. Several with commas between them, or one by one.",
+            valueName: "rates"))
+    var sample: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
             "Send what comes to this tracing backend, as spans by OTLP/HTTP; header fields it asks for are WAYBILL_OTLP_HEADERS.",
             valueName: "url"))
     var otlp: String?
@@ -123,6 +129,7 @@ struct ServeFlags: ParsableArguments {
         let texts: [ServeSetting: String?] = [
             .host: host, .tlsCert: tlsCert, .tlsKey: tlsKey, .logLevel: logLevel, .otlp: otlp,
             .secretNames: secretNames, .visibleNames: visibleNames,
+            .sample: sample.isEmpty ? nil : sample.joined(separator: ","),
         ]
         let numbers: [ServeSetting: Int?] = [
             .port: port, .maxBodyBytes: maxBodyBytes, .maxDecompressedBytes: maxDecompressedBytes,

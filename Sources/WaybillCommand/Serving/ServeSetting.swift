@@ -13,6 +13,7 @@ enum ServeSetting: String, CaseIterable {
     case maxConnections, headerSeconds, bodySeconds, idleSeconds, writeSeconds, stalledSeconds, minBytesPerSecond
     case readSeconds
     case secretNames, visibleNames
+    case sample
     case otlp, otlpHeaders
 
     var key: ConfigKey { ConfigKey([rawValue]) }

@@ -29,6 +29,7 @@ struct ServeSettings: Sendable {
     private(set) var minimumBytesPerSecond = 500
     /// Where spans go, and with which header fields; nil: nowhere.
     private(set) var backend: TraceBackend?
+    private var sample: String?
     private var otlp: String?
     private var otlpHeaders: String?
 
@@ -89,6 +90,8 @@ struct ServeSettings: Sendable {
             try await reader.number(.readSeconds, in: 1...3600).map { .seconds($0) } ?? limits.readDuration
         limits.additionalSecretNames = Redactor.names(in: try await reader.text(.secretNames))
         limits.visibleNames = Redactor.names(in: try await reader.text(.visibleNames))
+        sample = try await reader.text(.sample)
+        limits.samplingRates = try Self.samplingRates(sample ?? "")
         otlp = try await reader.text(.otlp)
         otlpHeaders = try await reader.text(.otlpHeaders)
         if let otlp {
@@ -97,6 +100,26 @@ struct ServeSettings: Sendable {
             backend = try TraceBackend(URL(string: otlp) ?? URL(filePath: otlp), headers: headers)
         }
         try validate()
+    }
+
+    /// `login=0.1,7=0.2,0.5`: of a use case by its name or code, and of all others.
+    private static func samplingRates(_ text: String) throws(WaybillError) -> [String: Double] {
+        var rates: [String: Double] = [:]
+        for word in text.split(separator: ",") {
+            let parts = word.split(separator: "=", omittingEmptySubsequences: false)
+            let name =
+                parts.count == 1 ? "*" : parts.dropLast().joined(separator: "=").trimmingCharacters(in: .whitespaces)
+            guard !name.isEmpty, rates[name] == nil, let rate = Double(parts[parts.count - 1].filter { $0 != " " }),
+                (0...1).contains(rate)
+            else {
+                throw WaybillError(
+                    .setting,
+                    "The setting sample is not what it should be at “\(word)”: give login=0.1 for a use case, 0.5 for all others, each once, and rates from 0 to 1."
+                )
+            }
+            rates[name] = rate
+        }
+        return rates
     }
 
     private func validate() throws(WaybillError) {
@@ -180,6 +203,7 @@ struct ServeSettings: Sendable {
         case .secretNames:
             limits.additionalSecretNames.isEmpty ? nil : limits.additionalSecretNames.joined(separator: ",")
         case .visibleNames: limits.visibleNames.isEmpty ? nil : limits.visibleNames.joined(separator: ",")
+        case .sample: sample
         // An address may hold a password, or a key.
         case .otlp: otlp.map(Redactor().wholeURL)
         case .otlpHeaders: otlpHeaders

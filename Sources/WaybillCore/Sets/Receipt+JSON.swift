@@ -18,6 +18,10 @@ extension Receipt {
             writer.member("source", refused.source)
             writer.member("reason", refused.reason)
         }
+        writer.array("sampling", samplingRates) { rate, writer in
+            writer.member("use_case", rate.useCase)
+            writer.member("sample_ppm", rate.perMillion)
+        }
         writer.endObject()
         return writer.bytes
     }
@@ -34,6 +38,7 @@ extension Receipt {
             var known: Int?
             var rejections: [Rejection] = []
             var refused: [RefusedSource] = []
+            var samplingRates: [SamplingRate] = []
             try reader.beginObject()
             while let key = try reader.nextKey() {
                 switch key {
@@ -42,6 +47,7 @@ extension Receipt {
                 case "known": known = try reader.count()
                 case "rejected": rejections = try Receipt.rejections(&reader)
                 case "refused": refused = try Receipt.refusedSources(&reader)
+                case "sampling": samplingRates = try reader.samplingRates()
                 default: try reader.skipValue()
                 }
             }
@@ -49,7 +55,7 @@ extension Receipt {
                 set: try reader.required(set, "set", at: start),
                 acceptedCount: try reader.required(accepted, "accepted", at: start),
                 knownCount: try reader.required(known, "known", at: start), rejections: rejections,
-                refusedSources: refused)
+                refusedSources: refused, samplingRates: samplingRates)
         }
     }
 

@@ -124,6 +124,9 @@ public struct Receipt: Hashable, Sendable {
     /// Sources whose shares were refused whole, with all that they tell; their facts are among the rejected, too.
     /// Empty: none.
     public var refusedSources: [RefusedSource]
+    /// The rates by which the other side would have transactions sampled from now on, at most 256; empty: those of the
+    /// app.
+    public var samplingRates: [SamplingRate]
     /// How long the other side wants to be left alone now, at most a day; nil: it did not say. No part of the JSON:
     /// HTTP has `Retry-After` for it (RFC 9110, section 10.2.3).
     public var retryAfter: Duration?
@@ -131,13 +134,14 @@ public struct Receipt: Hashable, Sendable {
     /// Makes a receipt.
     public init(
         set: GUID, acceptedCount: Int, knownCount: Int = 0, rejections: [Rejection] = [],
-        refusedSources: [RefusedSource] = [], retryAfter: Duration? = nil
+        refusedSources: [RefusedSource] = [], samplingRates: [SamplingRate] = [], retryAfter: Duration? = nil
     ) {
         self.set = set
         self.acceptedCount = acceptedCount
         self.knownCount = knownCount
         self.rejections = rejections
         self.refusedSources = refusedSources
+        self.samplingRates = samplingRates
         self.retryAfter = retryAfter
     }
 

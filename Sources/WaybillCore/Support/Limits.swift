@@ -26,6 +26,8 @@ package enum Limits {
     /// Facts that a source is believed to have recorded: 2^40, a million each second for twelve days. A receiver adds
     /// up what many sources tell.
     package static let recordedFacts = 1 << 40
+    /// Sampling rates of one receipt.
+    package static let samplingRates = 256
     /// Sources of one set.
     package static let sources = 1_000
     /// Clock anchors of one set, names, and ranges of dropped facts: so many of each, in all its sources together. A

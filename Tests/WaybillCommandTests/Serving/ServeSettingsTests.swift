@@ -35,6 +35,7 @@ import WaybillCore
             .tlsKeyPassword: "hunter22",
             .logLevel: "info",
             .secretNames: "customer-number,member", .visibleNames: "code,key",
+            .sample: "login=0.1,0.5",
             .otlp: "http://127.0.0.1:4318", .otlpHeaders: "api-key=hunter22",
         ]
         var environment: [String: String] = [:]
@@ -90,6 +91,14 @@ import WaybillCore
         }
     }
 
+    /// Breaks when one of several rates goes unheard.
+    @Test func ratesAreGivenOneByOneOrTogether() async throws {
+        let flags = try ServeFlags.parse(["--sample", "login=0.1", "--sample", "a=b=1, 7=0.25", "--sample", "0.5"])
+        let settings = try await ServeSettings(flags, environment: [:])
+        #expect(settings.limits.samplingRates == ["login": 0.1, "a=b": 1, "7": 0.25, "*": 0.5])
+        #expect(try await ServeSettings(environment: [:]).limits.samplingRates.isEmpty)
+    }
+
     @Test(arguments: [
         (#"{"prot": 1}"#, "There is no setting “prot”"),
         (#"{"port": "many"}"#, "The setting port is not a number from 0 to 65535."),
@@ -99,6 +108,10 @@ import WaybillCore
         (#"{"logLevel": "loud"}"#, "The setting logLevel is not one of trace,"),
         (#"{"tlsCert": "a.pem"}"#, "HTTPS takes both"),
         (#"{"otlp": "127.0.0.1:4318"}"#, "The backend's address is no HTTP URL"), ("[]", "The settings in"),
+        (#"{"sample": "login=2"}"#, "The setting sample is not what it should be at “login=2”: give login=0.1"),
+        (#"{"sample": "0.1,0.2"}"#, "The setting sample is not what it should be at “0.2”"),
+        (#"{"sample": "=0.1"}"#, "The setting sample is not what it should be at “=0.1”"),
+        (#"{"sample": "login"}"#, "The setting sample is not what it should be at “login”"),
         (#"{"insecure": true, "host": "0.0.0.0"}"#, "Without tokens the collector listens on loopback alone"),
     ])
     func whatCannotBeMeantIsASentence(text: String, sentence: String) async throws {

@@ -92,6 +92,7 @@ import FoundationNetworking
         var options = TransactionManager.Options()
         options.sampling.rate(0.1, for: Login.self, slowerThan: .seconds(5))
         options.sampling.rate(0.5)
+        options.sampling.acceptsRatesFromCollector = true
         let login = options.sampling.sampling(of: Login.code, root: GUID())
         #expect(login?.perMillion == 100_000 && login?.slowMicroseconds == 5_000_000)
         #expect(options.sampling.sampling(of: Purchase.code, root: GUID())?.perMillion == 500_000)

@@ -81,6 +81,86 @@ import WaybillTesting
         #expect(opened.count { $0.parent == nil } * 3 == opened.count)
     }
 
+    private func receipt(_ rates: SamplingRate...) -> @Sendable (TransactionSet) -> Receipt {
+        { Receipt(set: $0.id, acceptedCount: $0.factCount, samplingRates: rates) }
+    }
+
+    /// What the openings of a login and a purchase say now, after a set was answered so.
+    private func said(
+        _ transactions: TransactionManager, _ transport: InMemoryTransport,
+        after answer: (@Sendable (TransactionSet) -> Receipt)? = nil
+    ) async throws -> [Fact.Sampling?] {
+        if let answer {
+            transport.answerNext(answer)
+            transactions.begin(Login.self).finish(.failed)
+            await transactions.flush()
+        }
+        let begun = [transactions.begin(Login.self).id, transactions.begin(Purchase.self).id]
+        await transactions.flush()
+        let opened = transport.sets.flatMap(\.sources).flatMap(\.facts).compactMap { fact in
+            if case .opened(let opened) = fact.content { opened } else { nil }
+        }
+        return begun.map { id in opened.first { $0.transaction == id }?.sampling }
+    }
+
+    /// Breaks when a collector's word is not taken, comes before a rate that says more, changes what is slow, or holds
+    /// longer than it is said.
+    @Test func aCollectorsRatesHoldFromItsReceiptToTheNext() async throws {
+        let transport = InMemoryTransport()
+        let transactions = manager(transport) {
+            $0.acceptsRatesFromCollector = true
+            $0.rate(1, for: Login.self, slowerThan: .seconds(5))
+        }
+        func rates(_ said: [Fact.Sampling?]) -> [Int?] { said.map { $0?.perMillion } }
+        #expect(rates(try await said(transactions, transport)) == [nil, nil])
+        // What is not chosen is delivered all the same, since it is let go of unfinished.
+        let first = try await said(
+            transactions, transport, after: receipt(SamplingRate(useCase: 0, perMillion: 250_000)))
+        #expect(rates(first) == [250_000, nil])
+        #expect(first[0]?.slowMicroseconds == 5_000_000)
+        let second = try await said(transactions, transport, after: receipt(SamplingRate(useCase: nil, perMillion: 0)))
+        #expect(rates(second) == [nil, 0], "the app has a rate of its own for logins")
+        #expect(rates(try await said(transactions, transport, after: receipt())) == [nil, nil])
+    }
+
+    /// Breaks when a collector has a say that the app did not give it.
+    @Test func withoutTheAppsConsentACollectorHasNoSay() async throws {
+        let transport = InMemoryTransport()
+        let transactions = manager(transport) { _ in }
+        let said = try await said(
+            transactions, transport,
+            after: receipt(SamplingRate(useCase: nil, perMillion: 0), SamplingRate(useCase: nil, perMillion: -1)))
+        #expect(said == [nil, nil])
+        #expect(transactions.health.problems == [])
+    }
+
+    /// Breaks when an impossible rate is taken, is told for each receipt again, or takes the possible ones with it.
+    @Test func whatACollectorCannotMeanIsToldOnceAndNotTaken() async throws {
+        let transport = InMemoryTransport()
+        let transactions = manager(transport) { $0.acceptsRatesFromCollector = true }
+        let wrong = [
+            SamplingRate(useCase: 0, perMillion: 1_000_001), SamplingRate(useCase: 0, perMillion: -1),
+            SamplingRate(useCase: 1, perMillion: 500_000),
+        ]
+        let answer: @Sendable (TransactionSet) -> Receipt = {
+            Receipt(set: $0.id, acceptedCount: $0.factCount, samplingRates: wrong)
+        }
+        #expect(try await said(transactions, transport, after: answer).map { $0?.perMillion } == [nil, 500_000])
+        transport.answerNext(answer)
+        transactions.begin(Login.self).finish()
+        await transactions.flush()
+        #expect(
+            transactions.health.problems.map(\.message) == [
+                "A sampling rate that the collector handed out for use case 0 is not between 0 and 1; it is not taken."
+            ])
+        let many = (0...256).map { SamplingRate(useCase: $0, perMillion: 0) }
+        let flood = try await said(transactions, transport) {
+            Receipt(set: $0.id, acceptedCount: $0.factCount, samplingRates: many)
+        }
+        #expect(flood == [nil, nil])
+        #expect(transactions.health.problems.map(\.message).first?.contains("more than 256 sampling rates") == true)
+    }
+
     /// Breaks when an impossible rate drops everything, or is replaced in silence.
     @Test(arguments: [-0.1, 1.1, .nan, .infinity]) func impossibleRatesAreReplacedAndTold(rate: Double) {
         let transactions = manager { $0.rate(rate, for: Login.self) }
