@@ -29,14 +29,14 @@ struct CheckoutApp {
             switch await model.checkOut(customer) {
             case .ordered: orders += 1
             case .left: leavers += 1
-            case .failed(let error, let code):
+            case .failed(let code):
                 failures += 1
-                if failures == 1 { print("\(customer.id) could not order, \(error). For support: \(code)") }
+                if failures == 1 { print("\(customer.id) could not order. For support: \(code)") }
             }
             await model.updatePrices()
         }
         print("120 visits: \(orders) orders, \(failures) failures, \(leavers) left.")
-        if let sentence = model.withoutWebSockets { print("Asked for each order's state by GET. \(sentence)") }
+        if !model.hasWebSockets { print("There are no WebSockets here: the state of each order was asked for by GET.") }
 
         let report = await transactions.flush(deadline: .seconds(30))
         print("\(report.delivered) facts delivered, \(report.pending) kept for the next time.")

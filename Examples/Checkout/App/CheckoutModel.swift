@@ -11,13 +11,13 @@ import FoundationNetworking
 final class CheckoutModel {
     enum Ending {
         case ordered, left
-        case failed(any Error, SupportCode)
+        case failed(SupportCode)
     }
 
     private let transactions: TransactionManager
     private let shop: ShopClient
-    /// Said once where the platform, or the server, has no WebSockets.
-    private(set) var withoutWebSockets: String?
+    /// Until one was refused: not every platform has them, nor every server.
+    private(set) var hasWebSockets = true
 
     init(transactions: TransactionManager, shop: ShopClient) {
         self.transactions = transactions
@@ -30,8 +30,10 @@ final class CheckoutModel {
         transactions.context.set("layout", customer.layout)
         let basket = customer.basket
         let checkout = transactions.begin(
-            Checkout.self, attributes: ["sku": basket.sku, "count": basket.count, "price": basket.price])
-        checkout.set("coupon", basket.coupon)
+            Checkout.self,
+            attributes: [
+                "sku": basket.sku, "count": basket.count, "price": basket.price, "coupon": basket.coupon,
+            ])
         checkout.log(.opened)
         if customer.leaves { return .left }  // the handle goes with the screen: abandoned
         do {
@@ -46,7 +48,7 @@ final class CheckoutModel {
             }
             return .ordered
         } catch {
-            return .failed(error, checkout.supportCode)
+            return .failed(checkout.supportCode)
         }
     }
 
@@ -54,17 +56,17 @@ final class CheckoutModel {
     private func pay(_ order: Order, with card: String) async throws {
         do {
             try await transactions.perform(Payment.self) { payment in
-                for attempt in 1...3 {
+                for attempt in 1... {
                     payment.set("attempts", attempt)  // the last one counts
                     payment.log(.tried)
                     switch try await shop.pay(order, with: card) {
                     case 200: return
                     case 402: throw PaymentError.declined(reason: "The card's limit is reached.")
-                    case 503: try await Task.sleep(for: .milliseconds(10 << attempt))
+                    case 503 where attempt < 3: try await Task.sleep(for: .milliseconds(10 << attempt))
+                    case 503: throw PaymentError.bankIsDown(attempts: attempt)
                     case let status: throw CheckoutError.unexpectedStatus(status)
                     }
                 }
-                throw PaymentError.bankIsDown(attempts: 3)
             }
         } catch let error as PaymentError {
             throw CheckoutError.notPaid(error)
@@ -73,7 +75,7 @@ final class CheckoutModel {
 
     /// Told by a WebSocket, or asking where there is none.
     private func isPacked(_ order: Order) async throws -> Bool {
-        if withoutWebSockets == nil {
+        if hasWebSockets {
             let states = shop.states(of: order)
             do {
                 for try await message in states.messages {
@@ -82,7 +84,7 @@ final class CheckoutModel {
                     return true
                 }
             } catch {
-                withoutWebSockets = error.localizedDescription
+                hasWebSockets = false
             }
         }
         return try await shop.state(of: order) == "packed"

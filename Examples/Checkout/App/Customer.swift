@@ -17,7 +17,7 @@ struct Customer {
         card = [4, 7].contains(number) ? "card-at-its-limit" : "card-\(number + 1)"
         // The experiment: half of the customers see the checkout on one page.
         let isOnOnePage = visit.isMultiple(of: 2)
-        layout = isOnOnePage ? "one-page" : "three-pages"
+        layout = isOnOnePage ? "one-page" : "multi-page"
         leaves = isOnOnePage ? visit % 40 == 18 : [3, 7, 13].contains(visit % 20)
         basket = Basket(
             sku: visit % 17 == 5 ? "gramophone" : "record-\(visit % 5)", count: 1 + visit % 3,

@@ -24,11 +24,11 @@ public enum PriceUpdate: Int, UseCase {
 }
 
 extension Sampling {
-    /// One price update in ten is delivered, and each that failed. App and server have the same rate, and so deliver the
+    /// One price update in four is delivered, and each that failed. App and server have the same rate, and so deliver the
     /// same ones.
     public static var shop: Sampling {
         var sampling = Sampling()
-        sampling.rate(0.1, for: PriceUpdate.self)
+        sampling.rate(0.25, for: PriceUpdate.self)
         return sampling
     }
 }
