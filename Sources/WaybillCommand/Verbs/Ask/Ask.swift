@@ -85,7 +85,8 @@ struct AskOptions: ParsableArguments {
         let store = try await place.opened()
         let answer = try await Progress.shown { try await store.answer(question, where: parameters) }
         let redacted = Redactor.command.redacted(answer)
-        let text = redacted.text(about: filter.useCase?.printable ?? "all use cases")
+        let said = [filter.useCase, filter.expression].compactMap { $0 }.joined(separator: " ")
+        let text = redacted.text(about: said.isEmpty ? "all use cases" : said.printable)
         if json {
             try Terminal.write(json: answer)
         } else if csv {

@@ -55,6 +55,15 @@ import WaybillCore
         #expect(try await Command.waybill("ask", question, "--help").output.contains("--by") == false)
     }
 
+    /// A title that said “all use cases” above what a filter has left would be read as an answer about all of them.
+    @Test(arguments: [
+        ([], "all use cases"), (["useCase:login attribute:variant=B"], "useCase:login attribute:variant=B"),
+        (["error:*", "--use-case", "login"], "login error:*"),
+    ]) func aTitleSaysWhatCounts(conditions: [String], title: String) async throws {
+        let answer = try await Command.waybill(["ask", "duration", store] + conditions)
+        #expect(answer.output.hasPrefix("\(title) from the beginning to the outcome"), "\(answer)")
+    }
+
     @Test func jsonIsAnAnswer() async throws {
         let output = try await Command.waybill("ask", "duration", store, "--use-case", "login", "--json").output
         #expect(output.contains(#""question" : "duration""#) || output.contains(#""question":"duration""#))
