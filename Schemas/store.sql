@@ -20,7 +20,7 @@ CREATE TABLE sources( -- running recorders: launches of a process
   delivered INTEGER NOT NULL DEFAULT 0, -- booked with each verdict: here accepted by the collector, or there accepted from the source
   ended INTEGER NOT NULL DEFAULT 0, -- 1: what it left open was interrupted
   news INTEGER NOT NULL DEFAULT 0 -- apart from facts, the collector 0: knows all, 1: has to be told, 2: is being told by a lease
-, born_us INTEGER NOT NULL DEFAULT 0 /* own: device_time.seen_us when it was registered */, proof TEXT /* own: the secret that its sets carry */, proof_hash BLOB /* received: SHA-256 of the secret of who spoke for it first; NULL: there was none */, told INTEGER NOT NULL DEFAULT 0 /* own: of what was dropped up to this sequence the collector knows */, ended_by TEXT /* how it ended: exit, reboot, system, or a signal's name; NULL: not known */) STRICT;
+, born_us INTEGER NOT NULL DEFAULT 0 /* own: device_time.seen_us when it was registered */, proof TEXT /* own: the secret that its sets carry */, proof_hash BLOB /* received: SHA-256 of the secret of who spoke for it first; NULL: there was none */, told INTEGER NOT NULL DEFAULT 0 /* own: of what was dropped up to this sequence the collector knows */, ended_by TEXT /* how it ended: exit, reboot, system, or a signal's name; NULL: not known */, dropped_rows INTEGER NOT NULL DEFAULT 0 /* how many rows of `dropped` it has, so that nobody has to count them */) STRICT;
 
 CREATE TABLE clocks( -- since 1970 = since the source started + offset_us, from at_us to the next row
   source INTEGER NOT NULL, -- sources.id

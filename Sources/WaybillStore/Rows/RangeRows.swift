@@ -102,10 +102,12 @@ package struct RangeRows {
         try connection.integer("SELECT EXISTS(SELECT 1 FROM dropped WHERE source = ?)", source) != 0
     }
 
-    /// How many rows there are of what was given up; `limit` at most.
-    package func droppedRowCount(of source: Int, limit: Int) throws(WaybillError) -> Int {
-        try connection.integer(
-            "SELECT count(*) FROM (SELECT 1 FROM dropped WHERE source = ? LIMIT ?)", source, limit)
+    /// How many rows more there would be of what was given up, were this told; below 0 where it merges some.
+    package func growth(by told: [DroppedRange], of source: Int) throws(WaybillError) -> Int {
+        let windows = told.sequences
+        let before = try dropped(of: source, meeting: windows)
+        let after = Self.merged(before, told, except: try booked(of: source, meeting: windows))
+        return after.count - before.count
     }
 
     private static func dropped(_ row: Row) -> DroppedRange {
@@ -173,15 +175,7 @@ package struct RangeRows {
     {
         let before = try dropped(of: source, meeting: told.sequences.union(present))
         if told.isEmpty && before.isEmpty { return false }
-        var claimed = present
-        var after: [DroppedRange] = []
-        for reason in [.erased] + DropReason.allCases {
-            let all = SequenceRanges((before + told).lazy.filter { $0.reason == reason }.map { $0.first...$0.last })
-            let rest = all.subtracting(claimed)
-            claimed = claimed.union(all)
-            after += rest.dropped(reason)
-        }
-        after.sort { $0.first < $1.first }
+        let after = Self.merged(before, told, except: present)
         guard after != before else { return false }
         let (old, new) = (Set(before), Set(after))
         for range in before where !new.contains(range) {
@@ -191,7 +185,32 @@ package struct RangeRows {
             try connection.statement("INSERT INTO dropped(source, first, last, reason) VALUES (?, ?, ?, ?)")
                 .run(source, range.first, range.last, range.reason.rawValue)
         }
+        if after.count != before.count {
+            try connection.statement("UPDATE sources SET dropped_rows = dropped_rows + ? WHERE id = ?").run(
+                after.count - before.count, source)
+        }
         return true
+    }
+
+    /// The rows that say both what was booked and what is told, in order of sequence.
+    private static func merged(
+        _ booked: [DroppedRange], _ told: [DroppedRange], except present: SequenceRanges
+    ) -> [DroppedRange] {
+        var claimed = present
+        var merged: [DroppedRange] = []
+        for reason in [.erased] + DropReason.allCases {
+            let all = SequenceRanges((booked + told).lazy.filter { $0.reason == reason }.map { $0.first...$0.last })
+            merged += all.subtracting(claimed).dropped(reason)
+            claimed = claimed.union(all)
+        }
+        return merged.sorted { $0.first < $1.first }
+    }
+
+    /// Counts the rows of what was given up anew, of every source.
+    package func recount() throws(WaybillError) {
+        try connection.statement(
+            "UPDATE sources SET dropped_rows = (SELECT count(*) FROM dropped WHERE source = sources.id)"
+        ).run()
     }
 }
 

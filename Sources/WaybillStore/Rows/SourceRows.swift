@@ -7,6 +7,8 @@ package struct SourceRow {
     package var isOwn: Bool
     package var hasEnded: Bool
     package var recorded: Int
+    /// Rows that say what it has given up.
+    package var droppedRowCount = 0
     /// How it ended, where that is known.
     package var endedBy: SourceEnd?
     /// Of a received one: the digest of the secret of who spoke for it first; nil: there was none.
@@ -16,6 +18,7 @@ package struct SourceRow {
         (id, isOwn, hasEnded, recorded) = (row.int(0), row.bool(1), row.bool(2), row.int(3))
         proofDigest = row.optionalBytes(4)
         endedBy = row.sourceEnd(5)
+        droppedRowCount = row.int(6)
     }
 
     package init(id: Int, isOwn: Bool, hasEnded: Bool, recorded: Int, proofDigest: [UInt8]? = nil) {
@@ -45,7 +48,8 @@ package struct SourceRows {
         try connection.statement("\(Self.select) WHERE id = ?").first(id) { row in SourceRow(row) }
     }
 
-    private static let select = "SELECT id, heard_us IS NULL, ended, recorded, proof_hash, ended_by FROM sources"
+    private static let select =
+        "SELECT id, heard_us IS NULL, ended, recorded, proof_hash, ended_by, dropped_rows FROM sources"
 
     /// What sets of a source of this store show; nil where it was received.
     package func proof(of id: Int) throws(WaybillError) -> IdentityProof? {

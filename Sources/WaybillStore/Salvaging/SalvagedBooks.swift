@@ -28,6 +28,7 @@ struct SalvagedBooks {
         }) {
             try balance(source)
         }
+        try ranges.recount()
         try electLeaders()
     }
 

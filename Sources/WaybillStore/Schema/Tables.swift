@@ -291,6 +291,8 @@ package enum Tables {
         CREATE INDEX parts_held ON parts(source, sequence) WHERE held = 1;
         CREATE INDEX parts_sampled ON parts(source) WHERE sample_ppm IS NOT NULL;
         ALTER TABLE totals ADD COLUMN sampled INTEGER NOT NULL DEFAULT 0 /* dropped, too */;
+        ALTER TABLE sources ADD COLUMN dropped_rows INTEGER NOT NULL DEFAULT 0 /* how many rows of `dropped` it has, so that nobody has to count them */;
+        UPDATE sources SET dropped_rows = (SELECT count(*) FROM dropped WHERE source = sources.id);
 
         """
 

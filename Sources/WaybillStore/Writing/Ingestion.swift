@@ -155,25 +155,32 @@ package struct Ingestion {
 
     /// Rows of a source that the ranges which one set tells may cover: each of them is looked at.
     private static let coveredRowLimit = 50_000
-    /// Rows of what one source has given up, beyond which sets that tell very much of it are not believed: as many as
-    /// five of the largest tell.
-    private static let droppedRowLimit = 5 * Limits.envelopeItems
+    /// Rows of what one source has given up, beyond which no more are believed: as many as five of the largest sets
+    /// tell.
+    static let droppedRowLimit = 5 * Limits.envelopeItems
 
-    /// What the source says it has given up, as far as it has recorded that.
+    /// What the source says it has given up, as far as it has recorded that and there is room for it.
     ///
-    /// A range that covers more rows than may be looked at for one set is left out, and counts as not arrived yet. It is
-    /// told again with the next set. So are those of a set that tells more than any client of ours, where the source has
-    /// no room for them: only then are its rows counted, so that a small set costs what it brings.
+    /// What is left out counts as not arrived yet. What only widens or joins rows that are there has always room.
     private func told(_ dropped: [DroppedRange], of source: SourceRow) throws(WaybillError) -> [DroppedRange] {
-        var room = dropped.count
-        if dropped.count > RangeRows.toldLimit {
-            let count = try ranges.droppedRowCount(of: source.id, limit: Self.droppedRowLimit)
-            room = Self.droppedRowLimit - count
+        let room = max(0, Self.droppedRowLimit - source.droppedRowCount)
+        // Of a set that tells more than any client of ours no more is looked at than there is room for.
+        let heard = dropped.count > RangeRows.toldLimit ? dropped.prefix(room) : dropped[...]
+        var told = try bounded(
+            heard.compactMap { range in
+                range.first <= source.recorded
+                    ? DroppedRange(first: range.first, last: min(range.last, source.recorded), reason: range.reason)
+                    : nil
+            }, of: source)
+        // One sequence makes three rows of one at most, so that mostly nobody has to look.
+        while 2 * told.sequences.count > room, try ranges.growth(by: told, of: source.id) > room {
+            told = Array(told.prefix(told.count / 2))
         }
-        let told = dropped.prefix(room).compactMap { range in
-            range.first <= source.recorded
-                ? DroppedRange(first: range.first, last: min(range.last, source.recorded), reason: range.reason) : nil
-        }
+        return told
+    }
+
+    /// Those ranges that together cover no more rows than may be looked at for one set; the others are told again.
+    private func bounded(_ told: [DroppedRange], of source: SourceRow) throws(WaybillError) -> [DroppedRange] {
         // Each row has a sequence of its own.
         guard told.sequences.count > Self.coveredRowLimit else { return told }
         var left = Self.coveredRowLimit

@@ -44,6 +44,37 @@ import WaybillCore
     func aSmallSetCostsTheSameHoweverManyRangesItsSourceHas(_ reason: DropReason) throws {
         let (few, many) = (try steps(after: 10, reason), try steps(after: 10_000, reason))
         #expect(Double(many) < 1.5 * Double(few), "\(few) steps after 10 ranges, \(many) after 10,000")
+        let full = try steps(after: Ingestion.droppedRowLimit, reason)
+        #expect(full < 3 * few, "\(few) steps after 10 ranges, \(full) where there is no room for more")
+    }
+
+    /// Breaks when many small sets fill the books of a source without end, or when a source whose books are full can
+    /// neither join what is there, nor have its facts taken, nor is counted right.
+    @Test func sourcesHaveTheSameRoomForWhatTheyDropHoweverSmallTheirSetsAre() throws {
+        let (store, _) = try Store.inMemory()
+        let limit = Ingestion.droppedRowLimit
+        let client = FactWriter()
+        var share = client.share()
+        share.ledger.recorded = 1_000_000
+        func tell(_ ranges: [DroppedRange]) throws {
+            share.dropped = ranges
+            try store.ingest(Self.set(share))
+        }
+        func rows() throws -> Int { try store.connection.integer("SELECT count(*) FROM dropped") }
+        for part in 0..<limit / 1_000 { try tell(Self.ranges(1_000, from: 1 + part * 2_000, .quota)) }
+        #expect(try rows() == limit)
+        for part in 0..<4 { try tell(Self.ranges(1_000, from: 500_000 + part * 2_000, part < 2 ? .quota : .erased)) }
+        #expect(try rows() == limit, "what has no room is left out")
+
+        client.open(GUID())
+        share.facts = [Fact(sequence: 900_000, part: 900_000, atMicroseconds: 1, content: client.facts[0].content)]
+        share.dropped = [DroppedRange(first: 2, last: 2, reason: .quota)]
+        #expect(try store.ingest(Self.set(share)).acceptedCount == 1)
+        #expect(try rows() == limit - 1, "what joins two rows needs no room")
+        share.facts = []
+        try tell(Self.ranges(2, from: 700_001, .age))
+        #expect(try rows() == limit, "and makes room for one")
+        #expect(try store.connection.integer("SELECT sum(dropped_rows) FROM sources") == limit)
     }
 
     /// Breaks when one wide range has more rows looked at than a set may cost, or its facts are lost with it.
