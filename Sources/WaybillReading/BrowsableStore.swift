@@ -16,7 +16,7 @@ public protocol BrowsableStore: RecordStore {
     /// that have transactions.
     func names() async throws -> [RecordedName]
 
-    /// How many codes have several names, of which ``RecordStore/nameConflicts()`` may tell the first alone.
+    /// How many codes have several names.
     func nameConflictCount() async throws -> Int
 
     /// When each version of an app was first started.

@@ -50,8 +50,8 @@ public protocol RecordStore: Sendable {
     /// A page of the sources that are known, with their ledgers and gaps.
     func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord>
 
-    /// The codes that have several names; of many, the first by use case and event.
-    func nameConflicts() async throws -> [NameConflict]
+    /// A page of the codes that have several names, by use case and event.
+    func nameConflicts(_ request: ListRequest) async throws -> RecordPage<NameConflict>
 
     /// Takes facts away for good, bytes included; transactions always whole.
     ///

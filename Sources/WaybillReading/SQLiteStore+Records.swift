@@ -81,8 +81,11 @@ extension SQLiteStore: RecordStore {
         }
     }
 
-    public func nameConflicts() async throws -> [NameConflict] {
-        try await read { reader in try reader.nameConflicts() }
+    public func nameConflicts(_ request: ListRequest) async throws -> RecordPage<NameConflict> {
+        let (limit, cursor) = (try request.pageSize(), request[.cursor])
+        return try await read { reader in
+            try QueryFailure.ofCursor { try reader.nameConflicts(limit: limit, after: cursor) }
+        }
     }
 
     public func erase(_ scope: ErasureScope) async throws -> Erasure {

@@ -29,6 +29,10 @@ package final class Store {
     var ownSources: [GUID: OwnSource] = [:]
     /// Bytes that bodies take, as far as this connection knows; nil: it has not looked yet.
     var bodyByteCount: Int?
+    /// Names that there are, as far as this connection knows; nil: it has not counted them since some were lost.
+    var nameCount: Int?
+    /// Names beyond which no more are taken from others.
+    var nameLimit = Limits.names
 
     /// Pages in the WAL that make the store checkpoint after a write: about 4 MB.
     private static let checkpointPageCount = 1_000
@@ -111,7 +115,12 @@ package final class Store {
                 throw WaybillError(
                     .damaged, "The store's file \(connection.place) was moved away or deleted while it was open.")
             }
-            let result = try connection.transaction("BEGIN IMMEDIATE", body)
+            let result: Result
+            do throws(WaybillError) { result = try connection.transaction("BEGIN IMMEDIATE", body) } catch {
+                // What was counted within it did not come to stay.
+                nameCount = nil
+                throw error
+            }
             // What was asked for is committed: a checkpoint that fails now is tried again after the next write.
             if connection.walPageCount > Self.checkpointPageCount { try? connection.checkpoint(.passive) }
             return result

@@ -140,15 +140,21 @@ def test_a_hundred_thousand_names_show_in_no_page(collector, attack):
     recorder = Recorder(SMALL, STARTED, {})
     recorder.open(0, guid(), 1_000)
     collector.post(recorder.set(source_proof=PROOF))
+    others = in_sqlite(collector.place / "waybill.sqlite", "SELECT count(*) FROM names")[0][0]
     with attack(collector, "500,000 names, and the pages that show names") as tried:
+        refused = 0
         for number in range(5):
             kinds = [{"use_case": code, "name": f"a use case of {number} {code}"} for code in range(1_000, 51_000)]
             kinds += [{"use_case": 1_000, "event": code, "name": f"event {number} {code}"} for code in range(50_000)]
             status, answer = post(collector, share(guid(), names=kinds))
             assert status in (200, 422), answer
             for part in range(0, len(kinds), MOST):
-                assert post(collector, share(recorder.id, names=kinds[part:part + MOST]))[0] == 200
+                status, receipt = post(collector, share(recorder.id, names=kinds[part:part + MOST]))
+                assert status == 200
+                refused += receipt.get("refused_names", 0)
         tried.count = 5 + 5 * 5
+        kept = in_sqlite(collector.place / "waybill.sqlite", "SELECT count(*) FROM names")[0][0]
+        assert kept == 200_000 and refused == 500_000 - kept + others, "what has no room is refused and counted"
         paths = [
             "/transactions", "/network", "/delivery", "/use-cases", "/terms", "/v1/names",
             "/v1/transactions?filter=useCase:nosuchusecase", "/v1/transactions?filter=event:" + "e" * 200,

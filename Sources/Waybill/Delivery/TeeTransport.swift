@@ -66,6 +66,7 @@ extension Receipt {
         return Receipt(
             set: set.id, acceptedCount: max(0, set.factCount - all.count - known), knownCount: known, rejections: all,
             refusedSources: refusedSources + other.refusedSources.filter { !refusedSources.contains($0) },
+            refusedNameCount: max(refusedNameCount, other.refusedNameCount),
             samplingRates: samplingRates.isEmpty ? other.samplingRates : samplingRates,
             retryAfter: [retryAfter, other.retryAfter].compactMap(\.self).max())
     }

@@ -12,6 +12,7 @@ final class Counters: Sendable {
         var rejectedFacts = 0
         var failedSets = 0
         var refusedSources = 0
+        var refusedNames = 0
         var commits = 0
         var acceptedSpans = 0
         var rejectedSpans = 0
@@ -49,6 +50,7 @@ final class Counters: Sendable {
                     values.knownFacts += receipt.knownCount
                     values.rejectedFacts += receipt.rejections.count
                     values.refusedSources += receipt.refusedSources.count
+                    values.refusedNames += receipt.refusedNameCount
                     for rejection in receipt.rejections { values.rejections.add(rejection, at: wall) }
                 case .failure: values.failedSets += 1
                 }

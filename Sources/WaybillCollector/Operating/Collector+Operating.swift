@@ -45,6 +45,10 @@ extension Collector {
             "Sources in sets that did not have the proof of their source or installation.",
             [MetricsText.Sample(["project": name], values.refusedSources)])
         metrics.add(
+            "waybill_refused_names_total", .counter,
+            "New names of codes that were not taken, since the project has as many as it may.",
+            [MetricsText.Sample(["project": name], values.refusedNames)])
+        metrics.add(
             "waybill_spans_total", .counter, "Spans sent to a tracing backend, by its verdict.",
             [("accepted", values.acceptedSpans), ("rejected", values.rejectedSpans)].map { verdict, count in
                 MetricsText.Sample(["project": name, "verdict": verdict], count)

@@ -106,7 +106,7 @@ extension Collector {
         case .listTransactions:
             return try json(await store.transactions(ListRequest(request.queryItems, about: .transactions)))
         case .listNames:
-            var response = try await json(store.nameConflicts())
+            var response = try await json(store.nameConflicts(ListRequest(request.queryItems, about: .names)))
             response.headers[.totalCount] = "\(try await store.nameConflictCount())"
             return response
         case .showTransaction:
@@ -164,7 +164,7 @@ extension Result<Response, any Error> {
 }
 
 extension HTTPField.Name {
-    /// How many rows there are, where the answer has the first of them.
+    /// How many rows there are on all pages.
     fileprivate static let totalCount = HTTPField.Name("Waybill-Total-Count") ?? .contentLength
 }
 

@@ -54,7 +54,9 @@ struct CollectorStore: AnsweringStore {
         ([:], false)
     }
 
-    func nameConflicts() async throws -> [NameConflict] { try await get(["names"]) }
+    func nameConflicts(_ request: ListRequest) async throws -> RecordPage<NameConflict> {
+        try await get(["names"], request.items)
+    }
 
     func sources(_ request: ListRequest) async throws -> RecordPage<SourceRecord> {
         try await get(["sources"], request.items)

@@ -113,6 +113,11 @@ private struct Tally: CustomStringConvertible {
     private static let tellingLimit = 10
 
     mutating func count(_ receipt: Receipt, of file: URL) {
+        if receipt.refusedNameCount > 0 {
+            reject(
+                "\(file.relativePath): \(Words.count(receipt.refusedNameCount, "name")) had no room: there are very many already."
+            )
+        }
         sets += 1
         accepted += receipt.acceptedCount
         known += receipt.knownCount

@@ -18,6 +18,7 @@ extension Receipt {
             writer.member("source", refused.source)
             writer.member("reason", refused.reason)
         }
+        if refusedNameCount > 0 { writer.member("refused_names", refusedNameCount) }
         writer.array("sampling", samplingRates) { rate, writer in
             writer.member("use_case", rate.useCase)
             writer.member("sample_ppm", rate.perMillion)
@@ -38,6 +39,7 @@ extension Receipt {
             var known: Int?
             var rejections: [Rejection] = []
             var refused: [RefusedSource] = []
+            var refusedNames = 0
             var samplingRates: [SamplingRate] = []
             try reader.beginObject()
             while let key = try reader.nextKey() {
@@ -47,6 +49,7 @@ extension Receipt {
                 case "known": known = try reader.count()
                 case "rejected": rejections = try Receipt.rejections(&reader)
                 case "refused": refused = try Receipt.refusedSources(&reader)
+                case "refused_names": refusedNames = try reader.count()
                 case "sampling": samplingRates = try reader.samplingRates()
                 default: try reader.skipValue()
                 }
@@ -55,7 +58,7 @@ extension Receipt {
                 set: try reader.required(set, "set", at: start),
                 acceptedCount: try reader.required(accepted, "accepted", at: start),
                 knownCount: try reader.required(known, "known", at: start), rejections: rejections,
-                refusedSources: refused, samplingRates: samplingRates)
+                refusedSources: refused, refusedNameCount: refusedNames, samplingRates: samplingRates)
         }
     }
 

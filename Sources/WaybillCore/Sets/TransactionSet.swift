@@ -124,6 +124,9 @@ public struct Receipt: Hashable, Sendable {
     /// Sources whose shares were refused whole, with all that they tell; their facts are among the rejected, too.
     /// Empty: none.
     public var refusedSources: [RefusedSource]
+    /// Names of codes that were new and were not taken, since there are too many already; the facts that they are of
+    /// are taken all the same. 0: none.
+    public var refusedNameCount: Int
     /// The rates by which the other side would have transactions sampled from now on, at most 256; empty: those of the
     /// app.
     public var samplingRates: [SamplingRate]
@@ -134,13 +137,15 @@ public struct Receipt: Hashable, Sendable {
     /// Makes a receipt.
     public init(
         set: GUID, acceptedCount: Int, knownCount: Int = 0, rejections: [Rejection] = [],
-        refusedSources: [RefusedSource] = [], samplingRates: [SamplingRate] = [], retryAfter: Duration? = nil
+        refusedSources: [RefusedSource] = [], refusedNameCount: Int = 0, samplingRates: [SamplingRate] = [],
+        retryAfter: Duration? = nil
     ) {
         self.set = set
         self.acceptedCount = acceptedCount
         self.knownCount = knownCount
         self.rejections = rejections
         self.refusedSources = refusedSources
+        self.refusedNameCount = refusedNameCount
         self.samplingRates = samplingRates
         self.retryAfter = retryAfter
     }

@@ -33,6 +33,8 @@ package enum Limits {
     /// Clock anchors of one set, names, and ranges of dropped facts: so many of each, in all its sources together. A
     /// store keeps no more anchors of a source than this.
     package static let envelopeItems = 20_000
+    /// Names that a store takes from others, of all apps and versions together: a hundred versions with 2,000 each.
+    package static let names = 10 * envelopeItems
     /// The largest integer that a reader of doubles gets right: 2^53 - 1.
     package static let largestInteger = (1 << 53) - 1
 }

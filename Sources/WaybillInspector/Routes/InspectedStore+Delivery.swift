@@ -7,10 +7,12 @@ extension InspectedStore {
     private static let hourCount = 48
     /// Facts in the file of the quarantine.
     private static let quarantineLimit = 10_000
+    /// Codes with several names that are shown.
+    private static let conflictLimit = 100
 
     func deliveryPage() async throws -> InspectorResponse {
         let state = try await store.delivery(hours: Self.hourCount)
-        let conflicts = try await store.nameConflicts()
+        let conflicts = try await store.nameConflicts(ListRequest(limit: Self.conflictLimit)).rows
         let useCases = conflicts.isEmpty ? [] : try await store.names().filter { $0.event == nil }
         let names = ChangedNames(
             conflicts, count: try await store.nameConflictCount(),

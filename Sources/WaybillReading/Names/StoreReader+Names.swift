@@ -55,20 +55,42 @@ extension StoreReader {
     /// Codes that are told, names of each, and versions of each name.
     private static let (conflictLimit, useLimit, versionLimit) = (100, 10, 20)
 
-    private static let conflicts = "SELECT use_case, event FROM names GROUP BY 1, 2 HAVING count(DISTINCT name) > 1"
+    /// Codes that have several names, behind a use case and an event.
+    private static let conflicts = """
+        SELECT use_case, event FROM names WHERE (use_case, event) > (?1, ?2) GROUP BY 1, 2 HAVING count(DISTINCT name) > 1
+        """
 
     /// How many codes have several names.
     package func nameConflictCount() throws(WaybillError) -> Int {
-        try connection.integer("SELECT count(*) FROM (\(Self.conflicts))")
+        try connection.integer("SELECT count(*) FROM (\(Self.conflicts))", -1, -1)
     }
 
     /// The first codes that have several names, by use case and event; a use case itself comes before its events.
     package func nameConflicts() throws(WaybillError) -> [NameConflict] {
-        let codes = try connection.statement("\(Self.conflicts) ORDER BY 1, 2 LIMIT ?").rows(Self.conflictLimit) {
-            row in
+        try nameConflicts(limit: Self.conflictLimit, after: nil).rows
+    }
+
+    /// A page of them.
+    ///
+    /// - Parameter cursor: `7` behind the use case of that code, `7.2` behind that event of it; nil: the first page.
+    /// - Throws: `.format` for a cursor that is neither.
+    package func nameConflicts(limit: Int, after cursor: String?) throws(WaybillError) -> RecordPage<NameConflict> {
+        // Codes are from 0, and the use case itself stands before its events as -1.
+        let place = (cursor ?? "-1").split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
+        guard let useCase = place[0], place.count < 3, let event = place.count == 2 ? place[1] : -1 else {
+            throw WaybillError(
+                .format, "The cursor is not one that a list of names gave. Leave it out to start at the beginning.")
+        }
+        let codes = try connection.statement("\(Self.conflicts) ORDER BY 1, 2 LIMIT ?3").rows(
+            useCase, event, limit + 1
+        ) { row in
             (useCase: row.int(0), event: row.int(1))
         }
-        return try codes.map { (code) throws(WaybillError) in try conflict(code.useCase, code.event) }
+        let rows = try codes.prefix(limit).map { (code) throws(WaybillError) in
+            try conflict(code.useCase, code.event)
+        }
+        let next = rows.last.map { row in row.event.map { "\(row.useCase).\($0)" } ?? "\(row.useCase)" }
+        return RecordPage(rows: rows, next: codes.count > limit ? next : nil)
     }
 
     private func conflict(_ useCase: Int, _ event: Int) throws(WaybillError) -> NameConflict {

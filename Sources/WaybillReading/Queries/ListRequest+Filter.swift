@@ -38,6 +38,7 @@ extension ListRequest {
         case .transactions: _ = try filter(names: nil, now: 0) as TransactionFilter
         case .exchanges: _ = try filter(names: nil, now: 0) as ExchangeFilter
         case .sources: _ = try sourceFilter()
+        case .names: break
         }
         _ = try pageSize()
         _ = try position()
@@ -146,6 +147,13 @@ extension ListRequest {
             .limit: limit.map(String.init), .cursor: cursor,
         ])
     }
+
+    /// A page without conditions.
+    ///
+    /// - Parameters:
+    ///   - limit: How many rows, of ``limits``; nil: ``defaultLimit``.
+    ///   - cursor: Where the page before ended; nil: the first page.
+    public init(limit: Int?, cursor: String? = nil) { self.init([.limit: limit.map(String.init), .cursor: cursor]) }
 
     /// - Parameter others: Terms that are no conditions.
     private init(_ filter: some ListFilter, _ others: [FilterExpression.Term], _ limit: Int?, _ cursor: String?) {

@@ -62,8 +62,8 @@ public struct ListRequest: Hashable, Sendable {
 extension ListRequest {
     /// What a list is of.
     public enum Subject: Sendable, CaseIterable {
-        /// Runs of use cases, network exchanges, or what recorded them.
-        case transactions, exchanges, sources
+        /// Runs of use cases, network exchanges, what recorded them, or the codes that have several names.
+        case transactions, exchanges, sources, names
 
         /// The parameters that it has, in the order of a description.
         public var parameters: [Parameter] { Parameter.allCases.filter { $0.goes(with: self) } }
@@ -104,8 +104,9 @@ extension ListRequest {
 
         func goes(with subject: Subject) -> Bool {
             switch self {
-            case .text, .limit, .cursor: true
-            case .useCase, .outcome, .since, .until, .filter: subject != .sources
+            case .limit, .cursor: true
+            case .text: subject != .names
+            case .useCase, .outcome, .since, .until, .filter: subject == .transactions || subject == .exchanges
             case .method, .status, .state: subject == .exchanges
             case .after, .fold: subject == .transactions
             case .app, .sort: subject == .sources

@@ -15,6 +15,7 @@ extension Store {
             var eraser = try ScopeEraser(connection, at: wall)
             try eraser.erase(scope)
             try SourceRows(connection: connection).removeUnusedNames(heardBefore: .max)
+            nameCount = nil
             return eraser.erasure
         }
         // Damaged files that were moved aside cannot be erased from; all that could be read of them is here.

@@ -14,7 +14,10 @@ extension Store {
     package func retire(receivedBefore cutoff: Int, budget: Int = retirementBudget) throws(WaybillError) -> Int {
         try write { () throws(WaybillError) in
             let count = try sweep(before: cutoff, budget: budget)
-            if count == 0 { try SourceRows(connection: connection).removeUnusedNames(heardBefore: cutoff) }
+            if count == 0 {
+                try SourceRows(connection: connection).removeUnusedNames(heardBefore: cutoff)
+                nameCount = nil
+            }
             return count
         }
     }

@@ -156,12 +156,34 @@ package struct SourceRows {
     }
 
     /// Adds names, as the app of that source calls the codes.
-    package func add(_ names: [RecordedName], of source: Int) throws(WaybillError) {
-        let statement = try connection.statement(
+    ///
+    /// - Parameter room: How many new ones are taken.
+    /// - Returns: How many were new and taken, and how many were new and had no room.
+    @discardableResult
+    package func add(_ names: [RecordedName], of source: Int, room: Int = .max) throws(WaybillError) -> (
+        added: Int, refused: Int
+    ) {
+        let insertion = try connection.statement(
             """
             INSERT INTO names(use_case, event, app, app_version, name) \
             SELECT ?2, ?3, app, app_version, ?4 FROM sources WHERE id = ?1 ON CONFLICT DO NOTHING
             """)
-        for name in names { try statement.run(source, name.useCase, name.event ?? -1, name.name) }
+        let known = try connection.statement(
+            """
+            SELECT 1 FROM sources s JOIN names n ON n.app = s.app AND n.app_version = s.app_version \
+            WHERE s.id = ?1 AND n.use_case = ?2 AND n.event = ?3 AND n.name = ?4
+            """)
+        var (added, refused) = (0, 0)
+        for name in names {
+            if added < room {
+                try insertion.run(source, name.useCase, name.event ?? -1, name.name)
+                added += connection.changeCount
+            } else if try known.first(source, name.useCase, name.event ?? -1, name.name, transform: { _ in true })
+                == nil
+            {
+                refused += 1
+            }
+        }
+        return (added, refused)
     }
 }

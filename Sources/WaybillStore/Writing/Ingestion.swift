@@ -7,6 +7,10 @@ package struct Ingestion {
     package private(set) var rejections: [Rejection] = []
     /// Facts of one transaction, of all its sources, beyond which they are rejected; nil: however many come.
     package var factsPerTransaction: Int?
+    /// How many names the store has room for; nil: for however many come.
+    package var nameRoom: Int?
+    package private(set) var addedNameCount = 0
+    package private(set) var refusedNameCount = 0
     /// Whether the caller answers for the source, as for what was read from another store: then it shows nothing.
     package var isVouchedFor = false
     /// Why nothing was taken, not even what the source tells of itself; nil: it was not refused.
@@ -58,7 +62,7 @@ package struct Ingestion {
         }
         if share.hasEnded, let end = share.endedBy, isItself { try sources.note(end, of: source.id) }
         let anchor = try sources.add(anchors(of: source), to: source.id)
-        try sources.add(share.names, of: source.id)
+        (addedNameCount, refusedNameCount) = try sources.add(share.names, of: source.id, room: nameRoom ?? .max)
         try store(source, dropped: isItself ? share.dropped : [], at: wall)
         if let anchor { try Leaders(connection: connection).decideAfterAnchor(at: anchor, of: source.id) }
         try connection.statement(

@@ -31,10 +31,11 @@ extension Store {
             return try write { () throws(WaybillError) in
                 var results: [Result<Receipt, WaybillError>] = []
                 for arrival in arrivals {
-                    results.append(
-                        try connection.savepoint { () throws(WaybillError) in
-                            try book(arrival.set, at: arrival.atMicroseconds, factsPerTransaction: factsPerTransaction)
-                        })
+                    let result = try connection.savepoint { () throws(WaybillError) in
+                        try book(arrival.set, at: arrival.atMicroseconds, factsPerTransaction: factsPerTransaction)
+                    }
+                    if case .failure = result { nameCount = nil }
+                    results.append(result)
                 }
                 return results
             }
@@ -52,12 +53,21 @@ extension Store {
             var ingestion = try Ingestion(share, unread: unread, at: wall, connection)
             ingestion.factsPerTransaction = factsPerTransaction
             ingestion.isVouchedFor = isVouchedFor
+            if !share.names.isEmpty && !isVouchedFor { ingestion.nameRoom = try nameRoom() }
             try ingestion.run(at: wall)
+            nameCount? += ingestion.addedNameCount
+            receipt.refusedNameCount += ingestion.refusedNameCount
             receipt.acceptedCount += ingestion.acceptedCount
             receipt.knownCount += ingestion.knownCount
             receipt.rejections += ingestion.rejections
             if let refusal = ingestion.refusal { receipt.refusedSources.append(refusal) }
         }
         return receipt
+    }
+
+    /// How many more names are taken from others.
+    private func nameRoom() throws(WaybillError) -> Int {
+        if nameCount == nil { nameCount = try connection.integer("SELECT count(*) FROM names") }
+        return max(0, nameLimit - (nameCount ?? 0))
     }
 }

@@ -30,7 +30,9 @@ extension StoreTrial {
             try await compare("exchange \(exchange.id)") { try await told($0.exchange("\(exchange.id)")) }
         }
         try await compareSources(known)
-        try await compare("conflicts of names") { try await $0.nameConflicts() }
+        try await compare("conflicts of names") { store in
+            try await rows { try await store.nameConflicts(ListRequest(limit: 2, cursor: $0)) }
+        }
         try await compareExports(lists, known)
         try await compareVerifications()
         if let store = store as? any BrowsableStore { try await compareBrowsing(store, known) }

@@ -149,7 +149,11 @@ public final class NaiveStore: AnsweringStore, ExportingStore {
         }
     }
 
-    public func nameConflicts() -> [NameConflict] {
+    public func nameConflicts(_ request: ListRequest) throws -> RecordPage<NameConflict> {
+        try page(nameConflicts(), request)
+    }
+
+    private func nameConflicts() -> [NameConflict] {
         let codes = Dictionary(grouping: state.names) {
             RecordedName(useCase: $0.name.useCase, event: $0.name.event, name: "")
         }

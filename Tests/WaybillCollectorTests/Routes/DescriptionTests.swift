@@ -67,6 +67,12 @@ import WaybillReading
         #expect(names.map(String.init) == ListRequest.Subject.sources.parameters.map(\.rawValue))
     }
 
+    @Test func itHasTheParametersOfAListOfNames() {
+        let names = section("paths").drop { $0 != "  /v1/names:" }.dropFirst().prefix { !$0.hasPrefix("  /") }
+            .compactMap { $0.wholeMatch(of: #/        - name: (\w+)/#)?.1 }
+        #expect(names.map(String.init) == ListRequest.Subject.names.parameters.map(\.rawValue))
+    }
+
     @Test func itHasTheConditionsOfAQuestion() {
         let names = section("paths").drop { $0 != "  /v1/answers:" }.prefix { $0 != "  /v1/sources:" }
             .compactMap { $0.wholeMatch(of: #/        - name: (\w+)/#)?.1 }

@@ -77,9 +77,37 @@ import WaybillStore
             set = LoginHistory().clientSet()
             set.sources[0].names = [RecordedName(useCase: 0, name: "signIn")]
             _ = try await server.post(set)
-            let conflicts: [NameConflict] = try await server.value("/v1/names")
+            let page: RecordPage<NameConflict> = try await server.value("/v1/names")
             #expect(
-                conflicts.map(\.useCase) == [0] && conflicts.first?.names.map(\.name).sorted() == ["login", "signIn"])
+                page.rows.map(\.useCase) == [0] && page.rows.first?.names.map(\.name).sorted() == ["login", "signIn"])
+            #expect(page.next == nil)
+        }
+    }
+
+    /// Breaks when a code beyond the first page cannot be asked for, or is told twice.
+    @Test func codesWithSeveralNamesComeInPages() async throws {
+        try await serving { server in
+            for name in ["first", "second"] {
+                var set = LoginHistory().clientSet()
+                set.sources[0].names = (0..<3).flatMap { useCase in
+                    [nil, 0, 7].map { RecordedName(useCase: useCase, event: $0, name: name) }
+                }
+                _ = try await server.post(set)
+            }
+            var (codes, cursor): ([String], String?) = ([], nil)
+            for _ in 0..<9 {
+                let path = "/v1/names?limit=2" + (cursor.map { "&cursor=\($0)" } ?? "")
+                let answer = try await server.get(path)
+                #expect(answer.header("Waybill-Total-Count") == "9")
+                let page = try JSONDecoder.waybill().decode(RecordPage<NameConflict>.self, from: answer.body)
+                codes += page.rows.map { "\($0.useCase) \($0.event ?? -1)" }
+                cursor = page.next
+                if cursor == nil { break }
+            }
+            #expect(codes == ["0 -1", "0 0", "0 7", "1 -1", "1 0", "1 7", "2 -1", "2 0", "2 7"])
+            for query in ["cursor=x", "cursor=1.x", "cursor=1.2.3", "cursor=", "limit=0", "text=x"] {
+                #expect(try await server.get("/v1/names?" + query).status == 400, "\(query)")
+            }
         }
     }
 

@@ -73,7 +73,7 @@ struct FaultyStore: AnsweringStore, ExportingStore {
 
     func sources(_ request: ListRequest) throws -> RecordPage<SourceRecord> { try store.sources(request) }
 
-    func nameConflicts() -> [NameConflict] { store.nameConflicts() }
+    func nameConflicts(_ request: ListRequest) throws -> RecordPage<NameConflict> { try store.nameConflicts(request) }
 
     func verify() -> StoreVerification {
         var found = store.verify()

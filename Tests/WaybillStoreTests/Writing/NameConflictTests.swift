@@ -89,6 +89,34 @@ import WaybillCore
         #expect(try reader.nameConflicts().count == 100)
     }
 
+    /// Breaks when clients fill a store with names without end, or when the facts beside a name that has no room, or names
+    /// that are known, are refused with it; or when what has no room is not counted, or room that was made not used.
+    @Test func aStoreTakesSoManyNamesOfOthersAndCountsTheOthers() throws {
+        store.nameLimit = 5
+        func set(_ version: String, _ codes: Range<Int>) -> DecodedSet {
+            let writer = FactWriter("shop", version: version)
+            writer.names = codes.map { RecordedName(useCase: $0, name: "use case \($0)") }
+            writer.open(GUID(), useCase: 0)
+            return writer.set()
+        }
+        func names() throws -> Int { try store.connection.integer("SELECT count(*) FROM names") }
+        #expect(try store.ingest(set("1", 0..<3)).refusedNameCount == 0)
+        #expect(try store.ingest(set("2", 0..<3)).refusedNameCount == 1)
+        let receipt = try store.ingest(set("2", 0..<4))
+        #expect(receipt.refusedNameCount == 2 && receipt.acceptedCount == 1)
+        #expect(try names() == 5)
+        #expect(try store.ingest(set("1", 0..<3)).refusedNameCount == 0, "known ones are no new ones")
+
+        #expect(throws: WaybillError.self) {
+            try store.write { () throws(WaybillError) -> Void in throw WaybillError(.store, "full") }
+        }
+        #expect(try store.ingest(set("3", 0..<1)).refusedNameCount == 1, "nor is anything forgotten by a failure")
+        _ = try store.erase(.all, at: FactWriter.wall)
+        #expect(try names() == 0)
+        #expect(try store.ingest(set("3", 0..<5)).refusedNameCount == 0)
+        #expect(try names() == 5)
+    }
+
     /// Breaks when one code with names without end makes the list of conflicts as long.
     @Test func ofOneCodeWithVeryManyNamesTheFirstAreToldAndTheOthersCounted() throws {
         let (store, place) = try Store.inMemory()

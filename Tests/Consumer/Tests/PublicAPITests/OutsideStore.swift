@@ -57,7 +57,9 @@ struct OutsideStore: ExplorableStore, ExportingStore {
         _ = try request.sourceFilter().order
         return RecordPage(rows: [try await source("")], next: nil)
     }
-    func nameConflicts() async throws -> [NameConflict] { [] }
+    func nameConflicts(_ request: ListRequest) async throws -> RecordPage<NameConflict> {
+        RecordPage(rows: [], next: nil)
+    }
     func nameConflictCount() async throws -> Int { 0 }
     func erase(_ scope: ErasureScope) async throws -> Erasure {
         switch scope {
