@@ -40,7 +40,7 @@ struct List: AsyncParsableCommand {
               password               any other word: in ID, support code, names,
                                      attributes, errors, host or path
 
-            With --fold what was begun below another transaction has no line; that of its parent says how many there are.
+            With --fold what was begun below a transaction of the list has no line; that of its parent says how many there are.
 
             With --follow the newest are shown, the last one lowest, and then each that comes, once, until it is interrupted.
 

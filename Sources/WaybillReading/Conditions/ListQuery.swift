@@ -67,15 +67,18 @@ package struct ListQuery {
             ? "" : "(\(SQL.lastActivity(guid: "p.guid")) + p.timeout_us < \(argument(wall)))"
         let kinds = TransactionOutcome.allCases.filter { $0 != .timedOut }.flatMap { stored in
             filter.beginner.joined.map { (stored: stored, joined: $0) }
-        }
-        let arms = kinds.flatMap { stored, joined -> [String] in
-            var arm = conditions + ["p.joined = \(joined)", "p.outcome = \(stored.rawValue)"]
-            switch (stored == .open, wanted.contains(stored), wanted.contains(.timedOut)) {
-            case (true, true, false): arm.append("NOT \(isTimedOut)")
-            case (true, false, true): arm.append(isTimedOut)
-            case (true, true, true), (false, true, _): break
-            case (true, false, false), (false, false, _): return []
+        }.compactMap { stored, joined -> (stored: TransactionOutcome, conditions: [String])? in
+            let isOfKind = ["p.joined = \(joined)", "p.outcome = \(stored.rawValue)"]
+            return switch (stored == .open, wanted.contains(stored), wanted.contains(.timedOut)) {
+            case (true, true, false): (stored, isOfKind + ["NOT \(isTimedOut)"])
+            case (true, false, true): (stored, isOfKind + [isTimedOut])
+            case (true, true, true), (false, true, _): (stored, isOfKind)
+            case (true, false, false), (false, false, _): nil
             }
+        }
+        if filter.isFolded { conditions.append(Self.isOnTop(among: kinds.map(\.conditions), where: conditions)) }
+        let arms = kinds.flatMap { stored, isOfKind in
+            let arm = conditions + isOfKind
             return Section.all(of: stored, in: filter.order, from: earliest).map { section in
                 let place = [behind, before].compactMap(\.self).map { "(\(section.key), p.source, p.sequence) \($0)" }
                 return """
@@ -85,6 +88,17 @@ package struct ListQuery {
             }
         }
         return arms.joined(separator: " UNION ALL ")
+    }
+
+    /// Whether `p` was begun below none that passes the same conditions, of any of these kinds, which are asked of its
+    /// parent by the same name.
+    private static func isOnTop(among kinds: [[String]], where conditions: [String]) -> String {
+        let isOfAKind = kinds.map { "(\($0.joined(separator: " AND ")))" }.joined(separator: " OR ")
+        let passes = ["p.listed_us IS NOT NULL", "(\(isOfAKind))"] + conditions
+        return """
+            NOT EXISTS(WITH up(guid) AS (SELECT p.parent WHERE p.parent <> p.guid) SELECT 1 FROM up \
+            CROSS JOIN parts p INDEXED BY parts_by_guid ON p.guid = up.guid WHERE \(passes.joined(separator: " AND ")))
+            """
     }
 
     /// - Parameter index: Where they are looked for among all; nil: SQLite chooses.

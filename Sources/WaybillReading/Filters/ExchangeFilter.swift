@@ -35,6 +35,9 @@ extension ExchangeFilter {
     /// They are shown whoever began their transaction.
     package mutating func admit(_ beginner: TransactionFilter.Beginner) {}
 
+    /// None is below another.
+    package mutating func fold() {}
+
     /// All that is asked of one exchange after the other.
     var terms: [FilterCondition] {
         (methods.isEmpty ? [] : [.method(methods)]) + (statuses.map { [.status($0)] } ?? [])

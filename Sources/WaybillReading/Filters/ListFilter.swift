@@ -16,6 +16,8 @@ package protocol ListFilter: Hashable, Sendable, Codable {
     mutating func sort(_ order: TransactionFilter.Order)
     /// Lets transactions through by what is known of who began them, where it is about transactions.
     mutating func admit(_ beginner: TransactionFilter.Beginner)
+    /// Leaves out what was begun below another one that passes, where it is about transactions.
+    mutating func fold()
 }
 
 private enum ListFilterKey: CodingKey { case useCase, outcomes, sinceMicroseconds, untilMicroseconds, text, conditions }

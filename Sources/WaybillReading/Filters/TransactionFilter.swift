@@ -19,6 +19,13 @@ public struct TransactionFilter: ListFilter, Hashable, Sendable, Codable {
     public var beginner = Beginner.known
     /// In which order a list shows them; what is no list has no order. Default: the newest first.
     public var order = Order.newest
+    /// Whether a list leaves out what was begun below a transaction that it shows. No part of the JSON: it changes no
+    /// answer.
+    package var isFolded = false
+
+    private enum CodingKeys: CodingKey {
+        case useCase, outcomes, sinceMicroseconds, untilMicroseconds, text, conditions, beginner, order
+    }
 
     /// A filter that lets everything through.
     public init() {}
@@ -49,6 +56,8 @@ extension TransactionFilter {
     package mutating func sort(_ order: Order) { self.order = order }
 
     package mutating func admit(_ beginner: Beginner) { self.beginner = beginner }
+
+    package mutating func fold() { isFolded = true }
 
     /// What is asked of one transaction after the other.
     var terms: [FilterCondition] { textCondition + conditions }

@@ -106,7 +106,7 @@ extension TransactionFilter {
     /// What of it an index in its order finds.
     fileprivate var byIndex: TransactionFilter {
         var filter = self
-        filter.text = nil
+        (filter.text, filter.isFolded) = (nil, false)
         filter.conditions = conditions.filter { condition in if case .useCase = condition { true } else { false } }
         if order == .longest || order == .shortest {
             (filter.useCase, filter.sinceMicroseconds, filter.untilMicroseconds) = (nil, nil, nil)

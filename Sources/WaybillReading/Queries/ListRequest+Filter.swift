@@ -69,10 +69,13 @@ extension ListRequest {
     ///   - now: Microseconds since 1970.
     package func filter<Filter: ListFilter>(names: [RecordedName]?, now: Int) throws(QueryFailure) -> Filter {
         _ = try ListRequest(items, about: Filter.subject == .transactions ? .transactions : .exchanges)
-        if let fold = self[.fold], !["", "true", "false"].contains(fold) {
-            throw .parameter("fold", "“\(fold)” is neither true nor false.")
-        }
         var filter = Filter()
+        if let fold = self[.fold] {
+            guard ["", "true", "false"].contains(fold) else {
+                throw .parameter("fold", "“\(fold)” is neither true nor false.")
+            }
+            if fold == "true" { filter.fold() }
+        }
         for (parameter, term) in terms {
             let expression = FilterExpression(terms: [term])
             do throws(FilterMistake) { try expression.add(to: &filter, names: names, now: now) } catch {
@@ -130,6 +133,7 @@ extension ListRequest {
         if filter.beginner != .known { terms.append(.init(.beginner, .equal, filter.beginner.rawValue)) }
         if filter.order != .newest { terms.append(.init(.sort, .equal, filter.order.rawValue)) }
         self.init(filter, terms, limit, cursor)
+        if filter.isFolded { self[.fold] = "true" }
     }
 
     /// The same of exchanges, the newest first.

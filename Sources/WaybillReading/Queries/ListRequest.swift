@@ -93,7 +93,7 @@ extension ListRequest {
         case state
         /// A ``FilterExpression``; holds besides the others.
         case filter
-        /// `true` leaves out the transactions below others that are known; the lines of those say how many there are.
+        /// `true` leaves out the transactions below others that are listed; the lines of those say how many there are.
         case fold
         /// How many rows a page has, of ``ListRequest/limits``.
         case limit
@@ -126,8 +126,7 @@ extension ListRequest {
             case .outcome: words.isEmpty ? nil : .init(.outcome, .equal, words)
             case .method: words.isEmpty ? nil : .init(.method, .equal, words)
             case .state: words.isEmpty ? nil : .init(.state, .equal, words)
-            case .fold: value == "true" ? FilterExpression.Term(.not(.parent(.known))) : nil
-            case .app, .sort, .filter, .limit, .cursor, .after: nil
+            case .app, .sort, .filter, .fold, .limit, .cursor, .after: nil
             }
         }
     }

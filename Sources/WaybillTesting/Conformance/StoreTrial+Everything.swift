@@ -16,7 +16,12 @@ extension StoreTrial {
             return filter
         }
         for _ in 0..<6 { lists.append(filters.filter()) }
-        for filter in lists {
+        let folded = lists.map { filter in
+            var filter = filter
+            filter.isFolded = true
+            return filter
+        }
+        for filter in lists + folded {
             try await compareTransactions(filter, known, limit: Int.random(in: 1...3, using: &filters.random))
         }
         try await compareChanges()

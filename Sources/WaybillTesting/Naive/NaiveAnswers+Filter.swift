@@ -4,6 +4,13 @@ package import WaybillReading
 /// What passes a filter, by looking at every fact.
 extension NaiveAnswers {
     package func passes(_ filter: TransactionFilter, _ run: Run) -> Bool {
+        guard filter.isFolded, let parent = run.leader.opened.parent, parent != run.id else {
+            return passesUnfolded(filter, run)
+        }
+        return passesUnfolded(filter, run) && !runs.contains { $0.id == parent && passesUnfolded(filter, $0) }
+    }
+
+    private func passesUnfolded(_ filter: TransactionFilter, _ run: Run) -> Bool {
         isLetThrough(run, by: filter.beginner) && (filter.useCase.map { $0 == run.leader.opened.useCase } ?? true)
             && (filter.outcomes.isEmpty || filter.outcomes.contains(run.outcome))
             && run.begun >= filter.sinceMicroseconds ?? .min && run.begun < filter.untilMicroseconds ?? .max

@@ -150,10 +150,28 @@ import WaybillCore
     @Test func aFoldedListHasTheTopmostAlone() throws {
         let (failed, good, alone) = try shop()
         var request = ListRequest([.fold: "true"])
-        let filter = try request.filter(names: [], now: FactWriter.wall) as TransactionFilter
-        let rows = try reader.all(filter)
-        #expect(Set(rows.map(\.id)) == [failed[0], good[0], alone])
-        #expect(rows.first { $0.id == failed[0] }?.children == .init(count: 1, failedCount: 1))
+        func rows(_ request: ListRequest) throws -> [TransactionSummary] {
+            try reader.all(request.filter(names: app.names, now: FactWriter.wall) as TransactionFilter)
+        }
+        func folded(_ request: ListRequest) throws -> Set<GUID> { Set(try rows(request).map(\.id)) }
+        let all = try rows(request)
+        #expect(Set(all.map(\.id)) == [failed[0], good[0], alone])
+        #expect(all.first { $0.id == failed[0] }?.children == .init(count: 1, failedCount: 1))
+
+        request[.filter] = "outcome:failed useCase:payment"
+        #expect(try folded(request) == [failed[1]], "what a list does not show hides nothing")
+        request[.filter] = "useCase:payment"
+        #expect(try folded(request) == [failed[1], good[1], alone])
+        request[.filter] = "outcome:failed"
+        #expect(try folded(request) == [failed[0]])
+        request[.filter] = "sort:longest"
+        #expect(try folded(request) == [failed[0], good[0], alone])
+        #expect(try ListRequest(matching: request.filter(names: [], now: 0) as TransactionFilter)[.fold] == "true")
+        request[.filter] = nil
+        let itself = GUID()
+        app.open(itself, parent: itself)
+        try store.append(RecordedBatch(source: app.id, facts: app.facts.suffix(1)))
+        #expect(try folded(request).contains(itself))
         request[.fold] = "perhaps"
         #expect(throws: QueryFailure.self) { try request.validate(about: .transactions) }
     }
