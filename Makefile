@@ -92,8 +92,8 @@ chaos: setup ## Twenty clients, a bad network, a collector killed again and agai
 	$(built)
 	.build/debug/Faults run --cases chaos,control --clients $(or $(CLIENTS),20) --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
-tsan: setup ## Run the library's tests under the thread sanitizer
-	@Scripts/run-tests --thread-sanitizer
+tsan: setup ## Run the library's tests of what threads share under the thread sanitizer
+	@Scripts/run-tests --thread-sanitizer $(FLAGS)
 
 lint: ## Check format and style, that every test has a time limit, and that no folders use each other in circles
 	@Scripts/check-suites
@@ -104,7 +104,7 @@ format: ## Format every Swift file in place
 	swift format --in-place --recursive --parallel $(SWIFT_SOURCES)
 
 consumer: setup ## Build and run an app that depends on the last commit by URL and tag; nothing else may be resolved
-	@Scripts/check-consumer
+	@Scripts/check-consumer $(FLAGS)
 
 docs: setup ## Make the documentation of all targets in .build/docs; a link that leads nowhere fails, and a public symbol without any; SERVE=1 serves it for reading
 	$(built)
