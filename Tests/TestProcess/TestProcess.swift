@@ -44,6 +44,7 @@ struct TestProcess {
         switch arguments[1] {
         case "die": try await die(transactions)
         case "journal": journal(transactions)
+        case "live": try await live(transactions)
         case "mark": try await mark(transactions)
         case "erase":
             try await mark(transactions)
@@ -94,6 +95,20 @@ struct TestProcess {
             guard login.log(.requestSent, attributes: ["number": .integer(number)]) == .journaled else { continue }
             FileHandle.standardOutput.write(Data("\(number)\n".utf8))
             number += 1
+        }
+    }
+
+    /// Records an event now and then until somebody kills it, and says the transaction.
+    private static func live(_ transactions: TransactionManager) async throws {
+        let login = transactions.begin(Login.self)
+        try await transactions.sync()
+        print(login.id)
+        fflush(nil)
+        for _ in 0..<10_000 {
+            login.log(.requestSent)
+            try await transactions.sync()
+            // No event waits for another: whoever looks sees some, however slow both are.
+            try await Task.sleep(for: .milliseconds(100))
         }
     }
 

@@ -23,7 +23,8 @@ import WaybillStore
     }
 
     @Test func aReportTellsWhatHappenedWithoutScript() throws {
-        let record = try login()
+        var record = try login()
+        record.summary.sampling = Fact.Sampling(perMillion: 100_000, isChosen: false)
         var report = TransactionReport(records: [record], made: Date(microseconds: LoginHistory.begun))
         report.timeZone = .gmt
         let html = Self.html(report)
@@ -31,7 +32,7 @@ import WaybillStore
             "<code>\(record.summary.id.supportCode)</code>", record.summary.id.description, "LoginError 3",
             "requestSent", "serverRejected",
             "variant=B", "iPhone17,1", "2026-03-01", "12:00:00.000", "curl 'https://api.example.com/login'",
-            "13.0 ms · ", "sent 42 B",
+            "13.0 ms · ", "sent 42 B", "Sampled: 10 %, not chosen: kept, since it failed",
             "server 9.00 ms", "way there and back 4.00 ms",
         ] {
             #expect(html.contains(text), "\(text)")

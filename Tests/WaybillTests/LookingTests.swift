@@ -119,6 +119,35 @@ import FoundationNetworking
         #expect(await changes.next() == .transactions([login.id]), "and then it goes on")
     }
 
+    /// Breaks when a debug console shows nothing of what the app beside it records into the same store.
+    @Test func changesTellWhatAnotherProcessRecords() async throws {
+        let folder = try TemporaryDirectory()
+        let transactions = TransactionManager(store: .directory(folder.url))
+        transactions.begin(Login.self).finish()
+        try await transactions.sync()
+        var changes = transactions.changes.makeAsyncIterator()
+        let other = try ChildProcess("TestProcess", ["live", folder.url.path])
+        let id = try #require(await Self.line(of: other).flatMap { GUID($0) })
+        var (counts, looks) = ([Int](), 0)
+        while counts.count < 3, looks < 1_000 {
+            looks += 1
+            guard let change = await changes.next() else { break }
+            #expect(change == .transactions([id]))
+            let count = try await transactions.transaction(id)?.summary.eventCount ?? 0
+            if count > counts.last ?? 0 { counts.append(count) }
+        }
+        #expect(counts.count == 3, "the same transaction is seen to grow")
+        #expect(try await transactions.transaction(id)?.summary.outcome == .open)
+        other.kill()
+    }
+
+    /// On a thread of its own, as it blocks.
+    private static func line(of process: ChildProcess) async -> String? {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: process.line()) }
+        }
+    }
+
     @Test func changesEndWithTheManager() async throws {
         var changes: TransactionChanges.Iterator
         let id: GUID

@@ -47,6 +47,7 @@ struct TransactionText {
         if !summary.attributes.isEmpty {
             table.rows.append([Cell("attributes", .dim), Cell(Words.attributes(summary.attributes))])
         }
+        if let words = Words.sampling(of: summary) { table.rows.append([Cell("sampled", .dim), Cell(words)]) }
         if let parent = summary.parent {
             let above = (record.family?.above ?? []).map { "\($0.useCaseName) \($0.id.supportCode)" }
             table.rows.append([

@@ -56,14 +56,37 @@ extension Fact {
     }
 }
 
+/// In records as in facts: `sample_ppm`, `sample_kept` and `slow_us`.
+extension Fact.Sampling: Codable {
+    private enum CodingKeys: CodingKey { case samplePpm, sampleKept, slowMicroseconds }
+
+    /// Reads what a record says of it.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            perMillion: try members.decode(Int.self, forKey: .samplePpm),
+            isChosen: !(try members.decodeIfPresent(Bool.self, forKey: .sampleKept) ?? false),
+            slowMicroseconds: try members.decodeIfPresent(Int.self, forKey: .slowMicroseconds))
+    }
+
+    /// Writes it as a record has it.
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(perMillion, forKey: .samplePpm)
+        if !isChosen { try members.encode(true, forKey: .sampleKept) }
+        try members.encodeIfPresent(slowMicroseconds, forKey: .slowMicroseconds)
+    }
+}
+
 extension GUID {
     /// Whether sampling chooses the transaction of this ID: the same in every process and language.
     ///
     /// By the last 64 bits, of which 62 are random in a UUID of version 7 or 4, through the mixing function of
     /// SplitMix64: so that whoever chooses a greater share has all that others have chosen.
-    package func isChosen(perMillion: Int) -> Bool {
-        Int(low.splitMixed % UInt64(Fact.Sampling.million)) < perMillion
-    }
+    package func isChosen(perMillion: Int) -> Bool { samplingPlace < perMillion }
+
+    /// Its place among a million, from 0.
+    package var samplingPlace: Int { Int(low.splitMixed % UInt64(Fact.Sampling.million)) }
 }
 
 extension Fact.Sampling {

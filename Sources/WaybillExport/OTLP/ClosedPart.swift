@@ -19,6 +19,9 @@ struct ClosedPart {
     /// The part that began the transaction, where this one was joined without being told by which exchange; nil where
     /// that has not arrived.
     var beginner: Fact.ID?
+    /// Whether others of its use case may have been kept from coming here: they were, if any, where it was recorded
+    /// elsewhere.
+    var isReceived = false
     /// Its opening in microseconds since 1970.
     var openedMicroseconds: Int
     /// Whether the part itself is to become a span, rather than only exchanges that ended after it.
@@ -46,6 +49,14 @@ struct ClosedPart {
     }
 
     var id: Fact.ID { id(of: opened) }
+
+    /// What its spans say of sampling; nil: nothing.
+    var traceState: String? {
+        guard isReceived else { return nil }
+        return opened.content.sampling?.traceState(
+            root: root, outcome: closed.content.outcome,
+            tookMicroseconds: closed.atMicroseconds - opened.atMicroseconds)
+    }
 
     func id<Content>(of entry: Entry<Content>) -> Fact.ID { Fact.ID(source: source.id, sequence: entry.sequence) }
 

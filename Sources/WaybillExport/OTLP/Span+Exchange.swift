@@ -8,7 +8,7 @@ extension Span {
         let method = Self.knownMethods.contains(request.method) ? request.method : nil
         let start = part.time(of: exchange.opened)
         self.init(
-            trace: part.root, id: SpanID(part.id(of: exchange.opened)),
+            trace: part.root, id: SpanID(part.id(of: exchange.opened)), traceState: part.traceState,
             parent: Parent(id: SpanID(part.id), isRemote: false),
             name: method ?? "HTTP", kind: request.role == .client ? .client : .server, startMicroseconds: start,
             endMicroseconds: max(start, part.time(of: exchange.closed)), attributes: Self.attributes(of: request))

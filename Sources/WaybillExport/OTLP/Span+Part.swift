@@ -8,7 +8,8 @@ extension Span {
     init(_ part: ClosedPart) {
         let (start, closing) = (part.openedMicroseconds, part.closed.content)
         self.init(
-            trace: part.root, id: SpanID(part.id), parent: Self.parent(of: part), name: part.useCaseName,
+            trace: part.root, id: SpanID(part.id), traceState: part.traceState, parent: Self.parent(of: part),
+            name: part.useCaseName,
             kind: .internal,
             startMicroseconds: start, endMicroseconds: max(start, part.time(of: part.closed)),
             attributes: part.opened.content.attributes.merging(closing.attributes) { $1 })
@@ -16,6 +17,10 @@ extension Span {
         if part.root != part.transaction { attributes["waybill.transaction"] = .string(part.transaction.description) }
         attributes["waybill.outcome"] = .string(closing.outcome.name)
         attributes["waybill.sequence"] = .integer(part.opened.sequence)
+        if let sampling = part.opened.content.sampling {
+            attributes["waybill.sample_ppm"] = .integer(sampling.perMillion)
+            if !sampling.isChosen { attributes["waybill.sample_kept"] = true }
+        }
         attributes.add(closing.error)
         switch closing.outcome {
         case .succeeded: status = .ok

@@ -30,6 +30,8 @@ struct Span {
 
     var trace: GUID
     var id: SpanID
+    /// What W3C's header field of that name would say; nil: nothing.
+    var traceState: String?
     /// nil: the trace begins with it.
     var parent: Parent?
     var name: String

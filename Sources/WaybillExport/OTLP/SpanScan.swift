@@ -97,7 +97,7 @@ struct SpanScan {
             source: source.source, transaction: transaction, root: try root(of: opened.content),
             parent: try parent(of: opened.content, in: source.source.id), useCase: useCase,
             useCaseName: scanned.useCaseName ?? "use case \(useCase)", opened: opened, closed: closed,
-            openedMicroseconds: source.clock.wall(opened.atMicroseconds))
+            isReceived: source.isReceived, openedMicroseconds: source.clock.wall(opened.atMicroseconds))
         for event in events {
             let name = try names.event(
                 event.content.code, of: useCase, app: source.source.app, version: source.source.appVersion)

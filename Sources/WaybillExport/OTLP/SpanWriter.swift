@@ -81,6 +81,7 @@ struct SpanWriter {
         json.beginObject()
         json.member("traceId", span.trace.traceID)
         json.member("spanId", span.id.description)
+        json.member("traceState", span.traceState)
         json.member("parentSpanId", span.parent?.id.description)
         json.member("flags", span.flags)
         // A name must not be empty.

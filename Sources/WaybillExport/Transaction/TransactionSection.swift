@@ -59,6 +59,7 @@ package struct TransactionSection {
 
     private var facts: HTML {
         let times: HTML = clocks.words(raw, names).map { "<p>\($0)\n" } ?? ""
+        let sampled: HTML = Words.sampling(of: record.summary).map { "<p>Sampled: \($0)\n" } ?? ""
         let note: HTML = Words.beginning(of: record).map { "<p class=note>\($0)\n" } ?? ""
         let left: HTML =
             record.family?.isCut == true
@@ -66,7 +67,7 @@ package struct TransactionSection {
         return """
             <p>ID <code>\(record.summary.id.description)</code>
             \(above)<ul>\(record.parts.map(part))</ul>
-            \(times)\(note)\(left)
+            \(sampled)\(times)\(note)\(left)
             """
     }
 

@@ -51,6 +51,32 @@ package enum Words {
     /// `timed out`.
     package static func outcome(_ outcome: TransactionOutcome) -> String { outcome.name.replacing("_", with: " ") }
 
+    /// `10 %, not chosen: kept, since it failed`; nil: its use case had no sampling rate.
+    package static func sampling(of summary: TransactionSummary) -> String? {
+        guard let sampling = summary.sampling else { return nil }
+        let rate = "\(share(perMillion: sampling.perMillion)), "
+        if sampling.isChosen { return rate + "chosen" }
+        let outcome = outcome(summary.outcome)
+        let isKept = sampling.isKept(for: summary.outcome, tookMicroseconds: summary.durationMicroseconds)
+        let fate =
+            switch summary.outcome {
+            case .open: "waits for its end"
+            case .failed, .timedOut: "kept, since it \(outcome)"
+            case .abandoned, .interrupted: "kept, since it was \(outcome)"
+            case .succeeded where !isKept: "dropped, since it \(outcome)"
+            case .canceled where !isKept: "dropped, since it was \(outcome)"
+            case .succeeded, .canceled: "kept, since it took longer than \(duration(sampling.slowMicroseconds ?? 0))"
+            }
+        return "\(rate)not chosen: \(fate)"
+    }
+
+    /// `10 %`, `0.025 %`.
+    private static func share(perMillion: Int) -> String {
+        var digits = String(10_000 + perMillion % 10_000).dropFirst()
+        while digits.last == "0" { digits.removeLast() }
+        return "\(perMillion / 10_000)\(digits.isEmpty ? "" : ".")\(digits) %"
+    }
+
     /// What is not certain about who began a transaction; nil: nothing is.
     package static func beginning(of record: TransactionRecord) -> String? {
         if record.summary.isWaitingForBeginner { return "The source that began it has not been heard yet." }

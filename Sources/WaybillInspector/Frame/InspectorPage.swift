@@ -87,6 +87,7 @@ package struct InspectorPage {
         ("took>2s took<500ms", "us, ms, s, m, h"), ("status:5xx status:400-499", "of a request"),
         ("app:shop version:1.2 os:\"iOS 18\"", "also device, osVersion"),
         ("ended:signal ended:SIGSEGV", "interrupted; also exit, reboot, system, unknown"),
+        ("sampled:chosen sampled:unchosen", "delivered in any case, or for how it ended"),
         ("since:24h until:2026-03-01", "by the beginning"),
         ("beginner:unknown beginner:any", "transactions that were only joined; those, too"),
         ("sort:longest", "transactions: newest, oldest, longest, shortest"),

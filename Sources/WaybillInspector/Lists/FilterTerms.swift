@@ -30,6 +30,7 @@ struct FilterTerms {
             (.exchange, ExchangeRecord.State.allCases.map(\.rawValue)), (.app, seen.values(of: .app)),
             (.version, seen.values(of: .appVersion)), (.device, seen.values(of: .device)), (.os, seen.values(of: .os)),
             (.osVersion, seen.values(of: .osVersion)), (.ended, FilterCondition.ends),
+            (.sampled, FilterCondition.Sampled.allCases.map(\.rawValue)),
             (.since, ["15m", "1h", "24h", "7d"]),
             (.parent, ["known", "failed"] + known(names.filter { $0.event == nil })),
             (.child, ["known", "failed"] + known(names.filter { $0.event == nil })),

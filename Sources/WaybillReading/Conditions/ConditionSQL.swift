@@ -31,6 +31,9 @@ struct ConditionSQL {
         case .osVersion(let value): ofSource("s.os_version = \(argument(value)) COLLATE NOCASE")
         case .os(let value): os(value)
         case .ended(let value): ended(value)
+        case .sampled(.chosen): "(p.sample_ppm IS NOT NULL AND NOT ifnull(p.sample_kept, 0))"
+        case .sampled(.unchosen): "(p.sample_ppm IS NOT NULL AND ifnull(p.sample_kept, 0))"
+        case .sampled(.none): "p.sample_ppm IS NULL"
         case .tookMoreThan(let duration): "\(row).closed_at_us - \(row).at_us > \(argument(duration.microseconds))"
         case .tookLessThan(let duration): "\(row).closed_at_us - \(row).at_us < \(argument(duration.microseconds))"
         case .text(let text): subject == .transactions ? mentionInTransaction(of: text) : mentionInExchange(of: text)

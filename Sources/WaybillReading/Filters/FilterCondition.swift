@@ -21,6 +21,8 @@ public indirect enum FilterCondition: Hashable, Sendable {
     /// It was interrupted, and its process ended like this: `signal`, `SIGSEGV`, `exit`, `reboot`, `system`, or
     /// `unknown` where nobody can tell. Of an exchange: no end of it was recorded, and so on.
     case ended(String)
+    /// Of the part that stands for the transaction, what sampling said at its beginning.
+    case sampled(Sampled)
     /// From opening to closing it took more, or less, than this, in whole microseconds; what has no closing did
     /// neither.
     case tookMoreThan(Duration), tookLessThan(Duration)
@@ -54,6 +56,16 @@ public indirect enum FilterCondition: Hashable, Sendable {
     /// not.
     case not(FilterCondition)
 
+    /// What sampling may say of a transaction.
+    public enum Sampled: String, Hashable, Sendable, CaseIterable {
+        /// It is one of those that are delivered however they end.
+        case chosen
+        /// It is not, and is delivered only because of how it ended.
+        case unchosen
+        /// Its use case had no rate: everything is delivered.
+        case none
+    }
+
     /// A transaction above or below another one.
     public enum Relative: Hashable, Sendable {
         /// Any that is known here.
@@ -73,7 +85,7 @@ extension FilterCondition {
     /// Whether it says something about a transaction, also of exchanges.
     package var isOfTransaction: Bool {
         switch self {
-        case .useCase, .event, .attribute, .parent, .root, .child: true
+        case .useCase, .event, .attribute, .sampled, .parent, .root, .child: true
         case .not(let condition): condition.isOfTransaction
         case .error, .app, .appVersion, .device, .osVersion, .os, .ended, .tookMoreThan, .tookLessThan, .text, .status,
             .exchange, .state, .host,

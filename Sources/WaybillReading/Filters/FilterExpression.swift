@@ -145,7 +145,7 @@ extension FilterExpression {
 
     package enum Key: String, Sendable, CaseIterable {
         case useCase, outcome, event, error, attribute, status, exchange, app, version, device, os, osVersion, ended,
-            took, since, until, beginner, sort, parent, root, child
+            sampled, took, since, until, beginner, sort, parent, root, child
         case host, path, method, state, size, close
 
         /// Whether it is a key of filters about this.
@@ -154,7 +154,7 @@ extension FilterExpression {
             case .exchange, .beginner, .sort: subject == .transactions
             case .host, .path, .method, .state, .size, .close: subject == .exchanges
             case .useCase, .outcome, .event, .error, .attribute, .status, .app, .version, .device, .os, .osVersion,
-                .ended, .took, .since, .until, .parent, .root, .child:
+                .ended, .sampled, .took, .since, .until, .parent, .root, .child:
                 true
             }
         }

@@ -17,6 +17,7 @@ extension FilterExpression.Term {
         case .os(let value): self.init(.os, .equal, value)
         case .osVersion(let value): self.init(.osVersion, .equal, value)
         case .ended(let value): self.init(.ended, .equal, value)
+        case .sampled(let sampled): self.init(.sampled, .equal, sampled.rawValue)
         case .tookMoreThan(let duration): self.init(.took, .greater, Measure.duration.text(duration.microseconds))
         case .tookLessThan(let duration): self.init(.took, .less, Measure.duration.text(duration.microseconds))
         case .text(let text): self.init(nil, .equal, text)

@@ -69,6 +69,7 @@ private struct TermReading {
         case .os: add(.os(value), to: &filter)
         case .osVersion: add(.osVersion(value), to: &filter)
         case .ended: add(.ended(try end()), to: &filter)
+        case .sampled: add(.sampled(try sampled()), to: &filter)
         case .took:
             add(term.relation == .greater ? .tookMoreThan(try duration()) : .tookLessThan(try duration()), to: &filter)
         case nil: add(.text(value), to: &filter)
@@ -219,6 +220,13 @@ extension TermReading {
                 value[...], "no end of a process", among: FilterCondition.ends + ["SIGSEGV"], at: place.valueStart)
         }
         return name
+    }
+
+    private func sampled() throws(FilterMistake) -> FilterCondition.Sampled {
+        if let sampled = FilterCondition.Sampled(rawValue: value) { return sampled }
+        throw unknown(
+            value[...], "nothing that sampling says", among: FilterCondition.Sampled.allCases.map(\.rawValue),
+            at: place.valueStart)
     }
 
     private func statuses() throws(FilterMistake) -> ClosedRange<Int> {

@@ -71,7 +71,8 @@ extension StoreReader {
                 endedBy: row.int(3) == TransactionOutcome.interrupted.rawValue ? row.sourceEnd(15) : nil,
                 parent: row.optionalGUID(16),
                 parentPart: row.optionalInt(17).map { Fact.ID(source: row.guid(18), sequence: $0) },
-                children: row.int(19) > 0 ? .init(count: row.int(19), failedCount: row.int(20)) : nil)
+                children: row.int(19) > 0 ? .init(count: row.int(19), failedCount: row.int(20)) : nil,
+                sampling: FactRowReader.sampling(row, from: 21))
         }
         try connection.statement(Self.attributesSet).forEachRow(source, sequence) { row in
             let detail = DetailColumn(row.optionalText(0))
@@ -94,7 +95,8 @@ extension StoreReader {
         (SELECT count(*) FROM parts q CROSS JOIN network_logs l ON l.source = q.source AND l.part = q.sequence \
         WHERE q.guid = p.guid AND l.method IS NOT NULL), \
         \(SQL.lastActivity(guid: "p.guid")), \(SQL.endedBy("s")), p.parent, p.parent_part, s.uuid, \(children("")), \
-        \(children("AND q.outcome = \(TransactionOutcome.failed.rawValue)")) \
+        \(children("AND q.outcome = \(TransactionOutcome.failed.rawValue)")), \
+        \(FactRowReader.samplingColumns) \
         FROM parts p JOIN sources s ON s.id = p.source WHERE p.source = ? AND p.sequence = ?
         """
 

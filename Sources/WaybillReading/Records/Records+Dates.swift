@@ -15,14 +15,14 @@ extension TransactionSummary {
         error: RecordedError? = nil, attributes: Attributes = [:], sourceCount: Int, eventCount: Int,
         exchangeCount: Int,
         isWaitingForBeginner: Bool = false, endedBy: SourceEnd? = nil,
-        parent: GUID? = nil, parentPart: Fact.ID? = nil, children: Children? = nil
+        parent: GUID? = nil, parentPart: Fact.ID? = nil, children: Children? = nil, sampling: Fact.Sampling? = nil
     ) {
         self.init(
             id: id, useCase: useCase, useCaseName: useCaseName, outcome: outcome, begunMicroseconds: begun.microseconds,
             durationMicroseconds: duration?.microseconds, error: error, attributes: attributes,
             sourceCount: sourceCount,
             eventCount: eventCount, exchangeCount: exchangeCount, isWaitingForBeginner: isWaitingForBeginner,
-            endedBy: endedBy, parent: parent, parentPart: parentPart, children: children)
+            endedBy: endedBy, parent: parent, parentPart: parentPart, children: children, sampling: sampling)
     }
 }
 

@@ -15,6 +15,8 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
     public var outcome: TransactionOutcome
     /// Of one that was interrupted, how its process ended; nil: that is not known, or it was not interrupted.
     public var endedBy: SourceEnd?
+    /// How the part that stands for it was chosen, or not, among those of its use case; nil: all of them are delivered.
+    public var sampling: Fact.Sampling?
     /// Microseconds since 1970.
     package var begunMicroseconds: Int
     /// From opening to closing; nil while there is no closing.
@@ -58,7 +60,7 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
         durationMicroseconds: Int?,
         error: RecordedError?, attributes: Attributes, sourceCount: Int, eventCount: Int, exchangeCount: Int,
         isWaitingForBeginner: Bool, endedBy: SourceEnd? = nil,
-        parent: GUID? = nil, parentPart: Fact.ID? = nil, children: Children? = nil
+        parent: GUID? = nil, parentPart: Fact.ID? = nil, children: Children? = nil, sampling: Fact.Sampling? = nil
     ) {
         self.id = id
         self.useCase = useCase
@@ -76,5 +78,6 @@ public struct TransactionSummary: Hashable, Sendable, Codable, Identifiable {
         self.parent = parent
         self.parentPart = parentPart
         self.children = children
+        self.sampling = sampling
     }
 }

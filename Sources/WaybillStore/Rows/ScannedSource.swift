@@ -31,12 +31,18 @@ package struct ScannedSource: Sendable {
     package var clock: WallClock
     /// How it ended; nil: that is not known, or it has not.
     package var endedBy: SourceEnd?
+    /// Whether it came from elsewhere.
+    package var isReceived: Bool
 
-    package init(share: ScannedShare, source: RecordedSource, clock: WallClock, endedBy: SourceEnd? = nil) {
+    package init(
+        share: ScannedShare, source: RecordedSource, clock: WallClock, endedBy: SourceEnd? = nil,
+        isReceived: Bool = false
+    ) {
         self.share = share
         self.source = source
         self.clock = clock
         self.endedBy = endedBy
+        self.isReceived = isReceived
     }
 
     package func includes(_ fact: Fact) -> Bool { includes(fact.sequence, at: fact.atMicroseconds) }
@@ -54,20 +60,20 @@ extension ScannedSource {
     package init?(_ share: ScannedShare, _ connection: Connection) throws(WaybillError) {
         let source = try connection.statement(
             """
-            SELECT uuid, installation, app, app_version, device, os, os_version, attributes, \(SQL.endedBy("sources")) \
-            FROM sources WHERE id = ?
+            SELECT uuid, installation, app, app_version, device, os, os_version, attributes, \(SQL.endedBy("sources")), \
+            heard_us IS NOT NULL FROM sources WHERE id = ?
             """
         ).first(share.row) { row in
             let source = RecordedSource(
                 id: row.guid(0), installation: row.optionalGUID(1), app: row.text(2), appVersion: row.text(3),
                 device: row.text(4),
                 os: row.text(5), osVersion: row.text(6), attributes: Attributes(columnText: row.optionalText(7)))
-            return (source: source, endedBy: row.sourceEnd(8))
+            return (source: source, endedBy: row.sourceEnd(8), isReceived: row.bool(9))
         }
         guard let source else { return nil }
         self.init(
             share: share, source: source.source, clock: try WallClock(of: share.row, connection),
-            endedBy: source.endedBy)
+            endedBy: source.endedBy, isReceived: source.isReceived)
     }
 }
 

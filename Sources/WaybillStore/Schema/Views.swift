@@ -11,12 +11,13 @@ enum Views {
         + transactions(",\n  \(SQL.supportCode(guid: "guid")) AS support_code", from: "p.guid, ")
 
     /// As version 13 has them: attributes that were set are no events, and those of a transaction are the latest; with
-    /// the transaction below which one was begun, and the names of errors.
+    /// the transaction below which one was begun, the names of errors, why its process ended, and how it was sampled.
     static let withAttributesSet =
         "DROP VIEW transactions;\nDROP VIEW timeline;\n"
         + transactions(
-            ",\n  \(SQL.supportCode(guid: "guid")) AS support_code, CASE WHEN parent IS NOT NULL THEN \(SQL.text(guid: "parent")) END AS parent, error_name",
-            from: "p.guid, p.parent, json_extract(p.closed_detail, '$.error_name') AS error_name, ",
+            ",\n  \(SQL.supportCode(guid: "guid")) AS support_code, CASE WHEN parent IS NOT NULL THEN \(SQL.text(guid: "parent")) END AS parent, error_name, ended_by, sample_ppm, sample_kept",
+            from: "p.guid, p.parent, json_extract(p.closed_detail, '$.error_name') AS error_name, "
+                + "CASE p.outcome WHEN \(TransactionOutcome.interrupted.rawValue) THEN s.ended_by END AS ended_by, p.sample_ppm, p.sample_kept, ",
             attributes: latestAttributes, isEvent: " AND e.code >= 0")
         + timeline(setsAttributes: true) + exchangesWithBodies(",\n  \(errorName("l.closed_detail"))")
 

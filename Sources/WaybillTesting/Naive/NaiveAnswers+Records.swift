@@ -20,7 +20,8 @@ extension NaiveAnswers {
             children: children(of: run).isEmpty
                 ? nil
                 : .init(
-                    count: children(of: run).count, failedCount: children(of: run).count { $0.outcome == .failed }))
+                    count: children(of: run).count, failedCount: children(of: run).count { $0.outcome == .failed }),
+            sampling: run.leader.opened.sampling)
     }
 
     func children(of run: Run) -> [Run] {

@@ -67,6 +67,14 @@ import WaybillReading
         #expect(lines.contains { $0.contains("├─▶ POST") && $0.hasSuffix("no end recorded") })
     }
 
+    /// Breaks when nobody sees that the transaction is one of a share, and why it is there.
+    @Test func whatWasSampledIsSaidToBe() throws {
+        var record = try Login.record()
+        record.summary.sampling = Fact.Sampling(perMillion: 100_000, isChosen: false)
+        let lines = TransactionText(Redactor.off.redacted(record)).lines(Palette(isColored: false), width: 80)
+        #expect(lines.contains("sampled       10 %, not chosen: kept, since it failed"))
+    }
+
     /// Breaks when nobody is told that somebody else's part may be what lists show.
     @Test func twoWhoSayThatTheyBeganItAreTold() throws {
         var record = try Login.record()

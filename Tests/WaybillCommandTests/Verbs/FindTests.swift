@@ -120,6 +120,25 @@ import WaybillCore
         }
     }
 
+    /// Breaks when nobody can look on while an app runs: the store is another process's, which goes on writing it.
+    @Test func aTransactionOfARunningAppIsFollowed() async throws {
+        let place = folder.file("running").path
+        let app = try ChildProcess("TestProcess", ["live", place])
+        let id = try #require(await following { app.line() }.flatMap { GUID($0) })
+        let follow = try ChildProcess("waybill-cli", ["show", place, "\(id)", "--follow", "--json"])
+        var counts: [Int] = []
+        for _ in 0..<3 {
+            let line = try #require(await following { follow.line() })
+            let record = try JSONDecoder.waybill().decode(TransactionRecord.self, from: Data(line.utf8))
+            #expect(record.summary.id == id && record.summary.outcome == .open)
+            counts.append(record.summary.eventCount)
+        }
+        #expect(counts == Set(counts).sorted(), "each has more than the one before: \(counts)")
+        follow.signal(SIGINT)
+        #expect(await following { follow.finish() }.status == SIGINT)
+        app.kill()
+    }
+
     /// Breaks when a line of JSON is written as the store has it, which redaction at capture may not have seen.
     @Test func aLineThatFollowsIsRedacted() throws {
         let summary = TransactionSummary(

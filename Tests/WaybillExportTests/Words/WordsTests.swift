@@ -1,6 +1,8 @@
+import Foundation
 import Testing
 import WaybillCore
 import WaybillExport
+import WaybillReading
 
 @Suite(.timeLimit(.minutes(5))) struct WordsTests {
     @Test(arguments: [
@@ -23,6 +25,29 @@ import WaybillExport
     @Test(arguments: [(0, "0 B"), (999, "999 B"), (4210, "4.2 kB"), (1_300_000, "1.3 MB")])
     func sizesHaveOneDecimal(count: Int, text: String) {
         #expect(Words.byteCount(count) == text)
+    }
+
+    /// Breaks when a page does not say why a transaction is there that was not chosen.
+    @Test(arguments: [
+        (TransactionOutcome.succeeded, 100_000, true, nil, "10 %, chosen"),
+        (.failed, 0, false, nil, "0 %, not chosen: kept, since it failed"),
+        (.timedOut, 250, false, nil, "0.025 %, not chosen: kept, since it timed out"),
+        (.abandoned, 5_000, false, nil, "0.5 %, not chosen: kept, since it was abandoned"),
+        (.interrupted, 999_999, false, nil, "99.9999 %, not chosen: kept, since it was interrupted"),
+        (.succeeded, 100_000, false, 5_000_000, "10 %, not chosen: kept, since it took longer than 5.00 s"),
+        (.succeeded, 100_000, false, 7_000_000, "10 %, not chosen: dropped, since it succeeded"),
+        (.canceled, 100_000, false, nil, "10 %, not chosen: dropped, since it was canceled"),
+        (.open, 100_000, false, nil, "10 %, not chosen: waits for its end"),
+    ])
+    func samplingIsSaidWithItsReason(
+        outcome: TransactionOutcome, perMillion: Int, isChosen: Bool, slow: Int?, text: String
+    ) {
+        var summary = TransactionSummary(
+            id: GUID(), useCase: 0, useCaseName: "login", outcome: outcome, begun: Date(),
+            duration: outcome == .open ? nil : .seconds(6), sourceCount: 1, eventCount: 0, exchangeCount: 0)
+        #expect(Words.sampling(of: summary) == nil)
+        summary.sampling = Fact.Sampling(perMillion: perMillion, isChosen: isChosen, slowMicroseconds: slow)
+        #expect(Words.sampling(of: summary) == text)
     }
 
     @Test func errorsShowTheirTextOnlyWhereThereIsOne() {

@@ -97,6 +97,10 @@ import WaybillTesting
             "“nobody” is nothing that a beginner can be; they are known, unknown, any."
         ),
         ("-beginner:any", "^^^^^^^^^^^^^", "A “-” does not go with beginner; say beginner:known, unknown or any."),
+        (
+            "sampled:yes", "        ^^^", "“yes” is nothing that sampling says; they are chosen, unchosen, none."
+        ),
+        ("sampled:chose", "        ^^^^^", "“chose” is nothing that sampling says; did you mean “chosen”?"),
         ("sort:fast", "     ^^^^", "“fast” is no order"), ("exchange:fail", "         ^^^^", "“fail” is no state"),
         ("a \"b", "  ^", "These quotes are not closed."), ("a \"\"", "  ^^", "There is nothing in these quotes."),
         ("\"a\"b", "   ^", "A space is missing here"), ("a\"b\"", " ^", "Quotes stand around all"),
@@ -137,7 +141,7 @@ import WaybillTesting
                 .appVersion(value),
                 .device(value), .os(value), .osVersion(value), .text(value), .useCase(random.oneIn(2) ? 7 : 0),
                 .status(401...401),
-                .status(400...Int.random(in: 400...999, using: &random)), .exchange(.interrupted),
+                .status(400...Int.random(in: 400...999, using: &random)), .exchange(.interrupted), .sampled(.unchosen),
                 .tookMoreThan(.microseconds(Int.random(in: 0...9_999_999, using: &random))),
                 .tookLessThan(.milliseconds(Int.random(in: 0...9_999, using: &random))),
             ]
