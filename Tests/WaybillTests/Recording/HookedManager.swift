@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+import WaybillCore
+import WaybillTesting
+
+@testable import Waybill
+
+extension TransactionManager {
+    /// What an app says to a draft; see `options.willRecord`.
+    typealias Hook = @Sendable (RecordingDraft) -> RecordingDraft?
+
+    /// In memory, with a hook.
+    static func hooked(bodies: BodyPolicy? = nil, _ hook: @escaping Hook) -> TransactionManager {
+        .testing(correlatedHosts: ["api.example.com"], options: .hooked(bodies: bodies, hook))
+    }
+}
+
+extension TransactionManager.Options {
+    /// Of an app that has a hook, or none, and keeps all that could be looked for.
+    static func hooked(bodies: BodyPolicy? = nil, _ hook: TransactionManager.Hook?) -> Self {
+        var options = TransactionManager.Options()
+        options.diagnostics = { _ in }
+        options.keepsErrorTexts = true
+        options.network.bodies = bodies
+        options.willRecord = hook
+        return options
+    }
+}
+
+extension ExchangeRequest {
+    /// To a host that gets the header field.
+    static func correlated(_ path: String = "/v1/items", _ fields: [Fact.HeaderField] = []) throws -> ExchangeRequest {
+        ExchangeRequest(
+            method: "POST", url: try #require(URL(string: "https://api.example.com\(path)")), headerFields: fields)
+    }
+}
