@@ -11,14 +11,23 @@
 /// ```
 public struct Attributes: Sendable {
     // A list: there are few, and looking through them takes less than hashing their names.
-    @usableFromInline var pairs: [(key: String, value: AttributeValue)]
+    @usableFromInline var pairs: [Pair]
+
+    // No tuple: what the runtime does to copy and destroy those takes longer than all else.
+    @frozen @usableFromInline struct Pair: Sendable {
+        @usableFromInline let key: String
+        @usableFromInline var value: AttributeValue
+
+        @inlinable
+        init(_ key: String, _ value: AttributeValue) { (self.key, self.value) = (key, value) }
+    }
 
     /// Makes an empty collection.
     @inlinable
     public init() { pairs = [] }
 
     /// Takes names and values as they are.
-    public init(_ values: [String: AttributeValue]) { pairs = values.map { $0 } }
+    public init(_ values: [String: AttributeValue]) { pairs = values.map { Pair($0.key, $0.value) } }
 
     /// The value of that name; nil where there is none, and setting it to nil takes it away.
     @inlinable
@@ -26,7 +35,7 @@ public struct Attributes: Sendable {
         get { pairs.first { $0.key == name }?.value }
         set {
             guard let place = pairs.firstIndex(where: { $0.key == name }) else {
-                if let newValue { pairs.append((name, newValue)) }
+                if let newValue { pairs.append(Pair(name, newValue)) }
                 return
             }
             if let newValue { pairs[place].value = newValue } else { pairs.remove(at: place) }
@@ -44,7 +53,7 @@ public struct Attributes: Sendable {
     public mutating func merge(
         _ other: Attributes, uniquingKeysWith combine: (AttributeValue, AttributeValue) -> AttributeValue
     ) {
-        for (name, value) in other.pairs { self[name] = self[name].map { combine($0, value) } ?? value }
+        for (name, value) in other { self[name] = self[name].map { combine($0, value) } ?? value }
     }
 
     /// These and other attributes, as ``merge(_:uniquingKeysWith:)`` puts them together.
@@ -59,7 +68,7 @@ public struct Attributes: Sendable {
     /// Those of them that are to be kept.
     public func filter(_ isIncluded: ((key: String, value: AttributeValue)) throws -> Bool) rethrows -> Attributes {
         var kept = Attributes()
-        kept.pairs = try pairs.filter(isIncluded)
+        kept.pairs = try pairs.filter { try isIncluded(($0.key, $0.value)) }
         return kept
     }
 
@@ -74,7 +83,32 @@ extension Attributes: ExpressibleByDictionaryLiteral {
         pairs = []
         guard !elements.isEmpty else { return }
         pairs.reserveCapacity(elements.count)
-        for (name, value) in elements { self[name] = value.attributeValue }
+        for (name, value) in elements {
+            if let value = value.attributeValue {
+                pairs.append(Pair(name, value))
+            } else {
+                pairs.removeAll { $0.key == name }
+            }
+        }
+        if isAnyTwice { keepLast() }
+    }
+
+    /// Asked once all are there: a comparison beside each costs more.
+    @usableFromInline var isAnyTwice: Bool {
+        pairs.withUnsafeBufferPointer { pairs in
+            for place in pairs.indices {
+                for other in 0..<place where pairs[other].key == pairs[place].key { return true }
+            }
+            return false
+        }
+    }
+
+    /// Of a name that is there twice, the first place with the last value.
+    @usableFromInline
+    mutating func keepLast() {
+        let given = pairs
+        pairs = []
+        for pair in given { self[pair.key] = pair.value }
     }
 }
 
@@ -91,7 +125,9 @@ extension Attributes: RandomAccessCollection {
     @inlinable public var startIndex: Int { pairs.startIndex }
     @inlinable public var endIndex: Int { pairs.endIndex }
     @inlinable
-    public subscript(position: Int) -> (key: String, value: AttributeValue) { pairs[position] }
+    public subscript(position: Int) -> (key: String, value: AttributeValue) {
+        (pairs[position].key, pairs[position].value)
+    }
 }
 
 extension Attributes: Codable {

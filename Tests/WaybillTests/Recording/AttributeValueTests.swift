@@ -64,6 +64,10 @@ private struct Money: AttributeConvertible {
     @Test func theOrderMakesNoDifferenceAndTheLastValueOfANameCounts() {
         let attributes: Attributes = ["a": 1, "b": "x", "a": 2]
         #expect(attributes == ["b": "x", "a": 2] && attributes.count == 2)
+        #expect(attributes.keys == ["a", "b"])
+        let nothing = nil as Int?
+        #expect(["a": 1, "b": 2, "a": nothing, "b": 3] as Attributes == ["b": 3])
+        #expect(["a": nothing, "b": 2, "a": 1] as Attributes == ["a": 1, "b": 2])
         #expect(Set([attributes, ["b": "x", "a": 2], ["a": 1, "b": "x"], ["a": 2]]).count == 3)
         var changed = attributes
         changed["a"] = nil
