@@ -93,7 +93,10 @@ package final class StoreReader {
     /// - Throws: What the interruption says, where a statement was ended, whatever `body` made of it.
     package func reading<Result>(until interruption: Interruption, _ body: () throws -> Result) throws -> Result {
         connection.interruption = interruption
-        defer { connection.interruption = nil }
+        defer {
+            connection.interruption = nil
+            connection.forgetLongStatement()
+        }
         let result = Swift.Result(catching: body)
         if let error = interruption.error { throw error }
         return try result.get()

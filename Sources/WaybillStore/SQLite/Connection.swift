@@ -15,6 +15,8 @@ package final class Connection {
     /// Memory that they take.
     private var statementByteCount = 0
     private var statementUseCount = 0
+    /// The last one that takes very much memory, besides the others, which it would take the place of.
+    private var longStatement: (text: String, statement: Statement)?
     /// Steps of those that were given up.
     private var forgottenSteps = 0
     private let walFrameCount = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
@@ -23,6 +25,13 @@ package final class Connection {
 
     /// Memory that kept statements may take: some hundred as the library has them.
     package static let statementByteLimit = 2 << 20
+
+    /// Memory beyond which a statement is a long one.
+    private static let longByteCount = statementByteLimit / 4
+    /// The text of one, by its length in UTF-8, which takes the double of its memory while it is prepared: so one is at
+    /// a time.
+    private static let longTextLength = 64 << 10
+    private static let isPreparingLong = Locked(())
 
     /// Columns that a store of an older version lacks, the longer names first: statements, which name them behind a letter
     /// for their table or behind `sources`, read them as NULL.
@@ -100,6 +109,7 @@ package final class Connection {
 
     deinit {
         statements = [:]
+        longStatement = nil
         sqlite3_close_v2(handle)
         walFrameCount.deallocate()
     }
@@ -112,15 +122,39 @@ package final class Connection {
             statement.lastUse = statementUseCount
             return statement
         }
-        var prepared: OpaquePointer?
-        let code = sqlite3_prepare_v3(handle, readable(sql), -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
-        guard code == SQLITE_OK, let prepared else { throw error(code) }
-        let statement = Statement(prepared, of: self)
+        if let longStatement, longStatement.text == sql { return longStatement.statement }
+        let statement: Statement
+        if sql.utf8.count > Self.longTextLength {
+            forgetLongStatement()
+            statement = try Self.isPreparingLong.withLock { _ in
+                Result { () throws(WaybillError) in try prepare(sql) }
+            }.get()
+        } else {
+            statement = try prepare(sql)
+        }
+        guard statement.byteCount <= Self.longByteCount else {
+            forgetLongStatement()
+            longStatement = (sql, statement)
+            return statement
+        }
         statement.lastUse = statementUseCount
         statements[sql] = statement
         statementByteCount += statement.byteCount
         forgetStatements()
         return statement
+    }
+
+    private func prepare(_ sql: String) throws(WaybillError) -> Statement {
+        var prepared: OpaquePointer?
+        let code = sqlite3_prepare_v3(handle, readable(sql), -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+        guard code == SQLITE_OK, let prepared else { throw error(code) }
+        return Statement(prepared, of: self)
+    }
+
+    /// Gives up the one that takes very much memory, when what it was for is done.
+    func forgetLongStatement() {
+        forgottenSteps += longStatement?.statement.virtualMachineSteps ?? 0
+        longStatement = nil
     }
 
     /// As it is, or for a store of an older version without the columns that this one lacks.
@@ -240,7 +274,9 @@ package final class Connection {
 
     /// Work done by all statements so far, in steps of SQLite's virtual machine.
     package var virtualMachineSteps: Int {
-        statements.values.reduce(forgottenSteps) { $0 + $1.virtualMachineSteps }
+        statements.values.reduce(forgottenSteps + (longStatement?.statement.virtualMachineSteps ?? 0)) {
+            $0 + $1.virtualMachineSteps
+        }
     }
 
     /// Whether the last call failed because SQLite could not make or write a file that it needs beside the database.

@@ -35,6 +35,29 @@ import WaybillCore
         }
     }
 
+    /// Breaks when a question of very many words takes the place of all statements that are used all the time, is
+    /// prepared anew for each piece of one search, or stays in memory when that is done.
+    @Test func aVeryLongStatementTakesNobodysPlaceAndGoes() throws {
+        func text(_ number: Int) -> String {
+            "SELECT \(number) NOT IN (\((1...20_000).map { "\($0)" }.joined(separator: ", ")))"
+        }
+        let hot = try connection.statement(Self.hot)
+        weak var last: Statement?
+        for number in 30_000..<30_003 {
+            let long = try connection.statement(text(number))
+            #expect(long.byteCount > 1 << 20, "\(long.byteCount)")
+            #expect(try connection.integer(text(number)) == 1)
+            #expect(try connection.statement(text(number)) === long)
+            #expect(last == nil, "one at a time")
+            last = long
+        }
+        #expect(try connection.statement(Self.hot) === hot)
+        #expect(connection.keptStatements.byteCount <= Connection.statementByteLimit / 4)
+        let steps = connection.virtualMachineSteps
+        connection.forgetLongStatement()
+        #expect(last == nil && connection.virtualMachineSteps == steps)
+    }
+
     /// Breaks when a statement is finalized while somebody reads its rows.
     @Test func whatIsBeingReadIsNotTakenAway() throws {
         let rows = try connection.statement(
