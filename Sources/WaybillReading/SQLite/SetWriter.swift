@@ -2,6 +2,9 @@ package import WaybillCore
 package import WaybillStore
 
 /// The one writer of a store: sets of many requests that wait at the same time share one synced commit.
+///
+/// Each commit takes the set that has waited longest, and the smallest of the others: so a small one waits for two large
+/// ones, however many are there, and none for ever.
 package final class SetWriter: Sendable {
     /// Where everything else that writes is run, too.
     package let thread: StoreThread<Late<Store>>
@@ -12,9 +15,12 @@ package final class SetWriter: Sendable {
     /// Facts, and what stands beside them, after which a commit takes no further set, so that a small set never waits
     /// for more than this many.
     private static let rowsPerCommit = 20_000
+    /// The same of the sets that go with a larger one.
+    private static let smallRowsPerCommit = 2_000
 
     private struct Waiting: Sendable {
         var arrival: ReceivedSet
+        var rowCount: Int
         var answer: CheckedContinuation<Result<Receipt, WaybillError>, Never>
     }
 
@@ -43,7 +49,7 @@ package final class SetWriter: Sendable {
     package func add(_ arrival: ReceivedSet) async throws(WaybillError) -> Receipt {
         try await withCheckedContinuation { answer in
             let isFirst = waiting.withLock { waiting in
-                waiting.append(Waiting(arrival: arrival, answer: answer))
+                waiting.append(Waiting(arrival: arrival, rowCount: arrival.set.set.rowCount, answer: answer))
                 return waiting.count == 1
             }
             // A call that is not the first is taken along: what waits while a commit is under way makes the next one.
@@ -72,14 +78,18 @@ package final class SetWriter: Sendable {
 
     private func commit(to store: Late<Store>) {
         let (group, isMore) = waiting.withLock { waiting in
-            var rowCount = 0
-            let count = waiting.firstIndex { waiting in
-                defer { rowCount += waiting.arrival.set.set.rowCount }
-                return rowCount >= Self.rowsPerCommit
+            let others = waiting.indices.dropFirst().sorted { (waiting[$0].rowCount, $0) < (waiting[$1].rowCount, $1) }
+            var taken: Set = [0]
+            var (rowCount, otherCount) = (waiting[0].rowCount, 0)
+            for index in others {
+                otherCount += waiting[index].rowCount
+                guard rowCount < Self.rowsPerCommit || otherCount <= Self.smallRowsPerCommit else { break }
+                taken.insert(index)
+                rowCount += waiting[index].rowCount
             }
-            let group = waiting.prefix(count ?? waiting.count)
-            waiting.removeFirst(group.count)
-            return (Array(group), !waiting.isEmpty)
+            let group = waiting.indices.filter(taken.contains).map { waiting[$0] }
+            waiting = waiting.indices.filter { !taken.contains($0) }.map { waiting[$0] }
+            return (group, !waiting.isEmpty)
         }
         if isMore { thread.perform { store in self.commit(to: store) } }
         let results: [Result<Receipt, WaybillError>]

@@ -42,6 +42,35 @@ import WaybillCore
         #expect(counters.values.acceptedFacts == 300)
     }
 
+    /// Broken, who sends many large sets at once holds up everybody else for as long as all of them take.
+    @Test func aSmallSetWaitsForTheFirstLargeOneAndNotForAll() async throws {
+        let commits = Locked<[[Int]]>([])
+        let writer = SetWriter(.folder(folder.file("other"))) { results in
+            commits.withLock { $0.append(results.compactMap { try? $0.get().acceptedCount }) }
+        }
+        let hold = DispatchSemaphore(value: 0)
+        writer.thread.perform { _ in hold.wait() }
+        try await withThrowingTaskGroup(of: Receipt.self) { group in
+            do {
+                defer { hold.signal() }
+                for (number, count) in [20_000, 20_000, 20_000, 6].enumerated() {
+                    group.addTask {
+                        var set = LoginHistory().clientSet(1...1)
+                        set.sources[0].facts += (2...count).map {
+                            Fact(sequence: $0, part: 1, atMicroseconds: $0, content: .event(Fact.Event(code: 1)))
+                        }
+                        return try await writer.add(
+                            ReceivedSet(
+                                set: Redactor().redacted(DecodedSet(set: set)), atMicroseconds: LoginHistory.begun))
+                    }
+                    try await eventually("\(number + 1) sets wait") { writer.waitingCount == number + 1 }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(commits.withLock { $0 } == [[20_000, 6], [20_000], [20_000]])
+    }
+
     /// A large set ends the commit that it is in, so that what comes after it does not make it larger still.
     @Test func aCommitTakesNoMoreThanItsShareOfFacts() async throws {
         let hold = DispatchSemaphore(value: 0)
