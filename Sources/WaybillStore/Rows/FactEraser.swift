@@ -33,7 +33,7 @@ struct FactEraser {
         _ sequences: SequenceRanges, singles: SequenceRanges = SequenceRanges(), of source: SourceRow
     ) throws(WaybillError) {
         var erased: [Int] = []
-        for range in sequences.ranges { try removeRoots(range, of: source.id, into: &erased) }
+        for range in try occupied(sequences, of: source.id) { try removeRoots(range, of: source.id, into: &erased) }
         if !singles.isEmpty { try removeSingles(singles, of: source, into: &erased) }
         count += erased.count
         try book(sequences.union(SequenceRanges(each: erased)), of: source)
@@ -47,6 +47,27 @@ struct FactEraser {
     }
 
     // MARK: Rows
+
+    /// Those ranges in which a part or an exchange outside of one was opened: looked for from one to the next, since who
+    /// has given up very much has sent little of it.
+    private func occupied(_ sequences: SequenceRanges, of source: Int) throws(WaybillError) -> [ClosedRange<Int>] {
+        let next = try connection.statement(
+            """
+            SELECT min(ifnull((SELECT min(sequence) FROM parts WHERE source = ?1 AND sequence >= ?2), ?3), \
+            ifnull((SELECT min(sequence) FROM network_logs WHERE source = ?1 AND part = 0 AND sequence >= ?2), ?3))
+            """)
+        var occupied: [ClosedRange<Int>] = []
+        var opened = Int.min
+        for range in sequences.ranges where opened <= range.upperBound {
+            if opened < range.lowerBound {
+                opened = try next.first(source, range.lowerBound, Int.max) { row in row.int(0) } ?? .max
+            }
+            guard range.contains(opened) else { continue }
+            occupied.append(range)
+            opened = range.upperBound
+        }
+        return occupied
+    }
 
     private mutating func removeRoots(_ range: ClosedRange<Int>, of source: Int, into erased: inout [Int])
         throws(WaybillError)

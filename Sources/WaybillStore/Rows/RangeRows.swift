@@ -10,8 +10,8 @@ package struct RangeRows {
         RangeTable(name: "ranges", condition: " AND lease IS NULL", connection: connection)
     }
 
-    /// What is settled (own source) or received (any other): all of it, or the ranges that meet `windows` or lie beside
-    /// them.
+    /// What is settled (own source) or received (any other): all of it, or at least the ranges that meet `windows` or
+    /// lie beside them.
     package func booked(of source: Int, meeting windows: SequenceRanges? = nil) throws(WaybillError) -> SequenceRanges {
         try table.sequences(of: source, meeting: windows)
     }
@@ -72,7 +72,7 @@ package struct RangeRows {
         return Dictionary(grouping: dropped, by: \.reason).map { ($0.key, $0.value.sequences) }
     }
 
-    /// What was given up, in order of sequence: all of it, or the ranges that meet `windows` or lie beside them.
+    /// What was given up, in order of sequence: all of it, or at least the ranges that meet `windows` or lie beside them.
     package func dropped(of source: Int, meeting windows: SequenceRanges? = nil) throws(WaybillError) -> [DroppedRange]
     {
         let columns = "SELECT first, last, reason FROM dropped WHERE source = ?1"
@@ -82,7 +82,7 @@ package struct RangeRows {
         guard try hasDropped(of: source) else { return [] }
         let statement = try connection.statement("\(columns) AND \(RangeTable.isNear("dropped")) ORDER BY first")
         var found: [DroppedRange] = []
-        for window in windows.ranges {
+        for window in try RangeTable.joined(windows, in: "dropped", of: source, connection).ranges {
             try statement.forEachRow(source, window.lowerBound, window.upperBound) { row in
                 // One that lies between two windows is found by both.
                 if row.int(0) > found.last?.first ?? .min { found.append(Self.dropped(row)) }
@@ -181,9 +181,10 @@ package struct RangeRows {
         for range in before where !new.contains(range) {
             try connection.statement("DELETE FROM dropped WHERE source = ? AND first = ?").run(source, range.first)
         }
+        let insertion = try connection.statement(
+            "INSERT INTO dropped(source, first, last, reason) VALUES (?, ?, ?, ?)")
         for range in after where !old.contains(range) {
-            try connection.statement("INSERT INTO dropped(source, first, last, reason) VALUES (?, ?, ?, ?)")
-                .run(source, range.first, range.last, range.reason.rawValue)
+            try insertion.run(source, range.first, range.last, range.reason.rawValue)
         }
         if after.count != before.count {
             try connection.statement("UPDATE sources SET dropped_rows = dropped_rows + ? WHERE id = ?").run(
@@ -196,10 +197,12 @@ package struct RangeRows {
     private static func merged(
         _ booked: [DroppedRange], _ told: [DroppedRange], except present: SequenceRanges
     ) -> [DroppedRange] {
+        let said = Dictionary(grouping: booked + told, by: \.reason)
         var claimed = present
         var merged: [DroppedRange] = []
-        for reason in [.erased] + DropReason.allCases {
-            let all = SequenceRanges((booked + told).lazy.filter { $0.reason == reason }.map { $0.first...$0.last })
+        for reason in [.erased] + DropReason.allCases.filter({ $0 != .erased }) {
+            guard let ranges = said[reason] else { continue }
+            let all = SequenceRanges(ranges.lazy.map { $0.first...$0.last })
             merged += all.subtracting(claimed).dropped(reason)
             claimed = claimed.union(all)
         }

@@ -10,7 +10,8 @@ struct RangeTable {
     var condition = ""
     let connection: Connection
 
-    /// All of a source, or the rows that meet `windows` or end right before one of them or begin right behind it.
+    /// All of a source, or at least the rows that meet `windows` or end right before one of them or begin right behind
+    /// it.
     func sequences(of source: Int, meeting windows: SequenceRanges?) throws(WaybillError) -> SequenceRanges {
         var found = SequenceRanges()
         guard let windows else {
@@ -20,12 +21,25 @@ struct RangeTable {
         }
         let statement = try connection.statement(
             "SELECT first, last FROM \(name) WHERE source = ?1\(condition) AND \(Self.isNear(name)) ORDER BY first")
-        for window in windows.ranges {
+        for window in try Self.joined(windows, in: name, of: source, connection).ranges {
             try statement.forEachRow(source, window.lowerBound, window.upperBound) { row in
                 found.insert(row.int(0)...max(row.int(0), row.int(1)))
             }
         }
         return found
+    }
+
+    /// One window in place of many where there are few rows between the first and the last: to look near one window
+    /// takes as long as to read some rows in a row.
+    static func joined(
+        _ windows: SequenceRanges, in table: String, of source: Int, _ connection: Connection
+    ) throws(WaybillError) -> SequenceRanges {
+        let limit = 4 * windows.ranges.count
+        guard limit > 32, let first = windows.ranges.first, let last = windows.ranges.last else { return windows }
+        let count = try connection.integer(
+            "SELECT count(*) FROM (SELECT 1 FROM \(table) WHERE source = ? AND first BETWEEN ? AND ? LIMIT ?)", source,
+            first.lowerBound, last.upperBound, limit)
+        return count < limit ? SequenceRanges([first.lowerBound...last.upperBound]) : windows
     }
 
     /// Makes the rows say `after` where they said `before`.
@@ -36,13 +50,13 @@ struct RangeTable {
                 source, range.lowerBound)
         }
         let old = Set(before.ranges)
+        let insertion = try connection.statement(
+            """
+            INSERT INTO \(name)(source, first, last) VALUES (?, ?, ?) \
+            ON CONFLICT(source, first) DO UPDATE SET last = excluded.last
+            """)
         for range in after.ranges where !old.contains(range) {
-            try connection.statement(
-                """
-                INSERT INTO \(name)(source, first, last) VALUES (?, ?, ?) \
-                ON CONFLICT(source, first) DO UPDATE SET last = excluded.last
-                """
-            ).run(source, range.lowerBound, range.upperBound)
+            try insertion.run(source, range.lowerBound, range.upperBound)
         }
     }
 
