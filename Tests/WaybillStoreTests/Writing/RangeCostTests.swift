@@ -1,5 +1,6 @@
 import Testing
 import WaybillCore
+import WaybillTesting
 
 @testable import WaybillReading
 @testable import WaybillStore
@@ -126,6 +127,59 @@ import WaybillCore
                 DroppedRange(first: 10, last: 14, reason: .quota), DroppedRange(first: 15, last: 16, reason: .erased),
                 DroppedRange(first: 17, last: 39, reason: .quota), DroppedRange(first: 40, last: 50, reason: .age),
             ])
+    }
+
+    /// Breaks when ranges that are looked for together take other facts along, or leave some, than each by itself.
+    @Test(arguments: 0..<40) func manyRangesInOneSetSayTheSameAsEachInItsOwn(seed: Int) throws {
+        var random = RandomNumbers(seed: seed)
+        let client = FactWriter()
+        var part = 0
+        for number in 0..<200 {
+            switch number % 5 {
+            case 0: part = client.open(GUID())
+            case 1 where random.oneIn(2): client.openExchange(part: 0)
+            case 2 where random.oneIn(2): client.openExchange(part: part)
+            default: client.event(1, part: part)
+            }
+        }
+        let told = (0..<40).map { _ in
+            let first = Int.random(in: 1...200, using: &random)
+            let reason: DropReason = random.oneIn(2) ? .erased : .quota
+            return DroppedRange(first: first, last: first + Int.random(in: 0...4, using: &random), reason: reason)
+        }
+        let arrived = client.facts.filter { _ in !random.oneIn(3) }
+        func dump(_ sets: [[DroppedRange]]) throws -> [String] {
+            let (store, _) = try Store.inMemory()
+            var share = client.share()
+            share.ledger.recorded = 250
+            share.facts = arrived
+            try store.ingest(Self.set(share))
+            share.facts = []
+            for dropped in sets {
+                share.dropped = dropped
+                try store.ingest(Self.set(share))
+            }
+            return try store.dump()
+        }
+        let whole = try dump([told])
+        #expect(try dump(told.map { [$0] }) == whole)
+        #expect(whole.contains { $0.hasPrefix("dropped ") } && whole.contains { $0.hasPrefix("events ") })
+    }
+
+    /// Breaks when each of very many ranges has something looked for that the source has never sent.
+    @Test func rangesInWhichNothingCameCostTheSameErasedAsDropped() throws {
+        func steps(_ reason: DropReason) throws -> Int {
+            let (store, _) = try Store.inMemory()
+            var share = FactWriter().share()
+            share.ledger.recorded = 100_000
+            try store.ingest(Self.set(share))
+            share.dropped = Self.ranges(5_000, reason)
+            let before = store.connection.virtualMachineSteps
+            try store.ingest(Self.set(share))
+            return store.connection.virtualMachineSteps - before
+        }
+        let (dropped, erased) = (try steps(.quota), try steps(.erased))
+        #expect(erased < 2 * dropped, "\(dropped) steps dropped, \(erased) erased")
     }
 
     /// Breaks when the anchors of a set have all transactions of their source dated anew, whatever it has.
