@@ -78,9 +78,10 @@ package final class SetWriter: Sendable {
 
     private func commit(to store: Late<Store>) {
         let (group, isMore) = waiting.withLock { waiting in
+            guard let oldest = waiting.first else { return ([Waiting](), false) }
             let others = waiting.indices.dropFirst().sorted { (waiting[$0].rowCount, $0) < (waiting[$1].rowCount, $1) }
             var taken: Set = [0]
-            var (rowCount, otherCount) = (waiting[0].rowCount, 0)
+            var (rowCount, otherCount) = (oldest.rowCount, 0)
             for index in others {
                 otherCount += waiting[index].rowCount
                 guard rowCount < Self.rowsPerCommit || otherCount <= Self.smallRowsPerCommit else { break }
@@ -91,6 +92,7 @@ package final class SetWriter: Sendable {
             waiting = waiting.indices.filter { !taken.contains($0) }.map { waiting[$0] }
             return (group, !waiting.isEmpty)
         }
+        guard !group.isEmpty else { return }
         if isMore { thread.perform { store in self.commit(to: store) } }
         let results: [Result<Receipt, WaybillError>]
         do throws(WaybillError) {
