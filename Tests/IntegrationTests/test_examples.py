@@ -1,10 +1,13 @@
 """The examples as their READMEs tell them, with real collectors: what they print is what the READMEs show."""
 import difflib
 import json
+import os
 import re
+import shlex
 import signal
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 from waybill import TIMEOUT, PRODUCTS, ROOT, Collector, Service, execute, waybill
@@ -130,6 +133,49 @@ def test_the_demo_prints_what_its_readme_shows(demo):
     assert_shown("Login", (demo / "printed.txt").read_text())
 
 
+@pytest.fixture(scope="module")
+def checkouts(tmp_path_factory):
+    """What 120 visits to the shop printed, and the store of their collector, when app and server have delivered."""
+    folder = tmp_path_factory.mktemp("checkouts")
+    with Collector(folder / "collected", "--insecure") as collector:
+        environment = {"WAYBILL_COLLECTOR": collector.url, "XDG_STATE_HOME": str(folder / "state")}
+        with Service(PRODUCTS / "CheckoutServer", env=os.environ | environment) as server:
+            app = execute(PRODUCTS / "CheckoutApp", server.url, **environment)
+    return SimpleNamespace(app=app, collected=folder / "collected")
+
+
+def test_checkouts_print_what_the_readme_shows(checkouts):
+    assert_shown("Checkout", checkouts.app.stdout)
+    told = checkouts.app.stderr.splitlines()
+    assert len(told) == 1 and "URLSession has no WebSocket here" in told[0], "one sentence, told once"
+
+
+def test_questions_about_checkouts_have_the_answers_that_the_readme_shows(checkouts):
+    readme = (ROOT / "Examples/Checkout/README.md").read_text()
+    questions = re.findall(r"^waybill ((?:ask|list) .*)$", readme, re.MULTILINE)
+    assert len(questions) == 6, "the README asks what is tried here"
+    shapes = {"ask duration": values_and_counts, "list collected": shape}
+    for question in questions:
+        words, _, lines = question.partition(" | head -n ")
+        printed = waybill(*[checkouts.collected if word == "collected" else word for word in shlex.split(words)])
+        head = "\n".join(printed.splitlines()[:int(lines or 500)])
+        assert_shown("Checkout", head, shapes.get(" ".join(words.split()[:2]), same))
+
+
+@pytest.mark.parametrize("use_case", ["checkout", "payment"])
+def test_a_checkout_whose_bank_was_down_and_its_payment_look_as_the_readme_shows(checkouts, use_case):
+    found = json.loads(waybill("list", checkouts.collected, f"useCase:{use_case} error:bankIsDown", "--json"))
+    assert_shown("Checkout", waybill("show", checkouts.collected, found["rows"][0]["id"]))
+
+
+def test_price_updates_that_failed_are_all_delivered_and_answers_weigh_the_others(checkouts):
+    asked = ("summary", checkouts.collected, "--use-case", "priceUpdate")
+    assert_shown("Checkout", waybill("ask", *asked))
+    answer = json.loads(waybill("ask", *asked, "--json"))
+    assert answer["use_cases"][0]["outcomes"]["failed"] == 5 and answer["weighed"], "every 24th of 120 failed"
+    assert "sampled" in waybill("verify", checkouts.collected), "the others are booked"
+
+
 def shape(text):
     """Lines without what differs from run to run: IDs, times, numbers, and the blanks that line them up."""
     lines = []
@@ -147,8 +193,18 @@ def shape(text):
     return [line for line in lines if line]
 
 
-def assert_shown(example, printed):
-    """A `text` block of the README is what was printed, but for times and the like."""
+def same(text):
+    """Lines that are the same at every run, but for the small chart, which has a bar for each day."""
+    return [" ".join(line.rstrip(" ▁▂▃▄▅▆▇█").split()) for line in text.splitlines() if line.strip()]
+
+
+def values_and_counts(text):
+    """The beginnings of lines: what transactions have in common, and how many there are. The times are left out."""
+    return [" ".join(line.split()[:2]) for line in text.splitlines() if line.strip()]
+
+
+def assert_shown(example, printed, shape=shape):
+    """A `text` block of the README is what was printed, but for what `shape` leaves out: times and the like."""
     readme = (ROOT / "Examples" / example / "README.md").read_text()
     blocks = [shape(block) for block in re.findall(r"^```text\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)]
     closest = max(blocks, key=lambda block: difflib.SequenceMatcher(None, block, shape(printed)).ratio())
