@@ -5,6 +5,7 @@ The names of attributes are looked up in PyPI `opentelemetry-semantic-convention
 import json
 import os
 import random
+import re
 import shutil
 import time
 import uuid
@@ -91,6 +92,21 @@ def attributes_of(chance):
     return {name: values[name] for name in values if chance.random() < 0.4}
 
 
+def place_of(transaction):
+    """Its place among a million, as Schemas/README.md has it."""
+    value = (uuid.UUID(transaction).int % 2**64 + 0x9E3779B97F4A7C15) % 2**64
+    value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    value = (value ^ value >> 27) * 0x94D049BB133111EB % 2**64
+    return (value ^ value >> 31) % 1_000_000
+
+
+def sampling_of(chance, transaction):
+    rate = chance.choice([None, None, 0, 100_000, 333_333, 500_000])
+    if rate is None:
+        return {}
+    return {"sample_ppm": rate} | ({} if place_of(transaction) < rate else {"sample_kept": True})
+
+
 def record_exchange(chance, source, part, role, servers, transaction):
     members = {"role": role, "method": chance.choice(["GET", "POST", "PURGE"]), "path": f"/login/{chance.randrange(5)}"}
     if role == "client" or chance.random() < 0.5:
@@ -122,7 +138,7 @@ def join(chance, server, transaction, cause, servers):
 
 def record_transaction(chance, client, servers):
     transaction = uuid_of(chance)
-    part = client.begin(transaction, attributes=attributes_of(chance))
+    part = client.begin(transaction, attributes=attributes_of(chance), **sampling_of(chance, transaction))
     for _ in range(chance.randrange(6)):
         error = {"error": error_of(chance)} if chance.random() < 0.2 else {}
         client.tell("event", part, event=chance.randrange(3), attributes=attributes_of(chance), **error)
@@ -262,6 +278,31 @@ def test_parents_exist_and_spans_are_as_many_as_in_the_store(sent, store):
     parts = sum(span.kind == INTERNAL for span in sent.spans)
     found = (parts, len(sent.spans) - parts, sum(len(span.events) for span in sent.spans), resolved)
     assert found == in_sqlite(store / "waybill.sqlite", COUNTS)[0], "and parts under the exchange that caused them"
+
+
+def test_sampled_spans_count_for_as_many_as_they_stand_for(sent, store):
+    """By https://opentelemetry.io/docs/specs/otel/trace/tracestate-probability-sampling/."""
+    parts = {(span.trace_id, span.span_id): span for span in sent.spans if span.kind == INTERNAL}
+    counted = Counter()
+    for key, span in parts.items():
+        attributes = values_of(span.attributes)
+        rate = attributes.get("waybill.sample_ppm")
+        is_kept_anyway = attributes["waybill.outcome"] in ("failed", "abandoned")
+        if rate is None or attributes.get("waybill.sample_kept") and not is_kept_anyway:
+            assert span.trace_state == "", "without a rate, or not to be delivered"
+            continue
+        threshold, randomness = re.fullmatch("ot=th:([0-9a-f]{1,14});rv:([0-9a-f]{14})", span.trace_state).groups()
+        assert threshold == "0" or not threshold.endswith("0")
+        threshold, randomness = int(threshold.ljust(14, "0"), 16), int(randomness, 16)
+        assert randomness >= threshold, "or a sampler on the way finds that it should not be there"
+        expected = 1 if is_kept_anyway else 1_000_000 / rate
+        assert abs(2**56 / (2**56 - threshold) - expected) < 1e-6
+        counted["kept" if is_kept_anyway else "chosen"] += 1
+    for span in sent.spans:
+        if span.kind != INTERNAL:
+            assert span.trace_state == parts[span.trace_id, span.parent_span_id].trace_state, "as the part it is of"
+    sampled = in_sqlite(store / "waybill.sqlite", "SELECT count(*) FROM parts WHERE sample_ppm IS NOT NULL")[0][0]
+    assert bool(sampled) == (counted["kept"] > 0 and counted["chosen"] > 0)
 
 
 def test_no_secret_leaves(sent):
