@@ -42,7 +42,7 @@ public struct CollectorLimits: Sendable, Hashable {
     public var visibleNames: [String] = []
 
     /// How large a share of the transactions of a use case its apps are asked to deliver, from 0 to 1; by the use case's
-    /// name, as the apps call it, or its code, and `*` for all that have no rate of their own. At most 64. Default:
+    /// name, as the apps call it, or its code, and `*` for all that have no rate of their own. At most 256. Default:
     /// none.
     ///
     /// Receipts hand them out, of each project; apps take them where `options.sampling.acceptsRatesFromCollector`

@@ -5,8 +5,8 @@ import WaybillReading
 /// The sampling rates that the receipts of a project hand out: as they were set, with the codes of the use cases that
 /// were named.
 final class HandedRates: Sendable {
-    /// So many may be set, and so many codes that have one name are told apart: together as many as a receipt has.
-    static let (settingLimit, codeLimit) = (64, 4)
+    /// So many codes of one name are told apart.
+    private static let codeLimit = 4
 
     private let byCode: [Int?: Double]
     private let byName: [String: Double]
@@ -15,9 +15,9 @@ final class HandedRates: Sendable {
 
     /// - Parameter rates: By code, by name, or for all others (`*`).
     init(_ rates: [String: Double]) throws(WaybillError) {
-        guard rates.count <= Self.settingLimit else {
+        guard rates.count <= Limits.samplingRates else {
             throw WaybillError(
-                .setting, "There are \(rates.count) sampling rates; at most \(Self.settingLimit) can be set.")
+                .setting, "There are \(rates.count) sampling rates; at most \(Limits.samplingRates) can be set.")
         }
         var (byCode, byName): ([Int?: Double], [String: Double]) = ([:], [:])
         for (name, rate) in rates {
@@ -39,8 +39,9 @@ final class HandedRates: Sendable {
     func rates(after set: TransactionSet, _ receipt: Receipt, in store: SQLiteStore) async -> [SamplingRate] {
         var rates = byCode
         for (code, rate) in await named(after: set, receipt, in: store) where rates[code] == nil { rates[code] = rate }
-        return rates.compactMap { SamplingRate(useCase: $0.key, share: $0.value) }
+        let sorted = rates.compactMap { SamplingRate(useCase: $0.key, share: $0.value) }
             .sorted { $0.useCase ?? -1 < $1.useCase ?? -1 }
+        return Array(sorted.prefix(Limits.samplingRates))
     }
 
     private func named(after set: TransactionSet, _ receipt: Receipt, in store: SQLiteStore) async -> [Int: Double] {
@@ -56,7 +57,16 @@ final class HandedRates: Sendable {
         }
         return codes.withLock { codes in
             var rates: [Int: Double] = [:]
-            for (name, codes) in codes ?? [:] { for code in codes { rates[code] = byName[name] } }
+            for (name, codes) in codes ?? [:] {
+                guard var rate = byName[name] else { continue }
+                if codes.count > 1 {
+                    // Nobody can say which is meant, and anybody may give the name to another one: that keeps nothing
+                    // from being delivered that would be without the name.
+                    guard let other = byCode[Int?.none] else { continue }
+                    rate = max(rate, other)
+                }
+                for code in codes { rates[code] = max(rates[code] ?? 0, rate) }
+            }
             return rates
         }
     }

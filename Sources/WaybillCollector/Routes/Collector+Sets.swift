@@ -21,7 +21,8 @@ extension Collector {
         }
         let received = ReceivedSet(set: redactor.redacted(decoded), atMicroseconds: clock.wallMicroseconds())
         var receipt = try await project.store.add(received)
-        receipt.samplingRates = await project.samplingRates.rates(after: decoded.set, receipt, in: project.store)
+        receipt.samplingRates = await project.samplingRates.rates(
+            after: received.content, receipt, in: project.store)
         return Response(
             status: .ok, headers: [.contentType: Receipt.mediaType, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: receipt.encoded())))
