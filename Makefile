@@ -32,7 +32,7 @@ build: setup ## Build the library alone, then everything behind the traits
 build-tests: setup
 	$(call built,--build-tests)
 
-test: setup ## Run every test of every trait
+test: setup ## Run every test of every trait; SHORT=1 tries a quarter of the seeds
 	@Scripts/run-tests $(STRICT) $(FLAGS)
 
 test-busy: setup ## Run every test while four busy loops take the cores
@@ -121,7 +121,7 @@ e2e: setup ## Use the inspector in Chromium; screenshots in .build/e2e
 	$(built)
 	@$(PYTEST) -n 2 $(INTEGRATION)/inspector
 
-integration: setup ## All of these, from schemas to e2e, side by side; EXAMPLES=3 for each operation of `hostile`
+integration: setup ## All of these, from schemas to e2e, side by side; EXAMPLES=3 for each operation of `hostile`; SHORT=1 attacks with less
 	$(built)
 	@$(PYTEST) -n 2 $(INTEGRATION)
 

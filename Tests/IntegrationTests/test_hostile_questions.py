@@ -9,6 +9,7 @@ import time
 import urllib.parse
 
 import pytest
+from attacks import often
 from sets import APP, Recorder, guid
 from waybill import TIMEOUT, WAYBILL, Collector, execute
 
@@ -60,9 +61,9 @@ def collector(serve, tmp_path_factory):
 
 
 def test_questions_that_nobody_asked_before_take_no_memory_for_good(collector, attack):
-    with attack(collector, "400 filters of 60 to 90 terms, 60 of 20 to 32") as tried:
+    with attack(collector, f"{often(400)} filters of 60 to 90 terms, 60 of 20 to 32") as tried:
         before = collector.memory("VmRSS")
-        for number in range(400):
+        for number in range(often(400)):
             terms = [f"-w{number}x{term}" for term in range(60 + number % 31)]
             status, problem = ask(collector, filtered(terms))
             tried.count += 1

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 
 import pytest
+from attacks import often
 from sets import APP, Recorder, guid
 from waybill import MEDIA_TYPE, TIMEOUT, in_sqlite
 
@@ -71,16 +72,17 @@ def seconds(body):
 
 @pytest.mark.parametrize("reason", ["quota", "erased"])
 def test_hundreds_of_thousands_of_dropped_ranges_make_no_set_dearer(collector, attack, reason):
-    source, fresh = guid(), guid()
-    with attack(collector, f"580,000 ranges dropped for {reason} on one source, in sets of all sizes") as tried:
+    source, fresh, large, small = guid(), guid(), often(24), often(100)
+    count = large * MOST + small * 1_000
+    with attack(collector, f"{count:,} ranges dropped for {reason} on one source, in sets of all sizes") as tried:
         answers = []
         for number in range(6):  # of which the largest were taken once
             answers.append(post(collector, share(source, dropped=ranges(1 + number * 160_000, 80_000, reason))))
         refused = Counter(status for status, _ in answers)
-        for number in range(24):
+        for number in range(large):
             told = share(source, dropped=ranges(1 + number * 2 * MOST, MOST, reason))
             assert post(collector, told)[0] == 200
-        far = 24 * 2 * MOST
+        far = large * 2 * MOST
 
         def send_twenty(source):
             for number in range(20):
@@ -88,10 +90,10 @@ def test_hundreds_of_thousands_of_dropped_ranges_make_no_set_dearer(collector, a
                 status, receipt = post(collector, share(source, dropped=told))
                 assert status == 200, receipt
 
-        for number in range(100):  # as many as any client may have, so that none of them stands out
+        for number in range(small):  # as many as any client may have, so that none of them stands out
             told = ranges(1 + (1 << 30) + number * 2_000, 1_000, reason)
             assert post(collector, share(source, dropped=told))[0] == 200
-        tried.count = 6 + 24 + 100 + 40
+        tried.count = 6 + large + small + 40
         without, beside = seconds(lambda: send_twenty(fresh)), seconds(lambda: send_twenty(source))
         assert refused == {422: 6} and "several sets" in answers[0][1]["detail"], answers[0]
         status, body = get(collector, "/v1/sources?text=" + source)

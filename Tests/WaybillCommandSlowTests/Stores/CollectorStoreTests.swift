@@ -11,7 +11,7 @@ import WaybillTesting
 /// A collector, asked over HTTP as the command line asks it.
 @Suite(.timeLimit(.minutes(10))) struct CollectorStoreTests {
     /// Breaks when a set, a list, a record, an answer or an export means something else over HTTP than in the store.
-    @Test(arguments: 0..<10) func aCollectorConformsOverHTTP(seed: Int) async throws {
+    @Test(arguments: seeds(0..<10)) func aCollectorConformsOverHTTP(seed: Int) async throws {
         let (folder, clock) = (try TemporaryDirectory(), ManualClock())
         let token = try TokenFile(folder: folder.url).add(role: .admin, project: .standard).secret
         var limits = CollectorLimits()

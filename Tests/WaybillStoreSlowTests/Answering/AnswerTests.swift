@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import WaybillCore
 import WaybillTesting
@@ -44,7 +45,7 @@ import WaybillTesting
         }
     }
 
-    @Test(arguments: 0..<60) func theSummaryCountsEveryRunOnce(seed: Int) throws {
+    @Test(arguments: seeds(0..<60)) func theSummaryCountsEveryRunOnce(seed: Int) throws {
         let it = try Case(seed: seed)
         let answer = try it.ask(SummaryQuestion(step: .milliseconds(10)))
         let runs = it.naive.begun
@@ -79,7 +80,7 @@ import WaybillTesting
         }
     }
 
-    @Test(arguments: 100..<220) func durationsAreExact(seed: Int) throws {
+    @Test(arguments: seeds(100..<220)) func durationsAreExact(seed: Int) throws {
         var it = try Case(seed: seed)
         for _ in 0..<12 {
             let query = DurationQuestion(
@@ -104,7 +105,7 @@ import WaybillTesting
         }
     }
 
-    @Test(arguments: 300..<380) func transitionsAreExact(seed: Int) throws {
+    @Test(arguments: seeds(300..<380)) func transitionsAreExact(seed: Int) throws {
         let it = try Case(seed: seed)
         let answer = try it.ask(TransitionsQuestion(filter: it.filter))
         var durations: [[String]: [Int]] = [:]
@@ -123,7 +124,7 @@ import WaybillTesting
         #expect(answer.transitions.map(\.statistics.count) == durations.values.map(\.count).sorted(by: >))
     }
 
-    @Test(arguments: 400..<540) func funnelsAreExact(seed: Int) throws {
+    @Test(arguments: seeds(400..<540)) func funnelsAreExact(seed: Int) throws {
         var it = try Case(seed: seed)
         for _ in 0..<12 {
             let known = it.points.filter { !isUnknown($0, it.naive) }
@@ -149,7 +150,7 @@ import WaybillTesting
         }
     }
 
-    @Test(arguments: 600..<660) func whatTheyDidLastIsExact(seed: Int) throws {
+    @Test(arguments: seeds(600..<660)) func whatTheyDidLastIsExact(seed: Int) throws {
         let it = try Case(seed: seed)
         let answer = try it.ask(DropOffQuestion(filter: it.filter))
         let runs = it.naive.begun.filter { [.abandoned, .interrupted, .timedOut].contains($0.outcome) }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import WaybillCore
 import WaybillTesting
@@ -39,7 +40,7 @@ import WaybillTesting
         return answer
     }
 
-    @Test(arguments: 700..<800) func groupsByValueHaveTheirTransactions(seed: Int) throws {
+    @Test(arguments: seeds(700..<800)) func groupsByValueHaveTheirTransactions(seed: Int) throws {
         var it = try AnswerTests.Case(seed: seed)
         let known = [TransactionPoint.begun, .finished, .event("event 0"), .event("event 2")]
         let answers = it.naive
@@ -65,7 +66,7 @@ import WaybillTesting
         }
     }
 
-    @Test(arguments: 800..<860) func groupsByTimeHaveTheirTransactions(seed: Int) throws {
+    @Test(arguments: seeds(800..<860)) func groupsByTimeHaveTheirTransactions(seed: Int) throws {
         var it = try AnswerTests.Case(seed: seed)
         let times = it.naive.begun.map(\.begun).sorted()
         guard let first = times.first, let last = times.last, let middle = times.randomElement(using: &it.random) else {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import WaybillCore
 import WaybillTesting
@@ -10,7 +11,7 @@ import WaybillTesting
 /// Where the time goes is what brute force finds, over exchanges that overlap, are given up, sent again, not answered
 /// or not closed, of which facts are missing, late and repeated.
 @Suite(.timeLimit(.minutes(10))) struct LegsTests {
-    @Test(arguments: 0..<40) func legsAreThoseOfBruteForce(seed: Int) throws {
+    @Test(arguments: seeds(0..<40)) func legsAreThoseOfBruteForce(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
         // Far enough apart that some exchanges say nothing of others.
         let length = network.random.oneIn(2) ? 3_000_000 : 3_000_000_000
@@ -38,7 +39,7 @@ import WaybillTesting
     }
 
     /// So that ten million events fit into memory, while what lies around a batch counts as it did.
-    @Test(arguments: 100..<110) func itMakesNoDifferenceHowManyAreDividedAtATime(seed: Int) throws {
+    @Test(arguments: seeds(100..<110)) func itMakesNoDifferenceHowManyAreDividedAtATime(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
         for _ in 0..<20 { network.runTransaction(around: Int.random(in: 0...1_000_000_000, using: &network.random)) }
         let (store, place) = try Store.inMemory()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WaybillCore
 import WaybillTesting
@@ -111,7 +112,7 @@ import WaybillTesting
         }
     }
 
-    @Test(arguments: 0..<80) func everyExchangeCountsOnceInItsGroup(seed: Int) throws {
+    @Test(arguments: seeds(0..<80)) func everyExchangeCountsOnceInItsGroup(seed: Int) throws {
         let it = try Case(seed: seed)
         for grouping in NetworkQuestion.Grouping.allCases {
             let query = NetworkQuestion(grouping: grouping, exampleCount: seed % 4)
@@ -119,7 +120,7 @@ import WaybillTesting
         }
     }
 
-    @Test(arguments: 100..<180) func onlyWhatPassesTheFiltersCounts(seed: Int) throws {
+    @Test(arguments: seeds(100..<180)) func onlyWhatPassesTheFiltersCounts(seed: Int) throws {
         var it = try Case(seed: seed)
         let all = it.naive.exchanges
         var query = NetworkQuestion()

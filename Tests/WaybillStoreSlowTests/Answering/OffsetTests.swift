@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import WaybillCore
 import WaybillTesting
@@ -8,7 +9,7 @@ import WaybillTesting
 
 /// What exchanges say of two clocks is true, as far as it goes.
 @Suite(.timeLimit(.minutes(10))) struct OffsetTests {
-    @Test(arguments: 0..<25) func theTrueOffsetLiesWithinTheUncertainty(seed: Int) throws {
+    @Test(arguments: seeds(0..<25)) func theTrueOffsetLiesWithinTheUncertainty(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
         for _ in 0..<30 { network.runTransaction(around: Int.random(in: 0...900_000_000, using: &network.random)) }
         let histories = network.histories()
@@ -115,7 +116,7 @@ import WaybillTesting
     }
 
     /// Whatever is known, and however wall clocks jumped meanwhile.
-    @Test(arguments: 0..<40) func alignmentNeverReordersWhatOneSourceSaw(seed: Int) throws {
+    @Test(arguments: seeds(0..<40)) func alignmentNeverReordersWhatOneSourceSaw(seed: Int) throws {
         var network = SimulatedNetwork(seed: seed)
         for _ in 0..<8 { network.runTransaction(around: Int.random(in: 0...900_000_000, using: &network.random)) }
         let (store, place) = try Store.inMemory()

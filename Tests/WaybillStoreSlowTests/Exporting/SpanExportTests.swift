@@ -12,7 +12,7 @@ import WaybillTesting
 @Suite(.timeLimit(.minutes(10))) struct SpanExportTests {
     /// Random histories in random order, exported in runs between the arrivals: together the runs have each closed part
     /// and each ended exchange of one, once, whichever of its facts came last.
-    @Test(arguments: 0..<60) func runsHaveEachSpanOnce(seed: Int) throws {
+    @Test(arguments: seeds(0..<60)) func runsHaveEachSpanOnce(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         let histories = maker.histories()
         let (store, place) = try Store.inMemory()

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct PowerLossTests {
     /// Breaks when a fact is lost that was synced or is older than five seconds, when one is doubled, or when a ledger
     /// does not balance.
-    @Test(arguments: 0..<10)
+    @Test(arguments: seeds(0..<10))
     func whatWasSyncedOrIsFiveSecondsOldSurvivesAndNothingIsDoubled(seed: Int) async throws {
         let folder = try TemporaryDirectory()
         var trial = PowerLossTrial(seed: seed, in: folder.url)

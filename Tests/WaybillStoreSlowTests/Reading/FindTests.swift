@@ -11,7 +11,7 @@ import WaybillTesting
 /// What a filter finds is what looking at every fact finds, in the same order, on pages of any size; over histories
 /// that are late, repeated and out of order.
 @Suite(.timeLimit(.minutes(10))) struct FindTests {
-    @Test(arguments: 1_000..<1_150) func aFilterFindsWhatLookingAtEveryFactFinds(seed: Int) throws {
+    @Test(arguments: seeds(1_000..<1_150)) func aFilterFindsWhatLookingAtEveryFactFinds(seed: Int) throws {
         let it = try AnswerTests.Case(seed: seed)
         var maker = FilterMaker(random: it.random, naive: it.naive)
         for _ in 0..<25 {
@@ -30,7 +30,7 @@ import WaybillTesting
     }
 
     /// Breaks when a condition of a filter is forgotten where an answer or an export takes it.
-    @Test(arguments: 1_200..<1_230) func answersCountWhatAListFinds(seed: Int) throws {
+    @Test(arguments: seeds(1_200..<1_230)) func answersCountWhatAListFinds(seed: Int) throws {
         let it = try AnswerTests.Case(seed: seed)
         var maker = FilterMaker(random: it.random, naive: it.naive)
         for _ in 0..<10 {
@@ -43,7 +43,7 @@ import WaybillTesting
     }
 
     /// Breaks when a page shows what one before it has shown, or skips what was there all the time.
-    @Test(arguments: 1_300..<1_360) func pagesOfAStoreThatIsWrittenToLoseAndDoubleNothing(seed: Int) throws {
+    @Test(arguments: seeds(1_300..<1_360)) func pagesOfAStoreThatIsWrittenToLoseAndDoubleNothing(seed: Int) throws {
         var histories = HistoryMaker(seed: seed)
         let all = histories.histories() + histories.histories()
         let (store, place) = try Store.inMemory()

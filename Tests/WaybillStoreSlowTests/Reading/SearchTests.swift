@@ -10,7 +10,7 @@ import WaybillTesting
 /// Lists that are looked through a little at a time: short pages, one behind the other, find what one long look finds.
 @Suite(.timeLimit(.minutes(10))) struct SearchTests {
     /// Breaks when what lies at the border of two stretches is skipped or found twice, in any order, with any filter.
-    @Test(arguments: 1_400..<1_412) func aLittleAtATimeFindsAllOfAList(seed: Int) throws {
+    @Test(arguments: seeds(1_400..<1_412)) func aLittleAtATimeFindsAllOfAList(seed: Int) throws {
         let it = try AnswerTests.Case(seed: seed)
         var maker = FilterMaker(random: it.random, naive: it.naive)
         for _ in 0..<15 {
@@ -138,7 +138,7 @@ import WaybillTesting
 
     /// Breaks when windows of time leave out, or find twice, what sources with clocks of their own opened at their
     /// borders.
-    @Test(arguments: 0..<12) func exchangesAreFoundALittleAtATimeWhateverTheClocksDid(seed: Int) throws {
+    @Test(arguments: seeds(0..<12)) func exchangesAreFoundALittleAtATimeWhateverTheClocksDid(seed: Int) throws {
         var random = RandomNumbers(seed: seed)
         let (store, place) = try Store.inMemory()
         for _ in 0..<12 {

@@ -125,7 +125,7 @@ import WaybillTesting
     }
 
     /// Breaks when some byte, wherever it is, crashes the host or stops recording.
-    @Test(arguments: 0..<24) func flippedBytesStopNothing(seed: Int) throws {
+    @Test(arguments: seeds(0..<24)) func flippedBytesStopNothing(seed: Int) throws {
         _ = try makeStore()
         var random = RandomNumbers(seed: seed)
         var places: [Int] = []

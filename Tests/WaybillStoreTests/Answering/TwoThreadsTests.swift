@@ -11,7 +11,7 @@ import WaybillTesting
 @Suite(.timeLimit(.minutes(5))) struct TwoThreadsTests {
     /// Breaks when what lies between the halves is counted twice or not at all, or a name has another number in the
     /// second half.
-    @Test(arguments: 1_500..<1_530) func twoHalvesGiveTheAnswerOfTheWhole(seed: Int) throws {
+    @Test(arguments: seeds(1_500..<1_530)) func twoHalvesGiveTheAnswerOfTheWhole(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         let histories = maker.histories()
         let (store, place) = try Store.inMemory()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WaybillCore
 import WaybillTesting
@@ -150,7 +151,7 @@ import WaybillTesting
     }
 
     /// Breaks when the rows depend on whether facts came before or after the erasure, or in which order.
-    @Test(arguments: 0..<200)
+    @Test(arguments: seeds(0..<200))
     func theSameRowsWheneverItIsErased(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         var histories = maker.histories()

@@ -46,7 +46,7 @@ import WaybillTesting
     }
 
     /// Random histories, delivered in random order: what an export holds is what the rows hold, each fact once.
-    @Test(arguments: 0..<40) func everyFactIsExportedOnce(seed: Int) throws {
+    @Test(arguments: seeds(0..<40)) func everyFactIsExportedOnce(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         let histories = maker.histories()
         let (store, place) = try Store.inMemory()
@@ -62,7 +62,7 @@ import WaybillTesting
     }
 
     /// The same, in runs between the arrivals, each going on where the one before ended.
-    @Test(arguments: 40..<80) func runsGoOnWhereTheOneBeforeEnded(seed: Int) throws {
+    @Test(arguments: seeds(40..<80)) func runsGoOnWhereTheOneBeforeEnded(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         let histories = maker.histories()
         let own = FactWriter()

@@ -9,7 +9,7 @@ import WaybillTesting
 /// Random histories, and everything that can happen to them on the way.
 @Suite(.timeLimit(.minutes(5))) struct HistoryTests {
     /// Breaks when a row depends on what came first, or when a fact is lost, doubled or changed.
-    @Test(arguments: 0..<250)
+    @Test(arguments: seeds(0..<250))
     func theSameRowsInAnyOrderOfArrival(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         var histories = maker.histories()
@@ -36,7 +36,7 @@ import WaybillTesting
     }
 
     /// Breaks when what is lost on the way does not show as a gap of exactly that.
-    @Test(arguments: 0..<50)
+    @Test(arguments: seeds(0..<50))
     func whatHasNotArrivedIsAGap(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         guard let history = maker.histories().first(where: { $0.facts.count > 3 }) else { return }
@@ -53,7 +53,7 @@ import WaybillTesting
 
     /// Breaks when a fact that was appended is not leased, or leased changed, or twice without need; when a ledger does
     /// not balance on the way; or when the two stores do not agree in the end.
-    @Test(arguments: 0..<150)
+    @Test(arguments: seeds(0..<150))
     func whatIsRecordedArrivesOnceWhateverHappensOnTheWay(seed: Int) throws {
         var maker = HistoryMaker(seed: seed)
         let histories = maker.histories()
