@@ -56,7 +56,9 @@ import WaybillCore
         #expect(Set(exchanges.map(\.transaction)) == Set(indexes.map { ids[$0] }), "what is outside of any has none")
     }
 
+    /// Breaks when a person in the shell cannot tell what was sampled.
     @Test func theViewHasItToo() throws {
+        try store.connection.execute("PRAGMA trusted_schema = ON")  // as in a person's shell
         let rows = try store.connection.statement(
             "SELECT ifnull(sample_ppm, '-') || ' ' || ifnull(sample_kept, '-') FROM transactions ORDER BY 1"
         ).rows { row in row.text(0) }
@@ -71,6 +73,7 @@ import WaybillCore
         var set = writer.set(ended: true)
         set.set.sources[0].endedBy = SourceEnd(name: "SIGSEGV")
         try store.ingest(set)
+        try store.connection.execute("PRAGMA trusted_schema = ON")  // as in a person's shell
         let rows = try store.connection.statement(
             "SELECT outcome || ' ' || ended_by FROM transactions WHERE ended_by IS NOT NULL"
         ).rows { row in row.text(0) }
