@@ -51,6 +51,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
+        FreedMemory.giveBack()
         let settings = try await ServeSettings(flags, file: config)
         if printConfig { return Terminal.write(settings.lines) }
         let file = URL(filePath: self.folder)
