@@ -95,8 +95,9 @@ chaos: setup ## Twenty clients, a bad network, a collector killed again and agai
 tsan: setup ## Run the library's tests of what threads share under the thread sanitizer
 	@Scripts/run-tests --thread-sanitizer $(FLAGS)
 
-lint: ## Check format and style, that every test has a time limit, and that no folders use each other in circles
+lint: ## Check format and style, that every test has a time limit, that no folders use each other in circles, and the workflow
 	@Scripts/check-suites
+	@Scripts/check-workflow
 	@Scripts/folder-graph
 	swift format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 
