@@ -5,8 +5,12 @@ import PackageDescription
 // every executable.
 #if canImport(Darwin)
 let (privacyManifest, unused): ([Resource], [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
+// The SDK of each platform has both libraries, and the module maps name them. Xcode would ask pkg-config for all
+// platforms alike: without one there is a warning in every app, and Homebrew's gives an iPhone the headers of a Mac.
+let (sqlitePackage, zlibPackage): (String?, String?) = (nil, nil)
 #else
 let (privacyManifest, unused): ([Resource], [String]) = ([], ["PrivacyInfo.xcprivacy"])
+let (sqlitePackage, zlibPackage): (String?, String?) = ("sqlite3", "zlib")
 #endif
 
 // All of the library that needs no trait, for tests and tools; what an app links is named by product.
@@ -54,8 +58,8 @@ let package = Package(
     ],
     targets: [
         // The library, top to bottom: each target knows only those above it.
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: sqlitePackage, providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: zlibPackage, providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CJournal"),
         .target(name: "WaybillCore"),
         .target(name: "WaybillStore", dependencies: ["WaybillCore", "CSQLite", "CJournal", "CZlib"]),
