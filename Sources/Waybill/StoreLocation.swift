@@ -7,7 +7,8 @@ public struct StoreLocation: Sendable, Hashable {
     private enum Kind: Hashable { case standard, directory(URL), appGroup(String), memory }
     private let kind: Kind
 
-    /// The app's own container: Application Support on Apple platforms, `$XDG_STATE_HOME/waybill/<process>` elsewhere.
+    /// The app's own container: Application Support on Apple platforms, Caches on tvOS, which the system may empty;
+    /// `$XDG_STATE_HOME/waybill/<process>` elsewhere.
     public static let `default` = StoreLocation(kind: .standard)
 
     /// A folder, which is made if it is missing. The database in it is called `waybill.sqlite`.
@@ -40,7 +41,12 @@ public struct StoreLocation: Sendable, Hashable {
         case .appGroup(let identifier):
             #if canImport(Darwin)
             if let url = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: identifier) {
+                #if os(tvOS)
+                // Of a group's container, too, only this folder can be written to.
+                return (.folder(url.appending(path: "Library/Caches/Waybill")), [])
+                #else
                 return (.folder(url.appending(path: "Waybill")), [])
+                #endif
             }
             #endif
             let problem = WaybillError(
@@ -51,7 +57,10 @@ public struct StoreLocation: Sendable, Hashable {
     }
 
     private static var container: URL {
-        #if canImport(Darwin)
+        #if os(tvOS)
+        // A device lets an app write here and into its temporary folder only; a simulator anywhere.
+        URL.cachesDirectory.appending(path: "Waybill")
+        #elseif canImport(Darwin)
         URL.applicationSupportDirectory.appending(path: "Waybill")
         #else
         // XDG Base Directory Specification 0.8: state that should survive a restart; a relative path is to be ignored.
