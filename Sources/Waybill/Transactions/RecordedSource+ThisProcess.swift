@@ -36,8 +36,21 @@ extension RecordedSource {
         #endif
     }
 
-    /// The model of an Apple device (`iPhone17,1`), the processor's architecture elsewhere.
+    /// The model of an Apple device (`iPhone17,1`, `Mac16,1`; of a simulator, what it stands for), the processor's
+    /// architecture elsewhere.
     private static var machine: String {
+        #if targetEnvironment(simulator)
+        if let model = ProcessInfo.processInfo.environment["SIMULATOR_MODEL_IDENTIFIER"] { return model }
+        #elseif os(macOS) || targetEnvironment(macCatalyst)
+        // uname(3) has the architecture there.
+        var length = 0
+        if sysctlbyname("hw.model", nil, &length, nil, 0) == 0 {
+            var model = [UInt8](repeating: 0, count: length)
+            if sysctlbyname("hw.model", &model, &length, nil, 0) == 0 {
+                return String(decoding: model.prefix { $0 != 0 }, as: UTF8.self)
+            }
+        }
+        #endif
         var system = utsname()
         guard uname(&system) == 0 else { return "" }
         return withUnsafeBytes(of: system.machine) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
