@@ -145,6 +145,19 @@ package final class Store {
                 "INSERT INTO settings(key, value) VALUES ('syncs', '1') ON CONFLICT(key) DO UPDATE SET value = value + 1"
             ).run()
         }
+        #if canImport(Darwin)
+        // The system's SQLite commits with fsync(2), which leaves the bytes in the drive's own buffer; this has the
+        // drive empty it. By the WAL, since SQLite has locks on its other files, which closing any descriptor of these
+        // would take away.
+        guard let path = place.path else { return }
+        do {
+            try DurableFile.withDescriptor(of: path + "-wal", O_RDWR, DurableFile.sync)
+        } catch {
+            throw WaybillError(
+                .store, "What was written to \(path) may not be on the disk yet. Try again.",
+                cause: error.localizedDescription)
+        }
+        #endif
     }
 
     private func locked<Result>(_ body: () throws(WaybillError) -> Result) throws(WaybillError) -> Result {
