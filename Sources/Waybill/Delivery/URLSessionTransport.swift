@@ -51,7 +51,8 @@ public final class URLSessionTransport: FlushTransport {
     ///   - token: Sent as `Authorization: Bearer` (RFC 6750), with sets 0.0.1 as their server has it; nil: not sent.
     ///   - format: In which version sets go out. Default: version 1.
     ///   - timeout: The longest that sending and the answer may take together; 30 seconds unless said otherwise.
-    ///   - configuration: Of the session, e.g. for a proxy; by default one that keeps nothing.
+    ///   - configuration: Of the session, e.g. for a proxy; by default one that keeps nothing. One for the background
+    ///     is replaced by the default one, since sets are sent from memory, which such a session does not take.
     ///   - clock: Its wall clock tells how far away a `Retry-After` that is a date lies, in an answer without a `Date`.
     ///     Default: the system's.
     ///   - middleware: Has the last word on every request; nil: requests go as they are.

@@ -16,14 +16,17 @@ package final class HTTPSession: Sendable {
     private let delegate = SessionDelegate()
     private let cancellations = DispatchQueue(label: "waybill.cancellations")
 
-    /// Makes a session; the caller's configuration is left as it is.
+    /// Makes a session; the caller's configuration is left as it is. The default one stands in for one that is for the
+    /// background.
     package init(configuration: URLSessionConfiguration) {
         #if canImport(FoundationNetworking)
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: InlineQueue())
         // There a session's configuration is the live one; on Apple platforms it is a copy.
         session.configuration.urlCache = nil
         #else
-        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        // In a session for the background an upload of bytes raises an exception, and so does a WebSocket.
+        let usable = configuration.identifier == nil ? configuration : .default
+        session = URLSession(configuration: usable, delegate: delegate, delegateQueue: nil)
         #endif
     }
 

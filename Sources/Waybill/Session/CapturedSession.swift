@@ -23,6 +23,8 @@ import FoundationNetworking
 /// - Completion handlers and progress come on a serial queue of the session; from there it can be used again.
 /// - ``bytes(for:in:deadline:progress:)`` gives the body in pieces as they come, not byte by byte.
 /// - A request without a URL fails with `URLError.badURL`.
+/// - On Apple platforms a configuration for the background (`background(withIdentifier:)`) is replaced by the default
+///   one: such a session takes uploads from files alone, and raises an exception otherwise.
 ///
 /// ## Usage
 ///
@@ -40,6 +42,13 @@ public final class CapturedSession: Sendable {
 
     init(configuration: URLSessionConfiguration, sources: SourceRegistry, rules: NetworkRules) {
         http = HTTPSession(configuration: configuration)
+        #if !canImport(FoundationNetworking)
+        if let identifier = configuration.identifier {
+            sources.diagnostics.once(
+                "A captured session cannot be one for the background: “\(identifier)” has the default configuration. Give a URLSession of that configuration a capturing delegate."
+            )
+        }
+        #endif
         let timeout = configuration.timeoutIntervalForResource
         // The default, seven days, is not worth a timer for each request.
         resourceTimeout = timeout < 604_800 ? .seconds(max(0, timeout)) : nil
