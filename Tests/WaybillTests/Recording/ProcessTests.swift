@@ -28,15 +28,14 @@ import WaybillTesting
     }
 
     /// Broken, the next launch would call a crash a kill or an exit, or the process would not die of its signal: no
-    /// core dump, and another exit status. A handler that was there before would not be called, or a forked child would
-    /// speak for its parent.
+    /// core dump, and another exit status. Or a handler that was there before would not be called.
     @Test(
         arguments: [
             ("end-exit", 7, .exit), ("end-kill", SIGKILL, .system), ("end-segv", SIGSEGV, .signal("SIGSEGV")),
             ("end-abort", SIGABRT, .signal("SIGABRT")), ("end-term", SIGTERM, .signal("SIGTERM")),
             ("end-handled-exit", 7, .exit), ("end-handled-kill", SIGKILL, .system),
             ("end-handled-deadly", SIGSEGV, .signal("SIGSEGV")), ("end-ignored", SIGKILL, .system),
-            ("end-uncaught", SIGSEGV, nil), ("end-written", SIGSEGV, .signal("SIGSEGV")), ("end-fork", 7, .exit),
+            ("end-uncaught", SIGSEGV, nil), ("end-written", SIGSEGV, .signal("SIGSEGV")),
             ("end-stack", SIGSEGV, .signal("SIGSEGV")),
         ] as [(String, Int32, SourceEnd?)])
     func theNextLaunchSaysHowAProcessEnded(verb: String, status: Int32, end: SourceEnd?) async throws {
@@ -110,6 +109,14 @@ import WaybillTesting
         #expect(second.outcome(Login.self) == .succeeded)
     }
 
+    #if os(Linux)
+    // Elsewhere a child may not go on in Swift, or Objective-C, before it is another program.
+
+    /// Broken, a forked child would speak for its parent.
+    @Test func howAForkedChildEndedIsNotHowItsParentDid() async throws {
+        try await theNextLaunchSaysHowAProcessEnded(verb: "end-fork", status: 7, end: .exit)
+    }
+
     /// Broken, parent and child would give out the same IDs and sequences, and the collector would take half of the
     /// facts for repeats.
     @Test func aForkedChildIsANewSourceAndTheParentGoesOn() throws {
@@ -127,6 +134,7 @@ import WaybillTesting
         #expect(ofParent.timeline.compactMap(\.code) == [0, 2])
         #expect(ofParent.summary.outcome == .succeeded)
     }
+    #endif
 
     /// Broken, what was recorded in the last quarter of a second of a manager would be lost, or stand in 1970.
     @Test func whatWaitsWhenAManagerGoesAwayIsWrittenAndDated() async throws {
