@@ -72,6 +72,9 @@ final class CapturingProtocol: URLProtocol, @unchecked Sendable {
         resent?.cancel()
     }
 
+    /// The session that asked decides: it may know its server by more than the system does, a pinned certificate.
+    func challenged(_ challenge: URLAuthenticationChallenge) { client?.urlProtocol(self, didReceive: challenge) }
+
     func ended(_ error: (any Error)?) {
         if let error { return fail(error) }
         exchange.finish()
@@ -148,6 +151,14 @@ private final class Demultiplexer: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let forwarded = ForwardedChallenge(challenge, completionHandler)
+        tell(task) { $0.challenged(forwarded.challenge) }
+    }
+
+    func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -159,6 +170,50 @@ private final class Demultiplexer: NSObject, URLSessionDataDelegate, Sendable {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         tell(task, isLast: true) { $0.ended(error) }
     }
+}
+
+/// A challenge on its way to the session that asked, which answers as one did before `URLSession`. Where it gives no
+/// answer the system's own is taken, as without a delegate.
+///
+/// Sendable is right because the challenge is only read.
+private final class ForwardedChallenge: NSObject, URLAuthenticationChallengeSender, @unchecked Sendable {
+    typealias Answer = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+
+    private let original: URLAuthenticationChallenge
+    private let answer: Locked<Answer?>
+
+    init(_ original: URLAuthenticationChallenge, _ answer: @escaping Answer) {
+        self.original = original
+        self.answer = Locked(answer)
+    }
+
+    deinit { give(.performDefaultHandling) }
+
+    /// The challenge as the session that asked is to have it.
+    var challenge: URLAuthenticationChallenge {
+        URLAuthenticationChallenge(authenticationChallenge: original, sender: self)
+    }
+
+    /// Only the first answer counts.
+    private func give(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential? = nil) {
+        let answer = answer.withLock { answer in
+            defer { answer = nil }
+            return answer
+        }
+        answer?(disposition, credential)
+    }
+
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {
+        give(.useCredential, credential)
+    }
+
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) { give(.useCredential) }
+
+    func cancel(_ challenge: URLAuthenticationChallenge) { give(.cancelAuthenticationChallenge) }
+
+    func performDefaultHandling(for challenge: URLAuthenticationChallenge) { give(.performDefaultHandling) }
+
+    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) { give(.rejectProtectionSpace) }
 }
 
 /// A closure as something to perform on a thread.
