@@ -12,6 +12,8 @@ final class CapturingProtocol: URLProtocol, @unchecked Sendable {
     private static let runningCount = Atomic(0)
     private static let current = Locked(Current())
     private static let marker = "WaybillCapturingProtocol"
+    /// Bytes of a body that is read at once.
+    private static let longestBody = 1 << 20
 
     /// The capture that started last; sessions cannot be told apart here.
     private struct Current { weak var capture: PassiveCapture? }
@@ -33,14 +35,37 @@ final class CapturingProtocol: URLProtocol, @unchecked Sendable {
     }
 
     override func startLoading() {
+        var request = request
+        if let body = Self.body(of: request) { request.httpBody = body }
         exchange = Self.current.withLock { $0.capture }?.openExchange(request, of: part) ?? exchange
         guard let marked = (request as NSURLRequest).mutableCopy() as? NSMutableURLRequest else {
             return fail(URLError(.unsupportedURL))
         }
         Self.setProperty(true, forKey: Self.marker, in: marked)
-        var request = marked as URLRequest
+        request = marked as URLRequest
         for (name, value) in exchange.headers { request.setValue(value, forHTTPHeaderField: name) }
         resent = Demultiplexer.shared.resume(request, for: self)
+    }
+
+    /// A body that came from memory, whose length the request says; nil for any other.
+    ///
+    /// The system gives it as a stream. Sent as one it would go out in chunks, which some servers answer with 411.
+    private static func body(of request: URLRequest) -> Data? {
+        guard request.httpBody == nil, let stream = request.httpBodyStream,
+            let length = request.value(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) }),
+            (1...longestBody).contains(length)
+        else { return nil }
+        stream.open()
+        defer { stream.close() }
+        var (bytes, end) = ([UInt8](repeating: 0, count: length), 0)
+        while end < length {
+            let count = bytes[end...].withUnsafeMutableBufferPointer { rest in
+                rest.baseAddress.map { stream.read($0, maxLength: rest.count) } ?? 0
+            }
+            guard count > 0 else { break }
+            end += count
+        }
+        return Data(bytes.prefix(end))
     }
 
     override func stopLoading() {
