@@ -148,6 +148,10 @@ public final class URLSessionTransport: FlushTransport {
         // swift-corelibs-foundation has no code for errors of TLS; the words, which are libcurl's, tell.
         case .unknown where ["SSL", "certificate"].contains(where: error.localizedDescription.contains): insecure
         case .notConnectedToInternet: "could not be reached: there is no network"
+        #if canImport(Darwin)
+        case .appTransportSecurityRequiresSecureConnection:
+            "could not be reached: App Transport Security allows https alone; see the guide On Apple platforms"
+        #endif
         default: "could not be reached"
         }
     }
