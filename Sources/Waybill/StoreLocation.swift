@@ -15,6 +15,9 @@ public struct StoreLocation: Sendable, Hashable {
     public static func directory(_ url: URL) -> StoreLocation { StoreLocation(kind: .directory(url)) }
 
     /// The container that the apps of a group share (Apple platforms); elsewhere the default.
+    ///
+    /// For Macs only: elsewhere the system ends an app that it suspends, because a source locks its journal, which lies
+    /// there, for as long as it runs.
     public static func appGroup(_ identifier: String) -> StoreLocation { StoreLocation(kind: .appGroup(identifier)) }
 
     /// Memory; gone with the manager.

@@ -5,7 +5,8 @@ import WaybillCore
 /// The journal's file, which is locked for as long as its source runs: that tells sources that run from those that have
 /// ended, also after SIGKILL.
 ///
-/// `flock`, never `fcntl`, whose locks are lost when any descriptor of the file is closed.
+/// `flock`, never `fcntl`, whose locks are lost when any descriptor of the file is closed. An Apple system ends an app
+/// that it suspends with such a lock in the container of an app group; in its own container it may have one.
 final class LockedJournalFile {
     let descriptor: Int32
     let path: String
