@@ -44,11 +44,19 @@ public struct StoreLocation: Sendable, Hashable {
         case .appGroup(let identifier):
             #if canImport(Darwin)
             if let url = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: identifier) {
+                #if os(macOS) || targetEnvironment(macCatalyst)
+                return (.folder(url.appending(path: "Waybill")), [])
+                #else
+                let problem = WaybillError(
+                    .setting,
+                    "The system ends an app that it suspends with a store in the container of an app group; use the default location."
+                )
                 #if os(tvOS)
                 // Of a group's container, too, only this folder can be written to.
-                return (.folder(url.appending(path: "Library/Caches/Waybill")), [])
+                return (.folder(url.appending(path: "Library/Caches/Waybill")), [problem])
                 #else
-                return (.folder(url.appending(path: "Waybill")), [])
+                return (.folder(url.appending(path: "Waybill")), [problem])
+                #endif
                 #endif
             }
             #endif
