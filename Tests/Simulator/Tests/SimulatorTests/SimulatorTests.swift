@@ -46,6 +46,24 @@ enum Login: Int, UseCase {
         #expect(try folder.resourceValues(forKeys: [.isExcludedFromBackupKey]).isExcludedFromBackup == true)
     }
 
+    /// Broken, the system would raise an exception, as such a session takes no bytes from memory.
+    @Test func aConfigurationForTheBackgroundEndsNoApp() async throws {
+        let transactions = TransactionManager(store: .inMemory)
+        let session = transactions.session(configuration: .background(withIdentifier: UUID().uuidString))
+        var request = try URLRequest(url: #require(URL(string: "http://127.0.0.1:1/")))  // where nobody listens
+        request.httpMethod = "POST"
+        await #expect(throws: URLError.self) { _ = try await session.upload(for: request, from: Data("x".utf8)) }
+    }
+
+    /// Broken, all Macs and simulators would be one device, `arm64`.
+    @Test func theDeviceIsAModelAndNoProcessor() async throws {
+        let transactions = TransactionManager(store: .inMemory)
+        transactions.begin(Login.self).finish()
+        try await transactions.sync()
+        let device = try #require(transactions.transactions(Login.self).first?.sources.first?.device)
+        #expect(!["", "arm64", "x86_64"].contains(device))
+    }
+
     #if os(iOS) && !targetEnvironment(simulator)
     /// A simulator's files have no protection.
     @Test func theStoreIsProtectedUntilFirstUnlock() async throws {
