@@ -42,10 +42,15 @@ final class GUIDGenerator: Sendable {
 /// 32 bytes from the system.
 private func randomKey() -> SIMD8<UInt32> {
     var key = SIMD8<UInt32>()
+    #if canImport(Darwin)
+    // It never fails; `getentropy` is not public there but on Macs, and the App Store refuses an app that calls it.
+    arc4random_buf(&key, MemoryLayout.size(ofValue: key))
+    #else
     if getentropy(&key, MemoryLayout.size(ofValue: key)) != 0 {
         // A kernel without it: slower, and never a reason to stop.
         var system = SystemRandomNumberGenerator()
         key = .random(in: .min ... .max, using: &system)
     }
+    #endif
     return key
 }
