@@ -5,7 +5,7 @@ public import WaybillStore
 import Foundation
 public import FoundationNetworking
 #else
-import Foundation
+public import Foundation
 #endif
 
 /// Creates transactions, keeps what is recorded of them, and delivers it.
