@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build build-tests test test-busy demo examples exports otlp answers look e2e hostile bench bench-inspector faults chaos soak stress fuzz model tsan lint format consumer schemas docs check install installation integration clean
+.PHONY: help setup build build-tests test test-busy demo examples exports otlp answers look e2e hostile bench bench-inspector faults chaos soak stress fuzz model tsan apple lint format consumer schemas docs check install installation integration clean
 
 # A warning is an error here and in CI, and never in the build of somebody who depends on the package: see Package.swift.
 export WAYBILL_WARNINGS_AS_ERRORS := 1
@@ -100,6 +100,9 @@ lint: ## Check format and style, that every test has a time limit, that no folde
 	@Scripts/check-workflow
 	@Scripts/folder-graph
 	swift format lint --strict --recursive --parallel $(SWIFT_SOURCES)
+
+apple: ## Type-check what an app links as iOS, macOS, tvOS, watchOS and visionOS compile it, on Linux, and that mistakes put in on purpose are found; PLATFORMS=iOS checks one
+	@Scripts/check-apple $(PLATFORMS)
 
 format: ## Format every Swift file in place
 	swift format --in-place --recursive --parallel $(SWIFT_SOURCES)

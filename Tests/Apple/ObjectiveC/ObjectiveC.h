@@ -1,0 +1,12 @@
+// The root class, with what is used of it.
+@protocol NSObject
+- (_Bool)respondsToSelector:(SEL _Null_unspecified)selector;
+@end
+
+__attribute__((objc_root_class))
+@interface NSObject <NSObject>
+- (instancetype _Nonnull)init;
+- (id _Nullable)forwardingTargetForSelector:(SEL _Null_unspecified)selector;
+- (id _Nonnull)copy;
+- (id _Nonnull)mutableCopy;
+@end
