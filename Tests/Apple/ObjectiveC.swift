@@ -12,3 +12,7 @@ public struct ObjCBool: ExpressibleByBooleanLiteral {
     public init(booleanLiteral value: Bool) {}
     public var boolValue: Bool { false }
 }
+
+// What the compiler calls where a method of Objective-C has a Bool.
+public func _convertBoolToObjCBool(_ value: Bool) -> ObjCBool { ObjCBool(value) }
+public func _convertObjCBoolToBool(_ value: ObjCBool) -> Bool { value.boolValue }
